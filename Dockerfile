@@ -1,7 +1,8 @@
 # syntax=docker/dockerfile:1
 # The image: Debian with glibc (the HTTP library's binary needs it), no dev dependencies, one native binary, not run as root.
 
-FROM node:24.21.0-trixie-slim AS modules
+# The base image is pinned by its content: the list of the images for all platforms.
+FROM node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No dependency needs an install script. Of the HTTP library's binaries (two builds for many platforms), only the one that is loaded here is kept.
@@ -14,17 +15,21 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && find . -name '*.node' ! -path "./$kept" -delete
 
 # The compiler is a dev dependency, which the image itself does without.
-FROM node:24.21.0-trixie-slim AS built
+FROM node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS built
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY src ./src
 RUN node src/build.ts && find dist -name '*.d.ts' -delete
+# What is in the image: packages of npm and of Debian, and Node. Made here, because this stage has the lock file and the same base.
+ARG SOURCE_DATE_EPOCH
+RUN node src/image-bill.ts > lingate.cdx.json
 
-FROM node:24.21.0-trixie-slim
+FROM node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=built /app/dist ./dist
+COPY --from=built /app/lingate.cdx.json ./
 COPY package.json ./
 COPY config ./config
 COPY src/lingate.js src/supported-node.js ./src/

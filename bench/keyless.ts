@@ -31,6 +31,7 @@ const PATHS: readonly string[] = [
   `/translator/text/v3.0/languages?${AZURE}&scope=dictionary,translation`,
   '/languages',
   '/frontend/settings',
+  '/spec',
   '/openapi.json',
   '/openapi/libretranslate.json',
   '/docs',

@@ -31,6 +31,7 @@ export type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './core/
 export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
 export { LONG_BODY_BYTES } from './core/exchange.ts';
 export type { Lenience } from './core/route.ts';
+export type { Scope } from './domain/scopes.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
 export type { AccessTokens } from './ports/access-tokens.ts';
@@ -133,6 +134,7 @@ export type { Log } from './ports/log.ts';
 export { SHARED_RECORDS } from './domain/shared-records.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
 export type { IdempotencyRecords } from './ports/idempotency-records.ts';
+export type { EngineUse, EngineUsed, SentCharacters } from './ports/engine-use.ts';
 export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';

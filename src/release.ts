@@ -5,21 +5,10 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { billOfPackages } from './bill-of-materials.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FOLDER = join(ROOT, 'release');
-
-interface Sbom {
-  serialNumber: string;
-  readonly metadata: { timestamp: string; readonly component: { name: string } };
-  components: readonly Component[];
-  dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
-}
-
-interface Component {
-  readonly 'bom-ref': string;
-  readonly properties?: readonly { readonly name: string; readonly value: string }[];
-}
 
 /** The output of `npm pack --json`. */
 interface Listed {
@@ -35,7 +24,7 @@ try {
   pack();
   const tarball = `${name}-${version}.tgz`;
   const bill = `${name}-${version}.cdx.json`;
-  writeFileSync(join(FOLDER, bill), billOf(digestOf(tarball), seconds));
+  writeFileSync(join(FOLDER, bill), billOfPackages(digestOf(tarball), seconds));
   const sums = [tarball, bill].map((file) => `${digestOf(file)}  ${file}\n`).join('');
   writeFileSync(join(FOLDER, 'SHA256SUMS'), sums);
   process.stdout.write(sums);
@@ -73,28 +62,6 @@ function secondsOfCommit(): number {
   if (run('git', ['status', '--porcelain']) !== '')
     throw new Error('a release is built from a commit: commit your changes, or remove them');
   return Number(run('git', ['log', '-1', '--format=%ct']));
-}
-
-/** The package's contents and run-time dependencies. npm adds a random id and the time, and uses the folder's name for the package's. */
-function billOf(digestOfPackage: string, seconds: number): string {
-  const sbom = JSON.parse(run('npm', ['sbom', '--loglevel', 'error', '--sbom-format', 'cyclonedx', '--package-lock-only'])) as Sbom;
-  sbom.serialNumber = `urn:uuid:${uuidFrom(digestOfPackage)}`;
-  sbom.metadata.timestamp = new Date(seconds * 1000).toISOString();
-  sbom.metadata.component.name = name;
-  // npm's `--omit dev` would also leave out packages that both need, so packages for development only are removed here.
-  const isOfDevelopment = ({ properties = [] }: Component): boolean =>
-    properties.some((property) => property.name === 'cdx:npm:package:development' && property.value === 'true');
-  const left = new Set(sbom.components.filter(isOfDevelopment).map((component) => component['bom-ref']));
-  sbom.components = sbom.components.filter((component) => !left.has(component['bom-ref']));
-  sbom.dependencies = sbom.dependencies
-    .filter(({ ref }) => !left.has(ref))
-    .map((one) => ({ ...one, dependsOn: (one.dependsOn ?? []).filter((ref) => !left.has(ref)) }));
-  return `${JSON.stringify(sbom, null, 2)}\n`;
-}
-
-/** A UUID of version 8 (RFC 9562): custom bits, here from the package's digest. */
-function uuidFrom(hex: string): string {
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
 }
 
 function digestOf(file: string): string {

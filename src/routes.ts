@@ -1,26 +1,30 @@
 // The table of routes: method, path, and the names of their steps in order.
 import type { RouteRow } from './core/route.ts';
+import { forwardScope } from './domain/scopes.ts';
+import type { Scope } from './domain/scopes.ts';
 
 /** The first steps of every route under /v1: access log, load shedding, identification, the team's load shedding. */
 const AUTHENTICATED = ['access-log', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
 
 export const ROUTES = [
   get('/health', ['access-log', 'health']),
-  post('/v1/translate', [...AUTHENTICATED, 'read', 'admit', 'translate']),
-  get('/v1/languages', [...AUTHENTICATED, 'admit', 'languages']),
-  get('/v1/usage', [...AUTHENTICATED, 'admit', 'usage']),
-  post('/v1/glossaries', [...AUTHENTICATED, 'read-glossary', 'admit', 'create-glossary']),
-  get('/v1/glossaries', [...AUTHENTICATED, 'admit', 'list-glossaries']),
-  get('/v1/glossaries/{id}', [...AUTHENTICATED, 'admit', 'show-glossary']),
-  remove('/v1/glossaries/{id}', [...AUTHENTICATED, 'admit', 'delete-glossary']),
-  get('/v1/glossaries/{id}/entries', [...AUTHENTICATED, 'admit', 'show-glossary-entries']),
+  post('/v1/translate', [...AUTHENTICATED, 'read', 'admit', 'translate'], 'translate:text'),
+  get('/v1/languages', [...AUTHENTICATED, 'admit', 'languages'], 'languages:read'),
+  get('/v1/usage', [...AUTHENTICATED, 'admit', 'usage'], 'usage:read'),
+  post('/v1/glossaries', [...AUTHENTICATED, 'read-glossary', 'admit', 'create-glossary'], 'glossaries:write'),
+  get('/v1/glossaries', [...AUTHENTICATED, 'admit', 'list-glossaries'], 'glossaries:read'),
+  get('/v1/glossaries/{id}', [...AUTHENTICATED, 'admit', 'show-glossary'], 'glossaries:read'),
+  remove('/v1/glossaries/{id}', [...AUTHENTICATED, 'admit', 'delete-glossary'], 'glossaries:write'),
+  get('/v1/glossaries/{id}/entries', [...AUTHENTICATED, 'admit', 'show-glossary-entries'], 'glossaries:read'),
 ] as const;
 
 /** The steps of a forward route; its charge and its upstream come from the configuration. */
 const FORWARD = [...AUTHENTICATED, 'admit', 'forward'] as const;
 
-export function forwardRow(method: string, path: string, bodyBytesMax: number): RouteRow {
-  return { method, path, takesBody: false, streamedBytesMax: bodyBytesMax, steps: FORWARD };
+/** `name`: what the route is called in scopes, if it has a name. */
+export function forwardRow(method: string, path: string, bodyBytesMax: number, name: string | undefined): RouteRow {
+  const scope = name === undefined ? undefined : forwardScope(name);
+  return { method, path, takesBody: false, streamedBytesMax: bodyBytesMax, scope, steps: FORWARD };
 }
 
 /** A page of the documentation, if it is configured to be public. It needs no key. */
@@ -34,14 +38,14 @@ export type StepName = (typeof ROUTES)[number]['steps'][number];
 /** Only for routes of plugins: authenticates a key found in the body. */
 export type PluginStepName = 'authenticate-body-key';
 
-function get<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {
-  return { method: 'GET', path, takesBody: false, steps };
+function get<Name extends string>(path: string, steps: readonly Name[], scope?: Scope): RouteRow<Name> {
+  return { method: 'GET', path, takesBody: false, scope, steps };
 }
 
-function remove<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {
-  return { method: 'DELETE', path, takesBody: false, steps };
+function remove<Name extends string>(path: string, steps: readonly Name[], scope: Scope): RouteRow<Name> {
+  return { method: 'DELETE', path, takesBody: false, scope, steps };
 }
 
-function post<Name extends string>(path: string, steps: readonly Name[]): RouteRow<Name> {
-  return { method: 'POST', path, takesBody: true, steps };
+function post<Name extends string>(path: string, steps: readonly Name[], scope: Scope): RouteRow<Name> {
+  return { method: 'POST', path, takesBody: true, scope, steps };
 }

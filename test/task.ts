@@ -29,7 +29,10 @@ export const TASKS = {
     file: 'test/evidence/power/run.ts',
   },
   'test:bare': { what: "the README's two commands on a fresh Debian", file: 'test/bare/main.ts' },
-  'test:image': { what: 'builds the Dockerfile without Docker, and runs it', file: 'test/image/main.ts' },
+  'test:image': {
+    what: 'builds the Dockerfile without Docker, and runs it; --twice: also that a second build has the same bytes',
+    file: 'test/image/main.ts',
+  },
   scorecard: { what: 'all rows of the scorecard, as a table', file: 'test/evidence/scorecard/run.ts' },
   simulate: { what: 'the simulation, by seeds', file: 'test/evidence/simulation/main.ts' },
   fuzz: { what: 'fuzzes both listeners for a given time', file: 'test/evidence/input/fuzz-run.ts' },
@@ -44,6 +47,10 @@ export const TASKS = {
   'bench:micro': { what: "the parts of a request's path, each beside a floor", file: 'bench/micro.ts' },
   pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },
   manual: { what: 'writes the tables that come from the code into the manual', file: 'src/manual.ts' },
+  chart: {
+    what: 'writes what comes from elsewhere into the Helm chart: the schema of its values, alerts, dashboard',
+    file: 'src/chart.ts',
+  },
   vendors: { what: 'what is new in the packages of vendors whose APIs we serve', file: 'test/vendors/main.ts' },
   release: { what: 'the package with its bill of materials and checksums, in release/', file: 'src/release.ts' },
   prepare: { what: 'installs what a task starts: prepare NAME', file: '' },

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Command } from './support/programs.ts';
 import { COMPILE_CACHE, COMPILE_CACHE_VARIABLE } from './support/compile-cache.ts';
+import { temporaryFilesInMemory } from './support/memory-folder.ts';
 import { COMMAND_VARIABLE } from './support/start-program.ts';
 import { suiteLimit } from './support/suite-limit.ts';
 
@@ -18,8 +19,10 @@ export const EVIDENCE = [
   'idle',
   'input',
   'isolation',
+  'kubernetes',
   'load',
   'postgres',
+  'release',
   'security',
   'simulation',
   'telemetry',
@@ -56,9 +59,9 @@ export const COMMON = {
   execArgv: ['--disable-warning=ExperimentalWarning'],
   // Tests wait for conditions and never sleep. A busy machine may be ten times as slow as an idle one, and these limits only
   // end what hangs.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   hookTimeout: 120_000,
-  expect: { poll: { timeout: 30_000, interval: 20 } },
+  expect: { poll: { timeout: 60_000, interval: 20 } },
   reporters: ['default'],
 };
 
@@ -67,7 +70,8 @@ export default defineConfig({
   test: {
     ...COMMON,
     maxWorkers: WORKERS,
-    env: startsFor('test'),
+    // Of the random histories of stores, `test:evidence` tries more.
+    env: { ...startsFor('test'), ...temporaryFilesInMemory(), LINGATE_PROPERTY_RUNS: '20' },
     // Files share the workers: loading imports again for each file would take a sixth of the total time.
     isolate: false,
     include: ['test/**/*.test.ts'],

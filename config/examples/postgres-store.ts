@@ -87,6 +87,7 @@ create index if not exists keys_of_team on keys (team_id);
 create table if not exists requests (
   team_id text references teams on delete cascade, request_id text, state text not null, until_ms bigint not null,
   key_id text, characters bigint not null default 0, price_micro bigint not null default 0, period int,
+  of_allowance boolean not null default false,
   primary key (team_id, request_id));
 -- The requests within the last second: of the team where key_id is empty, otherwise of a key with a rate of its own.
 create table if not exists places (team_id text references teams on delete cascade, key_id text not null, at_ms bigint not null);
@@ -94,7 +95,7 @@ create index if not exists places_in_order on places (team_id, key_id, at_ms);
 -- What was charged. All that is shown or limited is a sum over these rows.
 create table if not exists uses (
   team_id text references teams on delete cascade, key_id text, day int, period int, characters bigint not null, requests bigint not null,
-  micro bigint not null, primary key (team_id, key_id, day, period));
+  micro bigint not null, of_allowance bigint not null default 0, primary key (team_id, key_id, day, period));
 create table if not exists changes (
   team_id text references teams on delete cascade, id text, request text not null, at_ms bigint not null, primary key (team_id, id));
 -- A group is a team, or what all gateways share. An id without a value belongs to an index.
@@ -274,6 +275,7 @@ interface RequestRow {
   readonly characters: number;
   readonly priceMicro: number;
   readonly period: number;
+  readonly ofAllowance: boolean;
 }
 
 function ledgerOf(database: Database): Ledger {
@@ -306,11 +308,12 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
   await db('delete from places where team_id = $1 and key_id = any($2) and at_ms <= $3', [teamId, windows, nowMs - RATE_WINDOW_MS]);
   await db('insert into places select $1, unnest($2::text[]), $3', [teamId, windows, nowMs]);
   const placed = await judge(account, request, key!);
+  const ofAllowance = usesAllowance(team, key!);
   const reserved = placed.kind === 'admitted' ? placed.reservation : undefined;
   await db(
-    'insert into requests values ($1, $2, $3, $4, $5, $6, $7, $8)',
+    'insert into requests values ($1, $2, $3, $4, $5, $6, $7, $8, $9)',
     reserved === undefined
-      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null]
+      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null, false]
       : [
           teamId,
           requestId,
@@ -318,8 +321,9 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
           nowMs + leaseMs,
           keyId,
           reserved.characters,
-          priceMicroOf(team.limits, reserved.characters),
+          ofAllowance ? 0 : priceMicroOf(team.limits, reserved.characters),
           period.number,
+          ofAllowance,
         ],
   );
   if (request.reportRate !== true) return { ...placed, ...plan };
@@ -330,16 +334,18 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
 }
 
 /** The rules that need no text: the key's state, its addresses, and both rates. */
-async function caller(account: Account, { keyId, address }: Pick<CallerCheck, 'keyId' | 'address'>) {
+async function caller(account: Account, { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>) {
   const { db, nowMs, team } = account;
   const [key] = await keysOf(account, keyId);
   const ended = (answer: CheckedCaller): { answer: CheckedCaller; key: KeyRecord | undefined } => ({ answer, key });
   if (key === undefined) return ended({ kind: 'key_unknown' });
   if (key.status === 'revoked') return ended({ kind: 'key_revoked' });
   if (key.status !== 'active') return ended({ kind: 'key_revoked', reason: key.status });
-  const { expiresAtMs = Infinity, requestsPerSecond, allowedAddresses } = key.limits;
+  const { expiresAtMs = Infinity, requestsPerSecond, allowedAddresses, scopes } = key.limits;
   if (allowedAddresses !== undefined && address === undefined) return ended({ kind: 'address_wanted' });
   if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return ended({ kind: 'address_refused' });
+  if (scopes !== undefined && scope === undefined) return ended({ kind: 'scope_wanted' });
+  if (scopes?.includes(scope!) === false) return ended({ kind: 'scope_missing' });
   await db('update keys set last_used_at_ms = greatest(last_used_at_ms, $2) where key_id = $1', [keyId, nowMs]);
   const full = async (keyOfWindow: string, limit: number) => {
     // The place that must become free before another fits: the oldest, unless the limit was lowered meanwhile.
@@ -383,7 +389,10 @@ async function judge(account: Account, request: AdmissionRequest, key: KeyRecord
   if ((await usedBy(account, keyId)) + (await heldIn(account, keyId)).characters + characters > characterLimit) {
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: period.endMs, of: 'key' };
   }
-  const refusal = priceRefusal(limits, await standing(account), period.endMs, characters);
+  const now = await standing(account);
+  const refusal = usesAllowance(team, key)
+    ? allowanceRefusal(limits.testAllowance, now, period.endMs, characters)
+    : priceRefusal(limits, now, period.endMs, characters);
   return (
     refusal ?? {
       kind: 'admitted',
@@ -391,6 +400,16 @@ async function judge(account: Account, request: AdmissionRequest, key: KeyRecord
       ...(dictionary === undefined ? {} : { dictionaryId: dictionary.dictionaryId }),
     }
   );
+}
+
+/** Whether what the key uses is of the plan's allowance for test keys. */
+function usesAllowance({ limits }: Team, { mode }: KeyRecord): boolean {
+  return mode === 'test' && limits.testAllowance > 0;
+}
+
+function allowanceRefusal(characterLimit: number, now: Standing, periodEndMs: number, characters: number): QuotaExceeded | undefined {
+  if (now.allowanceUsed + now.allowanceHeld + characters <= characterLimit) return undefined;
+  return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs, of: 'test_keys' };
 }
 
 function priceRefusal(
@@ -401,7 +420,8 @@ function priceRefusal(
 ): QuotaExceeded | CreditExhausted | undefined {
   if (limits.billing === 'quota') {
     const { characterLimit, overageCharacters, overageCapMinor } = limits;
-    if (now.usedCharacters + now.heldCharacters + characters <= characterLimit + overageCharacters) return undefined;
+    const charged = now.usedCharacters - now.allowanceUsed + now.heldCharacters - now.allowanceHeld;
+    if (charged + characters <= characterLimit + overageCharacters) return undefined;
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs };
   }
   const freeMicro = now.balanceMicro - now.heldMicro;
@@ -436,9 +456,9 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
     // The price of a character is a whole number, so this division has no remainder.
     const costs = known.characters === 0 ? 0 : Number((BigInt(known.priceMicro) * BigInt(characters)) / BigInt(known.characters));
     await db(
-      `insert into uses values ($1, $2, $3, $4, $5, 1, $6) on conflict (team_id, key_id, day, period)
-       do update set characters = uses.characters + $5, requests = uses.requests + 1, micro = uses.micro + $6`,
-      [team.teamId, known.keyId, dayOf(nowMs), known.period, characters, costs],
+      `insert into uses values ($1, $2, $3, $4, $5, 1, $6, $7) on conflict (team_id, key_id, day, period) do update set
+       characters = uses.characters + $5, requests = uses.requests + 1, micro = uses.micro + $6, of_allowance = uses.of_allowance + $7`,
+      [team.teamId, known.keyId, dayOf(nowMs), known.period, characters, costs, known.ofAllowance ? characters : 0],
     );
     await db('update teams set balance_micro = balance_micro - $2 where team_id = $1', [team.teamId, costs]);
   }
@@ -453,25 +473,37 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
 
 async function requestOf({ db, team }: Account, requestId: string): Promise<RequestRow | undefined> {
   const [row] = await db<RequestRow>(
-    `select state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period
-     from requests where team_id = $1 and request_id = $2`,
+    `select state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period,
+       of_allowance as "ofAllowance" from requests where team_id = $1 and request_id = $2`,
     [team.teamId, requestId],
   );
   return row;
 }
 
-async function usedBy({ db, team, period }: Account, keyId?: string): Promise<number> {
-  const [row] = await db<{ characters: number }>(
-    `select coalesce(sum(characters), 0)::bigint as characters from uses where team_id = $1 and period = $2 and key_id = coalesce($3, key_id)`,
+async function usedBy(account: Account, keyId?: string): Promise<number> {
+  return (await chargedTo(account, keyId)).characters;
+}
+
+async function chargedTo({ db, team, period }: Account, keyId?: string): Promise<{ characters: number; ofAllowance: number }> {
+  const [row] = await db<{ characters: number; ofAllowance: number }>(
+    `select coalesce(sum(characters), 0)::bigint as characters, coalesce(sum(of_allowance), 0)::bigint as "ofAllowance" from uses where team_id = $1 and period = $2 and key_id = coalesce($3, key_id)`,
     [team.teamId, period.number, keyId ?? null],
   );
-  return row!.characters;
+  return row!;
+}
+
+interface Held {
+  readonly characters: number;
+  readonly ofAllowance: number;
+  readonly micro: number;
+  readonly count: number;
 }
 
 /** What an ended period holds counts only in `count` and in credit. */
-async function heldIn({ db, team, period }: Account, keyId?: string): Promise<{ characters: number; micro: number; count: number }> {
-  const [row] = await db<{ characters: number; micro: number; count: number }>(
-    `select coalesce(sum(characters) filter (where period = $2), 0)::bigint as characters, coalesce(sum(price_micro), 0)::bigint as micro,
+async function heldIn({ db, team, period }: Account, keyId?: string): Promise<Held> {
+  const [row] = await db<Held>(
+    `select coalesce(sum(characters) filter (where period = $2), 0)::bigint as characters,
+     coalesce(sum(characters) filter (where period = $2 and of_allowance), 0)::bigint as "ofAllowance", coalesce(sum(price_micro), 0)::bigint as micro,
      count(*) from requests where team_id = $1 and state = 'open' and key_id = coalesce($3, key_id)`,
     [team.teamId, period.number, keyId ?? null],
   );
@@ -479,10 +511,12 @@ async function heldIn({ db, team, period }: Account, keyId?: string): Promise<{ 
 }
 
 async function standing(account: Account): Promise<Standing> {
-  const held = await heldIn(account);
+  const [used, held] = [await chargedTo(account), await heldIn(account)];
   return {
-    usedCharacters: await usedBy(account),
+    usedCharacters: used.characters,
     heldCharacters: held.characters,
+    allowanceUsed: used.ofAllowance,
+    allowanceHeld: held.ofAllowance,
     balanceMicro: account.team.balanceMicro,
     heldMicro: held.micro,
     openReservations: held.count,
@@ -651,16 +685,18 @@ async function usageOf(account: Account): Promise<Usage> {
     const { characters = 0, requests = 0 } = sums.find(({ keyId }) => keyId === key.keyId) ?? {};
     return { ...key, characters, requests };
   });
-  return { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters: await usedBy(account), keys };
+  const { characters, ofAllowance: allowanceUsed } = await chargedTo(account);
+  return { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters, allowanceUsed, keys };
 }
 
 async function summaryOf(account: Account): Promise<TeamSummary> {
-  const { team, characters, keys } = await usageOf(account);
+  const { team, characters, allowanceUsed, keys } = await usageOf(account);
   const active = keys.filter(({ status }) => status === 'active');
   const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
   const [idlestKey] = idle.toSorted((a, b) => a.sinceMs - b.sinceMs || (a.keyId < b.keyId ? -1 : 1));
   const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
-  return { team, characters, activeKeys: active.length, lastUsedAtMs: uses.length === 0 ? undefined : Math.max(...uses), idlestKey };
+  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
+  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }
 
 // Usage by day and period
@@ -698,11 +734,13 @@ async function periodsOf(db: Rows, { teamId }: Team, gone: boolean): Promise<Per
        -- In order: what is settled late changes the balances since.
        p.plan is not null and not exists (select from requests r where r.team_id = $1 and state = 'open' and period <= number) as closed,
        coalesce(u.characters, 0) as characters, coalesce(u.requests, 0) as requests, coalesce(u.micro, 0) as micro,
+       coalesce(u.of_allowance, 0) as "allowanceUsed", coalesce(u.of_tests, 0) as "testCharacters",
        added_micro as "addedMicro", deducted_micro as "deductedMicro",
        (sum(added_micro - deducted_micro - coalesce(u.micro, 0)) over (order by number))::bigint as "balanceMicro"
      from periods p join teams t using (team_id) left join
-       (select period, sum(characters)::bigint as characters, sum(requests)::bigint as requests, sum(micro)::bigint as micro
-        from uses where team_id = $1 group by period) as u on period = number
+       (select period, sum(characters)::bigint as characters, sum(requests)::bigint as requests, sum(micro)::bigint as micro,
+         sum(of_allowance)::bigint as of_allowance, coalesce(sum(characters) filter (where mode = 'test'), 0)::bigint as of_tests
+        from uses join keys using (key_id) where uses.team_id = $1 group by period) as u on period = number
      where team_id = $1 order by number desc`,
     [teamId],
   );

@@ -234,7 +234,7 @@ function pageOf<Account extends Pick<ReferenceAccount, 'team'>>(
 
 /** Opens the current period, as every access to an account does here. */
 function summaryOf(account: ReferenceAccount, nowMs: number): TeamSummary {
-  const { team, characters } = account.usage(nowMs);
+  const { team, characters, allowanceUsed } = account.usage(nowMs);
   const keys = account.keys(nowMs);
   const uses = keys.map(({ lastUsedAtMs }) => lastUsedAtMs).filter((atMs) => atMs !== undefined);
   const active = keys
@@ -244,6 +244,7 @@ function summaryOf(account: ReferenceAccount, nowMs: number): TeamSummary {
   return {
     team: { ...team },
     characters,
+    allowanceUsed,
     activeKeys: active.length,
     lastUsedAtMs: uses.length === 0 ? undefined : Math.max(...uses),
     idlestKey,
@@ -254,7 +255,7 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** What is known of an id: an open reservation, or the result for the id and until when it is remembered. */
 type Entry =
-  | { kind: 'open'; requestId: string; reservation: Reservation; keyId: string; priceMicro: number; period: Period }
+  | { kind: 'open'; requestId: string; reservation: Reservation; keyId: string; priceMicro: number; ofAllowance: boolean; period: Period }
   | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
 
 /** The stored status is `active` until the key is revoked; `disabled` and `expired` are computed when the key is shown. */
@@ -303,8 +304,10 @@ export class ReferenceAccount {
     const answer = this.#judge(request, nowMs);
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {
       const { requestId, keyId } = request;
-      const priceMicro = priceMicroOf(this.team.limits, answer.reservation.characters);
-      this.#entries.push({ kind: 'open', requestId, reservation: answer.reservation, keyId, priceMicro, period: this.#period });
+      const ofAllowance = this.#usesAllowance(key);
+      const priceMicro = ofAllowance ? 0 : priceMicroOf(this.team.limits, answer.reservation.characters);
+      const period = this.#period;
+      this.#entries.push({ kind: 'open', requestId, reservation: answer.reservation, keyId, priceMicro, ofAllowance, period });
     } else {
       this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
     }
@@ -320,15 +323,20 @@ export class ReferenceAccount {
     return this.#caller(check, nowMs);
   }
 
-  #caller({ keyId, address }: Pick<CallerCheck, 'keyId' | 'address'>, nowMs: number): Exclude<CheckedCaller, StoreUnavailable> {
+  #caller(
+    { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>,
+    nowMs: number,
+  ): Exclude<CheckedCaller, StoreUnavailable> {
     const key = this.#keys.find((one) => one.keyId === keyId);
     if (key === undefined) return { kind: 'key_unknown' };
     if (key.status === 'revoked') return { kind: 'key_revoked' };
-    const { expiresAtMs, requestsPerSecond, allowedAddresses } = key.limits;
+    const { expiresAtMs, requestsPerSecond, allowedAddresses, scopes } = key.limits;
     if (key.disabled) return { kind: 'key_revoked', reason: 'disabled' };
     if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return { kind: 'key_revoked', reason: 'expired' };
     if (allowedAddresses !== undefined && address === undefined) return { kind: 'address_wanted' };
     if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return { kind: 'address_refused' };
+    if (scopes !== undefined && scope === undefined) return { kind: 'scope_wanted' };
+    if (scopes?.includes(scope!) === false) return { kind: 'scope_missing' };
     key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
     this.#places = movedBack(this.#places, nowMs);
     const tooFast = rateRefusal(this.#places, this.team.limits.requestsPerSecond, nowMs, expiresAtMs);
@@ -419,6 +427,7 @@ export class ReferenceAccount {
       periodStartMs: this.#period.startMs,
       periodEndMs: this.#period.endMs,
       characters: this.#standing().usedCharacters,
+      allowanceUsed: this.#standing().allowanceUsed,
       keys: this.#shown(nowMs),
     };
   }
@@ -488,9 +497,25 @@ export class ReferenceAccount {
     const characters = charged ?? all;
     const dictionary = glossary === undefined ? undefined : this.#dictionary(glossary);
     if (dictionary !== undefined && 'kind' in dictionary) return dictionary;
-    const refusal = this.#keyRefusal(keyId, characters) ?? priceRefusal(limits, this.#standing(), this.#period, characters);
+    const refusal =
+      this.#keyRefusal(keyId, characters) ??
+      (this.#usesAllowance(this.#keys.find((one) => one.keyId === keyId)!)
+        ? this.#allowanceRefusal(characters)
+        : priceRefusal(limits, this.#standing(), this.#period, characters));
     if (refusal !== undefined) return refusal;
     return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs }, ...dictionary };
+  }
+
+  /** Whether what the key uses is of the plan's allowance for test keys. */
+  #usesAllowance({ mode }: ModelKey): boolean {
+    return mode === 'test' && this.team.limits.testAllowance > 0;
+  }
+
+  #allowanceRefusal(characters: number): QuotaExceeded | undefined {
+    const { allowanceUsed, allowanceHeld } = this.#standing();
+    const characterLimit = this.team.limits.testAllowance;
+    if (allowanceUsed + allowanceHeld + characters <= characterLimit) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.#period.endMs, of: 'test_keys' };
   }
 
   #keyRefusal(keyId: string, characters: number): Placed | undefined {
@@ -518,8 +543,9 @@ export class ReferenceAccount {
     const characters = Math.min(asked, reserved);
     const micro = reserved === 0 ? 0 : Number((BigInt(entry.priceMicro) * BigInt(characters)) / BigInt(reserved));
     this.team.balanceMicro -= micro;
-    this.#history.charge({ period: entry.period, keyId: entry.keyId, characters, micro, day: dayOf(nowMs) });
     const key = this.#keys.find((one) => one.keyId === entry.keyId);
+    const { period, keyId, ofAllowance } = entry;
+    this.#history.charge({ period, keyId, isTest: key?.mode === 'test', ofAllowance, characters, micro, day: dayOf(nowMs) });
     // A charge to an ended period is only in the history.
     if (key === undefined || entry.period !== this.#period) return;
     key.characters += characters;
@@ -532,10 +558,13 @@ export class ReferenceAccount {
 
   #standing(): Standing {
     const open = this.#entries.filter((entry) => entry.kind === 'open');
+    // What an ended period holds does not count against this one.
+    const current = open.filter(({ period }) => period === this.#period);
     return {
       usedCharacters: sum(this.#keys.map((key) => key.characters)),
-      // What an ended period holds does not count against this one.
-      heldCharacters: sum(open.map((entry) => (entry.period === this.#period ? entry.reservation.characters : 0))),
+      heldCharacters: sum(current.map(({ reservation }) => reservation.characters)),
+      allowanceUsed: this.#history.allowanceUsed(this.#period),
+      allowanceHeld: sum(current.map(({ ofAllowance, reservation }) => (ofAllowance ? reservation.characters : 0))),
       balanceMicro: this.team.balanceMicro,
       heldMicro: sum(open.map((entry) => entry.priceMicro)),
       openReservations: open.length,
@@ -587,7 +616,8 @@ function priceRefusal(
 ): QuotaExceeded | CreditExhausted | undefined {
   if (limits.billing === 'quota') {
     const { characterLimit, overageCharacters, overageCapMinor } = limits;
-    if (standing.usedCharacters + standing.heldCharacters + characters <= characterLimit + overageCharacters) return undefined;
+    const charged = standing.usedCharacters - standing.allowanceUsed + standing.heldCharacters - standing.allowanceHeld;
+    if (charged + characters <= characterLimit + overageCharacters) return undefined;
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: period.endMs };
   }
   const freeMicro = standing.balanceMicro - standing.heldMicro;
@@ -635,6 +665,9 @@ interface Charge {
   readonly keyId: string;
   readonly characters: number;
   readonly micro: number;
+  readonly isTest: boolean;
+  /** It is of the allowance for test keys. */
+  readonly ofAllowance: boolean;
   readonly period: Period;
 }
 
@@ -660,6 +693,10 @@ class ReferenceHistory {
 
   move(period: Period, micro: number): void {
     this.#moves.push({ period, micro });
+  }
+
+  allowanceUsed(period: Period): number {
+    return total(this.#charges.filter((charge) => charge.period === period && charge.ofAllowance));
   }
 
   leave(period: Period, { plan, limits }: Team, nowMs: number): void {
@@ -704,6 +741,8 @@ class ReferenceHistory {
     }) as [number, number];
     return {
       characters: total(charges),
+      allowanceUsed: total(charges.filter(({ ofAllowance }) => ofAllowance)),
+      testCharacters: total(charges.filter(({ isTest }) => isTest)),
       requests: charges.length,
       credit: {
         openingMicro: before,

@@ -111,7 +111,8 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
       const addCreditMinor = body['add_credit_minor'] as number | undefined;
       if (addCreditMinor === 0) return NO_AMOUNT;
       if (reference === undefined && (name ?? plan ?? when ?? addCreditMinor) === undefined) return ONLY_A_REASON;
-      const edit = { name, reference, plan, when, addCreditMinor, reason, once };
+      const confirmed = body['confirm'] as boolean | undefined;
+      const edit = { name, reference, plan, when, confirmed, addCreditMinor, reason, once };
       return done(await operations.updateTeam(id, edit), (team) => ({ value: teamReport(team), audit: { team_id: id } }));
     }),
     deleteTeam: ofRecord(NO_TEAM, async ({ operations, query }, id) => {
@@ -165,7 +166,10 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
     listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.listPlans() } }),
     applyPlan: async ({ operations, parameter, body }) =>
       done(
-        await operations.applyPlan(parameter, { when: (body['when'] as PlanTime | undefined) ?? 'now' }),
+        await operations.applyPlan(parameter, {
+          when: (body['when'] as PlanTime | undefined) ?? 'now',
+          confirmed: body['confirm'] === true,
+        }),
         (applied) => ({ value: applied, audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed } }),
         'path',
       ),
@@ -179,7 +183,7 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
       }));
     },
     listRequests: async ({ query }) => {
-      const filter = readRequestFilter(query);
+      const filter = readRequestFilter(query, nowMs());
       if ('fault' in filter) return refusalOfFault(filter);
       const page = pageOf(query);
       if ('kind' in page) return page;

@@ -9,7 +9,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { dayOf } from '../domain/period.ts';
 import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
-import { auditId } from '../domain/audit-entry.ts';
+import { auditIdAlone } from '../domain/audit-entry.ts';
 import type { AuditAction, Audited, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
 import type {
@@ -28,6 +28,8 @@ import { done, ofTeam, pageWithNext } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, Page } from './admin-result.ts';
 import { auditFits, pageOfDay } from './audit-filter.ts';
 import type { AuditFilter } from './audit-filter.ts';
+import { canBeDearer, DearerSum } from './dearer.ts';
+import type { Dearer } from './dearer.ts';
 import { filteredPage } from './filtered-page.ts';
 import { comparePlan, missingPlans, teamsBehind } from './plan-comparison.ts';
 import type { PlanChange, PlanComparison, TeamsPlans } from './plan-comparison.ts';
@@ -37,8 +39,6 @@ import type { TeamFilter } from './team-filter.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit, limitsOfPlan } from './team-terms.ts';
 import type { Plans, PlanTime, TeamDraft, TeamEdit } from './team-terms.ts';
 
-/** Greater than the number of changes made in one millisecond. */
-const CLEARING_SERIAL = 1_000_000_000;
 /** With a filter: how much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
 const TEAMS_CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
 const ENTRIES_CHECKED = { pieceSize: 100, checkedMax: 5000 } as const;
@@ -77,13 +77,17 @@ export interface PlanApplied {
   /** Those of them that had other numbers. */
   readonly changed: number;
   readonly changes: readonly PlanChange[];
+  /** What became dearer in running periods. */
+  readonly dearer: Dearer;
 }
 
 export interface PlanApplyOptions {
-  /** Changes nothing, and returns what would change. */
   /** By default now. */
   readonly when?: PlanTime;
+  /** Changes nothing, and returns what would change. */
   readonly dryRun?: boolean;
+  /** Whether it may make running periods dearer; otherwise it is refused then, with nothing changed. */
+  readonly confirmed?: boolean;
   /** Called after each changed team. */
   readonly onProgress?: (changed: number, behind: number) => void;
 }
@@ -164,6 +168,9 @@ export class AdminOperations {
     if (before.kind !== 'done') return before;
     const made = judgeTeamEdit(this.#options.plans(), before.value, edit);
     if ('kind' in made) return made;
+    const dearer = await this.#dearer(before.value, made);
+    if (dearer !== undefined && 'kind' in dearer) return dearer;
+    if (dearer !== undefined && edit.confirmed !== true) return { kind: 'dearer', dearer, currency: made.plan!.limits.currency };
     const change = edit.once === undefined ? made : { ...made, once: edit.once };
     const after = await this.#changing(this.#options.teams.updateTeam(teamId, change, this.#by('updateTeam', edit.reason)));
     if (after !== undefined && 'kind' in after) return refusedUpdate(after, before.value.balanceMicro);
@@ -171,7 +178,18 @@ export class AdminOperations {
     const weighty = change.plan !== undefined || change.nextPlan !== undefined || change.addMicro !== undefined;
     if (result.kind !== 'done') return result;
     const replicated = weighty ? await this.#replicated([teamId]) : undefined;
-    return done(result.value, replicated, await this.#alike(result.value, made));
+    const changed = done(result.value, replicated, await this.#alike(result.value, made));
+    return dearer === undefined ? changed : { ...changed, dearer };
+  }
+
+  /** What a change of plan at once makes dearer; `undefined` if nothing. */
+  async #dearer({ teamId, limits }: Team, { plan }: TeamChange): Promise<Dearer | StoreUnavailable | undefined> {
+    if (plan === undefined || !canBeDearer(limits, plan.limits)) return undefined;
+    const used = await this.#options.teams.usage(teamId);
+    if (used === undefined || isUnavailable(used)) return used;
+    const sum = new DearerSum();
+    sum.add(used.team.limits, plan.limits, used);
+    return sum.sum.teams === 0 ? undefined : sum.sum;
   }
 
   /** With `keepUsage` its days and periods stay, without names. */
@@ -278,14 +296,16 @@ export class AdminOperations {
   }
 
   /** After an interruption, a second run changes the remaining teams. */
-  async applyPlan(name: string, { when = 'now', dryRun = false, onProgress }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
+  async applyPlan(name: string, options: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> {
+    const { when = 'now', dryRun = false, confirmed = false, onProgress } = options;
     const limits = limitsOfPlan(this.#options.plans(), name);
     if ('kind' in limits) return limits;
     const { teams } = this.#options;
     const found = await teamsBehind(teams, name, limits, when);
     if ('kind' in found) return found;
-    const { members, changes } = found;
-    if (dryRun) return done({ plan: name, teams: members, changed: found.behind.length, changes });
+    const { members, changes, dearer } = found;
+    if (dryRun) return done({ plan: name, teams: members, changed: found.behind.length, changes, dearer });
+    if (dearer.teams > 0 && !confirmed) return { kind: 'dearer', dearer, currency: limits.currency };
     let changed = 0;
     const apply = async (): Promise<StoreUnavailable | undefined> => {
       for (const { teamId, change } of found.behind) {
@@ -299,7 +319,7 @@ export class AdminOperations {
     const failed = await this.#changing(apply());
     if (failed !== undefined) return failed;
     return done(
-      { plan: name, teams: members, changed, changes },
+      { plan: name, teams: members, changed, changes, dearer },
       changed === 0 ? undefined : await this.#replicated(found.behind.map(({ teamId }) => teamId)),
     );
   }
@@ -347,7 +367,7 @@ export class AdminOperations {
     atMs: number,
     of: Partial<Pick<AuditEntry, 'teamId' | 'before' | 'after'>> = {},
   ): Promise<AdminResult<undefined>> {
-    const id = auditId(atMs, CLEARING_SERIAL + Math.floor(Math.random() * CLEARING_SERIAL));
+    const id = auditIdAlone(atMs, Math.random());
     const { teamId, before = {}, after = {} } = of;
     const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before, after, ...this.#by(action) }]);
     return failed ?? done(undefined);

@@ -1,10 +1,11 @@
 // Turns the result of an operation into the admin API's answer: a problem, or the value with its audit members.
 import type { Refusal } from '../core/outcome.ts';
 import { placeOf } from '../core/error-place.ts';
-import { refuse } from '../core/problem.ts';
+import { problems, refuse, refuseAs } from '../core/problem.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import { resultMembers } from './admin-result.ts';
+import { dearerText, minorText } from './dearer.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
 import type { Download } from './usage-csv.ts';
 import type { QueryFault } from './usage-question.ts';
@@ -35,7 +36,7 @@ export function bugRefusal(log: Log, requestId: string, where: string, error: un
 
 type Refused = AdminRefusal | StoreUnavailable;
 /** Refusals whose answers name something. */
-type Detailed = 'no_such_plan' | 'plan_takes_no_credit' | 'balance_too_large' | 'credit_not_free';
+type Detailed = 'dearer' | 'no_such_plan' | 'plan_takes_no_credit' | 'balance_too_large' | 'credit_not_free';
 
 const REFUSALS: Readonly<Record<Exclude<Refused['kind'], Detailed>, Refusal>> = {
   unavailable: refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.'),
@@ -60,11 +61,17 @@ export function refusalOf(refusal: Refused, planIn: 'body' | 'path' = 'body'): R
     const most = `at most ${refusal.freeMinor} minor units can be deducted`;
     return refuse('validation_error', `add_credit_minor: ${most}: ${freeCreditWords(refusal)}.`);
   }
+  if (refusal.kind === 'dearer') return dearerRefusal(refusal);
   if (refusal.kind !== 'no_such_plan') return REFUSALS[refusal.kind];
   const known = refusal.plans.join(', ');
   return planIn === 'path'
     ? refuse('not_found', `There is no such plan; the plans are ${known}.`)
     : refuse('validation_error', `plan: there is no such plan; the plans are ${known}.`);
+}
+
+function dearerRefusal({ dearer, currency }: Extract<AdminRefusal, { kind: 'dearer' }>): Refusal {
+  const detail = `confirm: this ${dearerText(dearer, minorText(currency))}; send "confirm": true to change it anyway, or "when": "next-period".`;
+  return refuseAs('validation_error', problems.validation_error, detail, { dearer: { ...dearer } });
 }
 
 /** What the credit that can be deducted is. */

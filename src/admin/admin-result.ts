@@ -1,5 +1,6 @@
 // The result of an operation: its value, a reason why it cannot be done, or `unavailable`.
 import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { Dearer } from './dearer.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 /** Why an operation cannot be done. Command line, admin API and console each have their own wording. */
@@ -27,6 +28,8 @@ export type AdminRefusal =
       /** Whether the balance is more than that, because open reservations hold the rest. */
       readonly isHeld: boolean;
     }
+  /** A change of plan would make running periods dearer, and this was not confirmed. */
+  | { readonly kind: 'dearer'; readonly dearer: Dearer; readonly currency: string }
   /** Credit would be deducted without a reason. */
   | { readonly kind: 'reason_missing' }
   /** The store, from a plugin, keeps no audit. */
@@ -40,15 +43,21 @@ export interface Done<T> {
    * effect, but a failover may undo it. `undefined` if the store has no replicas, and for all other operations.
    */
   readonly replicated?: boolean | undefined;
+  /** What a change of plan has made dearer; absent if nothing. */
+  readonly dearer?: Dearer;
   /** Sentences on what was done and may not be meant; absent if there is nothing. */
   readonly warnings?: readonly string[];
 }
 
 /** For `--json` and the admin API: the members that a result adds to the answer. */
-export function resultMembers(result: AdminResult<unknown>): Pick<Done<unknown>, 'replicated' | 'warnings'> {
+export function resultMembers(result: AdminResult<unknown>): Pick<Done<unknown>, 'replicated' | 'dearer' | 'warnings'> {
   if (result.kind !== 'done') return {};
-  const { replicated, warnings } = result;
-  return { ...(replicated === undefined ? {} : { replicated }), ...(warnings === undefined ? {} : { warnings }) };
+  const { replicated, dearer, warnings } = result;
+  return {
+    ...(dearer === undefined ? {} : { dearer }),
+    ...(replicated === undefined ? {} : { replicated }),
+    ...(warnings === undefined ? {} : { warnings }),
+  };
 }
 
 const NOT_REPLICATED =

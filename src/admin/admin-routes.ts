@@ -181,7 +181,7 @@ const ROUTES = {
       team: 'Only requests of the team with this id.',
       status: 'Only those with this HTTP status.',
       code: 'Only those with this problem code.',
-      since: 'Only those since this moment or UTC day, for example 2026-11-22T14:00:00Z.',
+      since: 'Only those since this moment, UTC day or time of the last 24 hours: 2026-11-22T14:00:00Z, 2026-11-22 or 14:00.',
       request_id: "Only the one with this id, an answer's X-Request-Id.",
       cursor: PAGE.cursor,
       limit: PAGE.limit,

@@ -1,5 +1,7 @@
 // The schemas of the admin API's bodies and answers: requests are checked against them, and the OpenAPI document shows them.
 import type { TSchema } from 'typebox';
+import { TestKeysAnswer } from '../domain/answers.ts';
+import { SCOPES, SCOPES_MAX } from '../domain/scopes.ts';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
@@ -17,7 +19,13 @@ const planTime = (description: string) =>
     description: `\`now\` (the default) or \`next-period\`: when the current period ends. ${description}`,
   });
 
-export const PlanApplyBody = Type.Object({ when: Type.Optional(planTime('`never` takes back what waits.')) }, closed);
+const confirm = Type.Optional(
+  Type.Boolean({
+    description:
+      'Required as `true` for a change of plan that takes effect at once and makes a running period dearer; without it that is a `validation_error` with `dearer`, and nothing is changed.',
+  }),
+);
+export const PlanApplyBody = Type.Object({ when: Type.Optional(planTime('`never` takes back what waits.')), confirm }, closed);
 
 export const NewTeamBody = Type.Object(
   {
@@ -34,6 +42,7 @@ export const TeamPatchBody = Type.Object(
     name: Type.Optional(name('A new name.')),
     reference: Type.Optional(Type.Union([reference('Your own word for the team.'), Type.Null()], { description: '`null` removes it.' })),
     plan: Type.Optional(Type.String({ description: 'A plan of the configuration; effective at the next request, or as `when` says.' })),
+    confirm,
     when: Type.Optional(planTime('With plan. `never`, without plan, takes back the change that waits for the end of the period.')),
     add_credit_minor: Type.Optional(
       minor(
@@ -49,6 +58,7 @@ export const TeamPatchBody = Type.Object(
 /** Checked by `judgeLimits`, which has better messages; the document says what is valid. */
 const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
+const scope = Type.String({ description: `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.` });
 const KeyTerms = {
   label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
   expires_at: limit(
@@ -66,6 +76,10 @@ const KeyTerms = {
   allowed_addresses: limit(
     Type.Array(range, { minItems: 1, maxItems: ALLOWED_ADDRESSES_MAX }),
     'Addresses and ranges from which the key may be used.',
+  ),
+  scopes: limit(
+    Type.Array(scope, { minItems: 1, maxItems: SCOPES_MAX }),
+    'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
   ),
   disabled: Type.Optional(Type.Boolean({ description: 'Whether the key is refused until it is enabled again.' })),
 } as const;
@@ -114,6 +128,9 @@ export const TeamAnswer = Type.Object({
   overage_cap_minor: Type.Optional(whole),
   overage_minor_per_million: Type.Optional(whole),
   credit_minor_per_million: Type.Optional(whole),
+  test_key_characters: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'What test keys use for nothing in each period. Absent if they cost as live ones.' }),
+  ),
   balance_minor: Type.Optional(whole),
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
@@ -145,7 +162,17 @@ export const ShownTeamAnswer = Type.Object({
 const warnings = Type.Optional(
   Type.Array(Type.String(), { description: 'What was done and may not be meant, for example another team that has the same reference.' }),
 );
-export const ChangedTeamAnswer = Type.Object({ ...TeamAnswer.properties, replicated, warnings });
+const DearerAnswer = Type.Object({
+  teams: Type.Integer({ minimum: 0, description: 'For how many teams.' }),
+  minor: Type.Integer({ minimum: 0, description: 'By how many minor units, for what has been used so far.' }),
+});
+const dearer = 'What became dearer in running periods, because a plan took effect at once.';
+export const ChangedTeamAnswer = Type.Object({
+  ...TeamAnswer.properties,
+  dearer: Type.Optional(Type.Object(DearerAnswer.properties, { description: `${dearer} Absent if nothing.` })),
+  replicated,
+  warnings,
+});
 const status = Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
   type: 'string',
   description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
@@ -156,6 +183,7 @@ const LimitAnswers = {
   requests_per_second: Type.Optional(whole),
   characters: Type.Optional(whole),
   allowed_addresses: Type.Optional(Type.Array(range)),
+  scopes: Type.Optional(Type.Array(scope)),
 } as const;
 const keyBase = {
   key_id: Type.String(),
@@ -215,6 +243,7 @@ export const PlanAppliedAnswer = Type.Object({
   changes: Type.Array(Type.Object({ number: Type.String(), from: numberValue, to: numberValue, teams: whole }), {
     description: 'Which numbers changed, from what to what, for how many teams; `null` if a billing does not have the number.',
   }),
+  dearer: Type.Object(DearerAnswer.properties, { description: dearer }),
   replicated,
 });
 const changed = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));
@@ -240,7 +269,9 @@ export const RecentRequestAnswer = Type.Object({
   failures: Type.Array(Type.String(), { description: 'Why attempts at the engine failed: `connect:refused`, `status:502`, `timeout`.' }),
   parameter: Type.Union([Type.String(), Type.Null()], { description: 'The parameter that a 400 is about.' }),
   engine: Type.Union([Type.String(), Type.Null()], { description: 'The engine that answered, or was tried last.' }),
-  limit_of: Type.Union([Type.String(), Type.Null()], { description: 'Whose limit refused it: `team` or `key`.' }),
+  limit_of: Type.Union([Type.String(), Type.Null()], {
+    description: 'Whose limit refused it: `team`, `key`, or `test_keys` for what these use for nothing.',
+  }),
 });
 export const LiveAnswer = Type.Object({
   step_seconds: whole,
@@ -297,6 +328,11 @@ export const InvoiceAnswer = Type.Object({
   balance_minor: orNull(whole, "The credit at the period's end, or now while it runs."),
   total_minor: orNull(whole, "What the period costs beyond the plan's fee: the cost of the overage, or the credit spent."),
   currency: Type.String({ description: 'ISO 4217, which also says what its minor unit is.' }),
+  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  free_character_count: Type.Integer({
+    minimum: 0,
+    description: 'Of `test_character_count`: for nothing, because the plan lets test keys use so many. Neither overage nor credit.',
+  }),
 });
 export const PeriodAnswer = Type.Object({
   period_start: moment,
@@ -305,6 +341,8 @@ export const PeriodAnswer = Type.Object({
   plan: Type.String({ description: 'The plan at the end of the period.' }),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
   character_count: whole,
+  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  test_keys: Type.Optional(TestKeysAnswer),
   character_limit: Type.Optional(whole),
   overage: Type.Optional(
     Type.Object(

@@ -34,6 +34,7 @@ function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditS
     requestsPerSecond,
     characters,
     allowedAddresses,
+    scopes,
     ...key
   } = state;
   return {
@@ -51,6 +52,7 @@ function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditS
     ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
     ...(characters === undefined ? {} : { characters }),
     ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses.join(' ') }),
+    ...(scopes === undefined ? {} : { scopes: scopes.join(' ') }),
   };
 }
 

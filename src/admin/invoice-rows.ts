@@ -32,6 +32,8 @@ export const INVOICE_COLUMNS = [
   'balance_minor',
   'total_minor',
   'currency',
+  'test_character_count',
+  'free_character_count',
 ] as const satisfies readonly (keyof InvoiceRow)[];
 
 /** A row with its period's number, which continues a page. */
@@ -50,8 +52,8 @@ export function invoicesOf({ team, deleted, periods }: TeamPeriods): NumberedInv
  * down once.
  */
 export function invoiceRow(team: Team, deleted: boolean, period: PeriodUse): InvoiceRow {
-  const { limits, characters, startMs, endMs } = period;
-  const overage = limits.billing === 'quota' ? overageOf(characters, limits) : undefined;
+  const { limits, characters, allowanceUsed, startMs, endMs } = period;
+  const overage = limits.billing === 'quota' ? overageOf(characters - allowanceUsed, limits) : undefined;
   const credit = creditOf(period);
   return {
     team_id: team.teamId,
@@ -70,6 +72,8 @@ export function invoiceRow(team: Team, deleted: boolean, period: PeriodUse): Inv
     ...credit,
     total_minor: overage === undefined ? credit.credit_spent_minor : overage.cost_minor,
     currency: limits.currency,
+    test_character_count: period.testCharacters,
+    free_character_count: allowanceUsed,
   };
 }
 

@@ -1,52 +1,83 @@
-// The operators in the configuration: who has a token and what they may currently do, and how many wrong tokens an address may send.
+// The operators in the configuration: who has a token, or a role by a group of a provider, and what they may currently do; and how
+// many wrong tokens an address may send.
 import { hash, timingSafeEqual } from 'node:crypto';
-import { callerNetwork } from '../domain/client-address.ts';
-import type { Operator, OperatorToken } from '../domain/operator.ts';
+import type { GroupRoles, Operator, OperatorRole, OperatorToken } from '../domain/operator.ts';
+import type { ProvenPerson } from '../ports/identity-provider.ts';
+import { RecentFailures } from './recent-failures.ts';
 
-/** Someone who has presented a valid token. */
+/** Someone who has presented a valid token, or of whom a provider has proven who they are. */
 export interface KnownOperator extends Operator {
-  /** The token's digest: identifies the token of a session without storing it. */
-  readonly tokenDigest: Buffer;
+  readonly by: Proof;
+}
+
+/** Identifies the token of a session without storing it, or the person. */
+type Proof = { readonly kind: 'token'; readonly digest: Buffer } | { readonly kind: 'person'; readonly person: ProvenPerson };
+
+interface TokenOperator extends KnownOperator {
+  readonly by: Extract<Proof, { readonly kind: 'token' }>;
 }
 
 export class Operators {
-  #known: readonly KnownOperator[];
+  #known: readonly TokenOperator[];
+  #groups: GroupRoles | undefined;
 
-  constructor(operators: readonly OperatorToken[]) {
+  /** Without `groups` nobody signs in by a provider. */
+  constructor(operators: readonly OperatorToken[], groups?: GroupRoles) {
     this.#known = knownOf(operators);
+    this.#groups = groups;
   }
 
-  /** Tokens that are not among these are refused from now on, and sessions begun with them end. */
-  replace(operators: readonly OperatorToken[]): void {
+  /** Tokens that are not among these, and people in none of the groups, are refused from now on, and sessions begun with them end. */
+  replace(operators: readonly OperatorToken[], groups?: GroupRoles): void {
     this.#known = knownOf(operators);
+    this.#groups = groups;
+  }
+
+  /** Whether anyone can sign in with a token. */
+  get hasTokens(): boolean {
+    return this.#known.length > 0;
   }
 
   byToken(token: string): KnownOperator | undefined {
     return this.#byDigest(digest(token));
   }
 
-  /** The operator with this token, as currently configured. */
-  now({ tokenDigest }: KnownOperator): KnownOperator | undefined {
-    return this.#byDigest(tokenDigest);
+  /** `undefined` if none of the person's groups has a role. */
+  byPerson(person: ProvenPerson): KnownOperator | undefined {
+    const groups = this.#groups;
+    if (groups === undefined || groups.issuer !== person.issuer) return undefined;
+    const isIn = (some: readonly string[]): boolean => some.some((group) => person.groups.includes(group));
+    const role: OperatorRole | undefined = isIn(groups.manage) ? 'manage' : isIn(groups.read) ? 'read' : undefined;
+    return role && { name: this.#nameOf(person), role, by: { kind: 'person', person } };
+  }
+
+  /** The operator with this token, or this person, as currently configured. */
+  now({ by }: KnownOperator): KnownOperator | undefined {
+    return by.kind === 'token' ? this.#byDigest(by.digest) : this.byPerson(by.person);
+  }
+
+  /** Nobody is mistaken for the operator of a token: names of these have no colon. */
+  #nameOf({ name }: ProvenPerson): string {
+    return this.#known.some((operator) => operator.name.toLowerCase() === name.toLowerCase()) ? `oidc:${name}` : name;
   }
 
   /** Compares all digests, which have the same length, so that the time reveals nothing about the token. */
   #byDigest(sought: Buffer): KnownOperator | undefined {
     let found: KnownOperator | undefined;
     for (const operator of this.#known) {
-      if (timingSafeEqual(operator.tokenDigest, sought)) found = operator;
+      if (timingSafeEqual(operator.by.digest, sought)) found = operator;
     }
     return found;
   }
 }
 
 /** Who makes a change, for the audit. */
-export function actorOf(front: 'admin' | 'console', { name }: Operator, address: string): string {
+export function actorOf(front: 'admin' | 'console', { name }: Pick<Operator, 'name'>, address: string): string {
   return `${front}:${name}@${address.replace(/^::ffff:(?=\d+\.)/, '')}`;
 }
 
-function knownOf(operators: readonly OperatorToken[]): readonly KnownOperator[] {
-  return operators.map(({ name, role, token }) => ({ name, role, tokenDigest: digest(token) }));
+function knownOf(operators: readonly OperatorToken[]): readonly TokenOperator[] {
+  return operators.map(({ name, role, token }) => ({ name, role, by: { kind: 'token', digest: digest(token) } }));
 }
 
 function digest(token: string): Buffer {
@@ -62,39 +93,20 @@ export interface SignInOptions {
 /** The operator with the token. `wait`: the token is wrong, and there were too many wrong ones recently. */
 export type SignIn = KnownOperator | 'wrong' | 'wait';
 
-const WINDOW_MS = 60_000;
-const WRONG_MAX = 10;
-/** Beyond this many addresses, the one whose last wrong token is the oldest is dropped. */
-const ADDRESSES_MAX = 10_000;
-
 /** Finds the operator with a token. After too many wrong ones from an address the answer is `wait`, unless the token is right. */
 export class SignInAttempts {
   readonly #operators: Operators;
-  readonly #now: () => number;
-  /** The times of each address's wrong tokens, oldest first; addresses in the order of their last one. */
-  readonly #wrong = new Map<string, number[]>();
+  readonly #wrong: RecentFailures;
 
   constructor({ operators, now }: SignInOptions) {
     this.#operators = operators;
-    this.#now = now;
+    this.#wrong = new RecentFailures(now);
   }
 
   /** `token` is what was sent, `undefined` if nothing was. */
   judge(token: string | undefined, address: string): SignIn {
     const operator = token === undefined ? undefined : this.#operators.byToken(token);
     if (operator !== undefined) return operator;
-    return this.#count(callerNetwork(address)) > WRONG_MAX ? 'wait' : 'wrong';
-  }
-
-  /** Counts a wrong token, and returns how many this address has sent within the last minute. */
-  #count(address: string): number {
-    const nowMs = this.#now();
-    const recent = (this.#wrong.get(address) ?? []).filter((atMs) => nowMs - atMs < WINDOW_MS);
-    // More than one above the limit need not be counted.
-    if (recent.length <= WRONG_MAX) recent.push(nowMs);
-    this.#wrong.delete(address);
-    this.#wrong.set(address, recent);
-    if (this.#wrong.size > ADDRESSES_MAX) this.#wrong.delete(this.#wrong.keys().next().value!);
-    return recent.length;
+    return this.#wrong.add(address) ? 'wait' : 'wrong';
   }
 }

@@ -6,6 +6,8 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { GatewayRecords } from '../ports/gateway-records.ts';
 import type { Team, TeamChange, TeamRegistry } from '../ports/team-registry.ts';
+import { DearerSum } from './dearer.ts';
+import type { Dearer } from './dearer.ts';
 import type { PlanTime } from './team-terms.ts';
 
 export interface PlanComparison {
@@ -19,6 +21,8 @@ export interface PlanComparison {
   readonly behind: number;
   /** The first of them. */
   readonly examples: readonly TeamBehind[];
+  /** What applying the plan now would make dearer for them. */
+  readonly dearer: Dearer;
 }
 
 export interface TeamBehind {
@@ -56,6 +60,8 @@ interface TeamsBehind {
   /** What is to be changed: of those that have other numbers, and of teams for which the plan waits with other numbers. */
   readonly behind: readonly { readonly teamId: string; readonly change: Pick<TeamChange, 'plan' | 'nextPlan'> }[];
   readonly changes: readonly PlanChange[];
+  /** What changes that take effect at once make dearer. */
+  readonly dearer: Dearer;
 }
 
 export async function teamsBehind(
@@ -66,22 +72,27 @@ export async function teamsBehind(
 ): Promise<TeamsBehind | StoreUnavailable> {
   const behind: TeamsBehind['behind'][number][] = [];
   const changes = new Map<string, PlanChange>();
+  const dearer = new DearerSum();
   let members = 0;
   for await (const page of pagesOf(teams)) {
     if (isUnavailable(page)) return page;
-    for (const team of page) {
+    const atOnce: Team[] = [];
+    for (const team of page.teams) {
       if (team.plan === name) members++;
       const change = changeOf(team, { name, limits }, when);
       if (change === undefined) continue;
       behind.push({ teamId: team.teamId, change });
+      if (change.plan !== undefined) atOnce.push(team);
       const from = change.plan === undefined ? (team.nextPlan?.limits ?? team.limits) : team.limits;
       for (const one of numberChanges(from, change.nextPlan === null ? team.limits : limits)) {
         const key = `${one.number} ${one.from}`;
         changes.set(key, { ...one, teams: (changes.get(key)?.teams ?? 0) + 1 });
       }
     }
+    const failed = await dearer.addPage(teams, { after: page.after, limit: PAGE_TEAMS }, atOnce, limits);
+    if (failed !== undefined) return failed;
   }
-  return { members, behind, changes: [...changes.values()] };
+  return { members, behind, changes: [...changes.values()], dearer: dearer.sum };
 }
 
 /** What applying a plan changes of a team. A waiting change to another plan stays, because the team leaves this one then. */
@@ -133,8 +144,8 @@ export async function missingPlans(
   for await (const page of pagesOf(teams)) {
     if (isUnavailable(page)) return page;
     if (looked >= teamsMax) return { looked, complete: false, missing: found() };
-    looked += page.length;
-    for (const { plan } of page) if (!plans.has(plan)) missing.set(plan, (missing.get(plan) ?? 0) + 1);
+    looked += page.teams.length;
+    for (const { plan } of page.teams) if (!plans.has(plan)) missing.set(plan, (missing.get(plan) ?? 0) + 1);
   }
   return { looked, complete: true, missing: found() };
 }
@@ -158,27 +169,35 @@ async function eachBehind(
   see: (behind: TeamBehind) => void,
 ): Promise<Omit<PlanComparison, 'examples'> | StoreUnavailable> {
   let [looked, members, behind] = [0, 0, 0];
+  const dearer = new DearerSum();
   for await (const page of pagesOf(teams)) {
     if (isUnavailable(page)) return page;
-    if (looked >= teamsMax) return { looked, complete: false, members, behind };
-    looked += page.length;
-    for (const team of page.filter(({ plan }) => plan === name)) {
+    if (looked >= teamsMax) return { looked, complete: false, members, behind, dearer: dearer.sum };
+    looked += page.teams.length;
+    const changed: Team[] = [];
+    for (const team of page.teams.filter(({ plan }) => plan === name)) {
       members++;
       const differences = differencesOf(team.limits, limits);
       if (differences.length === 0) continue;
       behind++;
+      changed.push(team);
       see({ team, differences });
     }
+    const failed = await dearer.addPage(teams, { after: page.after, limit: PAGE_TEAMS }, changed, limits);
+    if (failed !== undefined) return failed;
   }
-  return { looked, complete: true, members, behind };
+  return { looked, complete: true, members, behind, dearer: dearer.sum };
 }
 
 /** Ends after the last page, or after the first `unavailable`. */
-async function* pagesOf(teams: TeamRegistry): AsyncGenerator<readonly Team[] | StoreUnavailable> {
+async function* pagesOf(
+  teams: TeamRegistry,
+): AsyncGenerator<{ readonly after: string | undefined; readonly teams: readonly Team[] } | StoreUnavailable> {
   let after: string | undefined;
   do {
     const page = await teams.pageTeams({ after, limit: PAGE_TEAMS, search: undefined });
-    if (isUnavailable(page) || page.length > 0) yield page;
+    if (isUnavailable(page)) yield page;
+    else if (page.length > 0) yield { after, teams: page };
     after = isUnavailable(page) || page.length < PAGE_TEAMS ? undefined : page.at(-1)?.teamId;
     // SQLite answers synchronously: without this, callers would wait for the whole comparison.
     await nextTurn();
@@ -196,12 +215,13 @@ export function planNumbers(limits: TeamLimits): Readonly<Record<string, string 
 }
 
 /** The numbers that every plan has. */
-export function numbersOfAll({ billing, requestsPerSecond, maxCharactersPerRequest, maxGlossaries }: TeamLimits) {
+export function numbersOfAll({ billing, requestsPerSecond, maxCharactersPerRequest, maxGlossaries, testAllowance }: TeamLimits) {
   return {
     billing,
     requests_per_second: requestsPerSecond,
     max_characters_per_request: maxCharactersPerRequest,
     max_glossaries: maxGlossaries,
+    ...(testAllowance === 0 ? {} : { test_key_characters: testAllowance }),
   };
 }
 

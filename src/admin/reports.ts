@@ -5,7 +5,7 @@ import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { anchorOf } from '../domain/period-rule.ts';
 import type { Plan } from '../domain/plan.ts';
-import { overageOf } from '../domain/usage-report.ts';
+import { overageOf, testKeysOf } from '../domain/usage-report.ts';
 import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
 import type { PeriodUse } from '../ports/usage-history.ts';
 import { numbersOfAll, numbersOfBilling, planNumbers } from './plan-comparison.ts';
@@ -32,12 +32,13 @@ export function teamReport(team: Team): TeamReport {
 }
 
 /** A key's limits, under the names that operators use; absent if the key has no such limit. */
-export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits) {
+export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes }: KeyLimits) {
   return {
     ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
     ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
     ...(characters === undefined ? {} : { characters }),
     ...(allowedAddresses === undefined ? {} : { allowed_addresses: [...allowedAddresses] }),
+    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
   };
 }
 
@@ -82,11 +83,13 @@ export type PlanReport = { readonly name: string } & Plan;
 export type PeriodReport = Static<typeof PeriodAnswer>;
 
 /** Based on the last plan that applied in the period. */
-export function periodReport({ startMs, endMs, closed, plan, limits, characters }: Omit<PeriodUse, 'number'>): PeriodReport {
+export function periodReport(period: Omit<PeriodUse, 'number'>): PeriodReport {
+  const { startMs, endMs, closed, plan, limits, characters, allowanceUsed, testCharacters } = period;
   const { billing } = limits;
   const base = { period_start: rfc3339(startMs), period_end: rfc3339(endMs), closed, plan, billing, character_count: characters };
-  if (billing === 'credit') return base;
-  return { ...base, character_limit: limits.characterLimit, overage: overageOf(characters, limits) };
+  const counts = { ...base, test_character_count: testCharacters, ...testKeysOf(limits, allowanceUsed) };
+  if (billing === 'credit') return counts;
+  return { ...counts, character_limit: limits.characterLimit, overage: overageOf(characters - allowanceUsed, limits) };
 }
 
 /** The figures of one step of five seconds; `app/` adds up those of all processes. */

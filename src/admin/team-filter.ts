@@ -29,11 +29,16 @@ const STANDING_FITS: Readonly<Record<TeamStanding, Fits>> = {
   near_limit: (summary) => {
     const { limits } = summary.team;
     if (limits.billing === 'credit') return !buys(summary, limits.maxCharactersPerRequest);
-    return summary.characters >= NEAR_RATIO * (limits.characterLimit + limits.overageCharacters);
+    return chargedIn(summary) >= NEAR_RATIO * (limits.characterLimit + limits.overageCharacters);
   },
-  over_quota: ({ team: { limits }, characters }) => limits.billing === 'quota' && characters >= limits.characterLimit,
+  over_quota: (summary) => summary.team.limits.billing === 'quota' && chargedIn(summary) >= summary.team.limits.characterLimit,
   out_of_credit: (summary) => summary.team.limits.billing === 'credit' && !buys(summary, 1),
 };
+
+/** What counts against the quota: not what test keys use for nothing. */
+function chargedIn({ characters, allowanceUsed }: TeamSummary): number {
+  return characters - allowanceUsed;
+}
 
 function buys({ team: { limits, balanceMicro } }: TeamSummary, characters: number): boolean {
   return balanceMicro >= characters * limits.minorPerMillion;

@@ -34,6 +34,8 @@ export interface TeamEdit {
   readonly plan?: string | undefined;
   /** When `plan` takes effect; `never` takes back the change that waits for the end of the period. By default `now`. */
   readonly when?: PlanTime | undefined;
+  /** Whether a change of plan may make the running period dearer. */
+  readonly confirmed?: boolean | undefined;
   /** Negative to deduct credit, which needs a reason. */
   readonly addCreditMinor?: number | undefined;
   /** For the audit. */

@@ -5,10 +5,12 @@ import { liveReport } from '../admin/reports.ts';
 import type { LiveReport } from '../admin/reports.ts';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { Operators, SignInAttempts } from '../admin/operators.ts';
+import { SignInAudit } from '../admin/sign-in-audit.ts';
 import { GlossaryOperations } from '../admin/glossary-operations.ts';
 import { InvoiceReading } from '../admin/invoice-reading.ts';
 import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
+import { oidcSettings } from '../config/oidc-settings.ts';
 import { adminOperators } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';
 import type { Overview } from '../console/overview-figures.ts';
@@ -19,16 +21,26 @@ import type { Log } from '../ports/log.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
+import type { RecordSpace } from '../ports/record-space.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
+import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
+import type { OidcSide } from './oidc-side.ts';
 import { overviewOf } from './overview-of-processes.ts';
 import type { ProcessStates } from './process-state.ts';
 
-/** The parts of the admin API and the console; only if the configuration turns them on. */
-export interface AdminParts {
+/** Who may use the admin API and the console, and how they sign in. */
+export interface OpenOperators {
   readonly operators: Operators;
+  /** `undefined` if only tokens are configured. */
+  readonly oidc: OidcSide | undefined;
+}
+
+/** The parts of the admin API and the console; only if the configuration turns them on. */
+export interface AdminParts extends OpenOperators {
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
   readonly history: UsageHistory | undefined;
@@ -37,6 +49,8 @@ export interface AdminParts {
   readonly audit: AuditLog | undefined;
   /** `undefined` if the store remembers no requests. */
   readonly idempotency: IdempotencyRecords;
+  readonly secrets: SharedSecrets;
+  readonly records: RecordSpace;
   readonly processes: () => Promise<ProcessStates>;
   /** The latest requests of all processes that were refused or met a failure, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
@@ -50,24 +64,52 @@ export interface AdminSideOptions extends AdminParts {
   /** The configuration at the time of the call. */
   readonly config: () => Config;
   readonly docsUrl: () => string;
+  /** The statuses of the problem codes that plugins add. */
+  readonly pluginStatuses: ReadonlyMap<string, number>;
   readonly log: Log;
 }
 
-/** `undefined` if the admin API is off. Throws a `ConfigError`. */
-export function openOperators(config: Config): Operators | undefined {
+/** `undefined` if admin API and console are off. Rejects with a `ConfigError`. */
+export async function openOperators(config: Config): Promise<OpenOperators | undefined> {
   const listed = adminOperators(config, process.env);
-  return listed && new Operators(listed);
+  if (listed === undefined) return undefined;
+  const oidc = await openOidc(config);
+  return { operators: new Operators(listed, oidc && groupRolesOf(oidc.settings)), oidc };
 }
 
-/** Reads the operators of a new configuration, and returns a function that puts them in effect. Throws a `ConfigError`. */
-export function readOperators(operators: Operators | undefined, next: Config): () => void {
-  const listed = operators && adminOperators(next, process.env);
-  return () => listed && operators.replace(listed);
+/**
+ * Reads the operators of a new configuration, and returns a function that puts them in effect. Whether there is a provider, and the
+ * URL of the console, are decided at startup. Throws a `ConfigError`.
+ */
+export function readOperators(open: OpenOperators | undefined, next: Config): () => void {
+  if (open === undefined) return () => undefined;
+  const { operators, oidc } = open;
+  const listed = adminOperators(next, process.env);
+  const settings = oidc && { ...(oidcSettings(next, process.env) ?? oidc.settings), consoleUrl: oidc.settings.consoleUrl };
+  return () => {
+    if (oidc !== undefined && settings !== undefined) oidc.settings = settings;
+    // Without the section everything stays as it is.
+    if (listed !== undefined) operators.replace(listed, settings && groupRolesOf(settings));
+  };
 }
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, teams, history, audit, idempotency, processes, recentRequests, onChange, config, docsUrl, log, nowMs } = options;
+  const {
+    operators,
+    teams,
+    history,
+    audit,
+    idempotency,
+    processes,
+    recentRequests,
+    onChange,
+    config,
+    docsUrl,
+    log,
+    nowMs,
+    pluginStatuses,
+  } = options;
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals: options.refusals });
@@ -75,7 +117,9 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const usage = new UsageReading(history);
   const invoices = new InvoiceReading(history);
   const attempts = new SignInAttempts({ operators, now });
-  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs());
+  const signIns = new SignInAudit({ audit, log, now, nowMs });
+  const oidc = options.oidc && consoleOidc(options.oidc, { secrets: options.secrets, records: options.records, now, nowMs });
+  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs(), pluginStatuses);
   const live = async (): Promise<LiveReport> => {
     const { stepMs, steps } = await overview();
     return liveReport(stepMs / 1000, steps);
@@ -84,7 +128,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const shared = { operations, glossaries, usage, invoices, recentRequests, attempts, problems, log, newId, now, nowMs };
   return [
-    new Console({ ...shared, operators, overview, serviceName: () => config().service.name }),
+    new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name }),
     new AdminApi({ ...shared, idempotency, live }),
   ];
 }

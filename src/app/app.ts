@@ -63,7 +63,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   down.add('early ops listener', () => listener?.close());
   const serving = await openServing(config, output, down, ONLY_PROCESS, onNewStore);
   // Checked with everything else before anything is opened.
-  const operators = openOperators(config);
+  const operators = await openOperators(config);
   const operator = await startOperatorSide({
     config: () => running,
     readiness: () => serving.readiness(),
@@ -72,13 +72,15 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
       operators === undefined
         ? undefined
         : {
-            operators,
+            ...operators,
             teams: serving.teams,
             glossaries: serving.glossaries,
             history: serving.history,
             refusals: serving.refusals,
             audit: serving.audit,
             idempotency: serving.idempotency,
+            secrets: serving.secrets,
+            records: serving.records,
             nowMs: serving.nowMs,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
             recentRequests: async () => serving.recentRequests(),

@@ -62,6 +62,8 @@ export interface ChainParts {
   readonly store: Store;
   readonly engine: Engine;
   readonly takesGlossary: TakesGlossary;
+  /** As in `TranslateOptions`. */
+  readonly isSpent?: ((engine: string) => boolean) | undefined;
   /** What at least one of the engines can do. */
   readonly can: EngineCapabilities;
   readonly keys: KeyCache;
@@ -155,13 +157,14 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
 }
 
 function translateOptions(
-  { engine, takesGlossary, glossaries, offers, live, now, log, tracer }: ChainParts,
+  { engine, takesGlossary, isSpent, glossaries, offers, live, now, log, tracer }: ChainParts,
   stages: LoadedPlugins['textStages'],
 ): TranslateOptions {
   const quotaAlarm = new QuotaAlarm(log, now);
   return {
     engine,
     takesGlossary,
+    isSpent,
     glossaries,
     offers,
     stages,

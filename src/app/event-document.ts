@@ -16,7 +16,7 @@ export interface CloudEvent {
   /** `lingate.team.created` and so on. */
   readonly type: string;
   readonly time: string;
-  /** The team's id. */
+  /** The team's id; of an engine's event, the engine's name. */
   readonly subject: string;
   readonly datacontenttype: 'application/json';
   readonly data: Readonly<Record<string, unknown>>;
@@ -46,12 +46,13 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
       return { threshold_minor: thresholdMinor, balance_minor: minorRoundedDown(balanceMicro), currency };
     }
     case 'limit_reached': {
-      const { code, keyId, usage } = facts;
+      const { code, keyId, testKeys, usage } = facts;
       const required =
         facts.code === 'quota_exceeded'
           ? { required_characters: facts.requiredCharacters }
           : { required_minor: minorRoundedUp(facts.requiredMicro) };
-      return { code, ...(keyId === undefined ? {} : { key_id: keyId }), ...required, ...usageReport(usage) };
+      const whose = { ...(keyId === undefined ? {} : { key_id: keyId }), ...(testKeys === true ? { limit_of: 'test_keys' } : {}) };
+      return { code, ...whose, ...required, ...usageReport(usage) };
     }
     case 'period_closed':
       return { ...periodReport(facts.period) };
@@ -64,6 +65,10 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
       return { ...teamReport(facts.team) };
     case 'team_deleted':
       return { team_id: teamId };
+    case 'engine_limit': {
+      const { engine, per, most, characters, resetsAtMs } = facts;
+      return { engine, per, most, character_count: characters, resets_at: rfc3339(resetsAtMs) };
+    }
     case 'key_created':
     case 'key_updated':
     case 'key_revoked':

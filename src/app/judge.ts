@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { assertFaultless, ConfigError, labelOf, linesOf } from '../config/config-error.ts';
 import type { Fault } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
+import { oidcSettings } from '../config/oidc-settings.ts';
 import { forwardSettings } from '../config/forward-settings.ts';
 import type { Environment } from '../config/environment.ts';
 import type { FileContents } from '../config/file-set.ts';
@@ -22,6 +23,7 @@ import type { OtelSettings } from '../ports/telemetry.ts';
 import { ListenError } from '../server/listener.ts';
 import { judgeTelemetry } from './configured-telemetry.ts';
 import { setUpEngines, withEngines } from './engine-setup.ts';
+import { openOidc } from './oidc-side.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows } from './plugin-routes.ts';
 import { ownRows, routeRows } from './route-rows.ts';
@@ -67,6 +69,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
     ),
   );
   const operators = await faults.of(() => adminOperators(config, env));
+  await faults.of(() => openOidc(config, env));
   const signedBy = await faults.of(() => eventsSecret(config, env));
   const otel = await faults.of(() => judgeTelemetry(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
@@ -94,6 +97,7 @@ export async function judgeSecrets(config: Config, env: Environment): Promise<vo
   await faults.of(() => withEngines(config, env, () => Promise.resolve()));
   await faults.of(() => forwardSettings(config.forward, [], { env, file: config.file, files: config.sources.files }));
   await faults.of(() => adminOperators(config, env));
+  await faults.of(() => oidcSettings(config, env));
   await faults.of(() => eventsSecret(config, env));
   await faults.of(() => otelSettings(config, env));
   if (faults.lines.length > 0) throw new ConfigError(faults.lines);

@@ -4,6 +4,8 @@ import type { Config } from '../config/config.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Teardown } from '../core/teardown.ts';
+import { countCharacters } from '../domain/characters.ts';
+import type { EngineCap } from '../domain/engine-cap.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { openEngines } from '../engines/open-engine.ts';
@@ -15,6 +17,7 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
+import { EngineCaps } from '../runtime/engine-caps.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
 import { FailureLog } from '../runtime/failure-log.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
@@ -37,6 +40,7 @@ export interface Opened {
   readonly plugins: LoadedPlugins;
   readonly store: Store;
   readonly engines: OpenEngines;
+  readonly caps: EngineCaps;
   /** In the order of the configuration. */
   readonly settings: readonly EngineSettings[];
   readonly forward: readonly ForwardRoute[];
@@ -61,7 +65,9 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
   const failures = new FailureLog(log);
   down.add('failure log', () => failures.close());
-  const engines = openEnginesOf(config, settings, plugins.engineModules, { metrics, log, failures });
+  const caps = new EngineCaps({ caps: capsOf(config), tells: config.events !== undefined, log, now: monotonicMs });
+  metrics.engineLimits(() => caps.states());
+  const engines = openEnginesOf(config, settings, plugins.engineModules, caps, { metrics, log, failures });
   metrics.engineReplicas(() =>
     [...engines.byName].flatMap(([name, engine]) =>
       engine.health().map(({ url, asideMs, reached }) => ({ engine: name, replica: url, up: asideMs === undefined && reached !== false })),
@@ -89,6 +95,8 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
     }),
   );
   down.add('store', () => store.close());
+  await caps.start(store.engineUse);
+  down.add('engine limits', () => caps.close());
   const probe = new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log });
   down.add('store probe', () => probe.close());
   const clocks = new ClockWatch({ clock, store: store.clock, log });
@@ -99,7 +107,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   const { nowMs } = clock;
   // Last: nothing can fail after it.
   const telemetry = await openTelemetryOf(config, { process: role, metrics: () => metrics.exported(), log, now: monotonicMs, nowMs });
-  return { config, output, down, metrics, plugins, store, engines, settings, forward, upstream, probe, clocks, telemetry, nowMs };
+  return { config, output, down, metrics, plugins, store, engines, caps, settings, forward, upstream, probe, clocks, telemetry, nowMs };
 }
 
 export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) => void {
@@ -109,10 +117,15 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
   };
 }
 
+function capsOf({ engines }: Config): ReadonlyMap<string, EngineCap> {
+  return new Map(engines.flatMap(({ name, cap }) => (cap === undefined ? [] : [[name, cap] as const])));
+}
+
 function openEnginesOf(
   { limits }: Config,
   settings: readonly EngineSettings[],
   modules: LoadedPlugins['engineModules'],
+  caps: EngineCaps,
   { metrics, log, failures }: Pick<EngineWatchParts, 'metrics' | 'log' | 'failures'>,
 ): OpenEngines {
   return openEngines(
@@ -124,6 +137,13 @@ function openEnginesOf(
         ...config,
         can,
         teamShare: limits.teamEngineShare,
+        onSent:
+          config.cap &&
+          ((text) =>
+            caps.count(
+              config.name,
+              text.reduce((sum, one) => sum + countCharacters(one), 0),
+            )),
         protocol,
         options,
         headers,

@@ -63,10 +63,15 @@ function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<O
   return startOpsListener({ host: ops.host, port: ops.port, ...content });
 }
 
+/** The configured names, and that under which browsers reach the console. */
+function ownNames({ opsNames, admin }: Config): readonly string[] {
+  return admin?.console_url === undefined ? opsNames : [...opsNames, new URL(admin.console_url).hostname];
+}
+
 /** Rejects with a `ListenError`. */
 export async function startOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { config, readiness, metrics, docsOnOps, pluginApis, admin, log } = options;
-  const { opsNames, service } = config();
+  const { service } = config();
   const api = (): OpenApiOptions => apiOptions(config(), side, pluginApis);
   const adminPages: OpsPages = {
     '/admin/openapi.json': () => json(adminOpenApi({ serviceName: config().service.name, serverUrl: side.url, docsUrl: side.docsUrl })),
@@ -77,9 +82,11 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
       ...(admin === undefined ? {} : adminPages),
     },
     // Host names are only checked if the console is on: otherwise no browser has an operator's session.
-    names: admin === undefined ? undefined : opsNames,
+    names: admin === undefined ? undefined : ownNames(config()),
     apps:
-      admin === undefined ? appsWhileOff(() => config().service.name) : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, log }),
+      admin === undefined
+        ? appsWhileOff(() => config().service.name)
+        : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, pluginStatuses: statusesOf(pluginApis), log }),
   };
   options.listener?.show(content);
   const listener = options.listener ?? (await openListener(config(), log, content));
@@ -92,4 +99,8 @@ export async function startOperatorSide(options: OperatorSideOptions): Promise<O
     close: () => listener.close(),
   };
   return side;
+}
+
+function statusesOf({ problems }: PluginApis): ReadonlyMap<string, number> {
+  return new Map([...problems].map(([code, { kind }]) => [code, kind.status]));
 }

@@ -20,7 +20,12 @@ const BUSIEST_SHOWN = 10;
 const version = versionOf();
 
 /** `nowMs` is the wall clock. */
-export function overviewOf({ expected, states }: ProcessStates, config: Config, nowMs: number): Overview {
+export function overviewOf(
+  { expected, states }: ProcessStates,
+  config: Config,
+  nowMs: number,
+  pluginStatuses: Overview['pluginStatuses'],
+): Overview {
   const steps = addUp(
     states.map((state) => state.steps),
     nowMs,
@@ -50,6 +55,7 @@ export function overviewOf({ expected, states }: ProcessStates, config: Config, 
     },
     engines: enginesOf(config, states),
     routing: config.routing,
+    pluginStatuses,
     plugins: mergeFigures(states),
     version,
     startedAtMs: nowMs - process.uptime() * 1000,

@@ -4,6 +4,7 @@ import type { LoadedPlugins } from '../config/plugins.ts';
 import { pathsOverlap, routeName } from '../core/route.ts';
 import type { RouteRow } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
+import { isScope, SCOPES } from '../domain/scopes.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { LoadedRoute } from '../ports/plugin-route.ts';
 
@@ -17,7 +18,7 @@ const NEEDS: Readonly<Record<string, string>> = { 'team-shed': 'authenticate', a
 /** `own` are the gateway's. Throws a `ConfigError` that names every invalid route, and why. */
 export function pluginRows(own: readonly RouteRow[], { routes }: Pick<LoadedPlugins, 'routes'>): readonly LoadedRoute[] {
   const faults = routes.flatMap((route, index) => {
-    const fault = formFault(route) ?? chainFault(route) ?? placeFault(route, own, routes.slice(0, index));
+    const fault = formFault(route) ?? scopeFault(route) ?? chainFault(route) ?? placeFault(route, own, routes.slice(0, index));
     return fault === undefined ? [] : [`plugins: route "${routeName(route)}" of plugin "${route.plugin}": ${fault}`];
   });
   if (faults.length > 0) throw new ConfigError(faults);
@@ -30,6 +31,11 @@ function formFault({ method, path, lenient }: LoadedRoute): string | undefined {
   const isClear = path.split('/').every((segment) => (segment.match(PARAMETER)?.length ?? 0) <= 1);
   if (PATH.test(path) && isClear && !/[{}]/.test(path.replaceAll(PARAMETER, ''))) return undefined;
   return 'the path must be like /a/b or /a/{id}/b: segments that are not empty, with at most one parameter each';
+}
+
+function scopeFault({ scope }: LoadedRoute): string | undefined {
+  if (scope === undefined || isScope(scope)) return undefined;
+  return `its scope must be one of ${SCOPES.join(', ')}, or forward: and a name`;
 }
 
 function chainFault({ steps }: LoadedRoute): string | undefined {

@@ -46,7 +46,7 @@ function documentRows({ docs }: Pick<Config, 'docs'>, { documents }: Documented)
 }
 
 function forwardRows(forward: readonly ForwardConfig[]): RouteRow[] {
-  return forward.flatMap(({ path, methods, bodyBytesMax }) => methods.map((method) => forwardRow(method, path, bodyBytesMax)));
+  return forward.flatMap(({ path, methods, bodyBytesMax, name }) => methods.map((method) => forwardRow(method, path, bodyBytesMax, name)));
 }
 
 /** The final order of the steps of every route, including those of plugins. Opens neither the store nor a port. */

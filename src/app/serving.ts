@@ -35,7 +35,9 @@ import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
+import type { RecordSpace } from '../ports/record-space.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
@@ -56,6 +58,7 @@ import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PendingRefusals } from '../runtime/pending-refusals.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
+import { withEngineEvents } from '../stores/records/record-engine-use.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
@@ -70,6 +73,8 @@ export interface Serving {
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   readonly idempotency: IdempotencyRecords;
+  readonly secrets: SharedSecrets;
+  readonly records: RecordSpace;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   /** This gateway has changed a team or a key. */
@@ -121,6 +126,8 @@ class OpenServing implements Serving {
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
   readonly idempotency: IdempotencyRecords;
+  readonly secrets: SharedSecrets;
+  readonly records: RecordSpace;
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
@@ -159,9 +166,12 @@ class OpenServing implements Serving {
     const refusals = new PendingRefusals({ days, nowMs: opened.nowMs });
     this.refusals = refusals;
     opened.down.add('counts of refusals', () => refusals.flush());
-    this.outbox = opened.store.outbox;
+    const { caps, store } = opened;
+    this.outbox = store.outbox && (caps.isEmpty ? store.outbox : withEngineEvents(store.outbox, store.records));
     this.audit = opened.store.audit;
     this.idempotency = opened.store.idempotency;
+    this.secrets = opened.store.secrets;
+    this.records = opened.store.records;
     this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
     const upkeep = new GlossaryUpkeepTimer({ engines: engines.byName, nowMs: opened.nowMs, log: output.log });
@@ -310,13 +320,14 @@ class OpenServing implements Serving {
   }
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { config, output, metrics, plugins, store, probe, engines, settings, forward, upstream } = this.#opened;
+    const { config, output, metrics, plugins, store, probe, engines, caps, settings, forward, upstream } = this.#opened;
     const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
     return {
       forward,
       upstream,
       engine: engines.engine,
       takesGlossary: engines.takesGlossary,
+      isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine),
       can: anyOf(settings.map(({ can }) => can)),
       ...cachesOf(config, store, metrics),
       full: this.#full,

@@ -5,6 +5,7 @@ import type { LimitName } from '../domain/given-key-limits.ts';
 import { hasLimits } from '../domain/key-limits.ts';
 import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
 import { rfc3339 } from '../domain/period.ts';
+import { SCOPES } from '../domain/scopes.ts';
 import type { KeyRecord } from '../ports/team-registry.ts';
 import type { CommandContext, Flags } from './command.ts';
 import { UsageError } from './command.ts';
@@ -15,7 +16,10 @@ const FLAGS: Readonly<Record<LimitName, string>> = {
   requests_per_second: 'requests-per-second',
   characters: 'characters',
   allowed_addresses: 'allow',
+  scopes: 'scope',
 };
+/** The flags that remove them, without `no-`. */
+const REMOVED: Readonly<Record<LimitName, string>> = { ...FLAGS, scopes: 'scopes' };
 const NAMES = Object.keys(LIMIT_NAMES) as LimitName[];
 
 export const LIMIT_FLAGS: Flags = {
@@ -23,6 +27,7 @@ export const LIMIT_FLAGS: Flags = {
   'requests-per-second': { kind: 'text', value: 'N', summary: "the key's own rate, within the team's" },
   characters: { kind: 'text', value: 'N', summary: "how many characters it may use in each of the team's periods" },
   allow: { kind: 'texts', value: 'CIDR', summary: 'an IPv4 or IPv6 address or range from which the key may be used; may be repeated' },
+  scope: { kind: 'texts', value: 'SCOPE', summary: `what the key may be used for: ${SCOPES.join(', ')}, forward:NAME; may be repeated` },
 };
 
 /** The flags that remove each limit. */
@@ -31,6 +36,7 @@ export const NO_LIMIT_FLAGS: Flags = {
   'no-requests-per-second': { kind: 'switch', summary: "remove the rate: only the team's applies" },
   'no-characters': { kind: 'switch', summary: "remove the limit: only the team's quota or credit applies" },
   'no-allow': { kind: 'switch', summary: 'allow every address' },
+  'no-scopes': { kind: 'switch', summary: 'allow everything' },
 };
 
 /** The limits that are given. Throws a `UsageError` that names the flag and what would be right. */
@@ -41,6 +47,7 @@ export function readLimits(context: CommandContext): KeyLimits {
       requests_per_second: wholeOf(context.text('requests-per-second')),
       characters: wholeOf(context.text('characters')),
       allowed_addresses: context.texts('allow'),
+      scopes: context.texts('scope'),
     },
     context.io.nowMs(),
   );
@@ -55,9 +62,9 @@ export function readLimits(context: CommandContext): KeyLimits {
 /** Limits to remove are `null`; `undefined` if no flag of a limit was given. */
 export function readLimitChange(context: CommandContext): KeyLimitChange | undefined {
   const limits = readLimits(context);
-  const removed = NAMES.filter((name) => context.on(`no-${FLAGS[name]}`));
+  const removed = NAMES.filter((name) => context.on(`no-${REMOVED[name]}`));
   const both = removed.find((name) => context.on(FLAGS[name]));
-  if (both !== undefined) throw new UsageError(`--${FLAGS[both]} and --no-${FLAGS[both]} contradict each other; give one of them`);
+  if (both !== undefined) throw new UsageError(`--${FLAGS[both]} and --no-${REMOVED[both]} contradict each other; give one of them`);
   const change = { ...limits, ...Object.fromEntries(removed.map((name) => [LIMIT_NAMES[name], null])) };
   return Object.keys(change).length === 0 ? undefined : change;
 }
@@ -66,14 +73,15 @@ function wholeOf(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** `until 2027-01-31T18:00:00Z, 5/s, 100000 characters, from 10.0.0.0/8`; a dash if the key has none. */
+/** `until 2027-01-31T18:00:00Z, 5/s, 100000 characters, from 10.0.0.0/8, only usage:read`; a dash if the key has none. */
 export function limitsText(limits: KeyLimits): string {
-  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from } = limitsReport(limits);
+  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes } = limitsReport(limits);
   const parts = [
     until === undefined ? '' : `until ${until}`,
     rate === undefined ? '' : `${rate}/s`,
     characters === undefined ? '' : `${characters} characters`,
     from === undefined ? '' : `from ${from.join(' ')}`,
+    scopes === undefined ? '' : `only ${scopes.join(' ')}`,
   ].filter((part) => part !== '');
   return parts.length === 0 ? '-' : parts.join(', ');
 }

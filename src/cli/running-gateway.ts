@@ -3,14 +3,16 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { formatNetworkAddress } from '../config/network-address.ts';
+import { reachedAt } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
 import type { Config } from '../config/config.ts';
 import { adminOperators } from '../config/secrets.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext, Flags } from './command.ts';
 
-/** Where the gateway is; its token comes from the configuration. */
+/** Where the gateway is; its token comes from the configuration, or from this variable if that has none. */
+const TOKEN_VARIABLE = 'LINGATE_ADMIN_TOKEN';
+
 export const GATEWAY_FLAGS: Flags = {
   ops: {
     kind: 'text',
@@ -21,8 +23,6 @@ export const GATEWAY_FLAGS: Flags = {
 };
 
 const ANSWER_MS_MAX = 10_000;
-/** Addresses that mean every interface of this machine, and how it reaches itself. */
-const EVERY_INTERFACE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** One that answers, if it can be reached at all. */
 export interface RunningGateway {
@@ -30,22 +30,23 @@ export interface RunningGateway {
   get(path: string): Promise<unknown>;
 }
 
-/** Rejects with a `CommandFailure` if the admin API is off, and with a `ConfigError` for a token that cannot be read. */
+/** Throws a `CommandFailure` if there is no token, and a `ConfigError` for one that cannot be read. */
 export function runningGateway({ io }: CommandContext, config: Config): RunningGateway {
   // Every role may read.
   const [operator] = adminOperators(config, io.env) ?? [];
-  if (operator === undefined) {
+  const token = operator?.token ?? io.env[TOKEN_VARIABLE] ?? '';
+  if (token === '') {
     throw new CommandFailure(
-      'a running gateway is asked through its admin API, which is off: set admin.token in its configuration and restart it; until then its log has the same, in the lines "msg":"request"',
+      `a running gateway is asked through its admin API, with an admin token, and the configuration has none: name its configuration by --config, or set ${TOKEN_VARIABLE} to its token (the demo prints one); a gateway without admin.token has the same in its log, in the lines "msg":"request"`,
     );
   }
   const url = urlOf(config.ops, false);
-  return { get: (path) => getJson(`${url}/admin/v1${path}`, url, operator.token) };
+  return { get: (path) => getJson(`${url}/admin/v1${path}`, url, token) };
 }
 
 /** Where this machine reaches what listens on the address. */
-export function urlOf({ host, port }: NetworkAddress, secure: boolean): string {
-  return `${secure ? 'https' : 'http'}://${formatNetworkAddress({ host: EVERY_INTERFACE[host] ?? host, port })}`;
+export function urlOf(address: NetworkAddress, secure: boolean): string {
+  return `${secure ? 'https' : 'http'}://${reachedAt(address)}`;
 }
 
 interface Answer {
@@ -71,7 +72,7 @@ async function answerOf(url: string, token: string): Promise<Answer> {
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {
-  401: "does not know this configuration's admin token: use the configuration, and the environment, that it runs with",
+  401: `does not know this admin token: use the configuration and the environment that it runs with, or set ${TOKEN_VARIABLE} where the configuration has no token`,
   404: 'has no admin API: it runs with another configuration, or is another program',
   421: 'does not answer to this name: add it to ops_names, or use an address',
   429: 'has had too many wrong tokens: wait a minute',

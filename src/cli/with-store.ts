@@ -5,6 +5,7 @@ import { GlossaryOperations } from '../admin/glossary-operations.ts';
 import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
+import { dearerText, minorText } from '../admin/dearer.ts';
 import { nearest } from '../config/nearest.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
@@ -155,6 +156,8 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       return `the balance would exceed ${refusal.maxMinor} minor units, the most that a team can have; add less`;
     case 'credit_not_free':
       return `at most ${refusal.freeMinor} minor units can be deducted: ${refusal.isHeld ? 'open reservations hold the rest' : 'the whole balance'}`;
+    case 'dearer':
+      return `nothing was changed: this ${dearerText(refusal.dearer, minorText(refusal.currency))}; use --yes, or --when next-period`;
     case 'reason_missing':
       return 'deducting credit requires a --reason, which the audit records';
     case 'no_audit':

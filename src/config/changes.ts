@@ -18,8 +18,7 @@ export interface Reload {
 export function reloadOf(running: Config, next: Config): Reload {
   const { languages, languagesFile, plans } = next;
   const tls = running.tls && (next.tls ?? running.tls);
-  // With the admin API off or on there are other pages, which are set up at startup.
-  const admin = running.admin && (next.admin ?? running.admin);
+  const admin = adminOf(running.admin, next.admin);
   const routed = enginesOf(running, next);
   const applied = { ...running, tls, admin, languages, languagesFile, plans, engines: routed.engines, routing: routed.routing };
   const { written, files } = next.sources;
@@ -28,6 +27,17 @@ export function reloadOf(running: Config, next: Config): Reload {
     .filter(([, read]) => !isDeepStrictEqual(read(running), read(next)))
     .map(([name]) => name);
   return { config, waiting: [...waiting, ...routed.waiting] };
+}
+
+/**
+ * With the admin API off or on there are other pages, which are set up at startup; so is the sign-in by a provider. The name of the
+ * console is one to which the ops listener answers.
+ */
+function adminOf(running: Config['admin'], next: Config['admin']): Config['admin'] {
+  if (running === undefined || next === undefined) return running;
+  const { oidc, console_url: _url, ...tokens } = next;
+  const provider = running.oidc && { oidc: oidc ?? running.oidc };
+  return { ...tokens, ...provider, ...(running.console_url === undefined ? {} : { console_url: running.console_url }) };
 }
 
 /** The latest contents of every file that the configuration names: what waits for a restart may name files that `next` does not. */
@@ -75,6 +85,7 @@ export const FIXED_ENGINE_MEMBERS: Readonly<Record<string, (engine: EngineConfig
   response_bytes_factor: (e) => e.responseBytesFactor,
   keep_alive: (e) => e.keepAlive,
   check_ids: (e) => e.checkIds,
+  characters: (e) => e.cap,
   batch: (e) => e.batch,
 };
 
@@ -85,6 +96,9 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   ops_names: (c) => c.opsNames,
   // Its tokens are reloaded; whether there are any is decided at startup.
   admin: (c) => c.admin !== undefined,
+  'admin.console_url': (c) => c.admin?.console_url,
+  // Its members are reloaded; whether there is a provider is decided at startup.
+  'admin.oidc': (c) => c.admin?.oidc !== undefined,
   listener: (c) => c.listener,
   listen_trusted_proxies: (c) => c.listenTrustedProxies,
   listen_client_address: (c) => c.listenClientAddress,

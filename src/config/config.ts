@@ -1,5 +1,6 @@
 // The configuration as the program uses it: validated, with our own names and units, and with paths resolved.
 import { dirname, isAbsolute, resolve } from 'node:path';
+import type { EngineCap } from '../domain/engine-cap.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import { eventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
@@ -7,7 +8,8 @@ import { DAY_MS } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { FileContents } from './file-set.ts';
 import { toForward } from './forward.ts';
-import { parseNetworkAddress } from './network-address.ts';
+import { parseNetworkAddress, reachedAt } from './network-address.ts';
+import type { NetworkAddress } from './network-address.ts';
 import { toOtel } from './otel-section.ts';
 import type { PluginEntry } from './plugins.ts';
 import { ENGINE_ATTEMPTS } from './rules.ts';
@@ -34,8 +36,8 @@ interface ConfigOrigins {
   readonly files: FileContents;
 }
 
-/** The default address of the ops listener: callers cannot open it, but nothing better is known. */
-const OPS_URL = 'http://127.0.0.1:9090';
+/** Stands for a free port of the ops listener, which is only known when it listens. */
+const OPS_PORT = 9090;
 /** A request's time besides its attempts, if not configured: mostly for the body to arrive. */
 const BESIDES_ATTEMPTS_MS = 10_000;
 const SECOND_MS = 1000;
@@ -72,7 +74,7 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     listenQuietPaths: new Set(raw.listen_quiet_paths as readonly string[]) as ReadonlySet<string>,
     /** Absolute paths; `undefined` without TLS. */
     tls: raw.tls && { certFile: besideFile(raw.tls.cert_file, file), keyFile: besideFile(raw.tls.key_file, file) },
-    service: toService(raw.service),
+    service: toService(raw.service, parseNetworkAddress(raw.ops)!),
     /** `public`: callers may read the documentation too. */
     docs: raw.docs,
     /** May contain credentials: print it only with `withoutCredentials`. A SQLite path in it is relative to the working directory. */
@@ -142,6 +144,8 @@ function toEngine(name: string, place: string, engine: WrittenEngine, bodyBytes:
     checkIds: engine.check_ids,
     /** Which pairs are offered; `undefined`: `ask` if the protocol's engines can report them, otherwise `any`. */
     pairs: engine.pairs as 'any' | 'ask' | readonly string[] | undefined,
+    /** What may be sent to it in each window, over all gateways; `undefined` for no limit. */
+    cap: engine.characters satisfies EngineCap | undefined,
     /** `undefined`: every request is a separate call. */
     batch: engine.batch && toBatch(engine.batch, bodyBytes),
   };
@@ -158,12 +162,18 @@ function toBatch(batch: NonNullable<WrittenEngine['batch']>, bodyBytes: number) 
   };
 }
 
+/** The documentation on the ops listener: callers should not reach it, but without `public_url` nothing better is known. */
+export function docsUrlOn({ host, port }: NetworkAddress): string {
+  return `http://${reachedAt({ host, port: port === 0 ? OPS_PORT : port })}/docs`;
+}
+
 /** URLs do not end with a slash. */
-function toService({ name, public_url, docs_url, dashboard_url: dashboardUrl }: ConfigFile['service']) {
+function toService({ name, public_url, docs_url, dashboard_url: dashboardUrl }: ConfigFile['service'], ops: NetworkAddress) {
   /** The URL that callers use; `undefined`: the listening address. */
   const publicUrl = public_url && withoutSlash(public_url);
   /** The base of problem `type` URIs. */
-  const docsUrl = docs_url === undefined ? `${publicUrl ?? OPS_URL}/docs` : withoutSlash(docs_url);
+  const ownDocsUrl = publicUrl === undefined ? docsUrlOn(ops) : `${publicUrl}/docs`;
+  const docsUrl = docs_url === undefined ? ownDocsUrl : withoutSlash(docs_url);
   /** `dashboardUrl`: the operator's own product with sign-in and checkout; without it nothing mentions one. */
   return { name, publicUrl, docsUrl, dashboardUrl };
 }

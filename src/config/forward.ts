@@ -5,6 +5,7 @@ import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import { takesLongBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
+import { FORWARD_NAME } from '../domain/scopes.ts';
 import { Type } from '../domain/typebox.ts';
 import type { Fault } from './config-error.ts';
 import { join, shown } from './faults.ts';
@@ -12,6 +13,7 @@ import { closed, list, text, whole } from './schema-parts.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that path and everything below it';
+const ROUTE_NAME = '1 to 64 lower-case letters, digits, - and _, the first a letter or a digit, for example voices';
 const ORIGIN = 'the http or https URL of a server: scheme, host and port, nothing else';
 const FIELD = 'the name of a header that may be passed on, in lower case';
 const STATUS = 'a status from 300 to 599 other than 304';
@@ -55,6 +57,7 @@ const ForwardEntry = Type.Object(
   {
     path: text(PATH, isPath),
     methods: Type.Array(Type.Enum(METHODS), { minItems: 1, uniqueItems: true }),
+    name: Type.Optional(text(ROUTE_NAME, (value) => FORWARD_NAME.test(value))),
     target: text(ORIGIN, isOrigin),
     charge_characters: whole(0, 10_000_000, 0),
     body_bytes: Type.Optional(whole(1, 1_099_511_627_776)),
@@ -126,6 +129,7 @@ export function toForward(entry: ForwardEntry, bodyBytes: number, timeoutMs: num
   return {
     path: entry.path,
     methods: entry.methods,
+    name: entry.name,
     origin: new URL(entry.target).origin,
     chargeCharacters: entry.charge_characters,
     bodyBytesMax: entry.body_bytes ?? bodyBytes,

@@ -26,6 +26,14 @@ export function formatNetworkAddress({ host, port }: NetworkAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** Addresses that mean every interface of this machine, and how it reaches itself. */
+const EVERY_INTERFACE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** `HOST:PORT` at which this machine reaches what listens on the address. */
+export function reachedAt({ host, port }: NetworkAddress): string {
+  return formatNetworkAddress({ host: EVERY_INTERFACE[host] ?? host, port });
+}
+
 /** Whether only this machine can connect to the address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/i.test(host);

@@ -8,6 +8,7 @@ import { faultOfPair } from '../domain/pair-list.ts';
 import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
+import { adminFaults } from './admin-schema.ts';
 import { PLAIN_NAME, enginesOf } from './engine-schema.ts';
 import type { Fault } from './config-error.ts';
 import { faultsOf, join, shown } from './faults.ts';
@@ -119,11 +120,6 @@ function timeFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
     faults.push({ path: join('limits', name), reason: `${seconds} is too short; ${needed}` });
   }
   return faults;
-}
-
-function adminFaults({ admin }: ConfigFile): Fault[] {
-  if (admin === undefined || admin.token !== undefined || admin.tokens.length > 0) return [];
-  return [{ path: 'admin', reason: 'has no token; give it a token, or tokens, or leave it out' }];
 }
 
 /** Header names are case-insensitive. */

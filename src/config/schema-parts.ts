@@ -15,8 +15,9 @@ export function text(is: string, test: (value: string) => boolean, options: TSch
   return Type.Refine(Type.String({ ...options, is }), test, () => is);
 }
 
+/** With the pattern as a note, from which the schema of the chart's values has it. */
 export function matching(is: string, pattern: RegExp, options: TSchemaOptions = {}) {
-  return text(is, (value) => pattern.test(value), options);
+  return text(is, (value) => pattern.test(value), { ...options, matches: { source: pattern.source, flags: pattern.flags } });
 }
 
 /** Without `fallback` the list is required. */

@@ -3,11 +3,11 @@ import type { Static } from 'typebox';
 import { isCurrency } from '../domain/currency.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import { OPERATOR_NAME } from '../domain/operator.ts';
 import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
 import { Type } from '../domain/typebox.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
+import { AdminSection } from './admin-schema.ts';
 import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
@@ -72,6 +72,7 @@ const planBase = {
   max_characters_per_request: whole(1, 10_000_000),
   max_glossaries: whole(0, 10_000),
   period_anchor: Type.Optional(Type.Enum(['creation', 'calendar'])),
+  test_keys: Type.Optional(Type.Object({ characters: whole(1, CHARACTERS_MAX) }, closed)),
   currency: text('an ISO 4217 code of three capital letters, for example EUR', isCurrency),
 };
 
@@ -122,26 +123,7 @@ export const ConfigFile = Type.Object(
     listen: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:8080' }),
     ops: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:9090' }),
     ops_names: list('a host name, for example lingate.internal', isHostName, 32, []),
-    // Secrets, which are only read when the gateway starts: other commands do not need them.
-    admin: Type.Optional(
-      Type.Object(
-        {
-          token: Type.Optional(Type.Unknown({ is: 'a secret' })),
-          tokens: Type.Array(
-            Type.Object(
-              {
-                name: matching('a name of 1 to 40 letters, digits, dots, hyphens and underscores, for example ops', OPERATOR_NAME),
-                token: Type.Unknown({ is: 'a secret' }),
-                role: Type.Enum(['manage', 'read']),
-              },
-              closed,
-            ),
-            { maxItems: 100, default: [] },
-          ),
-        },
-        closed,
-      ),
-    ),
+    admin: Type.Optional(AdminSection),
     listener: Type.Enum(['auto', 'uws', 'node'], { default: 'auto' }),
     listen_trusted_proxies: list('an IP address or a range, for example 10.0.0.0/8', isAddressOrRange, 100, []),
     listen_client_address: Type.Enum(['x-forwarded-for', 'forwarded'], { default: 'x-forwarded-for' }),

@@ -31,8 +31,12 @@ export function answerOf(answer: ConsoleAnswer, around: Surroundings): OpsAnswer
   const guards = { ...GUARDS, 'X-Request-Id': around.requestId };
   switch (answer.kind) {
     case 'page': {
-      const { content, status = 200, headers = [] } = answer;
-      return { ...written(content, status, around), headers: { ...guards, ...Object.fromEntries(headers) } };
+      const { content, status = 200, headers = [], cookies = [] } = answer;
+      return { ...written(content, status, around), headers: { ...guards, ...Object.fromEntries(headers) }, cookies };
+    }
+    case 'leave': {
+      const { url, cookies } = answer;
+      return { status: 303, contentType: undefined, body: '', headers: { ...guards, Location: url }, cookies };
     }
     case 'see': {
       const { to, notice, headers = [] } = answer;
@@ -71,7 +75,8 @@ function problemOf(refusal: Refusal, around: Surroundings, guards: Readonly<Reco
 
 function written(content: PageContent, status: number, { request, session, serviceName }: Surroundings): OpsAnswer {
   const notice = request.method === 'GET' ? session?.take(request.query.get(NOTICE) ?? '') : undefined;
-  const body = page(content, { serviceName, formToken: session?.formToken, notice });
+  const formToken = content.leadsTo === undefined ? session?.formToken : undefined;
+  const body = page(content, { serviceName, formToken, notice });
   return { status, contentType: HTML, body, security: CONSOLE_SECURITY };
 }
 

@@ -5,7 +5,9 @@ import type { AdminResult } from '../admin/admin-result.ts';
 import type { GlossaryOperations } from '../admin/glossary-operations.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
 import { actorOf } from '../admin/operators.ts';
-import type { SignInAttempts } from '../admin/operators.ts';
+import type { Operators, SignInAttempts } from '../admin/operators.ts';
+import type { RecentFailures } from '../admin/recent-failures.ts';
+import type { SignInAudit } from '../admin/sign-in-audit.ts';
 import type { Download } from '../admin/usage-csv.ts';
 import type { InvoiceReading } from '../admin/invoice-reading.ts';
 import type { UsageReading } from '../admin/usage-reading.ts';
@@ -14,6 +16,7 @@ import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
+import type { IdentityProvider, OidcSettings, SignInAttemptSource } from '../ports/identity-provider.ts';
 import type { Log } from '../ports/log.ts';
 import type { AssetName } from './assets.ts';
 import type { Section } from './layout.ts';
@@ -31,6 +34,10 @@ export interface ConsoleParts {
   readonly glossaries: GlossaryOperations;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;
+  readonly operators: Pick<Operators, 'byPerson' | 'hasTokens'>;
+  /** `undefined` if only tokens are configured. */
+  readonly oidc: ConsoleOidc | undefined;
+  readonly signIns: SignInAudit;
   readonly sessions: Sessions;
   readonly applications: PlanApplications;
   /** Drops the answers to forms of a team, because it was deleted. */
@@ -41,6 +48,19 @@ export interface ConsoleParts {
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;
   readonly log: Log;
+}
+
+/** The sign-in at an OpenID provider. */
+export interface ConsoleOidc {
+  readonly provider: IdentityProvider;
+  readonly attempts: SignInAttemptSource;
+  /** Those in force at the time of the call. */
+  readonly settings: () => OidcSettings;
+  readonly failures: {
+    /** Without an attempt of the browser: they cost nothing, and keep nobody else out. */
+    readonly ofStrangers: RecentFailures;
+    readonly ofAttempts: RecentFailures;
+  };
 }
 
 /** One request for a page, signed in or not. */
@@ -70,10 +90,20 @@ export interface PageContent {
   readonly section?: Section;
   /** Scripts of ours, and styles besides the console's own. */
   readonly assets?: readonly AssetName[];
+  /** A path or URL that the browser opens at once, from this page; it is for nobody who is signed in, and has no navigation. */
+  readonly leadsTo?: string;
 }
 
 export type ConsoleAnswer =
-  | { readonly kind: 'page'; readonly content: PageContent; readonly status?: number; readonly headers?: HeaderList }
+  | {
+      readonly kind: 'page';
+      readonly content: PageContent;
+      readonly status?: number;
+      readonly headers?: HeaderList;
+      readonly cookies?: readonly string[];
+    }
+  /** 303 to another site. */
+  | { readonly kind: 'leave'; readonly url: string; readonly cookies: readonly string[] }
   /** 303: the browser requests `to` next. A notice is shown there once. */
   | { readonly kind: 'see'; readonly to: string; readonly notice?: Html; readonly headers?: HeaderList }
   | { readonly kind: 'json'; readonly value: unknown }

@@ -7,6 +7,7 @@ import { AUDIT_ROUTES } from './pages/audit.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
 import { INVOICE_ROUTES } from './pages/invoices-of-teams.ts';
 import { KEY_ROUTES } from './pages/key.ts';
+import { OIDC_ROUTES } from './pages/oidc-sign-in.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
 import { REQUESTS_ROUTES } from './pages/requests.ts';
@@ -20,6 +21,7 @@ import { USAGE_ROUTES } from './pages/usage-of-teams.ts';
 export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...ASSET_ROUTES,
   ...SIGN_IN_ROUTES,
+  ...OIDC_ROUTES,
   ...OVERVIEW_ROUTES,
   ...TEAMS_ROUTES,
   // Before the page of a team, because `new` is not an id.

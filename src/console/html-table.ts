@@ -23,11 +23,13 @@ export interface Table {
   readonly columns: readonly (Column | string)[];
   /** Few, short columns: stays a table on a phone. */
   readonly compact?: boolean;
+  /** Many columns: they are closer together, and their heads may take two lines. */
+  readonly wide?: boolean;
   /** As many cells as columns; the first is the row's header. */
   readonly rows: readonly (readonly (Html | string)[])[];
 }
 
-export function htmlTable({ caption, columns: given, rows, compact = false }: Table): Html {
+export function htmlTable({ caption, columns: given, rows, compact = false, wide = false }: Table): Html {
   const columns = given.map((column) => (typeof column === 'string' ? { label: column } : column));
   const kindOf = ({ kind }: Column): Html | undefined => kind && html` class="${kind}"`;
   const heads = columns.map((column) => html`<th role="columnheader" scope="col" ${kindOf(column)}>${column.label}</th>`);
@@ -37,7 +39,7 @@ export function htmlTable({ caption, columns: given, rows, compact = false }: Ta
       if (index === 0) return html`<th role="rowheader" scope="row">${value}</th>`;
       return html`<td role="cell" data-label="${column.label}" ${kindOf(column)}>${value}</td>`;
     });
-  return html`<table role="table" ${compact ? html` class="compact"` : undefined}>
+  return html`<table role="table" ${compact ? html` class="compact"` : wide ? html` class="wide"` : undefined}>
     <caption class="unseen">
       ${caption}
     </caption>

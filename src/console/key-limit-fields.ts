@@ -5,6 +5,7 @@ import type { Html } from '../docs/html.ts';
 import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import type { LimitName } from '../domain/given-key-limits.ts';
 import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
+import { SCOPES } from '../domain/scopes.ts';
 import { areaField, textField } from './form.ts';
 import type { FieldFaults, FieldTexts, Form } from './form.ts';
 import { count } from './shown.ts';
@@ -13,12 +14,13 @@ const NAMES = Object.keys(LIMIT_NAMES) as LimitName[];
 
 /** The texts in the fields of these limits; empty if the key has no such limit. */
 export function limitTexts(limits: KeyLimits): Form {
-  const { expires_at = '', requests_per_second = '', characters = '', allowed_addresses = [] } = limitsReport(limits);
+  const { expires_at = '', requests_per_second = '', characters = '', allowed_addresses = [], scopes = [] } = limitsReport(limits);
   const texts: Record<string, string> = {
     expires_at,
     requests_per_second: String(requests_per_second),
     characters: String(characters),
     allowed_addresses: allowed_addresses.join('\n'),
+    scopes: scopes.join('\n'),
   };
   return (name) => texts[name] ?? '';
 }
@@ -30,9 +32,10 @@ export function limitFields(texts: FieldTexts): Html {
   const rate = { hint: "Within the team's rate. Empty: only the team's rate applies.", more: figure };
   const characters = { hint: "Within the team's quota or credit. Empty: only the team's applies.", more: figure };
   const addresses = { hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.', rows: 4 };
+  const scopes = { hint: `One per line: ${SCOPES.join(', ')} or forward:NAME. Empty: everything.`, rows: 4 };
   return html`${textField(texts, 'expires_at', 'Expires at', until)} ${textField(texts, 'requests_per_second', 'Requests per second', rate)}
   ${textField(texts, 'characters', 'Characters per period', characters)}
-  ${areaField(texts, 'allowed_addresses', 'Allowed addresses', addresses)}`;
+  ${areaField(texts, 'allowed_addresses', 'Allowed addresses', addresses)} ${areaField(texts, 'scopes', 'Scopes', scopes)}`;
 }
 
 /** Collapsed, unless there is something in it to see. */
@@ -68,7 +71,7 @@ interface FieldFaultsFound {
 }
 
 function givenBy(name: LimitName, lines: readonly string[]): unknown {
-  if (name === 'allowed_addresses') return lines;
+  if (name === 'allowed_addresses' || name === 'scopes') return lines;
   const text = lines.join(' ');
   return name !== 'expires_at' && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
@@ -82,11 +85,12 @@ function linesOf(text: string): string[] {
 
 /** `5/s, 100,000 characters, 2 ranges, until 2027-01-31`; a dash if there are none. */
 export function limitsSummary(limits: KeyLimits): string {
-  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from } = limitsReport(limits);
+  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes } = limitsReport(limits);
   const parts = [
     rate === undefined ? '' : `${count(rate)}/s`,
     characters === undefined ? '' : `${count(characters)} characters`,
     from === undefined ? '' : from.length === 1 ? `from ${from[0]}` : `from ${from.length} ranges`,
+    scopes === undefined ? '' : scopes.length === 1 ? `only ${scopes[0]}` : `${scopes.length} scopes`,
     until === undefined ? '' : `until ${until.slice(0, 10)}`,
   ].filter((part) => part !== '');
   return parts.length === 0 ? '–' : parts.join(', ');

@@ -39,7 +39,7 @@ export const CONSOLE_SECURITY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function page({ title, main, section, assets = [] }: PageContent, { serviceName, formToken, notice }: Frame): string {
+export function page({ title, main, section, assets = [], leadsTo }: PageContent, { serviceName, formToken, notice }: Frame): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -47,6 +47,7 @@ export function page({ title, main, section, assets = [] }: PageContent, { servi
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} · ${serviceName} console</title>
         <link rel="icon" href="data:," />
+        ${leadsTo === undefined ? undefined : html`<meta http-equiv="refresh" content="0; url=${leadsTo}" />`}
         ${(['console.css', ...assets] as const).map(loaded)}
       </head>
       <body>

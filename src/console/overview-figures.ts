@@ -36,6 +36,8 @@ export interface Overview {
   readonly engines: readonly OverviewEngine[];
   /** The rules; `undefined`: all engines, in their order. */
   readonly routing: readonly RoutingRule[] | undefined;
+  /** The statuses of the problem codes that plugins add. */
+  readonly pluginStatuses: ReadonlyMap<string, number>;
   /** The figures of those plugins that have any. */
   readonly plugins: readonly NamedFigures[];
   readonly version: string;
@@ -71,17 +73,17 @@ export const OUTCOME_LABELS: Readonly<Record<OutcomeKind, string>> = {
 };
 
 /** `code` as in the access log: a problem's code, `ok` or `client_closed`. */
-export function outcomeOf(code: string): OutcomeKind {
+export function outcomeOf(code: string, pluginStatuses: Overview['pluginStatuses']): OutcomeKind {
   if (code === 'ok') return 'answered';
   if (code === 'client_closed') return 'left';
-  const { status } = (problems as Readonly<Record<string, { readonly status: number }>>)[code] ?? { status: 500 };
-  return status < 500 ? 'refused' : 'failed';
+  const own = (problems as Readonly<Record<string, { readonly status: number }>>)[code]?.status;
+  return (own ?? pluginStatuses.get(code) ?? 500) < 500 ? 'refused' : 'failed';
 }
 
 /** Requests by outcome; a step without requests has zeros. */
-export function byOutcome({ requests }: StepFigures): Readonly<Record<OutcomeKind, number>> {
+export function byOutcome({ requests }: StepFigures, pluginStatuses: Overview['pluginStatuses']): Readonly<Record<OutcomeKind, number>> {
   const sums = { answered: 0, refused: 0, failed: 0, left: 0 };
-  for (const [code, count] of Object.entries(requests)) sums[outcomeOf(code)] += count;
+  for (const [code, count] of Object.entries(requests)) sums[outcomeOf(code, pluginStatuses)] += count;
   return sums;
 }
 
@@ -119,7 +121,7 @@ export interface ChartData {
 }
 
 /** Without the current step: it is incomplete, and would look like a drop. */
-export function chartDataOf({ steps, stepMs }: Overview): ChartData {
+export function chartDataOf({ steps, stepMs, pluginStatuses }: Overview): ChartData {
   const over = steps.slice(0, -1);
   const perSecond = (value: number): number => value / (stepMs / 1000);
   const series = (label: string, of: (step: StepFigures) => number | null, id = idOf(label)): Series => ({
@@ -127,7 +129,7 @@ export function chartDataOf({ steps, stepMs }: Overview): ChartData {
     label,
     values: over.map(of),
   });
-  const outcomes = over.map(byOutcome);
+  const outcomes = over.map((step) => byOutcome(step, pluginStatuses));
   const stacked = OUTCOMES.map((id) => ({ id, label: OUTCOME_LABELS[id], values: outcomes.map((sums) => perSecond(sums[id])) }));
   const latencies = [series('p50', ({ p50Ms }) => p50Ms), series('p99', ({ p99Ms }) => p99Ms)];
   const characters = [series('Characters', (step) => perSecond(step.characters))];

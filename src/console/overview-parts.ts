@@ -1,5 +1,4 @@
 // The overview's figures as HTML, in parts: the page is made of them, and its script replaces them with new ones.
-import type { StepFigures } from '../admin/reports.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -20,23 +19,23 @@ export function partsOf(overview: Overview, names: TeamNames) {
     at: html`${clock(overview.nowMs, 'seconds')} UTC`,
     state: stateList(overview),
     figures: figures(overview),
-    outcomes: outcomes(overview.whole),
+    outcomes: outcomes(overview),
     engines: html`${engineTable(overview)} ${isRouted(overview) ? routingTable(overview) : ''}`,
     busiest: busiest(overview, names),
-    minutes: minutes(overview.minutes),
+    minutes: minutes(overview),
   };
 }
 
 export type PartName = keyof ReturnType<typeof partsOf>;
 
-function figures({ lately, whole, inFlight, nowMs }: Overview): Html {
+function figures({ lately, whole, inFlight, nowMs, pluginStatuses }: Overview): Html {
   const seconds = Math.max(1, (nowMs - lately.atMs) / 1000);
   const requests = requestsOf(lately);
-  const { answered, refused, failed } = byOutcome(lately);
+  const { answered, refused, failed } = byOutcome(lately, pluginStatuses);
   const latency = lately.p50Ms === null || lately.p99Ms === null ? undefined : { p50: lately.p50Ms, p99: lately.p99Ms };
   return html`<dl class="tiles">
     ${tile('Requests', compact(requests / seconds), 'per second', `${count(requestsOf(whole))} in 15 min`)}
-    ${tile('Answered', requests === 0 ? '–' : percentage(answered, requests), '', `${count(refused)} refused, ${count(failed)} failed`)}
+    ${tile('Answered', requests === 0 ? '–' : percentage(answered, requests), 'in 1 min', `${count(refused)} refused, ${count(failed)} failed`)}
     ${tile('Latency', latency === undefined ? '–' : duration(latency.p50), 'p50', latency && `p99 ${duration(latency.p99)}`)}
     ${tile('Characters', compact(lately.characters), 'per minute', `${count(whole.characters)} in 15 min`)}
     ${tile('Engine failures', compact(lately.engineFailures), 'per minute', `${count(whole.engineFailures)} in 15 min`)}
@@ -53,14 +52,14 @@ function tile(name: string, value: string, unit: string, more: string | undefine
 }
 
 /** Codes, most frequent first. */
-function outcomes(whole: StepFigures): Html {
+function outcomes({ whole, pluginStatuses }: Overview): Html {
   const all = requestsOf(whole);
   if (all === 0) return html`<p class="soft">There were no requests in the last 15 minutes.</p>`;
   const columns = ['Outcome', numeric('Requests'), numeric('Share')];
   const rows = Object.entries(whole.requests)
     .toSorted(([, a], [, b]) => b - a)
     .map(([code, requests]) => {
-      const outcome = outcomeOf(code);
+      const outcome = outcomeOf(code, pluginStatuses);
       const name = code === 'ok' || code === 'client_closed' ? OUTCOME_LABELS[outcome] : html`<code>${code}</code>`;
       return [html`<span class="dot ${outcome}"></span> ${name}`, count(requests), percentage(requests, all)];
     });
@@ -99,12 +98,12 @@ function busiest({ busiest: { byRequests, byCharacters, uncounted }, processes }
 const BUSIEST_COLUMNS = [freeText('Team'), numeric('Requests'), numeric('Not answered'), numeric('Characters')];
 
 /** The figures of the charts as a table, newest minute first. */
-function minutes(all: readonly StepFigures[]): Html {
+function minutes({ minutes: all, pluginStatuses }: Overview): Html {
   const numbers = ['Answered', 'Refused', 'Failed', 'Caller left', 'p50', 'p99', 'Characters', 'Engine failures', 'Most in flight'];
   const columns = ['Minute from', ...numbers.map(numeric)];
   const took = (ms: number | null): string => (ms === null ? '–' : duration(ms));
   const rows = all.toReversed().map((minute) => {
-    const { answered, refused, failed, left } = byOutcome(minute);
+    const { answered, refused, failed, left } = byOutcome(minute, pluginStatuses);
     return [
       clock(minute.atMs, 'minutes'),
       ...[answered, refused, failed, left].map(count),
@@ -126,6 +125,7 @@ interface State {
 /** A replica is good again if its latest attempt succeeded and its latest failure is older than this. */
 const RECENT_MS = 60_000;
 
+/** In a few words; the log, the page Requests and the manual have the failure's own word, which stands behind them. */
 const FAILURES: Readonly<Record<AttemptFailure, string>> = {
   connect: 'no connection',
   reset: 'connection broke',
@@ -189,7 +189,9 @@ function engineTable({ engines }: Overview): Html {
     replicas.map((replica) => {
       const { url, usable, failed, lastFailure } = replica;
       const last =
-        lastFailure === undefined ? '–' : html`${FAILURES[lastFailure.failure]}, ${span(lastFailure.agoMs)} ago${whatToDo(replica)}`;
+        lastFailure === undefined
+          ? '–'
+          : html`${FAILURES[lastFailure.failure]} (<code>${lastFailure.failure}</code>), ${span(lastFailure.agoMs)} ago${whatToDo(replica)}`;
       return [...(several ? [name] : []), html`<code>${url}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
     }),
   );

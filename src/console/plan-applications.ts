@@ -55,7 +55,8 @@ export class PlanApplications {
     };
     stands({ kind: 'running', changed: 0, behind: 0 });
     const onProgress = (now: number, behind: number): void => void stands({ kind: 'running', changed: (changed = now), behind });
-    const result = await operations.applyPlan(plan, { onProgress }).catch((bug: unknown) => {
+    // The question says what becomes dearer.
+    const result = await operations.applyPlan(plan, { confirmed: true, onProgress }).catch((bug: unknown) => {
       // It is no longer in progress; the error is reported once, to the request that started it.
       this.#latest.delete(plan);
       throw bug;

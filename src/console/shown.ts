@@ -23,9 +23,9 @@ export function decimal(value: number): string {
   return decimals.format(value);
 }
 
-/** Short, for figures that change all the time: `12.4`, `8,420`, `194K`. */
+/** Short, for figures that change all the time: `12.4`, `8,420`, `82.3K`, `194K`. */
 export function compact(value: number): string {
-  return value < 100_000 ? decimals.format(value) : shorts.format(value);
+  return value < 10_000 ? decimals.format(value) : shorts.format(value);
 }
 
 /** A share as a percentage; only all of it is 100 %, and only none of it 0 %. */
@@ -110,6 +110,7 @@ export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
   overageCharacters: 'overage characters',
   overageCapMinor: 'most overage',
   minorPerMillion: 'price per million',
+  testAllowance: 'free characters of test keys',
   currency: 'currency',
   period: 'period',
 };

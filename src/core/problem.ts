@@ -49,7 +49,7 @@ export const problems = {
   credit_exhausted: kind(402, 'Credit exhausted', 'The prepaid balance does not cover the request; nothing was charged.', false, {
     fields: ['balance_minor', 'required_minor', 'currency'],
   }),
-  forbidden: kind(403, 'Forbidden', 'Not signed in, no team selected, not a member, or the role is missing.', false, { dashboardOnly }),
+  forbidden: kind(403, 'Forbidden', 'The scopes of the API key do not cover this route.', false, { fields: ['missing_scopes'] }),
   glossary_limit_reached: kind(403, 'Glossary limit reached', 'The team already has as many glossaries as its plan allows.', false, {
     fields: ['max_glossaries'],
   }),
@@ -89,9 +89,13 @@ export interface ProblemFields {
   text_too_long: { readonly max_characters: number; readonly characters: number };
   quota_exceeded: { readonly character_limit: number; readonly overage_cap_minor: number; readonly period_end: string };
   credit_exhausted: { readonly balance_minor: number; readonly required_minor: number; readonly currency: string };
+  forbidden: { readonly missing_scopes?: readonly string[] };
   glossary_limit_reached: { readonly max_glossaries: number };
   rate_limited: { readonly limit: number };
 }
+
+/** What an additional member may be; of callers' problems only texts and numbers. */
+export type ProblemValue = string | number | readonly string[] | Readonly<Record<string, number>>;
 
 /** A problem before rendering: the request id and the service's own URIs are added when it is written. */
 export interface Problem {
@@ -100,14 +104,17 @@ export interface Problem {
   readonly kind: ProblemKind;
   /** For people; may change at any time. Names the field, never quotes its value. */
   readonly detail: string;
-  readonly fields: Readonly<Record<string, string | number>> | undefined;
+  readonly fields: ProblemMembers | undefined;
   readonly headers: HeaderList;
 }
+
+/** Additional members of a problem document, by name. */
+export type ProblemMembers = Readonly<Record<string, ProblemValue>>;
 
 /** A problem document as sent. */
 export type ProblemDocument = Readonly<Record<'type' | 'title' | 'code' | 'detail' | 'request_id', string>> & {
   readonly status: number;
-  readonly [field: string]: string | number;
+  readonly [field: string]: ProblemValue;
 };
 
 /** How a route reports problems, if not as problem documents with the codes' own statuses. */
@@ -120,7 +127,9 @@ export interface ProblemForm {
 }
 
 type FieldsArgument<C extends ProblemCode> = C extends keyof ProblemFields
-  ? [fields: ProblemFields[C], headers?: HeaderList]
+  ? object extends ProblemFields[C]
+    ? [fields?: ProblemFields[C], headers?: HeaderList]
+    : [fields: ProblemFields[C], headers?: HeaderList]
   : [fields?: undefined, headers?: HeaderList];
 
 /**
@@ -137,7 +146,7 @@ export function refuseAs(
   code: string,
   row: ProblemKind,
   detail: string,
-  fields?: Readonly<Record<string, string | number>>,
+  fields?: ProblemMembers,
   headers: HeaderList = NO_HEADERS,
 ): Refusal {
   return { kind: 'problem', problem: { code, kind: row, detail, fields, headers } };

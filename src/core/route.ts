@@ -23,6 +23,8 @@ interface RouteBase {
   /** Its replies are the same for everybody and have a validator (`validated`): they may be stored, and are revalidated. */
   readonly revalidated?: boolean;
   readonly lenient?: Lenience;
+  /** The scope that opens the route to keys with scopes (domain/scopes.ts); without one, none does. */
+  readonly scope?: string | undefined;
   /** Defaults to problem documents. */
   readonly problemForm?: ProblemForm | undefined;
 }

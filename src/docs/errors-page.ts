@@ -30,7 +30,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
     'Use another key of the team, or have one created. If this one is only disabled or has expired, `detail` says so, and it can be made valid again.',
   quota_exceeded: 'Wait for `period_end`, or have the limit of the key, the plan or its overage cap raised.',
   credit_exhausted: 'Add credit. A request that costs less than `balance_minor` still goes through.',
-  forbidden: 'Sign in to the dashboard with a role that may do this.',
+  forbidden: 'Use a key that has the scopes in `missing_scopes`, or have them added to this one.',
   glossary_limit_reached: 'Delete a glossary, or upgrade the plan.',
   not_found: 'Check the path: it is case-sensitive and takes no slash at the end.',
   glossary_not_found: '`GET /v1/glossaries` lists the ids of the team. Glossaries of other teams look as if they did not exist.',
@@ -44,13 +44,21 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
 
 const CODES = Object.keys(problems) as ProblemCode[];
 
-/** The console's own words for the codes that only the console answers. */
+/** The console's words for the codes that it answers. */
 const BY_CONSOLE: Partial<Record<ProblemCode, { readonly meaning: string; readonly advice: string }>> = {
   forbidden: {
-    meaning: 'Not signed in to the console, the session has ended, or the form was sent from another site.',
-    advice: 'Sign in to the console again.',
+    meaning: `${problems.forbidden.meaning} In the console: not signed in, the session has ended, or the form was sent from another site.`,
+    advice: `${advice.forbidden} In the console, sign in again.`,
   },
   csrf_invalid: { meaning: problems.csrf_invalid.meaning, advice: advice.csrf_invalid },
+};
+
+/** The same for the dashboard. */
+const BY_DASHBOARD: typeof BY_CONSOLE = {
+  forbidden: {
+    meaning: `${problems.forbidden.meaning} On the dashboard: not signed in, no team selected, not a member, or the role is missing.`,
+    advice: `${advice.forbidden} On the dashboard, sign in with a role that may do this.`,
+  },
 };
 
 export interface ErrorsPageOptions {
@@ -80,8 +88,9 @@ function rowsOf(options: ErrorsPageOptions): readonly CodeEntry[] {
 }
 
 function rowOfCode(code: ProblemCode, options: ErrorsPageOptions): CodeEntry {
-  const ofConsole = options.dashboardUrl === undefined ? BY_CONSOLE[code] : undefined;
-  const words = ofConsole ?? { meaning: problems[code].meaning, advice: advice[code] };
+  const { dashboardUrl, hasConsole = false } = options;
+  const elsewhere = dashboardUrl === undefined ? (hasConsole ? BY_CONSOLE : {}) : BY_DASHBOARD;
+  const words = elsewhere[code] ?? { meaning: problems[code].meaning, advice: advice[code] };
   return { code, kind: problems[code], ...words, sentBy: sentBy(code, problems[code], options) };
 }
 

@@ -6,7 +6,7 @@ import { headersOfEveryAnswer, refTo, ULID } from './openapi-schemas.ts';
 import type { OpenApiNode } from './openapi-writer.ts';
 import { UNMATCHED, problemsOf } from './operation.ts';
 import type { Operation } from './operation.ts';
-import { fieldSchemas, problemExample } from './problem-examples.ts';
+import { fieldSchemas, OPTIONAL_FIELDS, problemExample } from './problem-examples.ts';
 
 const codes = (Object.keys(problems) as ProblemCode[]).filter((code) => !problems[code].dashboardOnly);
 
@@ -20,7 +20,7 @@ function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
     type: 'object',
     title,
     description: meaning,
-    required: ['type', 'title', 'status', 'code', 'detail', 'request_id', ...fields],
+    required: ['type', 'title', 'status', 'code', 'detail', 'request_id', ...fields.filter((name) => !OPTIONAL_FIELDS.has(name))],
     properties: {
       type: { type: 'string', format: 'uri', const: problemExample(code, docsUrl)['type'] },
       title: { type: 'string' },

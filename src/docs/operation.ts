@@ -55,7 +55,7 @@ export function describedOperation(name: string, { query = [], ...operation }: O
 }
 
 /** The codes that any authenticated route can answer. */
-const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'rate_limited', 'service_unavailable'];
+const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'forbidden', 'rate_limited', 'service_unavailable'];
 /** The codes that any route can answer; `validation_error` is also the answer to broken HTTP framing. */
 const COMMON: readonly ProblemCode[] = ['validation_error', 'internal_error'];
 /** The codes for a request that matches no operation. */

@@ -1,10 +1,11 @@
 // The reference's examples of problems: schema and example of every additional member, and whole documents.
 import { anchorOf, problems } from '../core/problem.ts';
-import type { ProblemCode, ProblemDocument, ProblemKind } from '../core/problem.ts';
+import type { ProblemCode, ProblemDocument, ProblemKind, ProblemMembers } from '../core/problem.ts';
 import { GLOSSARY_ID } from './operation.ts';
 
 export interface FieldSchema {
-  readonly type: 'integer' | 'string';
+  readonly type: 'integer' | 'string' | 'array';
+  readonly items?: { readonly type: 'string' };
   readonly minimum?: number;
   readonly format?: string;
   readonly pattern?: string;
@@ -24,11 +25,19 @@ export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
   balance_minor: count('The balance, in minor currency units, rounded down.'),
   required_minor: count('The price of the request, in minor currency units, rounded up.'),
   currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217.' },
+  missing_scopes: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The scopes that the key would need; empty if no scope opens the route.',
+  },
   max_glossaries: count('The most glossaries that the plan allows.'),
   limit: count('The requests per second that the plan, or the key, allows; the same as `X-RateLimit-Limit`.', 1),
 };
 
-const VALUES: Readonly<Record<string, string | number>> = {
+/** Members that not every problem of their code has. */
+export const OPTIONAL_FIELDS: ReadonlySet<string> = new Set(['missing_scopes']);
+
+const VALUES: ProblemMembers = {
   max_texts: 50,
   max_characters: 10_000,
   characters: 12_345,
@@ -38,6 +47,7 @@ const VALUES: Readonly<Record<string, string | number>> = {
   balance_minor: 12,
   required_minor: 31,
   currency: 'EUR',
+  missing_scopes: ['usage:read'],
   max_glossaries: 20,
   limit: 50,
 };
@@ -83,6 +93,7 @@ const DETAILS: Partial<Record<ProblemCode, string>> = {
   invalid_target_lang: 'target_lang: must be one of the target codes that GET /v1/languages?type=target lists.',
   too_many_texts: 'text: may hold at most 50 entries.',
   text_too_long: 'text: is 12345 characters long in total; the plan allows 10000 per request.',
+  forbidden: 'The API key has scopes, and this route needs usage:read. Use another key, or ask for its scopes to be changed.',
   rate_limited: 'At most 50 requests per second are allowed for the team, across all of its keys.',
   method_not_allowed: 'This path accepts POST.',
 };

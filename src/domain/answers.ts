@@ -65,14 +65,23 @@ export const DayUsageAnswer = Type.Object(
   closed,
 );
 
+export const TestKeysAnswer = Type.Object(
+  {
+    character_count: count('How many of them were used in the period.'),
+    character_limit: count('Characters per period that cost nothing, beyond which test keys are refused.'),
+  },
+  { ...closed, description: 'What keys of mode `test` use for nothing. Only if the plan has it.' },
+);
+
 const usage = {
   team_id: ulid('The team that the key belongs to.'),
   plan: Type.String({ description: "The plan's name." }),
   requests_per_second: count('Requests that may be admitted in any second, over all keys of the team.'),
   period_start: moment('When the period began.'),
   period_end: moment('When the next one begins.'),
-  character_count: count('Characters charged in the period.'),
+  character_count: count('Characters charged in the period, including those that test keys use for nothing.'),
   test_character_count: Type.Optional(count('How many of them were charged to keys of mode `test`.')),
+  test_keys: Type.Optional(TestKeysAnswer),
   keys: Type.Array(KeyUsageAnswer, { description: 'Every key of the team, revoked and unused ones included.' }),
   days: Type.Optional(Type.Array(DayUsageAnswer, { description: 'The days between `from` and `to` with usage. Only if requested.' })),
 };
@@ -84,7 +93,7 @@ export const QuotaUsageAnswer = Type.Object(
     character_limit: count('Included characters per period. With `quota` only.'),
     overage: Type.Object(
       {
-        character_count: count('Characters beyond the included ones.'),
+        character_count: count('Characters beyond the included ones, without those that test keys use for nothing.'),
         cost_minor: count('Their cost so far, in minor currency units.'),
         cap_minor: count('The cap on overage, in minor currency units; 0 means no overage.'),
         currency,

@@ -16,6 +16,8 @@ export interface KeyOwner {
    * May outlive the limit; if it is missing, the store asks for the address.
    */
   readonly addressWanted?: boolean;
+  /** The same for the scope of the route. */
+  readonly scopeWanted?: boolean;
 }
 
 const PATTERN = /^la_(?:live|test)_[A-Za-z0-9]{40}$/;

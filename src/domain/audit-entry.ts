@@ -2,11 +2,13 @@
 import type { KeyMode } from './api-key.ts';
 import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
+import type { OperatorRole } from './operator.ts';
 import type { TeamLimits } from './plan.ts';
+import type { SignInRefusal } from './sign-in-refusal.ts';
 
 /**
  * Named after the operations of the admin API, whichever interface was used; `clearMemory`, `acceptClock` and `repairTeam` exist on
- * the command line only.
+ * the command line only. The last three are no changes: they are of the console.
  */
 export const AUDIT_ACTIONS = [
   'createTeam',
@@ -20,6 +22,9 @@ export const AUDIT_ACTIONS = [
   'clearMemory',
   'acceptClock',
   'repairTeam',
+  'sign_in',
+  'sign_in_refused',
+  'sign_out',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -62,8 +67,19 @@ export interface AuditedPeriod {
   readonly periodEndMs: number;
 }
 
-/** The members of a team, key, glossary or period that a change affected. Never contains a secret. */
-export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, KeyLimits, Partial<AuditedGlossary>, Partial<AuditedPeriod> {
+/** How someone came into the console, or why not. */
+export interface AuditedSignIn {
+  readonly via: 'token' | 'oidc';
+  readonly role?: OperatorRole;
+  /** Unique and unchanging at its provider, whatever the person's name becomes. */
+  readonly subject?: string;
+  readonly refused?: SignInRefusal;
+}
+
+type Affected = Partial<AuditedTeam> & Partial<AuditedKey> & KeyLimits & Partial<AuditedGlossary> & Partial<AuditedPeriod>;
+
+/** The members of a team, key, glossary or period that a change affected, or of a sign-in. Never contains a secret. */
+export interface AuditState extends Affected, Partial<AuditedSignIn> {
   readonly status?: 'active' | 'revoked' | 'disabled';
 }
 
@@ -121,7 +137,7 @@ export function keyDifference(before: ChangeableKey, after: ChangeableKey): Audi
   return differenceIn(CHANGING_OF_KEYS, before, after);
 }
 
-const CHANGING_OF_KEYS = ['label', 'status', 'expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses'] as const;
+const CHANGING_OF_KEYS = ['label', 'status', 'expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses', 'scopes'] as const;
 
 /** Those of the members that differ; absent where a side does not have one. */
 function differenceIn<State extends AuditState>(names: readonly (keyof State)[], before: State, after: State): AuditDifference | undefined {
@@ -155,6 +171,14 @@ const SERIAL_DIGITS = 16;
 /** `serial` distinguishes entries of the same millisecond. */
 export function auditId(atMs: number, serial: number): string {
   return String(Math.floor(atMs)).padStart(AT_DIGITS, '0') + String(serial).padStart(SERIAL_DIGITS, '0');
+}
+
+/** Greater than the number of changes made in one millisecond. */
+const ALONE_SERIAL = 1_000_000_000;
+
+/** For an entry that no change of the store writes: `random` is from 0 to below 1. */
+export function auditIdAlone(atMs: number, random: number): string {
+  return auditId(atMs, ALONE_SERIAL + Math.floor(random * ALONE_SERIAL));
 }
 
 export function momentOf(id: string): number {

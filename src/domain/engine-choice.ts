@@ -4,7 +4,7 @@ import type { Refusal } from '../core/outcome.ts';
 import { notAble, offerFor, wantsOf } from './engine-offer.ts';
 import type { CurrentOffers } from './engine-offer.ts';
 import { ONLY_ENGINE } from './engine-routing.ts';
-import { GLOSSARY_NOT_TAKEN } from './refusals.ts';
+import { ENGINE_UNAVAILABLE, GLOSSARY_NOT_TAKEN } from './refusals.ts';
 import type { EngineGlossary, TranslationOptions } from './translation-options.ts';
 
 /** The name of the only engine, as a list. */
@@ -41,6 +41,14 @@ export function detecting(names: readonly string[], engine: KnownOfEngines): rea
   if (!names.some((name) => engine.cannotDetect?.(name) === true)) return names;
   const able = names.filter((name) => engine.cannotDetect?.(name) !== true);
   return able.length === 0 ? names : able;
+}
+
+/** Leaves out the engines that have used up their characters. `isSpent` is `undefined` if none is limited. */
+export function unspent(engines: ChosenEngines, isSpent: ((engine: string) => boolean) | undefined): ChosenEngines | Refusal {
+  const names = engines ?? ONE_ENGINE;
+  if (isSpent === undefined || !names.some(isSpent)) return engines;
+  const left = names.filter((name) => !isSpent(name));
+  return left.length === 0 ? ENGINE_UNAVAILABLE : left;
 }
 
 /** Leaves out the engines that cannot take the dictionary; a promise only if one of them has not seen it before. */

@@ -72,6 +72,8 @@ export const eventIds = {
     `${teamId}-credit-${thresholdMinor}-${change.atMs}-${change.serial}`,
   /** The first refusal in a period, for the team's quota or a key's own limit: `of` is the one's or the other's id. */
   quotaLimit: (of: string, period: EventPeriod) => `${of}-limit-${period.startMs}-${period.number}`,
+  /** The same for the allowance of test keys. */
+  testLimit: (teamId: string, { startMs, number }: EventPeriod) => `${teamId}-tests-limit-${startMs}-${number}`,
   /** The team's `nth` first refusal for credit: again after credit was added. */
   creditLimit: (teamId: string, nth: number) => `${teamId}-limit-credit-${nth}`,
   /** If a period that a wrong clock had closed is closed again with other counts (clock-repair.ts), that is a new event. */

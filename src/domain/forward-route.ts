@@ -5,6 +5,8 @@ export interface ForwardRoute {
   /** Exact, or `/…/*`. */
   readonly path: string;
   readonly methods: readonly string[];
+  /** What it is called in scopes of keys; without a name, keys with scopes may not use it. */
+  readonly name?: string | undefined;
   /** Scheme, host and port. */
   readonly origin: string;
   /** Charged after the whole answer has been delivered; 0 for none. */

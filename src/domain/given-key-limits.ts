@@ -2,6 +2,7 @@
 import { ALLOWED_ADDRESSES_MAX, canonicalRange, EXPIRES_AT_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from './key-limits.ts';
 import type { KeyLimits } from './key-limits.ts';
 import { DAY_MS, rfc3339 } from './period.ts';
+import { isScope, SCOPES, SCOPES_MAX } from './scopes.ts';
 
 /** Names used by commands, the admin API and reports, in display order. */
 export const LIMIT_NAMES = {
@@ -9,6 +10,7 @@ export const LIMIT_NAMES = {
   requests_per_second: 'requestsPerSecond',
   characters: 'characters',
   allowed_addresses: 'allowedAddresses',
+  scopes: 'scopes',
 } as const satisfies Record<string, keyof KeyLimits>;
 
 export type LimitName = keyof typeof LIMIT_NAMES;
@@ -31,6 +33,7 @@ const JUDGES: { readonly [Name in LimitName]: (given: unknown, nowMs: number) =>
   requests_per_second: (given) => judgeWhole(given, KEY_RATE_MAX),
   characters: (given) => judgeWhole(given, KEY_CHARACTERS_MAX),
   allowed_addresses: judgeRanges,
+  scopes: judgeScopes,
 };
 
 /** Reports the first fault, in the order of `LIMIT_NAMES`. */
@@ -75,6 +78,16 @@ function judgeRanges(given: unknown): JudgedLimit<readonly string[]> {
   if (different.length > ALLOWED_ADDRESSES_MAX)
     return { fault: `has more than ${ALLOWED_ADDRESSES_MAX} entries; join neighbours into ranges` };
   return { value: different };
+}
+
+/** Keeps the order and removes duplicates. */
+function judgeScopes(given: unknown): JudgedLimit<readonly string[]> {
+  if (!Array.isArray(given)) return { fault: 'is not a list of scopes' };
+  if (given.length === 0) return { fault: 'is empty, which would allow nothing; give at least one scope' };
+  const at = given.findIndex((text: unknown) => typeof text !== 'string' || !isScope(text));
+  if (at !== -1) return { fault: `is not a scope; scopes are ${SCOPES.join(', ')}, and forward:NAME for forward routes of that name`, at };
+  const different = [...new Set(given as string[])];
+  return different.length > SCOPES_MAX ? { fault: `has more than ${SCOPES_MAX} entries` } : { value: different };
 }
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i;

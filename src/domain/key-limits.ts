@@ -11,10 +11,14 @@ export interface KeyLimits {
   readonly characters?: number;
   /** Ranges in the form of `canonicalRange`; at least one. */
   readonly allowedAddresses?: readonly string[];
+  /** What the key may be used for (domain/scopes.ts); at least one. Without it, everything. */
+  readonly scopes?: readonly string[];
 }
 
 /** Whose limit refused a request. */
 export type LimitOwner = 'team' | 'key';
+/** The same for a refusal of any kind: `test_keys` is the plan's allowance for test keys. */
+export type RefusingLimit = LimitOwner | 'test_keys';
 
 /** `null` removes a limit; absent members stay unchanged. */
 export type KeyLimitChange = { readonly [Name in keyof KeyLimits]?: Exclude<KeyLimits[Name], undefined> | null };

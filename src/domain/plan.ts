@@ -11,6 +11,8 @@ interface PlanBase {
   readonly currency: string;
   /** Defaults to `creation`. */
   readonly period_anchor?: PeriodAnchor;
+  /** What test keys may use for nothing in each period. Without it they cost as live ones. */
+  readonly test_keys?: { readonly characters: number };
 }
 
 /** Included characters per period, then overage up to a cap. */
@@ -49,6 +51,8 @@ export interface TeamLimits {
   readonly overageCapMinor: number;
   /** The overage price with quota, the price with credit: minor units per million characters. */
   readonly minorPerMillion: number;
+  /** Characters per period that test keys use for nothing, and may not exceed; 0 if they cost as live ones. */
+  readonly testAllowance: number;
   readonly currency: string;
   /** A rule of `period-rule.ts`: an ISO 8601 duration, or `P1M@calendar`. */
   readonly period: string;
@@ -69,6 +73,7 @@ export const LIMIT_NUMBERS = [
   'overageCharacters',
   'overageCapMinor',
   'minorPerMillion',
+  'testAllowance',
 ] as const satisfies readonly LimitNumber[];
 
 export function limitsOf(plan: Plan): TeamLimits {
@@ -76,6 +81,7 @@ export function limitsOf(plan: Plan): TeamLimits {
     requestsPerSecond: plan.requests_per_second,
     maxCharactersPerRequest: plan.max_characters_per_request,
     maxGlossaries: plan.max_glossaries,
+    testAllowance: plan.test_keys?.characters ?? 0,
     currency: plan.currency,
   };
   if (plan.billing === 'credit') {

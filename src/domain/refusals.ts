@@ -6,6 +6,7 @@ import type { ProblemCode } from '../core/problem.ts';
 import type { LimitOwner } from './key-limits.ts';
 import type { Languages } from './languages.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
+import { CLOSED, missingScopes } from './scopes.ts';
 import { requestStatsSlot } from './slots.ts';
 
 export const KEY_MISSING = refuse('unauthorized', 'No API key was sent. Send it as "Authorization: Bearer <key>".');
@@ -19,6 +20,13 @@ const KEY_DISABLED = refuse('key_revoked', 'The API key is disabled. Use another
 const KEY_EXPIRED = refuse('key_revoked', 'The API key has expired. Use another key of the team, or ask for it to be extended.');
 /** The same code as for an unknown key: whoever found a key learns nothing by trying it from elsewhere. */
 export const ADDRESS_REFUSED = refuse('unauthorized', 'The API key may not be used from this address.');
+/** For a key with scopes on a route that needs another one, or that no scope opens. */
+export function scopeMissing(scope: string): Refusal {
+  const what = scope === CLOSED ? 'no scope opens this route' : `this route needs ${scope}`;
+  return refuse('forbidden', `The API key has scopes, and ${what}. Use another key, or ask for its scopes to be changed.`, {
+    missing_scopes: missingScopes(scope),
+  });
+}
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
 export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
 export const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
@@ -53,6 +61,10 @@ export const NO_GLOSSARIES = refuse('validation_error', 'glossary_id: the engine
 export const GLOSSARY_NOT_TAKEN = refuse(
   'validation_error',
   'glossary_id: the engine of this service does not take this glossary: its languages, or a term or translation that is too long or has control characters; use another one, or leave it out.',
+);
+export const ENGINE_UNAVAILABLE = refuse(
+  'engine_unavailable',
+  'No usable translation was available; nothing was charged. Try again in a few seconds.',
 );
 export const NO_DETECTION = refuse('validation_error', 'No engine of this service detects languages.');
 

@@ -1,7 +1,7 @@
 // What a request collects on its way: the slots through which steps pass data, and the numbers that are logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
-import type { LimitOwner } from './key-limits.ts';
+import type { RefusingLimit } from './key-limits.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { TranslateRequest } from './translate-request.ts';
 
@@ -11,6 +11,8 @@ export const keyDigestSlot = reserveSlot<KeyDigest>('key digest');
 export const keyOwnerSlot = reserveSlot<KeyOwner>('key owner');
 /** The client's address, set only if the key is restricted to certain addresses. */
 export const clientAddressSlot = reserveSlot<string>('client address');
+/** The scope that the route needs, set only if the key has scopes. */
+export const neededScopeSlot = reserveSlot<string>('needed scope');
 /** The dictionary that the admission found for the charge's glossary. */
 export const dictionaryIdSlot = reserveSlot<string>('dictionary id');
 /** The requested translation; steps after the admission can rely on it. */
@@ -38,7 +40,7 @@ export interface RequestStats {
   /** Why attempts at an engine, or at a forward route's target, failed: the first few, as `connect:refused` or `timeout`. */
   failures: readonly string[] | undefined;
   /** Whose rate, characters or credit refused the request, if one did. */
-  limitOf: LimitOwner | undefined;
+  limitOf: RefusingLimit | undefined;
 }
 
 /** More than a request can have with two attempts; one that is translated in parts has two for each of them. */

@@ -1,6 +1,6 @@
 // A team's usage as shown to callers and operators: the body of GET /v1/usage.
 import type { Static } from 'typebox';
-import type { UsageAnswer } from './answers.ts';
+import type { TestKeysAnswer, UsageAnswer } from './answers.ts';
 import type { KeyMode } from './api-key.ts';
 import { costMicro, minorRoundedDown } from './money.ts';
 import type { Micro } from './money.ts';
@@ -13,6 +13,7 @@ export interface UsageFigures {
   readonly periodStartMs: number;
   readonly periodEndMs: number;
   readonly characters: number;
+  readonly allowanceUsed: number;
   readonly keys: readonly {
     readonly display: string;
     readonly label: string;
@@ -27,7 +28,7 @@ export type UsageReport = Static<typeof UsageAnswer>;
 
 /** Members are in output order. */
 export function usageReport(usage: UsageFigures): UsageReport {
-  const { team, characters } = usage;
+  const { team, characters, allowanceUsed } = usage;
   const { limits } = team;
   const base = {
     requests_per_second: limits.requestsPerSecond,
@@ -35,6 +36,7 @@ export function usageReport(usage: UsageFigures): UsageReport {
     period_end: rfc3339(usage.periodEndMs),
     character_count: characters,
     ...testCharactersOf(usage),
+    ...testKeysOf(limits, allowanceUsed),
   };
   const keys = usage.keys.map((key) => ({
     display: key.display,
@@ -48,7 +50,7 @@ export function usageReport(usage: UsageFigures): UsageReport {
     const credit = { balance_minor: minorRoundedDown(team.balanceMicro), currency: limits.currency };
     return { team_id: team.teamId, plan: team.plan, billing: 'credit', ...base, credit, keys };
   }
-  const overage = overageOf(characters, limits);
+  const overage = overageOf(characters - allowanceUsed, limits);
   return { team_id: team.teamId, plan: team.plan, billing: 'quota', ...base, character_limit: limits.characterLimit, overage, keys };
 }
 
@@ -58,7 +60,13 @@ function testCharactersOf({ characters, keys }: UsageFigures): { test_character_
   return { test_character_count: keys.reduce((sum, key) => (key.mode === 'test' ? sum + key.characters : sum), 0) };
 }
 
-/** What was used beyond the included characters, and what it costs. */
+/** Of a plan that lets test keys use characters for nothing: how many, and how many they have used. */
+export function testKeysOf({ testAllowance }: TeamLimits, allowanceUsed: number): { test_keys?: Static<typeof TestKeysAnswer> } {
+  if (testAllowance + allowanceUsed === 0) return {};
+  return { test_keys: { character_count: allowanceUsed, character_limit: testAllowance } };
+}
+
+/** What was used beyond the included characters, and what it costs. `characters` are those that are charged. */
 export function overageOf(characters: number, limits: TeamLimits): Extract<UsageReport, { billing: 'quota' }>['overage'] {
   const beyond = Math.max(0, characters - limits.characterLimit);
   return {

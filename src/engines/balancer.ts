@@ -46,6 +46,8 @@ export interface BalancerOptions extends PoolLimits {
   readonly fit?: ((work: EngineWork) => EngineWork) | undefined;
   /** Called for each attempt with the tokens that a language model read and wrote. */
   readonly onTokens?: (tokens: EngineTokens) => void;
+  /** Called for each attempt, with the texts that it sends. */
+  readonly onSent?: ((text: readonly string[]) => void) | undefined;
   /** Called for each request's second attempt that is made here, with its outcome. */
   readonly onSecond?: (outcome: AttemptFailure | 'usable') => void;
   /** Called with the URL of each replica that is added; the returned watch is notified of all its attempts. */
@@ -317,6 +319,7 @@ class Balancer implements AttemptwiseEngine {
       }
       done(attempt);
     };
+    this.#options.onSent?.(fitting.text);
     new RunningAttempt(replica.wire, connection, fitting, cancellation, terms, ended).run();
   }
 

@@ -134,8 +134,12 @@ function plain(status: number, body: string): OpsAnswer {
 const STALL_MS = 60_000;
 
 /** Rejects if reading the pieces of a body fails; the connection is then closed. */
-async function send(response: ServerResponse, { status, contentType, body, pieces, security, headers }: OpsAnswer): Promise<void> {
+async function send(
+  response: ServerResponse,
+  { status, contentType, body, pieces, security, headers, cookies = [] }: OpsAnswer,
+): Promise<void> {
   if (response.headersSent) return;
+  for (const cookie of cookies) response.appendHeader('Set-Cookie', cookie);
   response.writeHead(status, {
     ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
     'Cache-Control': 'no-store',

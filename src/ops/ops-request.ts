@@ -24,6 +24,8 @@ export interface OpsAnswer {
   readonly security?: string;
   /** Further headers; their values never contain unchecked request data. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Values of `Set-Cookie`, instead of one in `headers`. */
+  readonly cookies?: readonly string[];
 }
 
 const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";

@@ -1,20 +1,19 @@
 // Rate windows that the store has reported as full: until a slot may be free, the requests of a key are refused without the store.
+import type { CarriedFacts } from '../domain/wanted-facts.ts';
 import type { RateLimited } from './ledger.ts';
 
 export interface FullWindows {
   /** Nothing is remembered. May be false although nothing holds any more. */
   readonly isEmpty: boolean;
   /**
-   * The refusal that the store would repeat now for this key, from this address; `undefined` if that is not certain. `address` is
-   * the one that the store would be sent.
+   * The refusal that the store would repeat now for this caller; `undefined` if that is not certain.
    */
-  refusal(keyId: string, address: string | undefined): RateLimited | undefined;
+  refusal(caller: RefusedCaller): RateLimited | undefined;
   /** Remembers a refusal of the store. `askedAtMs`: a moment before the request was sent to it, by the monotonic clock. */
   note(caller: RefusedCaller, refused: RateLimited, askedAtMs: number): void;
 }
 
 /** As in the request to the store. */
-export interface RefusedCaller {
+export interface RefusedCaller extends CarriedFacts {
   readonly keyId: string;
-  readonly address?: string | undefined;
 }

@@ -1,6 +1,7 @@
 // Which team owns a key: the part of a key's record that never changes and may be cached.
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { WantedFact } from '../domain/wanted-facts.ts';
 
 export type { KeyOwner } from '../domain/api-key.ts';
 
@@ -13,14 +14,14 @@ export interface KeyDirectory {
 export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
 
 /**
- * A key directory with a cache in front. It caches owners, which never change except for the hint `addressWanted`; the
+ * A key directory with a cache in front. It caches owners, which never change except for hints on what the store wants; the
  * admission checks everything else about a key.
  */
 export interface KeyCache extends KeyDirectory {
   /** The cached result, without a lookup: an owner, `unknown` (remembered briefly), or nothing. */
   peek(digest: KeyDigest): KeyOwner | 'unknown' | undefined;
-  /** Marks a cached owner, because the store needs the client address of requests with this key. */
-  noteAddressWanted(digest: KeyDigest): void;
+  /** Marks a cached owner, because the store needs this of requests with this key. */
+  noteWanted(digest: KeyDigest, fact: WantedFact): void;
   /** Drops a cached owner, because the store no longer has the key. */
   forget(digest: KeyDigest): void;
 }

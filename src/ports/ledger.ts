@@ -35,6 +35,8 @@ export interface AdmissionRequest {
    * addresses.
    */
   readonly address?: string | undefined;
+  /** The scope that the route needs, `''` if none opens it (domain/scopes.ts). Only sent for keys believed to have scopes. */
+  readonly scope?: string | undefined;
   /** Whether to report the team's plan. Omitted if nothing depends on it. */
   readonly reportPlan?: true | undefined;
 }
@@ -55,8 +57,9 @@ export interface Reservation {
  *    `admitted` with that reservation again, and nothing changes.)
  * 2. `key_unknown`: the team has no record of the key; whichever cache named it is stale. `key_revoked`: revoked, disabled, or
  *    expired (from `expiresAtMs` on). `address_wanted`: the key is restricted to certain addresses and the request carried
- *    none. `address_refused`: the address is not allowed. None of these changes anything: the same id can be admitted later,
- *    with the address.
+ *    none. `address_refused`: the address is not allowed. `scope_wanted`: the key has scopes and the request carried none.
+ *    `scope_missing`: the route's is not among them. None of these changes anything: the same id can be admitted later, with the
+ *    address and the scope.
  * 3. `rate_limited`: `limit` requests were admitted within the last 1,000 ms. A slot in the window is free again after exactly
  *    1,000 ms. The key's last use is stamped, no slot is taken. The team's window is checked first, then the key's if it has
  *    its own rate, whose refusal has `of`: a request takes a slot in both or in neither. From here on a slot is taken, the last
@@ -65,10 +68,13 @@ export interface Reservation {
  * 5. `admitted` without a reservation, if none was requested.
  * 6. `glossary_missing`, `glossary_mismatch`.
  * 7. `quota_exceeded` by the key's own limit: the key's used + held + requested characters in the team's current period would
- *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's:
- *    used + held + requested characters in the current period would exceed its limit and overage. `credit_exhausted`: the
+ *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise, for a test key of a plan with a
+ *    `testAllowance`: what is used, held and requested of that in the current period would exceed it; `characterLimit` is the
+ *    allowance, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's: used + held + requested
+ *    characters in the current period, without those of the allowance, would exceed its limit and overage. `credit_exhausted`: the
  *    balance less held credit does not cover the price. Requested are those to reserve.
- * 8. `admitted` with a reservation.
+ * 8. `admitted` with a reservation. One of the allowance holds no credit and costs nothing when it is committed, whatever the plan
+ *    is by then.
  *
  * Reservations whose lease has ended count as released from that millisecond on, even if no sweep has run yet. When a period
  * has ended, the one that contains `now` becomes current; open reservations stay in theirs. If the clock steps back, the
@@ -87,7 +93,7 @@ export type Admission =
   | { readonly kind: 'repeated' }
   | { readonly kind: 'key_unknown' }
   | KeyRevoked
-  | { readonly kind: 'address_wanted' | 'address_refused' }
+  | { readonly kind: 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' }
   | RateLimited
   | Placed
   | StoreUnavailable;
@@ -150,8 +156,10 @@ export interface Admitted {
   readonly dictionaryId?: string;
 }
 
-export interface QuotaExceeded extends WhoseLimit {
+export interface QuotaExceeded {
   readonly kind: 'quota_exceeded';
+  /** Whose limit it is: a key's own, the plan's allowance for test keys, or if absent the team's. */
+  readonly of?: 'key' | 'test_keys' | undefined;
   readonly characterLimit: number;
   readonly overageCapMinor: number;
   readonly periodEndMs: number;
@@ -200,6 +208,8 @@ export interface CallerCheck {
   readonly keyId: string;
   /** As in `AdmissionRequest`. */
   readonly address?: string | undefined;
+  /** As in `AdmissionRequest`. */
+  readonly scope?: string | undefined;
 }
 
 /**
@@ -211,7 +221,9 @@ export type CheckedCaller = CallerRefusal | { readonly kind: 'admitted'; readonl
 /** Reasons to reject a caller before it takes a slot. */
 export type CallerRefusal = Extract<
   Admission,
-  { readonly kind: 'key_unknown' | 'key_revoked' | 'address_wanted' | 'address_refused' | 'rate_limited' }
+  {
+    readonly kind: 'key_unknown' | 'key_revoked' | 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' | 'rate_limited';
+  }
 >;
 
 /**

@@ -16,13 +16,26 @@ export type EventFacts =
   | { readonly kind: 'usage_day'; readonly day: number; readonly characters: number; readonly requests: number }
   | { readonly kind: 'team_created' | 'team_updated'; readonly team: Team }
   | { readonly kind: 'team_deleted' }
+  | EngineLimit
   | { readonly kind: 'key_created' | 'key_updated' | 'key_revoked'; readonly key: KeyRecord };
+
+/** An engine has used up the characters of its window. Not a team's: the engine is in place of the team. */
+export interface EngineLimit {
+  readonly kind: 'engine_limit';
+  readonly engine: string;
+  readonly per: string;
+  readonly most: number;
+  readonly characters: number;
+  readonly resetsAtMs: number;
+}
 
 /** A refusal for a limit, with the usage at that moment. */
 export type LimitReached = {
   readonly kind: 'limit_reached';
   /** The key whose own limit it was; absent for the team's. */
   readonly keyId?: string | undefined;
+  /** Whether it was the plan's allowance for test keys. */
+  readonly testKeys?: true;
   readonly usage: Usage;
 } &
   /** The first in the period. What the request needed. */

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { ProblemForm, ProblemKind } from '../core/problem.ts';
 import type { Lenience } from '../core/route.ts';
+import type { Scope } from '../domain/scopes.ts';
 
 /** A route of a plugin. Its path must not be answered by a built-in route or another plugin. */
 export interface PluginRoute {
@@ -23,6 +24,8 @@ export interface PluginRoute {
   readonly revalidated?: boolean;
   /** How far a request's path may differ from `path`; by default not at all. */
   readonly lenient?: Lenience;
+  /** The scope that opens the route to keys with scopes; without one it is closed to them. Only of a route with `admit`. */
+  readonly scope?: Scope;
   /** The format of its problems; by default problem documents. */
   readonly problemForm?: ProblemForm;
   /** Its entry in the API reference. */

@@ -28,8 +28,12 @@ export type RecordTable =
   | 'refusals'
   /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
   | 'gateways'
+  /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */
+  | 'engines'
   /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */
   | 'secrets'
+  /** Shared: attempts to sign in to the console that have been used (stores/records/record-sign-ins.ts). */
+  | 'sign_ins'
   /** Shared: requests that take effect once, and who runs them (stores/records/record-idempotency.ts). */
   | 'requests'
   | 'claims';

@@ -3,6 +3,7 @@ import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { AuditEntry, AuditRecord } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
+import type { WantedFact } from '../domain/wanted-facts.ts';
 import type { PeriodCredit } from '../domain/period-credit.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';
@@ -26,6 +27,9 @@ export interface TeamContents {
   readonly usedCharacters: number;
   /** What the balances say is held; open reservations are among `requests`. */
   readonly heldCharacters: number;
+  /** Of both, what is used and held of the allowance for test keys. */
+  readonly allowanceUsed: number;
+  readonly allowanceHeld: number;
   readonly heldMicro: Micro;
   /** Slots within the second before the newest one, oldest first. */
   readonly window: readonly { readonly atMs: number; readonly count: number }[];
@@ -53,7 +57,14 @@ export interface TeamContents {
 
 /** Of a key's own limit if it has `keyId`. */
 export type ToldRefusal =
-  | { readonly code: 'quota_exceeded'; readonly keyId?: string; /** The last period in which one was told. */ readonly number: number }
+  | {
+      readonly code: 'quota_exceeded';
+      readonly keyId?: string;
+      /** Of the allowance for test keys. */
+      readonly testKeys?: true;
+      /** The last period in which one was told. */
+      readonly number: number;
+    }
   /** `number`: how many were told; `told`: whether one was since credit was last added. */
   | { readonly code: 'credit_exhausted'; readonly number: number; readonly told: boolean };
 
@@ -77,6 +88,8 @@ export interface PeriodContents extends Pick<PeriodUse, 'number' | 'startMs' | '
   /** `undefined` for periods that ended before this was recorded. */
   readonly held: Pick<PeriodUse, 'plan' | 'limits'> | undefined;
   readonly characters: number;
+  readonly allowanceUsed: number;
+  readonly testCharacters: number;
   /** Requests that were charged; `undefined` if the period ended before this was recorded. */
   readonly requests: number | undefined;
   readonly credit: PeriodCredit | undefined;
@@ -96,6 +109,8 @@ export interface RequestContents {
   readonly characters: number;
   readonly priceMicro: Micro;
   readonly periodNumber: number | undefined;
+  /** Whether an open reservation is of the allowance for test keys. */
+  readonly ofAllowance: boolean;
 }
 
 export interface GlossaryContents extends Omit<GlossaryRecord, 'dictionaries'> {
@@ -108,7 +123,7 @@ export interface DictionaryContents extends DictionaryRecord {
 }
 
 /** Maps a digest to its key. Separate from teams and keys, because a store may index keys by digest only. */
-export interface LooseDigest extends Omit<KeyOwner, 'addressWanted'> {
+export interface LooseDigest extends Omit<KeyOwner, WantedFact> {
   readonly kind: 'digest';
   readonly digest: KeyDigest;
 }

@@ -2,6 +2,7 @@
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { StoreClock } from './clock.ts';
+import type { EngineUse } from './engine-use.ts';
 import type { GatewayRecords } from './gateway-records.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { IdempotencyRecords } from './idempotency-records.ts';
@@ -47,11 +48,12 @@ export interface Store {
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
   readonly records: RecordSpace;
-  /** These four are written over the record space (stores/records/over-records.ts). */
+  /** These five are written over the record space (stores/records/over-records.ts). */
   readonly glossaries: GlossaryStore;
   readonly gateways: GatewayRecords;
   readonly idempotency: IdempotencyRecords;
   readonly secrets: SharedSecrets;
+  readonly engineUse: EngineUse;
   /** Without it, only the current period's counts exist. */
   readonly history?: UsageHistory;
   /** Without it, no events are sent. */

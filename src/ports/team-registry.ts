@@ -133,6 +133,8 @@ export interface Usage {
   readonly periodStartMs: number;
   readonly periodEndMs: number;
   readonly characters: number;
+  /** Of these, what test keys used of the plan's allowance: for nothing. */
+  readonly allowanceUsed: number;
   /** Every key of the team, including unused and revoked ones, in order of creation. */
   readonly keys: readonly KeyUsage[];
 }
@@ -148,6 +150,8 @@ export interface TeamSummary {
   readonly team: Team;
   /** In the current period. */
   readonly characters: number;
+  /** Of these, what test keys used of the plan's allowance. */
+  readonly allowanceUsed: number;
   /** Keys whose status is `active`. */
   readonly activeKeys: number;
   /** The latest use of any of its keys, including revoked ones; `undefined` if none was ever used. */
@@ -160,8 +164,11 @@ export interface TeamSummary {
 
 /** A team's current counts, for checking invariants. Reservations whose lease has ended are excluded. */
 export interface Standing {
+  /** In the current period, including what is used and held of the allowance for test keys. */
   readonly usedCharacters: number;
   readonly heldCharacters: number;
+  readonly allowanceUsed: number;
+  readonly allowanceHeld: number;
   readonly balanceMicro: Micro;
   readonly heldMicro: Micro;
   readonly openReservations: number;

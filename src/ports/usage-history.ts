@@ -39,6 +39,10 @@ export interface PeriodUse {
   readonly limits: TeamLimits;
   /** Committed. */
   readonly characters: number;
+  /** Of these, what test keys used of the plan's allowance: for nothing. */
+  readonly allowanceUsed: number;
+  /** Of `characters`, those of test keys. */
+  readonly testCharacters: number;
   /** Requests that were charged; `undefined` if the period was closed before that was recorded. */
   readonly requests?: number | undefined;
   /** `undefined` if the period began before that was recorded. */

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { WantedFact } from '../domain/wanted-facts.ts';
 import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.ts';
 import { IDLE_ENTRIES, purgeIdle } from './idle-entries.ts';
 
@@ -67,9 +68,9 @@ export class LruKeyCache implements KeyCache {
     return lookup;
   }
 
-  noteAddressWanted(digest: KeyDigest): void {
+  noteWanted(digest: KeyDigest, fact: WantedFact): void {
     const owner = this.#owners.get(digest);
-    if (owner !== undefined) this.#owners.set(digest, { ...owner, addressWanted: true });
+    if (owner !== undefined) this.#owners.set(digest, { ...owner, [fact]: true });
   }
 
   forget(digest: KeyDigest): void {

@@ -32,20 +32,20 @@ export class KnownFullWindows implements FullWindows {
     return this.#known.size === 0;
   }
 
-  refusal(keyId: string, address: string | undefined): RateLimited | undefined {
-    const known = this.#known.get(nameOf(keyId, address));
+  refusal(caller: RefusedCaller): RateLimited | undefined {
+    const known = this.#known.get(nameOf(caller));
     return known === undefined || this.#options.now() >= known.untilMs ? undefined : known.refused;
   }
 
   /** Counted from when the store was asked: by then the window was not full for longer than the store says. */
-  note({ keyId, address }: RefusedCaller, refused: RateLimited, askedAtMs: number): void {
+  note(caller: RefusedCaller, refused: RateLimited, askedAtMs: number): void {
     const { keysMax, now } = this.#options;
     const fullForMs = Math.min(refused.fullForMs ?? 0, RATE_WINDOW_MS) * (1 - CLOCK_DRIFT);
     const untilMs = askedAtMs + fullForMs;
     const nowMs = now();
     // The store may have decided before the change for which everything was dropped.
     if (untilMs <= nowMs || askedAtMs <= this.#droppedAtMs) return;
-    const name = nameOf(keyId, address);
+    const name = nameOf(caller);
     const known = this.#known.get(name);
     if (known !== undefined && known.untilMs >= untilMs) return;
     this.#known.delete(name);
@@ -63,7 +63,7 @@ export class KnownFullWindows implements FullWindows {
   }
 }
 
-/** Apart by address, because another one may not be allowed, which is reported first. */
-function nameOf(keyId: string, address: string | undefined): string {
-  return address === undefined ? keyId : `${keyId} ${address}`;
+/** Apart by address and scope, because others may not be allowed, which is reported first. */
+function nameOf({ keyId, address, scope }: RefusedCaller): string {
+  return address === undefined && scope === undefined ? keyId : `${keyId} ${address ?? '-'} ${scope ?? '-'}`;
 }

@@ -117,7 +117,7 @@ class Pass {
     this.#keys = new Worst(settings.teamsMax, ({ unusedSeconds }) => unusedSeconds);
   }
 
-  look({ team, characters, idlestKey }: TeamSummary): void {
+  look({ team, characters, allowanceUsed, idlestKey }: TeamSummary): void {
     this.#all++;
     // A team without an active key cannot reach a limit.
     if (idlestKey === undefined) return;
@@ -128,7 +128,7 @@ class Pass {
       if (left < creditCharacters) this.#credit.add({ teamId, characters: left });
     } else {
       const allowed = limits.characterLimit + limits.overageCharacters;
-      const usedRatio = allowed === 0 ? 1 : characters / allowed;
+      const usedRatio = allowed === 0 ? 1 : (characters - allowanceUsed) / allowed;
       if (usedRatio >= quotaUsedRatio) this.#quota.add({ teamId, usedRatio });
     }
     const unusedMs = this.#wallMs() - idlestKey.sinceMs;

@@ -16,6 +16,7 @@ import {
   dictionaryIdSlot,
   keyDigestSlot,
   keyOwnerSlot,
+  neededScopeSlot,
   planSlot,
   requestStatsSlot,
   traceSlot,
@@ -27,10 +28,13 @@ import {
   keyRevoked,
   NO_SUCH_GLOSSARY,
   rateLimitHeaders,
+  scopeMissing,
   STORE_UNAVAILABLE,
   tooManyRequests,
   UNKNOWN_KEY,
 } from '../domain/refusals.ts';
+import { CLOSED } from '../domain/scopes.ts';
+import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
@@ -77,14 +81,15 @@ export function admitStep(options: AdmitOptions): BodyStep {
     name: 'admit',
     headers: client.fields,
     run(x) {
-      return ask(x, options, x.need(keyOwnerSlot).addressWanted === true);
+      readWanted(x, x.need(keyOwnerSlot), client);
+      return ask(x, options);
     },
     foresee(x) {
       if (full.isEmpty) return undefined;
       const owner = x.get(keyOwnerSlot);
       if (owner === undefined) return undefined;
-      if (owner.addressWanted === true) x.set(clientAddressSlot, client.of(x));
-      const refused = full.refusal(owner.keyId, x.get(clientAddressSlot));
+      readWanted(x, owner, client);
+      const refused = full.refusal({ keyId: owner.keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) });
       if (refused === undefined) return undefined;
       options.onAdmission(refused, owner.teamId);
       return tooManyRequests(x, refused, options.rateLimitHeaders);
@@ -100,8 +105,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
   };
 }
 
-function ask(x: Exchange, options: AdmitOptions, withAddress: boolean): StepResult {
-  if (withAddress) x.set(clientAddressSlot, options.client.of(x));
+function ask(x: Exchange, options: AdmitOptions): StepResult {
   options.ledger.admit(new PendingAdmission(x, options, options.now()));
   return LATER;
 }
@@ -119,6 +123,7 @@ class PendingAdmission implements AskedAdmission {
   readonly reportRate: boolean;
   readonly reportPlan: true | undefined;
   readonly address: string | undefined;
+  readonly scope: string | undefined;
   readonly charge: Charge | undefined;
   readonly options: AdmitOptions;
   readonly startedAtMs: number;
@@ -139,6 +144,7 @@ class PendingAdmission implements AskedAdmission {
     this.reportRate = options.rateLimitHeaders;
     this.reportPlan = options.offers.current.byPlan ? true : undefined;
     this.address = x.get(clientAddressSlot);
+    this.scope = x.get(neededScopeSlot);
     this.charge = charge;
     this.options = options;
     this.startedAtMs = startedAtMs;
@@ -162,9 +168,11 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   x.need(requestStatsSlot).storeMs += nowMs - asking.startedAtMs;
   x.get(traceSlot)?.admission(asking.startedAtMs, nowMs, admission.kind);
   options.onAdmission(admission, teamId);
-  if (admission.kind === 'address_wanted' && asking.address === undefined && !x.cancelled) {
-    options.cache.noteAddressWanted(x.need(keyDigestSlot));
-    return ask(x, options, true);
+  const wanted = wantedBy(admission.kind, asking);
+  if (wanted !== undefined && !x.cancelled) {
+    options.cache.noteWanted(x.need(keyDigestSlot), wanted);
+    readWanted(x, { [wanted]: true }, options.client);
+    return ask(x, options);
   }
   if (admission.kind === 'unavailable') {
     options.onUnavailable(admission.cause);
@@ -232,6 +240,9 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
     case 'address_wanted':
     case 'address_refused':
       return ADDRESS_REFUSED;
+    case 'scope_wanted':
+    case 'scope_missing':
+      return scopeMissing(x.route.scope ?? CLOSED);
     case 'repeated':
       return STORE_UNAVAILABLE;
     case 'rate_limited':
@@ -255,11 +266,12 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
   }
 }
 
+const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', test_keys: "the team's test keys" } as const;
+
 function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of }: QuotaExceeded): Outcome {
-  const whose = of === 'key' ? 'this key' : 'the team';
   return refuse(
     'quota_exceeded',
-    `The characters left for ${whose} in this period do not cover the request; wait for the next period, or have the limit raised.`,
+    `The characters left for ${WHOSE_CHARACTERS[of ?? 'team']} in this period do not cover the request; wait for the next period, or have the limit raised.`,
     { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) },
   );
 }

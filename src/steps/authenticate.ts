@@ -16,12 +16,15 @@ import {
   KEY_MALFORMED,
   KEY_MISSING,
   keyRevoked,
+  scopeMissing,
   STORE_UNAVAILABLE,
   tooManyRequests,
   UNKNOWN_KEY,
 } from '../domain/refusals.ts';
-import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
+import { CLOSED } from '../domain/scopes.ts';
+import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
 import type { AccessTokens, TokenSealer } from '../ports/access-tokens.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
@@ -172,9 +175,10 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
 function check(x: Exchange, options: AuthenticateOptions): StepResult {
   if (options.ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
-  const { teamId, keyId, addressWanted } = x.need(keyOwnerSlot);
-  if (addressWanted === true) x.set(clientAddressSlot, options.client.of(x));
-  const refused = options.full.refusal(keyId, x.get(clientAddressSlot));
+  const owner = x.need(keyOwnerSlot);
+  const { teamId, keyId } = owner;
+  readWanted(x, owner, options.client);
+  const refused = options.full.refusal({ keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) });
   if (refused === undefined) return ask(x, options);
   options.onRefused(refused, teamId);
   return tooManyRequests(x, refused, options.rateLimitHeaders);
@@ -190,6 +194,7 @@ class PendingCheck implements AskedCheck {
   readonly teamId: string;
   readonly keyId: string;
   readonly address: string | undefined;
+  readonly scope: string | undefined;
   readonly options: AuthenticateOptions;
   readonly startedAtMs: number;
   checked: CheckedCaller | undefined = undefined;
@@ -201,6 +206,7 @@ class PendingCheck implements AskedCheck {
     this.teamId = teamId;
     this.keyId = keyId;
     this.address = x.get(clientAddressSlot);
+    this.scope = x.get(neededScopeSlot);
     this.options = options;
     this.startedAtMs = startedAtMs;
     this.#x = x;
@@ -221,9 +227,10 @@ function conclude(x: Exchange, asking: PendingCheck): StepResult {
   const checked = asking.checked!;
   x.need(requestStatsSlot).storeMs += options.now() - asking.startedAtMs;
   if (checked.kind === 'admitted') return undefined;
-  if (checked.kind === 'address_wanted' && asking.address === undefined && !x.cancelled) {
-    options.cache.noteAddressWanted(x.need(keyDigestSlot));
-    x.set(clientAddressSlot, options.client.of(x));
+  const wanted = wantedBy(checked.kind, asking);
+  if (wanted !== undefined && !x.cancelled) {
+    options.cache.noteWanted(x.need(keyDigestSlot), wanted);
+    readWanted(x, { [wanted]: true }, options.client);
     return ask(x, options);
   }
   options.onRefused(checked, asking.teamId);
@@ -239,6 +246,9 @@ function conclude(x: Exchange, asking: PendingCheck): StepResult {
     case 'address_wanted':
     case 'address_refused':
       return ADDRESS_REFUSED;
+    case 'scope_wanted':
+    case 'scope_missing':
+      return scopeMissing(x.route.scope ?? CLOSED);
     case 'rate_limited':
       options.full.note(asking, checked, asking.startedAtMs);
       return tooManyRequests(x, checked, options.rateLimitHeaders);

@@ -3,20 +3,20 @@ import { reserveSlot } from '../core/exchange.ts';
 import type { Cancellation, Exchange } from '../core/exchange.ts';
 import { json, LATER } from '../core/outcome.ts';
 import type { Outcome, Refusal, StepResult } from '../core/outcome.ts';
-import { refuse } from '../core/problem.ts';
 import { SharedCancellation } from '../core/shared-cancellation.ts';
 import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { chargeSlot, spareCharacters } from '../domain/charge.ts';
 import type { GlossaryReference } from '../domain/charge.ts';
-import { detecting, enginesFor, ONE_ENGINE, thoseThatTake } from '../domain/engine-choice.ts';
+import { detecting, enginesFor, ONE_ENGINE, thoseThatTake, unspent } from '../domain/engine-choice.ts';
 import type { ChosenEngines, TakesGlossary } from '../domain/engine-choice.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { laterWorkId } from '../domain/request-id.ts';
 import { dictionaryIdSlot, keyOwnerSlot, noteFailure, requestStatsSlot, traceSlot, translateRequestSlot } from '../domain/slots.ts';
 import {
+  ENGINE_UNAVAILABLE,
   GLOSSARY_NOT_TAKEN,
   NO_DETECTION,
   NO_SUCH_GLOSSARY,
@@ -41,6 +41,8 @@ import type { GatewayServices, TranslationOrder } from '../ports/gateway-service
 export interface TranslateOptions {
   readonly engine: Engine;
   readonly takesGlossary: TakesGlossary;
+  /** Whether an engine has used up its characters; `undefined` if none is limited. */
+  readonly isSpent?: ((engine: string) => boolean) | undefined;
   readonly glossaries: GlossaryCache;
   readonly offers: CurrentOffers;
   /** The plugins' stages in front of the engine. */
@@ -73,11 +75,6 @@ const NOTHING_SPARED: ReadonlySet<number> = new Set();
 const DETECTION_UNITS_MAX = 1000;
 /** For each text, however many there are: less would be a guess. */
 const DETECTION_UNITS_MIN = 100;
-
-const ENGINE_UNAVAILABLE = refuse(
-  'engine_unavailable',
-  'No usable translation was available; nothing was charged. Try again in a few seconds.',
-);
 
 export function translateStep(options: TranslateOptions): BodyStep {
   return {
@@ -129,7 +126,9 @@ function start(
   engines: ChosenEngines,
   options: TranslateOptions,
 ): StepResult | Promise<StepResult> {
-  const work = new PendingWork(x, request, glossary, engines, options);
+  const left = unspent(engines, options.isSpent);
+  if (left !== undefined && 'problem' in left) return left;
+  const work = new PendingWork(x, request, glossary, left, options);
   return options.stages.length > 0 ? beginByStages(work) : toEngine(work);
 }
 
@@ -246,7 +245,9 @@ async function runWork(
   options: TranslateOptions,
 ): Promise<readonly Translation[] | Refusal> {
   const { promise, resolve } = Promise.withResolvers<PendingWork>();
-  const work = new PendingWork(x, order, glossary, engines, options, resolve);
+  const left = unspent(engines, options.isSpent);
+  if (left !== undefined && 'problem' in left) return left;
+  const work = new PendingWork(x, order, glossary, left, options, resolve);
   const refusal = options.stages.length === 0 ? undefined : await work.pass();
   if (refusal !== undefined) return refusal;
   if (work.text.length === 0) return work.finished();

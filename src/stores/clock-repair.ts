@@ -57,6 +57,8 @@ export function repairOf(
       },
       usedCharacters: used.total,
       heldCharacters: sumOf(open),
+      allowanceUsed: contents.allowanceUsed + undone.reduce((sum, { allowanceUsed }) => sum + allowanceUsed, 0),
+      allowanceHeld: sumOf(open.filter(({ ofAllowance }) => ofAllowance)),
       keys: contents.keys.map((key) => ({
         ...key,
         ...used.keys.get(key.keyId)!,
@@ -175,7 +177,7 @@ function toldIn({ team, toldPercents }: TeamContents, undone: readonly PeriodCon
   const told = toldPercents.filter((one) => one.number >= number).map(({ percent }) => percent);
   const { billing, characterLimit } = team.limits;
   const closed = undone.filter((one) => one.closed && billing === 'quota' && characterLimit > 0);
-  const percent = Math.max(0, ...told, ...closed.map(({ characters }) => Math.floor((100 * characters) / characterLimit)));
+  const percent = Math.max(0, ...told, ...closed.map((one) => Math.floor((100 * (one.characters - one.allowanceUsed)) / characterLimit)));
   return percent === 0 ? [] : [{ number, percent }];
 }
 
@@ -203,6 +205,7 @@ function isUndone(facts: EventFacts, fromNumber: number, nowMs: number): boolean
     case 'key_created':
     case 'key_updated':
     case 'key_revoked':
+    case 'engine_limit':
       return false;
   }
 }

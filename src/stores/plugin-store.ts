@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export function fromPlugin(store: PluginStore): Store {
-  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse } = store;
   return {
     keys,
     ledger: withCallbacks(store.ledger),
@@ -14,6 +14,7 @@ export function fromPlugin(store: PluginStore): Store {
     gateways,
     idempotency,
     secrets,
+    engineUse,
     ...(history === undefined ? {} : { history }),
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
@@ -21,7 +22,17 @@ export function fromPlugin(store: PluginStore): Store {
   };
 }
 
-const OF_CALLERS = ['key_unknown', 'key_revoked', 'address_wanted', 'address_refused', 'rate_limited', 'admitted', 'unavailable'] as const;
+const OF_CALLERS = [
+  'key_unknown',
+  'key_revoked',
+  'address_wanted',
+  'address_refused',
+  'scope_wanted',
+  'scope_missing',
+  'rate_limited',
+  'admitted',
+  'unavailable',
+] as const;
 /** The results of each method, by kind. */
 const KINDS = {
   admit: new Set<Admission['kind']>([

@@ -7,6 +7,7 @@ import { spentIn } from '../domain/period-credit.ts';
 import { isPeriodRule } from '../domain/period-rule.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
+import { isScope } from '../domain/scopes.ts';
 import { dayOfDate } from '../domain/usage-days.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
@@ -27,6 +28,7 @@ export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportF
   judgeCredit(contents, found);
   judgeHeld(contents, found);
   judgeCurrent(contents, found);
+  judgeAllowance(contents, found);
   judgePeriods(contents, found);
   judgeTimes(contents, nowMs, found);
   judgeDays(contents, found);
@@ -104,6 +106,21 @@ function judgeCurrent({ team, period, usedCharacters, keys }: TeamContents, foun
   if (!isCount(team.createdAtMs) || team.createdAtMs === 0) found('team', 'it has no time of creation');
 }
 
+/** What is of the allowance was used and is held by test keys, and is part of what was used and is held altogether. */
+function judgeAllowance({ period, keys, periods, requests, allowanceUsed, allowanceHeld }: TeamContents, found: Found): void {
+  const open = requests.filter(({ state, ofAllowance }) => state === 'open' && ofAllowance);
+  const held = sumOf(open.filter(({ periodNumber }) => periodNumber === period.number).map(({ characters }) => characters));
+  if (!isCount(allowanceHeld) || held !== allowanceHeld)
+    found('held', `it is recorded as holding ${allowanceHeld} characters of its allowance, its open reservations hold ${held}`);
+  const ofTests = sumOf(keys.filter(({ mode }) => mode === 'test').map(({ characters }) => characters));
+  if (!isCount(allowanceUsed) || allowanceUsed > ofTests)
+    found('used', `it has used ${allowanceUsed} characters of its allowance, its test keys ${ofTests}`);
+  for (const { number, characters, testCharacters, allowanceUsed: used } of periods) {
+    if (!isCount(used) || !isCount(testCharacters) || used > testCharacters || testCharacters > characters)
+      found('period', `period ${number} has ${characters} characters, ${testCharacters} of test keys, ${used} of its allowance`);
+  }
+}
+
 /** Periods are in sequence, and the totals of past periods match those of their keys. */
 function judgePeriods({ period, periods, keys, requests }: TeamContents, found: Found): void {
   const known = new Set(keys.map(({ keyId }) => keyId));
@@ -166,12 +183,13 @@ function judgeWindow(window: TeamContents['window'], detail: string, found: Foun
 /** The totals kept for a key's own limits match its reservations and slots. */
 function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found): void {
   for (const { keyId, status, limits, heldCharacters, window } of keys) {
-    const { expiresAtMs = 1, requestsPerSecond = 1, characters = 1, allowedAddresses = [] } = limits;
+    const { expiresAtMs = 1, requestsPerSecond = 1, characters = 1, allowedAddresses = [], scopes = [] } = limits;
     if (![expiresAtMs, requestsPerSecond, characters].every((number) => isCount(number) && number > 0)) {
       found('key', 'its limits are not whole numbers from 1 on', { keyId });
     }
     if (allowedAddresses.some((range) => canonicalRange(range) !== range))
       found('key', 'it is allowed from an invalid address range', { keyId });
+    if (!scopes.every(isScope)) found('key', 'it has a scope that does not exist', { keyId });
     judgeWindow(window, "the slots of a key's rate window are out of order", found, { keyId });
     // A revoked key's counts are no longer updated.
     if (heldCharacters === undefined || status === 'revoked') continue;

@@ -16,6 +16,7 @@ const NO_COUNTS = {
   characters: 0,
   balanceMicro: 0,
   heldCharacters: 0,
+  allowanceUsed: 0,
   glossaryBytes: 0,
   digests: 0,
   auditEntries: 0,
@@ -116,6 +117,7 @@ class Tally {
     counts.characters += contents.usedCharacters + contents.periods.reduce((sum, { characters }) => sum + characters, 0);
     counts.balanceMicro += contents.team.balanceMicro;
     counts.heldCharacters += contents.heldCharacters;
+    counts.allowanceUsed += contents.allowanceUsed + contents.periods.reduce((sum, one) => sum + one.allowanceUsed, 0);
     counts.glossaryBytes += contents.glossaryBytes;
     // In the order of teams. Omits what stores may forget or keep differently: ids that are only remembered, the keys of past
     // periods, and the requests of those that are not closed.

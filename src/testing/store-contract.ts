@@ -11,6 +11,7 @@ import { checkContract } from './store/check-contract.ts';
 import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
 import { dictionaryConcurrencyContract, dictionaryContract } from './store/dictionary-contract.ts';
+import { engineUseContract } from './store/engine-use-contract.ts';
 import { erasureContract } from './store/erasure-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
@@ -32,6 +33,7 @@ import { resolutionContract, resolvedIdsContract } from './store/resolution-cont
 import { periodUseContract } from './store/period-use-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
+import { testKeysContract } from './store/test-keys-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
 import { withTeams } from './store/team-under-test.ts';
 import type { AddStoreCase, Subject } from './store/team-under-test.ts';
@@ -71,12 +73,14 @@ const PARTS: readonly Part[] = [
   { title: 'keys', part: keysContract },
   { title: 'keys with limits', part: keyLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'keys with limits: rate and characters', part: keyUseLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
+  { title: 'free characters of test keys', part: testKeysContract, needs: ({ history }) => history !== undefined },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract, needs: ({ history }) => history !== undefined },
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },
   { title: 'what invoices need of periods', part: invoiceContract, needs: ({ history }) => history?.pagePeriods !== undefined },
   { title: 'audit', part: auditContract, needs: ({ audit }) => audit !== undefined },
   { title: 'records of gateways', part: gatewaysContract },
+  { title: 'what engines with a limit have used', part: engineUseContract },
   { title: 'requests that take effect once', part: idempotencyContract },
   { title: 'shared secrets', part: secretsContract },
   { title: 'record space', part: recordSpaceContract },

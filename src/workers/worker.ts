@@ -169,7 +169,7 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     reload(next: Config): readonly string[] {
       // Workers do not answer a reload, so errors that one would throw are thrown here.
       for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
-      const replaceOperators = readOperators(onStore.admin?.operators, next);
+      const replaceOperators = readOperators(onStore.admin, next);
       const reload = reloadOf(running, next);
       running = withUsableTls(running, reload.config, log);
       replaceOperators();
@@ -199,7 +199,7 @@ interface OnStore {
 
 /** Opens a store of its own only if it needs one. */
 async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNewStore: OnNewStore): Promise<OnStore> {
-  const operators = openOperators(config);
+  const operators = await openOperators(config);
   if (operators === undefined && config.teamMetrics === undefined && config.events === undefined) {
     return { admin: undefined, metrics: () => Promise.resolve([]), close: () => Promise.resolve() };
   }
@@ -216,13 +216,15 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   });
   return {
     admin: operators && {
-      operators,
+      ...operators,
       teams: store.teams,
       glossaries: store.glossaries,
       history: store.history,
       refusals: refusalDaysOf(store, config),
       audit: store.audit,
       idempotency: store.idempotency,
+      secrets: store.secrets,
+      records: store.records,
       nowMs,
       processes: () => workers.processes(),
       recentRequests: () => workers.recentRequests(),

@@ -1,6 +1,7 @@
 // vitest for the evidence: attacks, faults and loads on whole gateways.
 import { defineConfig } from 'vitest/config';
 import { COMMON, EVIDENCE, startsFor, WORKERS } from '../vitest.config.ts';
+import { temporaryFilesInMemory } from '../support/memory-folder.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 
 /** Judged by rates and latencies, which need an idle machine, and the soak: `npm run task -- test:load`. */
@@ -29,7 +30,7 @@ export default defineConfig({
   test: {
     ...COMMON,
     maxWorkers: WORKERS,
-    env: { ...startsFor('test:evidence'), LINGATE_PROPERTY_RUNS: '150' },
+    env: { ...startsFor('test:evidence'), ...temporaryFilesInMemory(), LINGATE_PROPERTY_RUNS: '150' },
     // `npm test` has fewer random histories of the stores.
     include: [...EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`), 'test/unit/stores/equality.test.ts'],
     testTimeout: 180_000,

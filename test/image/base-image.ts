@@ -9,10 +9,19 @@ import type { Buildah } from './buildah.ts';
 
 /** The one name that an image is made for. */
 const BASE = 'node:24.21.0-trixie-slim';
+/** The content of the real one, which the image made here does not have. */
+const PINNED = /(?<=^FROM \S+)@sha256:[0-9a-f]{64}/gm;
 const TAR_MS = 120_000;
 
 /** An empty folder of the base image, which a build may see something else in without leaving a trace. */
 export const SETTINGS_PATH = '/usr/local/etc';
+
+/** The Dockerfile with the base image by its name alone. Throws if a stage begins with one that is not pinned by its content. */
+export function withoutDigests(dockerfile: string): string {
+  const unpinned = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name]) => name!).find((name) => !/@sha256:[0-9a-f]{64}$/.test(name));
+  if (unpinned !== undefined) throw new Error(`the Dockerfile begins with ${unpinned}, which is not pinned by its content`);
+  return dockerfile.replaceAll(PINNED, '');
+}
 
 /** Makes it under the name that the Dockerfile gives it. */
 export async function makeBaseImage(buildah: Buildah, folder: string, dockerfile: string, settings: MachineSettings): Promise<void> {

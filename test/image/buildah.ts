@@ -1,9 +1,15 @@
 // Debian's buildah with a storage of its own: chroot isolation, so it needs no daemon, no runtime and no kernel modules.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { mustRun } from '../bare/command.ts';
 
 const LIMIT_MS = 300_000;
+
+export interface Layer {
+  readonly size: number;
+  readonly digest: string;
+}
 
 /** What an image says of how it is to be run. */
 export interface ImageConfig {
@@ -13,6 +19,15 @@ export interface ImageConfig {
   readonly Cmd: readonly string[];
   readonly WorkingDir: string;
   readonly Healthcheck: { readonly Test: readonly string[] };
+}
+
+export interface ImageBuild {
+  readonly dockerfile: string;
+  readonly context: string;
+  readonly seconds: number;
+  readonly settings: string;
+  readonly path: string;
+  readonly limitMs: number;
 }
 
 export class Buildah {
@@ -26,8 +41,12 @@ export class Buildah {
   }
 
   /** What it prints, without the line break at its end. Throws what it said when it fails. */
-  async run(command: string, ...args: readonly string[]): Promise<string> {
-    const output = await mustRun('buildah', [...this.#storage, command, ...args], { limitMs: LIMIT_MS, env: this.#env });
+  run(command: string, ...args: readonly string[]): Promise<string> {
+    return this.#within(LIMIT_MS, command, ...args);
+  }
+
+  async #within(limitMs: number, command: string, ...args: readonly string[]): Promise<string> {
+    const output = await mustRun('buildah', [...this.#storage, command, ...args], { limitMs, env: this.#env });
     return output.trim();
   }
 
@@ -40,10 +59,14 @@ export class Buildah {
     await this.run('rm', container);
   }
 
-  /** Builds the context's Dockerfile; `settings` is seen as `path` by its steps and is not in the image. */
-  async build(name: string, context: string, settings: string, path: string): Promise<string> {
-    const network = ['--network', 'host', '--pull-never', '--format', 'docker', '--volume', `${settings}:${path}:ro`];
-    return this.run('build', ...network, '--file', join(context, 'Dockerfile'), '--tag', name, context);
+  /**
+   * Builds a Dockerfile in the context; `settings` is seen as `path` by its steps and is not in the image. All times in it are that of
+   * `seconds`. Nothing of an earlier build is used.
+   */
+  async build(name: string, { dockerfile, context, seconds, settings, path, limitMs }: ImageBuild): Promise<void> {
+    const network = ['--network', 'host', '--pull-never', '--no-cache', '--format', 'docker', '--volume', `${settings}:${path}:ro`];
+    const times = ['--timestamp', String(seconds), '--build-arg', `SOURCE_DATE_EPOCH=${seconds}`];
+    await this.#within(limitMs, 'build', ...network, ...times, '--file', dockerfile, '--tag', name, context);
   }
 
   async configOf(image: string): Promise<ImageConfig> {
@@ -51,11 +74,20 @@ export class Buildah {
     return Docker.config;
   }
 
-  /** Bytes of each of the image's layers, lowest first. */
-  async layersOf(image: string): Promise<readonly number[]> {
+  /** The image's layers, lowest first: bytes, and the digest of their content. */
+  async layersOf(image: string): Promise<readonly Layer[]> {
     const { Manifest } = JSON.parse(await this.run('inspect', '--type', 'image', image)) as { Manifest: string };
-    const { layers } = JSON.parse(Manifest) as { layers: readonly { size: number }[] };
-    return layers.map(({ size }) => size);
+    return (JSON.parse(Manifest) as { layers: readonly Layer[] }).layers;
+  }
+
+  /**
+   * The digest of all that an image is, as OCI has it, in a new folder. Docker's form, which buildah keeps for the health check, names the
+   * container and the host of the build besides.
+   */
+  async digestOf(image: string, folder: string): Promise<string> {
+    await this.run('push', '--quiet', '--format', 'oci', image, `oci:${folder}:${image}`);
+    const { manifests } = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as { manifests: readonly [{ digest: string }] };
+    return manifests[0].digest;
   }
 
   /** A fresh container of the image, as a folder. */

@@ -9,8 +9,6 @@ import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import { chunked, RawConnection } from '../support/raw-http.ts';
 import { startRedis } from '../support/redis.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const TOKEN = randomBytes(24).toString('hex');
 const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], plans: { pro: QUOTA_PLAN } };
 const RIGHT = `Authorization: Bearer ${TOKEN}`;
@@ -286,7 +284,7 @@ test('what the store did but could not confirm is done once when it is repeated 
       const answer = await call('POST', path, options);
       return answer.status === 201 ? answer : undefined;
     };
-    const made = await vi.waitUntil(created, { timeout: 20_000, interval: 100 });
+    const made = await vi.waitUntil(created, { timeout: 60_000, interval: 100 });
     return JSON.parse(made.body) as Record<string, unknown>;
   };
   const team = await repeated('/teams', { name: 'Once', plan: 'pro' }, 'order-1');

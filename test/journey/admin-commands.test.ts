@@ -11,7 +11,7 @@ import type { Json } from '../support/admin-client.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
-import { written } from '../support/written-file.ts';
+import { writtenOnce } from '../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const PLANS = { pro: QUOTA_PLAN, prepaid: CREDIT_PLAN };
@@ -226,6 +226,7 @@ const ROWS: readonly Row[] = [
       requests_per_second: 5,
       characters: 9,
       allowed_addresses: ['::1', '10.1.2.3/8'],
+      scopes: ['usage:read', 'forward:voices'],
     },
     command: ({ id }) => [
       'key',
@@ -244,6 +245,10 @@ const ROWS: readonly Row[] = [
       '::1',
       '--allow',
       '10.0.0.0/8',
+      '--scope',
+      'usage:read',
+      '--scope',
+      'forward:voices',
     ],
     drawn: ['key_id', 'key', 'display', 'team_id'],
   },
@@ -282,7 +287,15 @@ const ROWS: readonly Row[] = [
     what: 'enabling, and removing all limits',
     method: 'PATCH',
     path: keyPath,
-    body: { disabled: false, label: '', expires_at: null, requests_per_second: null, characters: null, allowed_addresses: null },
+    body: {
+      disabled: false,
+      label: '',
+      expires_at: null,
+      requests_per_second: null,
+      characters: null,
+      allowed_addresses: null,
+      scopes: null,
+    },
     command: ({ keyId }) => [
       'key',
       'update',
@@ -293,6 +306,7 @@ const ROWS: readonly Row[] = [
       '--no-requests-per-second',
       '--no-characters',
       '--no-allow',
+      '--no-scopes',
     ],
     drawn: ['key_id', 'display', 'team_id', 'created_at'],
     before: ({ keyId }, { limit }) => limit(keyId),
@@ -437,10 +451,11 @@ test('every operation of the admin API is in the table', () => {
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
+  const fileWith = writtenOnce();
   const cli = async (args: readonly string[], stdin = ''): Promise<Json> => {
     const where = [
       '--config',
-      written(JSON.stringify({ plans: PLANS, admin: { token: TOKEN }, ops: `127.0.0.1:${setting.gateway.opsPort}` })),
+      fileWith(JSON.stringify({ plans: PLANS, admin: { token: TOKEN }, ops: `127.0.0.1:${setting.gateway.opsPort}` })),
       '--store',
       setting.url,
     ];
@@ -469,7 +484,13 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       return setting.gateway.store.teams.updateTeam(teamId, { plan: { name: 'prepaid', limits: { ...limits, requestsPerSecond: 7 } } });
     },
     async limit(keyId) {
-      const limits = { expiresAtMs: 1_000_000, requestsPerSecond: 5, characters: 9, allowedAddresses: ['10.0.0.0/8', '::1/128'] };
+      const limits = {
+        expiresAtMs: 1_000_000,
+        requestsPerSecond: 5,
+        characters: 9,
+        allowedAddresses: ['10.0.0.0/8', '::1/128'],
+        scopes: ['usage:read'],
+      };
       const record = stored(await setting.gateway.store.teams.updateKey!(keyId, { disabled: true, limits }));
       expect(record).toMatchObject({ status: 'disabled', limits });
     },

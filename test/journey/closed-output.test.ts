@@ -1,7 +1,7 @@
 // A gateway whose standard output is closed, or on a full disk: it keeps serving, charges as before, and stops cleanly.
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 import { bareEnvironment } from '../support/compile-cache.ts';
@@ -9,9 +9,6 @@ import { freePort } from '../support/free-port.ts';
 import { MAIN } from '../support/lingate-command.ts';
 import { LISTENERS } from '../support/listeners.ts';
 import { launch, OWN_NODE } from '../support/start-program.ts';
-
-/** With workers, four processes are started. */
-vi.setConfig({ testTimeout: 60_000 });
 
 const REQUESTS = 40;
 

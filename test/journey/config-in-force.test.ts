@@ -90,6 +90,15 @@ test.each([
   expect(warnings).toEqual(warns ? [expect.stringMatching(/^service\.public_url: is not set, but 0\.0\.0\.0:8080 can be reached/)] : []);
 });
 
+test.each([
+  ['127.0.0.1:19090', 'http://127.0.0.1:19090/docs', 'which only this machine can open'],
+  ['0.0.0.0:19090', 'http://127.0.0.1:19090/docs', 'which only this machine can open'],
+  ['10.20.30.40:19090', 'http://10.20.30.40:19090/docs', 'which is the ops listener, not for callers'],
+])('without public_url, "type" points to the documentation on the ops listener, here %s', async (ops, docsUrl, words) => {
+  const listed = await checked(await written({ listen: '0.0.0.0:8080', ops }), '--offline');
+  expect(listed).toMatchObject({ docs_url: docsUrl, warnings: [expect.stringContaining(`points to ${docsUrl}, ${words}`)] });
+});
+
 test('a docs_url of this machine beside a public_url is a warning too, because it wins', async () => {
   const service = { public_url: 'https://mt.example.org', docs_url: 'http://127.0.0.1:9090/docs' };
   const { warnings } = await checked(await written({ listen: '0.0.0.0:8080', service }), '--offline');

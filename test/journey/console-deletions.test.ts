@@ -7,9 +7,11 @@ import type { Fields } from '../support/console-visitor.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
+import { untilOneDay } from '../support/one-day.ts';
 
 const [TOKEN, SALES] = [randomBytes(24).toString('hex'), randomBytes(24).toString('hex')];
 const ADMIN = { token: TOKEN, tokens: [{ name: 'sales', token: SALES, role: 'read' }] };
+await untilOneDay();
 const MONTH = new Date().toISOString().slice(0, 7);
 
 interface Lively {

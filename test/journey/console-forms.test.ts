@@ -143,12 +143,14 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     requests_per_second: '5',
     characters: ' 100000 ',
     allowed_addresses: '203.0.113.7\r\n\r\n 2001:db8::/32',
+    scopes: ' usage:read\r\nforward:voices\r\n',
   };
   const AS_KEPT = {
     expiresAtMs: Date.UTC(2099, 0, 31, 17),
     requestsPerSecond: 5,
     characters: 100_000,
     allowedAddresses: ['203.0.113.7/32', '2001:db8::/32'],
+    scopes: ['usage:read', 'forward:voices'],
   };
   const recordOf = async (team: string, keyId: string) =>
     answered(await setting.gateway.store.teams.listKeys(idOf(team)))!.find((key) => key.keyId === keyId)!;
@@ -168,10 +170,11 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
         'value="5"',
         'value="100000"',
         '203.0.113.7/32\n2001:db8::/32',
+        'usage:read\nforward:voices',
         'label fair',
       ])
         expect(shown).toContain(text);
-      expect((await operator.get(team)).body).toContain('5/s, 100,000 characters, from 2 ranges, until 2099-01-31');
+      expect((await operator.get(team)).body).toContain('5/s, 100,000 characters, from 2 ranges, 2 scopes, until 2099-01-31');
       // As a browser returns it: a time that has passed meanwhile is no error if it was not edited.
       answered(await setting.gateway.store.teams.updateKey!(keyId, { limits: { expiresAtMs: 1_000_000 } }));
       const as = { expires_at: '1970-01-01T00:16:40Z', requests_per_second: '5', characters: '', allowed_addresses: '' };

@@ -9,7 +9,12 @@ import { ask, onEveryGateway } from '../support/every-gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const OVERAGE = { overage_cap_minor: 10_000, overage_minor_per_million: 2000 };
-const PLANS = { test: QUOTA_PLAN, big: { ...QUOTA_PLAN, ...OVERAGE, requests_per_second: 1234 }, prepaid: CREDIT_PLAN };
+const PLANS = {
+  test: QUOTA_PLAN,
+  big: { ...QUOTA_PLAN, ...OVERAGE, requests_per_second: 1234 },
+  prepaid: CREDIT_PLAN,
+  dear: { ...QUOTA_PLAN, characters: 2, overage_minor_per_million: 2_000_000, overage_cap_minor: 100 },
+};
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const operator = async (): Promise<ConsoleVisitor> => {
@@ -66,6 +71,25 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       .filter(({ action }) => action === 'applyPlan');
     expect(audits).toMatchObject([{ msg: 'audit', plan: 'big', teams: 1, changed: 1 }]);
     expect(await read(visitor, '/console/plans/big/apply')).toContain('With other numbers than the configuration: none.');
+  });
+
+  test('what becomes dearer is said before it is confirmed: when a plan is applied, and when a team gets another plan', async () => {
+    const visitor = await operator();
+    const { teamId, key } = await setting.gateway.team();
+    const { teams } = setting.gateway.store;
+    const body = { text: ['12345'], target_lang: 'DE' };
+    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
+    await expect.poll(() => teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
+    await teams.updateTeam(teamId, { plan: { name: 'dear', limits: limitsOf(QUOTA_PLAN) } });
+    const says = 'This makes the running period dearer for one team, by 0.06 EUR for what has been used so far.';
+    expect(await read(visitor, '/console/plans/dear/apply')).toContain(says);
+    const page = `/console/teams/${teamId}`;
+    const sent = await visitor.submit(page, `${page}/plan`, { plan: 'dear', when: 'now' });
+    expect([sent.status, sent.body.includes(says)]).toEqual([200, true]);
+    expect(answered(await teams.findTeam(teamId))!.limits).toEqual(limitsOf(QUOTA_PLAN));
+    const confirmed = await visitor.submit(page, `${page}/plan`, { plan: 'dear', when: 'now', confirm: 'true' });
+    expect(confirmed.status).toBe(303);
+    expect(answered(await teams.findTeam(teamId))!.limits).toEqual(limitsOf(PLANS.dear));
   });
 
   test('an applied plan takes effect with the next request', async () => {

@@ -129,6 +129,6 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     expect(deepl.names.filter((name) => name.includes(team.teamId))).toHaveLength(2);
     const by = { actor: 'cli:test@test', action: 'deleteTeam' } as const;
     expect(answered(await gateways[0]!.store.teams.deleteTeam!(team.teamId, { keepUsage: false }, by))).toBe(true);
-    await expect.poll(() => deepl.names.filter((name) => name.includes(team.teamId)), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => deepl.names.filter((name) => name.includes(team.teamId))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 // was called and how often, what the caller saw, what was charged, what log and metrics say. Never a third attempt.
 import { fileURLToPath } from 'node:url';
 import { ulid } from 'ulid';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import type { AttemptFailure } from '../../src/ports/engine.ts';
@@ -19,8 +19,6 @@ import { storePlace } from '../support/store-place.ts';
 import type { StorePlace } from '../support/store-place.ts';
 import { completion, SUBJECTS } from '../unit/engines/protocols/subjects.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 /** How an attempt is handled does not depend on listener, store and front: all fronts on one gateway, two on the other. */
 const COMBINATIONS = [
   { listener: LISTENERS[0], store: 'sqlite', fronts: FRONTS },
@@ -31,7 +29,7 @@ const COMBINATIONS = [
 const ENGINES = {
   native: {},
   // The only one with a deadline that can be reached.
-  tardy: { timeout_ms: 400 },
+  tardy: { timeout_ms: 1000 },
   model: { protocol: 'openai', options: { model: 'm' } },
   libre: { protocol: 'libretranslate', pairs: 'any' },
   quota: { protocol: 'deepl', options: { api_key: 'k' } },

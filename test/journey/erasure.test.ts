@@ -14,7 +14,7 @@ import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
 import { request } from '../support/raw-http.ts';
 import { placesOf } from '../support/store-search.ts';
-import { written } from '../support/written-file.ts';
+import { writtenOnce } from '../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const PLANS = { pro: { ...QUOTA_PLAN, max_glossaries: 20 }, prepaid: { ...CREDIT_PLAN, max_glossaries: 20 } };
@@ -34,8 +34,9 @@ interface Traces {
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS, engine: { timeout_ms: 20_000 } } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
+  const fileWith = writtenOnce();
   const cli = async (...args: string[]): Promise<Json> => {
-    const where = ['--config', written(JSON.stringify({ plans: PLANS })), '--store', setting.url];
+    const where = ['--config', fileWith(JSON.stringify({ plans: PLANS })), '--store', setting.url];
     return parsed(await inProcess([...args, '--json', ...where])) as Json;
   };
   const ofCaller = async (key: string, method: string, path: string, body?: object) =>
@@ -63,7 +64,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { name: word('Renamed-'), reference: word('Kunde-') } }));
     await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { plan: 'pro' } }));
     const address = `2001:db8:${mark.slice(0, 3)}a:${mark.slice(3, 6)}b:${mark.slice(6, 9)}c::1`;
-    const limits = { characters: 500, requests_per_second: 50, allowed_addresses: ['127.0.0.1', address] };
+    const scopes = ['translate:text', 'glossaries:write', 'glossaries:read'];
+    const limits = { characters: 500, requests_per_second: 50, allowed_addresses: ['127.0.0.1', address], scopes };
     await answered('updateKey', call('PATCH', `/keys/${String(keys[0]!['key_id'])}`, { body: limits }));
     const [key, other] = keys.map((one) => String(one['key'])) as [string, string];
     const small = { source_lang: 'EN', target_lang: 'DE', entries: { [word('term')]: word('translation') } };

@@ -13,7 +13,9 @@ import { freePort } from '../support/free-port.ts';
 import { MAIN } from '../support/lingate-command.ts';
 import { codeBlocks, manualPage } from '../support/manual.ts';
 import { needsOf } from '../support/programs.ts';
+import { isRunning } from '../support/process-tree.ts';
 import { startProgram } from '../support/start-program.ts';
+import { untilOneDay } from '../support/one-day.ts';
 import { completion, openAiTexts } from '../unit/engines/protocols/subjects.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -99,6 +101,8 @@ async function followed(env: Readonly<Record<string, string>>): Promise<readonly
     expect(printed, readFileSync(errors, 'utf8')).toHaveLength(script.length + 1);
     // The last block stops it all: nothing holds the shell's output open.
     await shell.ended;
+    // What it has stopped may still write into the folder: Redis keeps its data.
+    await expect.poll(() => isRunning(-shell.pid)).toBe(false);
     let at = 0;
     return blocks.map((own) => own.map(() => printed[at++]!.trim()));
   } finally {
@@ -116,6 +120,7 @@ test('what it installs from Debian is what the tests install; test:package runs 
   expect(others).toEqual(['npm install --global node@24 ./lingate-*.tgz', '']);
 });
 
+await untilOneDay();
 test('from an empty folder to the invoice: two engines, two gateways, nginx, a customer, a limit', async () => {
   const ports = await chosenPorts();
   const [, , engine, , config, serve, , translate, limit, watch, invoice] = await followed(await machine(ports));

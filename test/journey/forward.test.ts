@@ -1,10 +1,12 @@
 // Forward routes, as a caller and an operator see them: on both listeners and both stores.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
+import type { Standing } from '../../src/ports/team-registry.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { downloadPiece, sha256, startUpstream } from '../support/upstream.ts';
+import { withinASecond } from '../support/within-a-second.ts';
 
 const upstream = await startUpstream();
 afterAll(() => upstream.close());
@@ -19,13 +21,14 @@ const config = {
       target,
       charge_characters: 100,
       body_bytes: 100_000,
-      timeout_ms: 400,
+      timeout_ms: 20_000,
       request_fields: ['content-type', 'x-kind', 'if-none-match'],
       response_fields: ['content-type', 'etag'],
       statuses: { 404: 'not_found', 422: 'validation_error' },
       headers: { authorization: 'Bearer upstream-secret', 'X-Fixed': 'yes' },
     },
-    { path: '/v1/free/*', methods: ['GET', 'POST'], target, timeout_ms: 400 },
+    { path: '/v1/hasty/*', methods: ['GET'], target, charge_characters: 100, timeout_ms: 400 },
+    { path: '/v1/free/*', methods: ['GET', 'POST'], target, timeout_ms: 20_000 },
   ],
 };
 
@@ -36,7 +39,12 @@ onEveryGateway({ once: true, config }, (setting) => {
     team = await setting.gateway.team();
   });
 
-  const used = async (): Promise<number> => answered(await setting.gateway.store.teams.standing(team.teamId))!.usedCharacters;
+  /** With nothing in flight: an answer does not wait for its settlement. */
+  const used = async (): Promise<number> => {
+    const standing = async (): Promise<Standing> => answered(await setting.gateway.store.teams.standing(team.teamId))!;
+    await expect.poll(standing).toMatchObject({ openReservations: 0 });
+    return (await standing()).usedCharacters;
+  };
   const get = (path: string, headers: Record<string, string> = {}) => ask(setting, { path, key: team.key, headers });
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     ask(setting, { method: 'POST', path, key: team.key, body, headers });
@@ -87,9 +95,12 @@ onEveryGateway({ once: true, config }, (setting) => {
 
   test('a key is needed, and the rate counts', async () => {
     expectProblem(await ask(setting, { path: '/v1/voices' }), 'unauthorized');
-    const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
-    expect((await ask(setting, { path: '/v1/voices', key: slow.key })).status).toBe(200);
-    expectProblem(await ask(setting, { path: '/v1/voices', key: slow.key }), 'rate_limited', { limit: 1 });
+    const limited = await withinASecond(async () => {
+      const { key } = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+      expect((await ask(setting, { path: '/v1/voices', key })).status).toBe(200);
+      return ask(setting, { path: '/v1/voices', key });
+    });
+    expectProblem(limited, 'rate_limited', { limit: 1 });
   });
 
   test('a charge is made when the whole answer was delivered', async () => {
@@ -98,7 +109,7 @@ onEveryGateway({ once: true, config }, (setting) => {
     expect(answer.status).toBe(200);
     expect((await post('/v1/documents/sink', 'x')).status).toBe(200);
     expect((await get('/v1/documents')).status).toBe(200);
-    await expect.poll(used).toBe(before + 300);
+    expect(await used()).toBe(before + 300);
     const charged = (line: string): boolean => line.includes('GET /v1/documents/*') && line.includes('"characters":100');
     await expect.poll(() => setting.gateway.logLines.some(charged)).toBe(true);
   });
@@ -106,18 +117,18 @@ onEveryGateway({ once: true, config }, (setting) => {
   test('nothing is charged for a failure, and its answer reveals nothing of the upstream', async () => {
     const before = await used();
     const cases: [path: string, code: 'engine_unavailable' | 'not_found' | 'validation_error', tries: number][] = [
-      ['status/500', 'engine_unavailable', 2],
-      ['status/302', 'engine_unavailable', 2],
-      ['status/401', 'engine_unavailable', 2],
-      ['status/404', 'not_found', 1],
-      ['status/422', 'validation_error', 1],
-      ['silent', 'engine_unavailable', 2],
-      ['gzip', 'engine_unavailable', 2],
-      ['no-length', 'engine_unavailable', 2],
+      ['documents/status/500', 'engine_unavailable', 2],
+      ['documents/status/302', 'engine_unavailable', 2],
+      ['documents/status/401', 'engine_unavailable', 2],
+      ['documents/status/404', 'not_found', 1],
+      ['documents/status/422', 'validation_error', 1],
+      ['hasty/silent', 'engine_unavailable', 2],
+      ['documents/gzip', 'engine_unavailable', 2],
+      ['documents/no-length', 'engine_unavailable', 2],
     ];
     for (const [path, code, tries] of cases) {
       const seenBefore = upstream.seen.length;
-      const answer = await get(`/v1/documents/${path}`);
+      const answer = await get(`/v1/${path}`);
       expectProblem(answer, code);
       expect(`${answer.body}${JSON.stringify(answer.rawHeaders)}`).not.toContain('canary');
       expect([path, upstream.seen.length - seenBefore]).toEqual([path, tries]);
@@ -163,7 +174,7 @@ onEveryGateway({ once: true, config }, (setting) => {
     expect(expectProblem(chunked, 'validation_error')).toBe(detail);
     const whole = await post('/v1/documents/sink', 'x'.repeat(100_000));
     expect(whole.json()).toEqual({ bytes: 100_000, sha256: sha256(Buffer.from('x'.repeat(100_000))) });
-    await expect.poll(used).toBe(before + 100);
+    expect(await used()).toBe(before + 100);
   });
 
   test('a chunked body is passed on unchanged', async () => {

@@ -9,7 +9,7 @@ import { EVENTS_SECRET, startScriptedReceiver } from '../support/event-receiver.
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
-import { written } from '../support/written-file.ts';
+import { writtenOnce } from '../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const receiver = await startScriptedReceiver();
@@ -18,8 +18,9 @@ const config = { plans: { pro: QUOTA_PLAN }, events: { url: receiver.url, secret
 
 onEveryGateway({ once: true, config: { ...config, admin: { token: TOKEN } } }, (setting) => {
   const { call, answered, audits } = adminClient(setting, TOKEN);
+  const fileWith = writtenOnce();
   const cli = async (...args: readonly string[]): Promise<Json> =>
-    parsed(await inProcess([...args, '--json', '--config', written(JSON.stringify(config)), '--store', setting.url])) as Json;
+    parsed(await inProcess([...args, '--json', '--config', fileWith(JSON.stringify(config)), '--store', setting.url])) as Json;
 
   test('lingate.key.updated and an audit entry for each change that changes something', async () => {
     const { team_id: team } = await cli('team', 'create', '--name', 'Fair', '--plan', 'pro');

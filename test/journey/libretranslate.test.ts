@@ -7,6 +7,7 @@ import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
+import { withinASecond } from '../support/within-a-second.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const OTHER_ORIGIN = 'access-control-allow-origin';
@@ -105,17 +106,16 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
 
     test('only empty texts are answered with empty texts, count against the rate, and reach neither the engine nor the account', async () => {
       const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0 });
-      const slow = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 1 });
       expect(answered(await translate({ q: '' }, { key: own.key }))).toEqual({ translatedText: '' });
       expect(answered(await translate({ q: ['', ''], source: 'auto' }, { key: own.key }))).toEqual({ translatedText: ['', ''] });
       expect(answered(await form({ q: '', api_key: own.key }, { key: undefined }))).toEqual({ translatedText: '' });
       const deepLX = { method: 'POST', path: '/translate', key: own.key, body: { text: '', source_lang: 'EN', target_lang: 'DE' } };
       expect(answered(await ask(setting, deepLX))).toMatchObject({ code: 200, data: '', source_lang: 'EN' });
-      // On a busy machine the second of the rate may be over before the next request comes.
-      for (let statuses: readonly number[] = []; !statuses.includes(429);) {
-        statuses = (await Promise.all([1, 2, 3].map(() => translate({ q: '' }, { key: slow.key })))).map(({ status }) => status);
-        expect(statuses).toContain(200);
-      }
+      const answers = await withinASecond(async () => {
+        const slow = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 1 });
+        return Promise.all([1, 2].map(() => translate({ q: '' }, { key: slow.key })));
+      });
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
       expect(sent()).toEqual([]);
       expect(await settled(own)).toBe(0);
     });
@@ -213,9 +213,11 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
       expect(expectError(await translate({}, { key: poor.key }), 403)).toContain('do not cover the request');
       const broke = await setting.gateway.team(CREDIT_PLAN, 0);
       expect(expectError(await translate({}, { key: broke.key }), 403)).toContain('balance');
-      const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
-      answered(await translate({}, { key: slow.key }));
-      const limited = await translate({}, { key: slow.key });
+      const limited = await withinASecond(async () => {
+        const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+        answered(await translate({}, { key: slow.key }));
+        return translate({}, { key: slow.key });
+      });
       expect(expectError(limited, 429)).toBe('Slowdown: 1 per 1 second');
       expect([limited.header('retry-after'), limited.header('x-ratelimit-limit')]).toEqual(['1', '1']);
     });
@@ -270,9 +272,12 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libr
     });
 
     test('costs nothing but counts against the rate', async () => {
-      const own = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 0 });
-      answered(await detect('Hello', { key: own.key }));
-      expectError(await detect('Hello', { key: own.key }), 429);
+      const [own, limited] = await withinASecond(async () => {
+        const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 0 });
+        answered(await detect('Hello', { key: slow.key }));
+        return [slow, await detect('Hello', { key: slow.key })] as const;
+      });
+      expectError(limited, 429);
       expect(await settled(own)).toBe(0);
     });
 

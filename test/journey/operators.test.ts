@@ -9,7 +9,7 @@ import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import { expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
-import { written } from '../support/written-file.ts';
+import { writtenOnce } from '../support/written-file.ts';
 
 const [TOKEN, OPS, SALES] = [randomBytes(24).toString('hex'), randomBytes(24).toString('hex'), randomBytes(24).toString('hex')];
 const PLANS = { pro: QUOTA_PLAN, prepaid: CREDIT_PLAN };
@@ -21,8 +21,9 @@ const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: TOKENS }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
+  const fileWith = writtenOnce();
   const cli = async (...args: readonly string[]): Promise<Json> => {
-    const where = ['--config', written(JSON.stringify({ plans: PLANS })), '--store', setting.url];
+    const where = ['--config', fileWith(JSON.stringify({ plans: PLANS })), '--store', setting.url];
     return parsed(await inProcess([...args, '--json', ...where])) as Json;
   };
   const makeTeam = async (): Promise<string> => {

@@ -1,5 +1,5 @@
 // Pairs that are not offered: refused on every front, after the admission and without asking the engine; the lists match.
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
@@ -10,8 +10,7 @@ import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { logged, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { withinASecond } from '../support/within-a-second.ts';
 
 const LISTED = { plugins: FACADES, engine: { timeout_ms: 20_000, pairs: ['EN-DE', 'ES-EN', 'DE-PT-BR'] } };
 const codesOf = (response: HttpResponse): string[] => (response.json() as { language: string }[]).map(({ language }) => language);
@@ -40,12 +39,14 @@ onEveryGateway({ once: true, config: LISTED }, (setting) => {
     );
     expect(setting.engine.requests).toHaveLength(1);
     // After the admission: a revoked key is reported first, and the request has taken its slot of the window.
-    const once = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 1 });
-    const answers = await Promise.all([send(once.key, 'fr'), send(once.key, 'fr')]);
+    const [once, answers] = await withinASecond(async () => {
+      const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1, characters: 1 });
+      return [slow, await Promise.all([send(slow.key, 'fr'), send(slow.key, 'fr')])] as const;
+    });
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([400, 429]);
     answered(await setting.gateway.store.teams.revokeKey(once.keyId));
     // Revoked by somebody else: for as long as the window is known to be full, the gateway goes on to answer 429.
-    await expect.poll(async () => (await send(once.key, 'fr')).status, { timeout: 10_000 }).not.toBe(429);
+    await expect.poll(async () => (await send(once.key, 'fr')).status).not.toBe(429);
     expect((await send(once.key, 'fr')).status).toBe(front.statuses.key_revoked);
     expect(await setting.gateway.store.teams.standing(once.teamId)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
     expect(setting.engine.requests).toHaveLength(1);

@@ -3,21 +3,25 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { answered as stored } from '../../src/domain/store-unavailable.ts';
+import { limitsOf } from '../../src/domain/plan.ts';
+import type { TeamLimits } from '../../src/domain/plan.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { adminClient } from '../support/admin-client.ts';
-import { onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
-import { written } from '../support/written-file.ts';
+import { writtenOnce } from '../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const FAST = { ...QUOTA_PLAN, requests_per_second: 5000 };
-const PLANS = { pro: FAST, prepaid: CREDIT_PLAN };
+const DEAR = { ...QUOTA_PLAN, characters: 2, overage_minor_per_million: 2_000_000, overage_cap_minor: 100 };
+const PLANS = { pro: FAST, prepaid: CREDIT_PLAN, dear: DEAR };
 const SLOW = { ...PLANS, pro: { ...FAST, requests_per_second: 50, max_glossaries: 9 } };
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
-  const fileOf = (plans: unknown): string => written(JSON.stringify({ plans }));
+  const fileWith = writtenOnce();
+  const fileOf = (plans: unknown): string => fileWith(JSON.stringify({ plans }));
   const run = (args: readonly string[], plans: unknown = PLANS) => inProcess([...args, '--config', fileOf(plans), '--store', setting.url]);
   const apply = (words: readonly string[], plans?: unknown) => run(['plan', 'apply', 'pro', '--json', ...words], plans);
   const teamOnPro = async (rate: number): Promise<string> => {
@@ -40,8 +44,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
         { number: 'requests_per_second', from: 7, to: 5000, teams: 1 },
         { number: 'requests_per_second', from: 8, to: 5000, teams: 1 },
       ],
+      dearer: { teams: 0, minor: 0 },
     });
-    expect(Object.keys(shown)).toEqual(['plan', 'teams', 'changed', 'changes']);
+    expect(Object.keys(shown)).toEqual(['plan', 'teams', 'changed', 'changes', 'dearer']);
     expect([await rateOf(one), await rateOf(two)]).toEqual([7, 8]);
     expect(parsed(await apply([]))).toEqual(shown);
     expect([await rateOf(one), await rateOf(two)]).toEqual([5000, 5000]);
@@ -112,9 +117,51 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   test('the admin API answers the same', async () => {
     const team = await teamOnPro(9);
     const applied = await answered('applyPlan', call('POST', '/plans/pro/apply'));
-    expect(Object.keys(applied)).toEqual(['plan', 'teams', 'changed', 'changes']);
+    expect(Object.keys(applied)).toEqual(['plan', 'teams', 'changed', 'changes', 'dearer']);
     expect(applied['changes']).toContainEqual({ number: 'requests_per_second', from: 9, to: 5000, teams: 1 });
     expect(await rateOf(team)).toBe(5000);
+  });
+
+  test('what makes a running period dearer is said, and done only if that is confirmed', async () => {
+    const { teamId, key } = await setting.gateway.team();
+    const { store } = setting.gateway;
+    const generous = { ...limitsOf(FAST), characterLimit: 3_000_000, overageCharacters: 0 };
+    const give = (limits: TeamLimits, name = 'low') => store.teams.updateTeam(teamId, { plan: { name, limits } });
+    const held = async (): Promise<TeamLimits> => stored(await store.teams.findTeam(teamId))!.limits;
+    const translated = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['12345'], target_lang: 'DE' } });
+    expect(translated.status).toBe(200);
+    await expect.poll(() => store.teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
+    // The gateway has no plan of this name.
+    const plans = { ...PLANS, low: DEAR };
+    const applyLow = (words: readonly string[]) => run(['plan', 'apply', 'low', '--json', ...words], plans);
+    await give(generous);
+    const dearer = { teams: 1, minor: 6 };
+    expect(parsed(await applyLow(['--dry-run']))).toMatchObject({ changed: 1, dearer });
+    const refused = await applyLow([]);
+    expect([refused.status, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain(
+      'lingate plan apply: nothing was changed: this makes the running period dearer for one team, by 6 minor units of EUR for what has been used so far; use --yes as well, or --when next-period',
+    );
+    const update = (words: readonly string[]) => run(['team', 'update', teamId, '--plan', 'low', '--json', ...words], plans);
+    const updated = await update([]);
+    expect([updated.status, updated.stdout]).toEqual([2, '']);
+    expect(await held()).toEqual(generous);
+    expect((await update(['--when', 'next-period'])).status).toBe(0);
+    expect(parsed(await update(['--yes']))).toMatchObject({ team_id: teamId, dearer });
+    expect((await held()).characterLimit).toBe(2);
+    await give(generous);
+    expect(parsed(await applyLow(['--yes']))).toMatchObject({ changed: 1, dearer });
+    expect((await held()).characterLimit).toBe(2);
+    // The gateway's own plan is dearer than what the team has now: its period costs more again.
+    await give({ ...generous, minorPerMillion: 0, characterLimit: 2_000_000, overageCharacters: 10 });
+    const asked = await call('PATCH', `/teams/${teamId}`, { body: { plan: 'dear' } });
+    expect(JSON.parse(asked.body)).toMatchObject({ status: 400, code: 'validation_error', dearer });
+    expect(await call('PATCH', `/teams/${teamId}`, { body: { plan: 'dear', confirm: true } })).toMatchObject({ status: 200 });
+    await give(generous, 'dear');
+    expect(JSON.parse((await call('POST', '/plans/dear/apply')).body)).toMatchObject({ code: 'validation_error', dearer });
+    expect(await held()).toEqual(generous);
+    expect(JSON.parse((await call('POST', '/plans/dear/apply', { body: { confirm: true } })).body)).toMatchObject({ changed: 1, dearer });
+    expect(JSON.parse((await call('POST', '/plans/dear/apply')).body)).toMatchObject({ changed: 0, dearer: { teams: 0, minor: 0 } });
   });
 
   test('a team that is given other numbers than the gateway has is a warning', async () => {

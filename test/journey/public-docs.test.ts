@@ -1,14 +1,12 @@
 // Documentation for callers: its address, and, if configured, its pages on the public listener.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { inProcess } from '../support/lingate-command.ts';
 import { request } from '../support/raw-http.ts';
 import { openSite, opsPage } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const PAGES = ['/docs', '/docs/errors', '/openapi.json'] as const;
 const PUBLIC_URL = 'https://api.acme.test/translate';

@@ -5,6 +5,7 @@ import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts'
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
+import { withinASecond } from '../support/within-a-second.ts';
 import { status } from '../../src/testing/scripted-engine.ts';
 
 const TRANSLATE: Ask = { method: 'POST', path: '/v1/translate', body: { text: ['Hello'], target_lang: 'DE' } };
@@ -49,8 +50,10 @@ onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } },
   });
 
   test('20 concurrent requests get each number of free slots once, and a 429 gets none', async () => {
-    const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 8 });
-    const responses = await Promise.all(Array.from({ length: 20 }, () => ask(setting, { path: '/v1/languages', key: team.key })));
+    const responses = await withinASecond(async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 8 });
+      return Promise.all(Array.from({ length: 20 }, () => ask(setting, { path: '/v1/languages', key: team.key })));
+    });
     const good = responses.filter((response) => response.status === 200);
     expect(good.map((response) => String(response.header('ratelimit'))).toSorted()).toEqual(
       Array.from({ length: 8 }, (_, left) => standing(8, left)[1]),
@@ -78,8 +81,10 @@ onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } },
 
 onEveryGateway({ once: true }, (setting) => {
   test('without the setting no answer has them', async () => {
-    const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
-    const responses = await Promise.all([1, 2].map(() => ask(setting, { ...TRANSLATE, key: team.key })));
+    const responses = await withinASecond(async () => {
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+      return Promise.all([1, 2].map(() => ask(setting, { ...TRANSLATE, key: team.key })));
+    });
     expect(responses.map((response) => response.status).toSorted((a, b) => a - b)).toEqual([200, 429]);
     for (const response of responses) expect(fieldsOf(response)).toEqual([undefined, undefined]);
   });

@@ -1,19 +1,19 @@
 // SIGHUP: languages, engine replicas and plans are reloaded while requests continue; an invalid file changes nothing.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../../src/config/changes.ts';
 import { ConfigFile } from '../../src/config/schema.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
+import { CONSOLE_URL, OidcVisitor } from '../support/oidc-visitor.ts';
 import { request } from '../support/raw-http.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedProvider } from '../support/scripted-provider.ts';
 import { logged, openSite, translate, workersOf } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const RELOADED = 'configuration reloaded';
 const REFUSED = 'configuration refused: all stays as it was';
@@ -91,6 +91,40 @@ describe.each(['1', '2'])('%s worker(s)', (workers) => {
     expect([await statusOf('POST', sales), await statusOf('POST', 'n'.repeat(32)), await statusOf('POST', ops)]).toEqual([401, 403, 404]);
     expect((await visitor.get('/console/teams')).header('location')).toBe('/console/sign-in');
     expect(logged(gateway, WAITING)).toEqual([]);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test('roles by groups and the provider’s secret are reloaded, also for open sessions; the provider itself is not', async () => {
+    const provider = await startScriptedProvider();
+    onTestFinished(() => provider.stop());
+    const admin = (client_secret: string, roles: object) => ({
+      token: 't'.repeat(32),
+      console_url: CONSOLE_URL,
+      oidc: { issuer: provider.issuer, client_id: provider.clientId, client_secret, roles },
+    });
+    await configure({ admin: admin('wrong', { manage: ['staff'] }) });
+    const gateway = await site.serve('--workers', workers);
+    const signIn = async (): Promise<[OidcVisitor, number]> => {
+      const browser = new OidcVisitor(Number(new URL(gateway.opsUrl).port));
+      const query = provider.approve(await browser.begin(), { sub: '7', groups: ['staff'] });
+      return [browser, (await browser.comeBack(query)).status];
+    };
+    expect((await signIn())[1]).toBe(503);
+    await configure({ admin: admin(provider.clientSecret, { manage: ['staff'] }) });
+    await hangup(gateway, RELOADED);
+    const [browser, status] = await signIn();
+    expect([status, (await browser.get('/console/teams/new')).status]).toEqual([200, 200]);
+    await configure({ admin: admin(provider.clientSecret, { read: ['staff'] }) });
+    await hangup(gateway, RELOADED);
+    expect([(await browser.get('/console/teams')).status, (await browser.get('/console/teams/new')).status]).toEqual([200, 403]);
+    await configure({ admin: admin(provider.clientSecret, { read: ['others'] }) });
+    await hangup(gateway, RELOADED);
+    expect((await browser.get('/console/teams')).header('location')).toBe('/console/sign-in');
+    expect(logged(gateway, WAITING)).toEqual([]);
+    await configure({ admin: { token: 't'.repeat(32) } });
+    await hangup(gateway, RELOADED);
+    await expect.poll(() => logged(gateway, WAITING)).toMatchObject([{ members: 'admin.console_url admin.oidc' }]);
+    expect((await signIn())[1]).toBe(403);
     expect(await gateway.end('SIGTERM')).toBe(0);
   });
 
@@ -186,6 +220,8 @@ test('every member of the file either is reloaded or waits for a restart', () =>
     const members = 'properties' in schema && name !== 'tls' && name !== 'admin' ? Object.keys(schema.properties) : [];
     return members.length === 0 ? [name] : members.map((member) => `${name}.${member}`);
   });
+  // Its other members are reloaded.
+  names.push('admin.console_url', 'admin.oidc');
   const ofEngines = Object.keys(FIXED_ENGINE_MEMBERS).map((member) => `engine.${member}`);
   const taken = ['engine.pairs', 'engine.urls', 'engines', 'routing', 'languages', 'plans'];
   expect([...Object.keys(FIXED_MEMBERS), ...ofEngines, ...taken].toSorted()).toEqual(names.toSorted());

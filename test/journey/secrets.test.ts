@@ -45,9 +45,10 @@ describe.each(combinations({ once: true }))('$listener listener, $store store', 
   beforeAll(async () => {
     const config = {
       listener,
-      engine: { timeout_ms: 400, response_bytes_max: 100_000 },
+      engine: { timeout_ms: 1500, response_bytes_max: 100_000 },
+      limits: { shed_loop_delay_ms: 0 },
       plugins: [{ module: FAULT_PLUGIN, options: {} }, ...FACADES],
-      store_options: { command_timeout_ms: 200 },
+      store_options: { command_timeout_ms: 1000 },
     };
     site = await startLoadedGateway({ store, config });
     site.engine.always(leakyEngine);

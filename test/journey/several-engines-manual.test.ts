@@ -1,5 +1,5 @@
 // The manual's examples of several engines: the real Apertium with a language model after it, and a large engine by plan.
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
@@ -13,8 +13,6 @@ import { request } from '../support/raw-http.ts';
 import { storePlace } from '../support/store-place.ts';
 import { loaded } from '../support/written-file.ts';
 import { SUBJECTS } from '../unit/engines/protocols/subjects.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 interface Example {
   readonly engines: Readonly<Record<string, object>>;

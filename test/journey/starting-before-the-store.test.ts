@@ -82,7 +82,7 @@ describe.concurrent('serve, before its store is there', () => {
       const askedAtMs = performance.now();
       gateway.child.kill('SIGTERM');
       expect(await gateway.ended).toMatchObject({ status: 143 });
-      expect(performance.now() - askedAtMs).toBeLessThan(5000);
+      expect(performance.now() - askedAtMs).toBeLessThan(60_000);
     } finally {
       await gateway.end();
     }

@@ -4,15 +4,13 @@ import { get } from 'node:https';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inProcess, lingate } from '../support/lingate-command.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { RawConnection, requestBytes } from '../support/raw-http.ts';
 import { logged, opsPage, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 import { LISTENERS } from '../support/listeners.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let site: Site;
 

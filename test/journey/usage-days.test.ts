@@ -11,6 +11,7 @@ import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
+import { untilOneDay } from '../support/one-day.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const BEYOND = { ...QUOTA_PLAN, characters: 10, overage_cap_minor: 80, overage_minor_per_million: 2_000_000 };
@@ -34,6 +35,7 @@ async function translated(setting: Setting, { teamId, key }: TestTeam, ...texts:
 const sums = (rows: readonly Json[]) =>
   rows.reduce<[number, number]>((sum, row) => [sum[0] + Number(row['character_count']), sum[1] + Number(row['request_count'])], [0, 0]);
 
+await untilOneDay();
 onEveryGateway({}, (setting) => {
   const usage = (key: string, query: string) => ask(setting, { path: `/v1/usage${query}`, key });
 

@@ -15,10 +15,12 @@ import { codeBlocks, manualSection } from '../support/manual.ts';
 import { outputOf } from '../support/start-program.ts';
 import { useStore } from '../support/used-store.ts';
 import type { UsedTeam } from '../support/used-store.ts';
+import { untilOneDay } from '../support/one-day.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const SECTION = manualSection('usage', 'How do I bill by calendar month?');
 const SHOWN_TEAM = '01KA6P8A6F3M2R7C5D1G4H9JKT';
+await untilOneDay();
 /** The thirty days before this one stand for the manual's November. */
 const TODAY = dayOf(Date.now());
 const day = (number: number): string => dateOf(TODAY - 31 + number);

@@ -103,6 +103,23 @@ onEveryGateway({}, (setting) => {
     expect(body).not.toHaveProperty('credit');
   });
 
+  test('keys of mode test with free characters: they are told apart, cost nothing, and are refused beyond them; live keys go on', async () => {
+    const team = await setting.gateway.team({ ...OVERAGE_PLAN, test_keys: { characters: 12 } });
+    const ci = await anotherKey(team, 'ci', 'test');
+    expect([await translate(ci.key, 'x'.repeat(12)), await translate(team.key, 'x'.repeat(15))]).toEqual([200, 200]);
+    const body = { text: ['x'], target_lang: 'DE' };
+    const refused = await ask(setting, { method: 'POST', path: '/v1/translate', key: ci.key, body });
+    expect(JSON.parse(refused.body)).toMatchObject({ status: 402, code: 'quota_exceeded', character_limit: 12, overage_cap_minor: 0 });
+    await settled(team, 27);
+    expect(await usage(ci.key)).toMatchObject({
+      character_count: 27,
+      test_character_count: 12,
+      test_keys: { character_count: 12, character_limit: 12 },
+      character_limit: 10,
+      overage: { character_count: 5, cost_minor: 10 },
+    });
+  });
+
   test('a request in flight is not counted until it is delivered', async () => {
     const team = await setting.gateway.team(QUOTA_PLAN);
     let deliver = (): void => undefined;

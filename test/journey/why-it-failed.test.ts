@@ -40,8 +40,8 @@ beforeAll(async () => {
       admin: { token: TOKEN },
       // Nobody listens at the second one's address.
       engines: {
-        small: { urls: [engine.url], timeout_ms: 200 },
-        gone: { urls: [`http://127.0.0.1:${await freePort()}`], timeout_ms: 1000 },
+        small: { urls: [engine.url], timeout_ms: 1500 },
+        gone: { urls: [`http://127.0.0.1:${await freePort()}`], timeout_ms: 20_000 },
       },
     },
   });
@@ -181,16 +181,45 @@ describe('the list', () => {
     expect(page.body).toContain('timeout, then connect:refused at gone');
     expect(page.body).toContain(`<a href="/console/teams/${team.teamId}" title="${team.teamId}">`);
   });
+
+  test('is found in the console by the name, a part of it or the reference of the team, and since a time of day', async () => {
+    const visitor = new ConsoleVisitor(gateway.opsPort);
+    await visitor.signIn(TOKEN);
+    await gateway.store.teams.updateTeam(other.teamId, { name: 'Harbour <Travel>', reference: 'K-20417' });
+    // Its name contains the other's, which is meant by all of it.
+    const south = await gateway.team();
+    await gateway.store.teams.updateTeam(south.teamId, { name: 'South Harbour <Travel>' });
+    const refused = await post('/v1/translate', { ...HELLO, text: ['a', ''] }, other);
+    for (const word of ['HARBOUR <travel>', '-20417', 'k-20417', other.teamId]) {
+      const query = new URLSearchParams({ team: word, status: '400', since: '00:00' });
+      const { status: shown, body } = await visitor.get(`/console/requests?${query.toString()}`);
+      expect([shown, body]).toEqual([200, expect.stringContaining(idOf(refused))]);
+      expect(body).toMatch(/<p>\s*Requests of team <a [^>]*>Harbour &lt;Travel&gt;<\/a>\.\s*<\/p>/);
+      expect(body).not.toContain(team.teamId);
+    }
+    expect((await visitor.get(`/console/teams/${other.teamId}`)).body).toContain(`href="/console/requests?team=${other.teamId}"`);
+  });
+
+  test('says beside the form which teams a word means, if that is none or several', async () => {
+    const visitor = new ConsoleVisitor(gateway.opsPort);
+    await visitor.signIn(TOKEN);
+    const twins = [(await gateway.team()).teamId, (await gateway.team()).teamId];
+    for (const twin of twins) await gateway.store.teams.updateTeam(twin, { name: 'A Twin' });
+    for (const [word, fault] of [
+      ['Nobody', 'team: there is no team with this name, reference or id.'],
+      ['a twin', `team: 2 teams are meant; enter the id of one: A Twin (${twins[0]}); A Twin (${twins[1]}).`],
+    ] as const) {
+      const page = await visitor.get(`/console/requests?team=${encodeURIComponent(word)}`);
+      expect([page.status, page.body]).toEqual([400, expect.stringContaining(`<p class="fault" role="alert">${fault}</p>`)]);
+    }
+  });
 });
 
 describe('lingate requests', () => {
-  const asked = (args: readonly string[], more: object = {}) =>
-    inProcess([
-      'requests',
-      ...args,
-      '--config',
-      written(JSON.stringify({ store: place.url, admin: { token: TOKEN }, ops: `127.0.0.1:${gateway.opsPort}`, ...more })),
-    ]);
+  const asked = (args: readonly string[], more: object = {}, env: Readonly<Record<string, string>> = {}) => {
+    const config = { store: place.url, admin: { token: TOKEN }, ops: `127.0.0.1:${gateway.opsPort}`, ...more };
+    return inProcess(['requests', ...args, '--config', written(JSON.stringify(config))], env);
+  };
 
   test('says why a customer, by name, got a 503 since a time of day', async () => {
     engine.always('hang');
@@ -215,6 +244,15 @@ describe('lingate requests', () => {
     expect(JSON.parse(printed)).toMatchObject({ requests: [{ status: 400, parameter: 'text[1]' }] });
   });
 
+  test('takes the token from LINGATE_ADMIN_TOKEN where the configuration has none, as for a demo', async () => {
+    const answer = await post('/v1/translate', { ...HELLO, text: ['a', ''] });
+    const without = { admin: undefined };
+    const { status: ended, stdout } = await asked(['--request-id', idOf(answer)], without, { LINGATE_ADMIN_TOKEN: TOKEN });
+    expect([ended, stdout]).toEqual([0, expect.stringContaining(idOf(answer))]);
+    const wrong = await asked([], without, { LINGATE_ADMIN_TOKEN: 'x'.repeat(40) });
+    expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('does not know this admin token')]);
+  });
+
   test('prints every page', async () => {
     for (let i = 0; i < 205; i++) await post('/v1/translate', { ...HELLO, text: [] }, other);
     const { stdout } = await asked(['--team', other.teamId, '--json']);
@@ -227,8 +265,13 @@ describe('lingate requests', () => {
     [['--since', 'yesterday'], {}, 2, '--since must be a UTC day'],
     [['--status', '99'], {}, 2, '--status must be an HTTP status'],
     [['--team', 'Nobody of this name'], {}, 1, 'there is no team "Nobody of this name"; "'],
-    [[], { admin: undefined }, 1, 'which is off: set admin.token'],
-    [[], { admin: { token: 'x'.repeat(40) } }, 1, "does not know this configuration's admin token"],
+    [[], { admin: undefined }, 1, 'the configuration has none: name its configuration by --config, or set LINGATE_ADMIN_TOKEN'],
+    [
+      [],
+      { admin: { token: 'x'.repeat(40) } },
+      1,
+      'does not know this admin token: use the configuration and the environment that it runs with',
+    ],
     [[], { ops: '127.0.0.1:1' }, 1, 'no gateway answers at http://127.0.0.1:1 (ECONNREFUSED): start it, or name its ops listener by --ops'],
   ])('%j with %j says what to do', async (args, more, expected, words) => {
     const { status: ended, stderr } = await asked(args, more);

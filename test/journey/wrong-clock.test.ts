@@ -49,8 +49,11 @@ afterEach(async () => {
 });
 
 async function start(): Promise<void> {
-  const ports = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
-  gateway = await startGatewayProcess({ args: ['serve', '--store', url, '--engine-url', engine.url, ...ports], cwd: folder, env });
+  const file = join(folder, 'lingate.yaml');
+  // Every request is to be served, also by a process that stood still for a moment.
+  await writeFile(file, 'limits: { shed_loop_delay_ms: 0 }\nstore_options: { command_timeout_ms: 5000 }\n');
+  const args = ['serve', '--config', file, '--store', url, '--engine-url', engine.url, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
+  gateway = await startGatewayProcess({ args, cwd: folder, env });
 }
 
 /** In the gateway, within some milliseconds; this process keeps the right time. */

@@ -53,7 +53,11 @@ test('the same commit gives the same bytes, and the checksums match them', { tim
       .toString(),
   ) as {
     readonly metadata: { readonly timestamp: string; readonly component: { readonly name: string } };
-    readonly components: readonly { readonly name: string; readonly hashes?: readonly unknown[] }[];
+    readonly components: readonly {
+      readonly name: string;
+      readonly version: string;
+      readonly hashes?: readonly { readonly content: string }[];
+    }[];
   };
   expect(bill.metadata).toMatchObject({ timestamp: '2026-09-21T14:13:20.000Z', component: { name: 'lingate' } });
   const named = bill.components.map(({ name }) => name);
@@ -63,6 +67,18 @@ test('the same commit gives the same bytes, and the checksums match them', { tim
   expect(Object.keys(dependencies).filter((name) => !named.includes(name))).toEqual([]);
   expect(Object.keys(devDependencies).filter((name) => named.includes(name))).toEqual([]);
   expect(bill.components.filter(({ hashes }) => hashes === undefined)).toEqual([]);
+  // Exactly what the lock file has for running it, by version and content.
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly version: string; readonly integrity?: string }>>;
+  };
+  const locked = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+  const hexOf = (integrity: string): string => Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
+  const rows = locked.map(([path, { version, integrity }]) =>
+    [path.replace(/^.*node_modules\//, ''), version, hexOf(integrity!)].join(' '),
+  );
+  expect(bill.components.map(({ name, version, hashes }) => [name, version, hashes![0]!.content].join(' ')).toSorted()).toEqual(
+    rows.toSorted(),
+  );
 });
 
 test('an invalid time is reported in one line', async () => {

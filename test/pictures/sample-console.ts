@@ -39,17 +39,21 @@ export async function openSampleConsole(): Promise<SampleConsole> {
   const keys = answered(await store.teams.listKeys(teamId))!;
   const apps = adminApps({
     operators: new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]),
+    oidc: undefined,
     teams: store.teams,
     glossaries: store.glossaries,
     history: store.history,
     refusals: new RecordRefusals(store.records, config.history.days),
     audit: store.audit,
     idempotency: store.idempotency,
+    secrets: store.secrets,
+    records: store.records,
     processes: () => Promise.resolve(sampleStates(Date.now(), ids)),
     recentRequests: () => Promise.resolve(sampleRequests(Date.now(), ids)),
     onChange: () => undefined,
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docsUrl,
+    pluginStatuses: new Map(),
     log: SILENT,
     nowMs: Date.now,
   });

@@ -1,9 +1,12 @@
 // Every page of the sample console, by a name for it.
+import { dayOf } from '../../src/domain/period.ts';
+import { lastMonths } from '../../src/console/team-history.ts';
 import type { SampleConsole } from './sample-console.ts';
 
 /** Paths below `/console`. */
 export function samplePages({ teamId, keyId, glossaryId }: SampleConsole): Readonly<Record<string, string>> {
   const team = `/teams/${teamId}`;
+  const [lastMonth] = lastMonths(dayOf(Date.now()), 2);
   return {
     overview: '',
     teams: '/teams',
@@ -11,7 +14,9 @@ export function samplePages({ teamId, keyId, glossaryId }: SampleConsole): Reado
     'new-team': '/teams/new',
     requests: '/requests',
     usage: '/usage',
-    invoices: '/invoices',
+    invoices: `/invoices?month=${lastMonth}`,
+    'invoices-open': '/invoices?open=true',
+    'invoices-to-print': `/invoices/print?month=${lastMonth}`,
     team,
     key: `${team}/keys/${keyId}`,
     'key-rotation': `${team}/keys/${keyId}/rotate`,

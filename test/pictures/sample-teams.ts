@@ -23,6 +23,15 @@ export const SAMPLE_PLANS = {
   },
 };
 
+/** Of some teams: the operator's own words for them. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  'Acme Support': 'K-20417',
+  'Blue Harbour Travel': 'K-20981',
+  'Équipe Québec': 'ca/000123/QC-0007',
+  'team-with-a-name-that-has-no-spaces-and-does-not-end-before-the-column-does':
+    'a-reference-of-64-characters-without-spaces-0123456789-0123456789',
+};
+
 /** Name, plan, share of the period's characters (or characters, with credit), credit in minor units. */
 const TEAMS: readonly (readonly [name: string, plan: string, used: number, creditMinor?: number])[] = [
   ['Acme Support', 'pro', 0.62],
@@ -78,7 +87,9 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
     first ??= teamId;
     const numbers = limitsOf(plans.get(plan)!);
     const limits = { ...numbers, maxCharactersPerRequest: 1_000_000_000 };
-    await store.teams.createTeam({ teamId, name, plan, limits, balanceMicro: toMicro(creditMinor + 80_000) });
+    const reference = REFERENCES[name];
+    const record = { teamId, name, plan, limits, balanceMicro: toMicro(creditMinor + 80_000) };
+    await store.teams.createTeam({ ...record, ...(reference === undefined ? {} : { reference }) });
     const keys = teamId === first ? LABELS.length : 2;
     for (const [index, label] of LABELS.slice(0, keys).entries()) {
       const keyId = await makeKey(store, teamId, label, index === 3 ? 'test' : 'live');

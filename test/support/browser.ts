@@ -30,8 +30,8 @@ const FLAGS = [
   '--disable-sync',
   '--no-first-run',
   '--no-default-browser-check',
-  // No name can be resolved: everything it loads must come from here.
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  // No name of another machine can be resolved: everything it loads must come from here.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   // As root, Chromium starts only without its sandbox; it loads nothing but our own pages.
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ];

@@ -10,6 +10,7 @@ export type RefusalCode = Extract<
   | 'text_too_long'
   | 'unauthorized'
   | 'key_revoked'
+  | 'forbidden'
   | 'quota_exceeded'
   | 'credit_exhausted'
   | 'rate_limited'
@@ -56,6 +57,7 @@ const OURS = {
   text_too_long: 400,
   unauthorized: 401,
   key_revoked: 401,
+  forbidden: 403,
   quota_exceeded: 402,
   credit_exhausted: 402,
   rate_limited: 429,

@@ -96,6 +96,7 @@ export const PROGRAMS = {
   },
   date: { package: 'coreutils', file: '/usr/bin/date', for: TEST, why: 'the month of its invoice' },
   sed: { package: 'sed', file: '/usr/bin/sed', for: TEST, why: 'its ports in the file for nginx' },
+  sha256sum: { package: 'coreutils', file: '/usr/bin/sha256sum', for: EVIDENCE, why: 'checks a release as the manual says' },
   sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: TEST, why: 'would outlive its parent' },
   cp: { package: 'coreutils', file: '/usr/bin/cp', for: TEST, why: 'restores a backup as the manual says' },
   mv: { package: 'coreutils', file: '/usr/bin/mv', for: TEST, why: 'moves the replaced files aside' },
@@ -126,6 +127,7 @@ export const PROGRAMS = {
   },
   debootstrap: { package: 'debootstrap', file: '/usr/sbin/debootstrap', for: ROOTS, why: 'creates root file systems of Debian' },
   buildah: { package: 'buildah', file: '/usr/bin/buildah', for: ['test:image'], why: 'builds the Dockerfile without Docker' },
+  unzip: { package: 'unzip', file: '/usr/bin/unzip', for: EVIDENCE, why: 'unpacks helm and kubectl' },
   tar: { package: 'tar', file: '/usr/bin/tar', for: ROOTS, why: 'keeps a root file system for the day' },
   chroot: { package: 'coreutils', file: '/usr/sbin/chroot', for: ROOTS, why: 'runs a program in a root file system' },
   mkdir: {

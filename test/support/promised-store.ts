@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
 import type { Store } from '../../src/ports/store.ts';
 
 export function promisedStore(store: Store): PluginStore {
-  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse } = store;
   return {
     keys,
     ledger: promisedLedger(store.ledger),
@@ -14,6 +14,7 @@ export function promisedStore(store: Store): PluginStore {
     gateways,
     idempotency,
     secrets,
+    engineUse,
     ...(history === undefined ? {} : { history }),
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),

@@ -28,7 +28,8 @@ export interface RawRequest extends ConnectOptions {
 /** How a connection ended, from the client's side. */
 export type Ending = 'fin' | 'reset';
 
-const WAIT_MS = 15_000;
+/** Shorter than a test may take, so that the message says what came. */
+const WAIT_MS = 45_000;
 
 /** One connection, one request, one answer. */
 export async function request(options: RawRequest): Promise<HttpResponse> {

@@ -27,6 +27,8 @@ export const RICH = {
   lateId: '01JREQ0000000000000000000B',
   doneId: '01JREQ0000000000000000000C',
   limitedId: '01JREQ0000000000000000000D',
+  /** Of a test key, for nothing. */
+  freeId: '01JREQ0000000000000000000E',
   digest: 'digest-of-the-first-key-with-43-characters-',
 } as const;
 
@@ -39,6 +41,7 @@ const QUOTA: TeamLimits = {
   overageCharacters: 100,
   overageCapMinor: 10,
   minorPerMillion: 100_000,
+  testAllowance: 0,
   currency: 'EUR',
   period: 'P1M',
 };
@@ -53,6 +56,8 @@ const CREDIT: TeamLimits = {
 const BY: Audited = { actor: 'cli:ada@host', action: 'createTeam' };
 /** The address from which `limitedKey` is allowed. */
 export const RICH_ADDRESS = '2001:db8::7';
+/** One of its scopes. */
+export const RICH_SCOPE = 'translate:text';
 /** Settings with which operations store events of every kind. */
 export const RICH_EVENTS = eventRules([1, 80], [4, 5]);
 const DAY_MS = 86_400_000;
@@ -99,7 +104,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   await use(RICH.quota, RICH.otherKey, 13);
   // Reserved in a period that ends before it is settled.
   await admit(store, RICH.quota, RICH.key, RICH.lateId, 17);
-  const limits = { ...QUOTA, period: 'P7D', characterLimit: 4000 };
+  const limits = { ...QUOTA, period: 'P7D', characterLimit: 4000, testAllowance: 100 };
   done(
     await teams.updateTeam(RICH.quota, { plan: { name: 'pro-weekly', limits }, once: { id: 'change1', request: '{"plan":"pro-weekly"}' } }),
   );
@@ -127,6 +132,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   done(await glossaries.create({ glossaryId: RICH.largeGlossary, teamId: RICH.credit, name: 'Large', dictionaries: [large] }));
   // Closes everything that is due.
   for (const teamId of [RICH.quota, RICH.credit]) await store.history?.periods(teamId);
+  await admit(store, RICH.quota, RICH.otherKey, RICH.freeId, 43);
   clock.step(1100);
   await limitKeys(store, clock);
   await use(RICH.quota, RICH.limitedKey, 37);
@@ -146,7 +152,15 @@ async function limitKeys({ teams }: PluginStore, clock: MovableClock): Promise<v
     teams.createKey({ keyId, teamId: RICH.quota, digest: `digest-${label}`, display: 'la_live_Lim1', label, mode: 'live', limits });
   const expiresAtMs = clock.nowMs() + 30 * DAY_MS;
   const allowedAddresses = ['10.0.0.0/8', '2001:db8::/32'];
-  done(await create(RICH.limitedKey, 'limited', { expiresAtMs, requestsPerSecond: 2, characters: 150, allowedAddresses }));
+  done(
+    await create(RICH.limitedKey, 'limited', {
+      expiresAtMs,
+      requestsPerSecond: 2,
+      characters: 150,
+      allowedAddresses,
+      scopes: [RICH_SCOPE, 'forward:voices'],
+    }),
+  );
   done(await create(RICH.disabledKey, 'disabled', {}));
   done(await teams.updateKey!(RICH.disabledKey, { disabled: true }, { ...BY, action: 'updateKey' }));
   done(await create(RICH.expiredKey, 'expired', { expiresAtMs: clock.nowMs() + 1 }));
@@ -156,7 +170,7 @@ async function limitKeys({ teams }: PluginStore, clock: MovableClock): Promise<v
 
 async function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string, characters: number): Promise<void> {
   const request = { requestId, teamId, keyId, characters, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
-  done(await ledger.admit({ ...request, address: RICH_ADDRESS }));
+  done(await ledger.admit({ ...request, address: RICH_ADDRESS, scope: RICH_SCOPE }));
 }
 
 /** What a store returns on success. */

@@ -21,7 +21,7 @@ export interface Site {
   readonly store: Store;
   readonly storeUrl: string;
   readonly team: TestTeam;
-  /** Writes the configuration file; JSON is valid YAML. */
+  /** Writes the configuration file, with `PATIENT` where it says nothing else; JSON is valid YAML. */
   configure(config: Readonly<Record<string, unknown>>): Promise<void>;
   /** Arguments of `serve` on free ports with everything of this site, then `more`. */
   args(...more: readonly string[]): string[];
@@ -29,13 +29,22 @@ export interface Site {
   close(): Promise<void>;
 }
 
+/** What a machine may take whose processes stand still for a moment: nothing here is refused for it. */
+const PATIENT = { limits: { shed_loop_delay_ms: 0 }, store_options: { command_timeout_ms: 5000 } };
+
 export async function openSite(): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-site-'));
   const storeUrl = `sqlite:${folder}/lingate.db`;
   const engine = await startScriptedEngine();
   const store = await openBeside(storeUrl);
   const file = join(folder, 'lingate.yaml');
-  const configure = (config: Readonly<Record<string, unknown>>): Promise<void> => writeFile(file, JSON.stringify(config));
+  const configure = ({ limits, store_options, ...config }: Readonly<Record<string, unknown>>): Promise<void> => {
+    const patient = {
+      limits: { ...PATIENT.limits, ...(limits as object) },
+      store_options: { ...PATIENT.store_options, ...(store_options as object) },
+    };
+    return writeFile(file, JSON.stringify({ ...config, ...patient }));
+  };
   await configure({ engine: { urls: [engine.url] } });
   const args = (...more: readonly string[]): string[] => {
     const own = ['serve', '--config', file, '--store', storeUrl];
@@ -77,7 +86,8 @@ export function translate(
 
 /** A page of the ops listener, as `STATUS body`. */
 export async function opsPage(gateway: GatewayProcess, path: string): Promise<string> {
-  const { status, body } = await request({ port: Number(new URL(gateway.opsUrl).port), path, headers: { Connection: 'close' } });
+  const { host, port } = new URL(gateway.opsUrl);
+  const { status, body } = await request({ port: Number(port), path, headers: { Host: host, Connection: 'close' } });
   return `${status} ${body}`;
 }
 

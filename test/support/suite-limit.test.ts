@@ -3,12 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, test, vi } from 'vitest';
+import { afterAll, test } from 'vitest';
 import { isRunning } from './process-tree.ts';
 import { launch } from './start-program.ts';
 import type { Program } from './started-program.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
 const href = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);

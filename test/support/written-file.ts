@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -19,6 +19,29 @@ export function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'lingate-config-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/**
+ * Files for the commands of many tests, one for each text, removed after the tests where this is called: a command looks twice
+ * at a file of the last second, 200 ms apart.
+ */
+export function writtenOnce(): (text: string) => string {
+  const paths = new Map<string, string>();
+  let folder: string | undefined;
+  afterAll(() => {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    folder = undefined;
+    paths.clear();
+  });
+  return (text) => {
+    let path = paths.get(text);
+    if (path === undefined) {
+      folder ??= mkdtempSync(join(tmpdir(), 'lingate-config-'));
+      path = written(text, `lingate-${paths.size}.yaml`, folder);
+      paths.set(text, path);
+    }
+    return path;
+  };
 }
 
 export function loaded(text: string, sources: Partial<ConfigSources> = {}): Config {

@@ -42,7 +42,7 @@ export const configCheck: Command = {
       ...(offline ? {} : { engines_working: replicas.filter(({ ok }) => ok).map(({ url }) => url) }),
       secrets_found: secretsOf(config, settings),
       plugins: config.plugins.map(({ module }) => module),
-      ...operatorsSummaryOf(settings),
+      ...operatorsSummaryOf(config, settings),
       ...eventsSummaryOf(config),
       ...otelSummaryOf(config, settings),
       ...forwardSummaryOf(settings),
@@ -168,15 +168,17 @@ function secretsOf({ admin, events, otel }: Config, { engines, forward }: SoundS
     ...engines.flatMap(({ secrets }) => secrets),
     ...(admin?.token === undefined ? [] : ['admin.token']),
     ...(admin?.tokens ?? []).map((_operator, index) => `admin.tokens.${index}.token`),
+    ...(admin?.oidc === undefined ? [] : ['admin.oidc.client_secret']),
     ...(events === undefined ? [] : ['events.secret']),
     ...Object.keys(otel?.headers ?? {}).map((name) => `otel.headers.${name}`),
     ...forward.flatMap(({ headers }, index) => Object.keys(headers).map((name) => `forward.${index}.headers.${name}`)),
   ];
 }
 
-function operatorsSummaryOf({ operators }: SoundSettings) {
+function operatorsSummaryOf({ admin }: Config, { operators }: SoundSettings) {
   if (operators === undefined) return { admin: 'off' };
-  return { admin: 'on', operators: operators.map(({ name, role }) => `${name} (${role})`) };
+  const listed = operators.map(({ name, role }) => `${name} (${role})`);
+  return { admin: 'on', operators: listed, ...(admin?.oidc === undefined ? {} : { sign_in_by: admin.oidc.issuer }) };
 }
 
 /** Without the query of the URL, which may contain a token. */

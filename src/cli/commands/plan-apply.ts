@@ -1,5 +1,6 @@
 // lingate plan apply: copies a plan's changed numbers to its teams, unless a running gateway has other numbers for it.
 import type { PlanApplied } from '../../admin/admin-operations.ts';
+import { dearerText, minorText } from '../../admin/dearer.ts';
 import { gatewaysWithOtherNumbers } from '../../admin/plan-comparison.ts';
 import type { NumberChange, OtherNumbers } from '../../admin/plan-comparison.ts';
 import { limitsOfPlan } from '../../admin/team-terms.ts';
@@ -8,6 +9,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandFailure } from '../command.ts';
+import { confirmedDearer, YES_DEARER } from '../confirmation.ts';
 import { given, readPlanTime, WHEN } from '../operand.ts';
 import { textTable } from '../text-table.ts';
 import { printChange, valueOf, withAdmin } from '../with-store.ts';
@@ -16,15 +18,17 @@ const WHAT_TO_DO =
   'name the right file by --config or LINGATE_CONFIG, or have the gateway read the new one first (SIGHUP or a restart); --force applies it anyway';
 
 export const planApply: Command = {
-  usage: 'NAME [--when TIME] [--dry-run] [--force]',
+  usage: 'NAME [--when TIME] [--dry-run] [--force] [--yes]',
   about:
     "The new numbers take effect at each team's next request. Run twice, it does nothing the second time. If a gateway " +
-    'that ran within the last minute has other numbers for the plan, nothing is changed.',
+    'that ran within the last minute has other numbers for the plan, nothing is changed. If it makes running periods dearer, it ' +
+    'asks before it changes anything.',
   operands: ['NAME'],
   flags: {
     when: WHEN,
     'dry-run': { kind: 'switch', summary: 'only show what would change' },
     force: { kind: 'switch', summary: 'apply numbers that differ from those of a running gateway' },
+    yes: YES_DEARER,
   },
   examples: ['lingate plan apply pro --dry-run', 'lingate plan apply pro', 'lingate plan apply pro --when next-period'],
   async run(context) {
@@ -37,9 +41,12 @@ export const planApply: Command = {
         throw new CommandFailure(`nothing was changed: ${differing}; ${WHAT_TO_DO}`);
       }
       if (differing !== undefined) context.io.err(`lingate plan apply: warning: ${differing}\n`);
-      const result = await admin.applyPlan(name, { when, dryRun, onProgress: progressOf(context) });
+      const result = await confirmedDearer(context, name, (confirmed) =>
+        admin.applyPlan(name, { when, dryRun, confirmed, onProgress: progressOf(context) }),
+      );
       const applied = valueOf(result);
-      printChange(context, result, applied, textOf(applied, dryRun));
+      const { plans } = await context.config();
+      printChange(context, result, applied, textOf(applied, dryRun, plans.get(name)!.currency));
     });
   },
 };
@@ -50,9 +57,10 @@ function progressOf({ io }: CommandContext): (changed: number, behind: number) =
   };
 }
 
-function textOf({ plan, teams, changed, changes }: PlanApplied, dryRun: boolean): string {
+function textOf({ plan, teams, changed, changes, dearer }: PlanApplied, dryRun: boolean, currency: string): string {
   const done = dryRun ? 'would change' : 'changed';
-  const summary = `${changed} of the ${teams} teams on plan ${plan} ${done}.`;
+  const dearly = dearer.teams === 0 ? '' : `\nThis ${dearerText(dearer, minorText(currency))}.`;
+  const summary = `${changed} of the ${teams} teams on plan ${plan} ${done}.${dearly}`;
   if (changes.length === 0) return summary;
   const rows = changes.map(({ number, from, to, teams: count }) => [number, String(from ?? 'none'), String(to ?? 'none'), String(count)]);
   return `${summary}\n\n${textTable(['NUMBER', 'FROM', 'TO', 'TEAMS'], rows)}`;

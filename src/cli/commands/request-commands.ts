@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import type { RecentRequestAnswer } from '../../admin/admin-schemas.ts';
 import { readRequestFilter, reasonOf } from '../../admin/request-filter.ts';
+import { teamsMeant } from '../../admin/teams-meant.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
@@ -14,16 +15,14 @@ type Reported = Static<typeof RecentRequestAnswer>;
 const PAGE = 200;
 /** Of the admin API's parameters, by the command's flags. */
 const PARAMETERS = { team: 'team', status: 'status', code: 'code', since: 'since', 'request-id': 'request_id' } as const;
-const DAY_MS = 86_400_000;
-const TIME_OF_DAY = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 export const requests: Command = {
   usage: '[--team TEAM] [--since TIME] [--status N] [--code CODE] [--request-id ID]',
   about:
-    'Asks the running gateway, with an admin token of the configuration. Each of its processes keeps its latest 1,000 refusals and ' +
-    '1,000 failures in memory; the log has all.',
+    'Asks the running gateway, with an admin token of the configuration, or LINGATE_ADMIN_TOKEN if that has none. Each of its processes ' +
+    'keeps its latest 1,000 refusals and 1,000 failures in memory; the log has all.',
   flags: {
-    team: { kind: 'text', value: 'TEAM', summary: 'only of the team with this id or name', fallback: 'all teams' },
+    team: { kind: 'text', value: 'TEAM', summary: 'only of the team with this id, name or reference', fallback: 'all teams' },
     since: {
       kind: 'text',
       value: 'TIME',
@@ -65,23 +64,19 @@ function queryOf(context: CommandContext): URLSearchParams {
     const value = context.text(flag);
     if (value === undefined) continue;
     if (value.trim() === '') throw new UsageError(`--${flag} is empty`);
-    query.set(parameter, flag === 'since' ? momentOf(value, context.io.nowMs()) : value);
+    query.set(parameter, value);
   }
   const judged = new URLSearchParams(query);
   // It may be a name, which is looked up later.
   judged.delete('team');
-  const filter = readRequestFilter(judged);
-  if (!('fault' in filter)) return query;
+  const filter = readRequestFilter(judged, context.io.nowMs());
+  if (!('fault' in filter)) {
+    // A time of day means the same moment for every page.
+    if (filter.sinceMs !== undefined) query.set('since', new Date(filter.sinceMs).toISOString());
+    return query;
+  }
   const flag = Object.entries(PARAMETERS).find(([, parameter]) => parameter === filter.field)?.[0] ?? filter.field;
-  throw new UsageError(`--${flag} ${filter.fault}${flag === 'since' ? ', or a time of the last 24 hours such as 14:00' : ''}`);
-}
-
-/** A time of day is the latest one that is not in the future. */
-function momentOf(since: string, nowMs: number): string {
-  if (!TIME_OF_DAY.test(since)) return since;
-  const today = new Date(nowMs).toISOString().slice(0, 10);
-  const atMs = Date.parse(`${today}T${since}Z`);
-  return new Date(atMs > nowMs ? atMs - DAY_MS : atMs).toISOString();
+  throw new UsageError(`--${flag} ${filter.fault}`);
 }
 
 /** Reads the store: the gateway's list has ids alone. */
@@ -89,9 +84,7 @@ async function teamIdOf(context: CommandContext, name: string): Promise<string> 
   const { valueOf, withAdmin } = await import('../with-store.ts');
   let ids: readonly string[] = [];
   await withAdmin(context, async (admin) => {
-    const { items } = valueOf(await admin.listTeams({ after: undefined, limit: PAGE, search: name }));
-    const same = items.filter((team) => team.name.toLowerCase() === name.toLowerCase());
-    ids = (same.length > 0 ? same : items).map(({ teamId }) => teamId);
+    ids = valueOf(await teamsMeant(admin, name)).map(({ teamId }) => teamId);
   });
   const [id] = ids;
   if (id === undefined) throw new CommandFailure(`there is no team ${JSON.stringify(name)}; ${TEAMS_WHERE}`);

@@ -14,7 +14,7 @@ import type { Store } from '../../ports/store.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { confirm, requireConfirmable, YES } from '../confirmation.ts';
+import { confirm, confirmedDearer, requireConfirmable, YES, YES_DEARER } from '../confirmation.ts';
 import type { Confirmation } from '../confirmation.ts';
 import { typed } from '../help.ts';
 import { given, readMinor, readMinorChange, readName, readPlanTime, readReason, readReference, teamOperand, WHEN } from '../operand.ts';
@@ -132,8 +132,10 @@ export const teamShow: Command = {
 };
 
 export const teamUpdate: Command = {
-  usage: 'TEAM [--plan PLAN] [--when TIME] [--name NAME] [--reference R] [--add-credit-minor N] [--reason TEXT]',
-  about: 'The change takes effect at the next request. A plan with another period length starts a new period.',
+  usage: 'TEAM [--plan PLAN] [--when TIME] [--name NAME] [--reference R] [--add-credit-minor N] [--yes]',
+  about:
+    'The change takes effect at the next request. A plan with another period length starts a new period. If a plan makes the ' +
+    'running period dearer, it asks before it changes anything.',
   operands: ['TEAM'],
   flags: {
     plan: { kind: 'text', value: 'PLAN', summary: 'a plan of the configuration', fallback: 'unchanged' },
@@ -147,6 +149,7 @@ export const teamUpdate: Command = {
       summary: 'credit to add, in minor units (cents); negative to deduct it; only with a credit plan',
     },
     reason: { kind: 'text', value: 'TEXT', summary: 'why, for the audit; required to deduct credit' },
+    yes: YES_DEARER,
   },
   examples: [
     'lingate team update 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --plan pro',
@@ -177,7 +180,9 @@ export const teamUpdate: Command = {
     const teamId = teamOperand(context);
     await withAdmin(context, async (admin, store) => {
       if (plan !== undefined) await warnOfOtherNumbers(context, store, plan);
-      const result = await admin.updateTeam(teamId, { name, reference, plan, when, addCreditMinor, reason });
+      const result = await confirmedDearer(context, plan ?? '', (confirmed) =>
+        admin.updateTeam(teamId, { name, reference, plan, when, confirmed, addCreditMinor, reason }),
+      );
       const team = valueOf(result, '--add-credit-minor');
       printChange(context, result, teamReport(team), teamText(team));
     });

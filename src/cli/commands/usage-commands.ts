@@ -30,8 +30,11 @@ function summary(report: UsageReport): string {
     plan: `${report.plan} (${report.billing}, ${report.requests_per_second} requests per second)`,
     period: `${report.period_start} to ${report.period_end}`,
   };
-  const { test_character_count: ofTests = 0 } = report;
-  const tests = ofTests === 0 ? {} : { 'with test keys': ofTests };
+  const { test_character_count: ofTests = 0, test_keys: free } = report;
+  const tests = {
+    ...(ofTests === 0 ? {} : { 'with test keys': ofTests }),
+    ...(free === undefined ? {} : { 'of these free': `${free.character_count} of ${free.character_limit}` }),
+  };
   if (report.billing === 'credit') {
     const { balance_minor: balance, currency } = report.credit;
     return labelled({ ...base, characters: report.character_count, ...tests, balance: `${balance} minor units of ${currency}` });

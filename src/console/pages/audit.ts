@@ -87,6 +87,9 @@ const ACTION_LABELS: Readonly<Record<AuditAction, string>> = {
   clearMemory: 'memory cleared',
   acceptClock: 'clock accepted',
   repairTeam: 'period repaired',
+  sign_in: 'signed in',
+  sign_in_refused: 'sign-in refused',
+  sign_out: 'signed out',
 };
 
 function searchedBy({ teamId, actor, action, day }: Asked, fault: string | undefined): Html {

@@ -59,7 +59,7 @@ async function invoicesPage(visit: SignedInVisit, { invoices }: ConsoleParts): P
   const totals = await totalsOf(invoices, question);
   if (totals !== undefined && 'kind' in totals) return totals;
   const main = html`${monthForm(month, question, dayOf(visit.nowMs))} ${links(asked)} ${totals === undefined ? TOO_MANY : sums(totals)}
-  ${listed(month, found.value)} ${pages(asked, found.value, isFirst)}`;
+  ${listed(month, found.value)} ${isFirst && isEmpty(found.value) ? elsewhere(asked) : undefined} ${pages(asked, found.value, isFirst)}`;
   return pageAnswer(content(main));
 }
 
@@ -126,7 +126,7 @@ function monthForm(month: string, { open }: InvoiceQuestion, today: number): Htm
   const choices = months.map((one) => ({ value: one, label: one }));
   const states = [
     { value: 'false', label: 'closed' },
-    { value: 'true', label: 'closed and open' },
+    { value: 'true', label: 'all' },
   ];
   const fields = [searchSelect('month', 'Month (UTC)', choices, month), searchSelect('open', 'Periods', states, String(open))];
   return searchForm({ action: '/invoices', fields, submit: 'Show', isFiltered: false });
@@ -163,14 +163,29 @@ function sums(totals: readonly InvoiceTotal[]): Html | undefined {
 }
 
 const FIGURES = ['Characters', 'Included', 'Overage', 'Credit added', 'Credit deducted', 'Balance', 'Total'].map(numeric);
-const COLUMNS = ['Team', 'From', 'To', 'State', 'Plan', ...FIGURES] as const;
+const COLUMNS = ['Team', 'Period', 'Plan', ...FIGURES] as const;
 
 function listed(month: string, { rows, next }: InvoicePage): Html {
   if (rows.length === 0)
     return html`<p class="soft">
       ${next === undefined ? 'No period was closed' : 'None of these teams has a closed period'} in ${month}.
     </p>`;
-  return htmlTable({ caption: `Periods closed in ${month}, teams in order of creation`, columns: COLUMNS, rows: rows.map(cellsOf) });
+  const caption = `Periods closed in ${month}, teams in order of creation`;
+  return htmlTable({ caption, columns: COLUMNS, wide: true, rows: rows.map(cellsOf) });
+}
+
+function isEmpty({ rows, next }: InvoicePage): boolean {
+  return rows.length === 0 && next === undefined;
+}
+
+/** Where there may be some: at the beginning of a month nothing is closed in it yet. */
+function elsewhere({ month, question }: Asked): Html {
+  const [before] = lastMonths(question.range.from, 2);
+  const running = pathTo('/invoices', { month, question: { ...question, open: true } });
+  return html`<p class="links">
+    <a href="${CONSOLE_PREFIX}/invoices?month=${before}">Invoices of ${before}</a>
+    ${question.open ? undefined : html`<a href="${running}">Periods that are still open</a>`}
+  </p>`;
 }
 
 function cellsOf(row: InvoiceRow): (Html | string)[] {
@@ -180,10 +195,9 @@ function cellsOf(row: InvoiceRow): (Html | string)[] {
     // A deleted team whose usage was kept has neither a name nor a page.
     row.name === null
       ? html`<code>${row.team_id}</code> (deleted)`
-      : html`<a href="${CONSOLE_PREFIX}/teams/${row.team_id}">${row.name}</a>`,
-    row.period_start.slice(0, 10),
-    row.period_end.slice(0, 10),
-    row.closed ? 'closed' : 'open',
+      : html`<a href="${CONSOLE_PREFIX}/teams/${row.team_id}">${row.name}</a> ${referenceOf(row)}`,
+    html`<span class="short">${row.period_start.slice(0, 10)} to</span>
+      <time>${row.period_end.slice(0, 10)}</time>${row.closed ? '' : html` open`}`,
     row.plan,
     count(row.character_count),
     figure(row.included_characters),
@@ -193,6 +207,11 @@ function cellsOf(row: InvoiceRow): (Html | string)[] {
     amount(row.balance_minor),
     amount(row.total_minor),
   ];
+}
+
+/** Below the name: a column of its own would make the table too wide. */
+function referenceOf({ reference }: InvoiceRow): Html | undefined {
+  return reference === null ? undefined : html`<br /><span class="soft">${reference}</span>`;
 }
 
 function pages(asked: Asked, { next }: InvoicePage, isFirst: boolean): Html | undefined {

@@ -52,7 +52,7 @@ const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
 };
 
 function facts({ key, period }: TeamKey, nowMs: number): Html {
-  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from } = limitsReport(key.limits);
+  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes } = limitsReport(key.limits);
   const used = characters === undefined ? count(key.characters) : usageBar(`Characters of ${key.display}`, key.characters, characters);
   return html`<dl class="facts">
     ${fact('Status', html`${keyStatus(key)}${STATUS_NOTES[key.status]}`)} ${fact('Last use', lastUse(key, nowMs))}
@@ -60,6 +60,7 @@ function facts({ key, period }: TeamKey, nowMs: number): Html {
     ${fact('Requests', count(key.requests))}
     ${fact('Rate', rate === undefined ? "the team's" : `at most ${count(rate)} a second, within the team's`)}
     ${fact('Addresses', from === undefined ? 'any' : html`${from.map((range) => html`<code>${range}</code> `)}`)}
+    ${fact('Scopes', scopes === undefined ? 'everything' : html`${scopes.map((scope) => html`<code>${scope}</code> `)}`)}
     ${fact('Expires', until === undefined ? 'never' : `${until.slice(0, 10)} ${until.slice(11, 19)} UTC`)}
   </dl>`;
 }

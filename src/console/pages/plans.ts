@@ -1,5 +1,6 @@
 // The plans of the configuration with their numbers, and applying one: first the question, with the teams that have other numbers.
 import { refusalOf } from '../../admin/admin-refusals.ts';
+import { dearerText } from '../../admin/dearer.ts';
 import { missingPlanText } from '../../admin/plan-comparison.ts';
 import type { MissingPlan, PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
 import type { PlanReport } from '../../admin/reports.ts';
@@ -80,7 +81,8 @@ async function question(visit: SignedInVisit, { operations }: ConsoleParts): Pro
   const name = parameters['name'] ?? '';
   const compared = await operations.comparePlan(name, COMPARED_MAX);
   if (compared.kind !== 'done') return refusalOf(compared, 'path');
-  const { behind, complete, examples } = compared.value;
+  const { behind, complete, examples, dearer } = compared.value;
+  const currency = operations.listPlans().find((plan) => plan.name === name)!.currency;
   const form = postForm({
     action: `/plans/${name}/apply`,
     formToken,
@@ -92,6 +94,7 @@ async function question(visit: SignedInVisit, { operations }: ConsoleParts): Pro
   const title = !asks ? `Plan ${name}` : `Apply plan ${name}?`;
   const main = html`<h1>${title}</h1>
     <p>${found(compared.value)}</p>
+    ${dearer.teams === 0 ? undefined : html`<p class="warning">This ${dearerText(dearer, (minor) => money(minor, currency))}.</p>`}
     ${behind === 0 ? undefined : differences(examples, behind)}
     ${!asks ? html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>` : form}`;
   return pageAnswer({ title, section: 'plans', main });

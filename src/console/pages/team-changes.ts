@@ -1,6 +1,7 @@
 // Changes of teams: a new one, the forms of a team's page (a key, credit, another plan, another name or reference), and a deletion, for which the name must be typed.
 import { freeCreditWords, NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
+import { dearerText } from '../../admin/dearer.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { isPlanTime } from '../../admin/team-terms.ts';
 import type { TeamEdit } from '../../admin/team-terms.ts';
@@ -135,7 +136,8 @@ async function giveCredit(visit: SignedInVisit, parts: ConsoleParts, team: Team)
 async function changePlan(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {
   const when = visit.form('when') === '' ? 'now' : visit.form('when');
   if (!isPlanTime(when)) return teamPage(visit, parts, { when: 'Choose one of these times.' });
-  const edit = { when, ...(when === 'never' ? {} : { plan: visit.form('plan') }) };
+  const confirmed = visit.form('confirm') === 'true';
+  const edit = { when, confirmed, ...(when === 'never' ? {} : { plan: visit.form('plan') }) };
   return change(visit, parts, team, edit, 'plan', ({ plan, nextPlan }) =>
     when === 'now'
       ? `The team is now on plan ${plan}, effective at its next request.`
@@ -163,12 +165,14 @@ function refer(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<C
 async function change(
   visit: SignedInVisit,
   parts: ConsoleParts,
-  { teamId, limits }: Team,
+  team: Team,
   edit: TeamEdit,
   field: string,
   done: (team: Team) => string,
 ): Promise<ConsoleAnswer> {
+  const { teamId, limits } = team;
   const result = await parts.operations.updateTeam(teamId, edit);
+  if (result.kind === 'dearer') return dearerPage(visit, team, edit.plan!, result);
   if (result.kind !== 'done') {
     const fault = refusalText(result, limits.currency);
     return fault === undefined ? refusalOf(result) : teamPage(visit, parts, { [field]: fault });
@@ -176,6 +180,24 @@ async function change(
   audit(parts, visit, 'updateTeam', { team_id: teamId });
   return changedAnswer(`/teams/${teamId}`, html`<p>${done(result.value)}</p>`, result);
 }
+
+/** Asks before a plan makes the running period dearer. */
+function dearerPage({ formToken }: SignedInVisit, { teamId, name }: Team, plan: string, refusal: DearerRefusal): ConsoleAnswer {
+  const title = `Change ${name} to plan ${plan} now?`;
+  const main = html`<h1>${title}</h1>
+    <p>Team <code>${teamId}</code></p>
+    <p class="warning">This ${dearerText(refusal.dearer, (minor) => money(minor, refusal.currency))}.</p>
+    ${postForm({
+      action: `/teams/${teamId}/plan`,
+      formToken,
+      fields: html`<input type="hidden" name="plan" value="${plan}" /><input type="hidden" name="confirm" value="true" />`,
+      submit: 'Change the plan now',
+      cancel: `/teams/${teamId}`,
+    })}`;
+  return pageAnswer({ title, section: 'teams', main });
+}
+
+type DearerRefusal = Extract<AdminResult<Team>, { kind: 'dearer' }>;
 
 /** For a field; `undefined` if it is not about one. */
 function refusalText(result: Exclude<AdminResult<Team>, { kind: 'done' }>, currency: string): string | undefined {

@@ -39,7 +39,9 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     ${team.nextPlan === undefined ? undefined : html`<p>When this period ends, it gets plan ${team.nextPlan.name}.</p>`}
     ${usageSection(figures, report, refusals)}
     <p>
-      <a href="#history">Days, months and periods</a> · <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
+      <a href="#history">Days, months and periods</a> ·
+      <a href="${CONSOLE_PREFIX}/requests?team=${team.teamId}">Refused and failed requests</a> ·
+      <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
       ${mayChange(visit) ? html`· <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/delete">Delete the team</a>` : undefined}
     </p>
     <h2 id="keys">Keys</h2>
@@ -55,18 +57,21 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
 
 function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: UsageReport, refusals: RefusalCounts | undefined): Html {
   const { limits } = team;
+  const { test_keys: free } = report;
+  const charged = report.character_count - (free?.character_count ?? 0);
+  const chargedTests = (report.test_character_count ?? 0) - (free?.character_count ?? 0);
   return html`<h2>This period</h2>
     <dl class="facts">
       ${fact('Period', html`${day(periodStartMs)} to ${day(periodEndMs)}${anchorOf(limits.period) === 'calendar' ? ', by the calendar' : ''}`)}
       ${
         report.billing === 'quota'
-          ? html`${fact('Characters', usageBar(`Characters of ${team.name}`, report.character_count, report.character_limit))}
+          ? html`${fact('Characters', usageBar(`Characters of ${team.name}`, charged, report.character_limit))}
             ${fact('Overage', overageText(report.overage))}`
-          : html`${fact('Characters', count(report.character_count))}
-            ${fact('Credit', money(report.credit.balance_minor, report.credit.currency))}
+          : html`${fact('Characters', count(charged))} ${fact('Credit', money(report.credit.balance_minor, report.credit.currency))}
             ${fact('Price', `${money(limits.minorPerMillion, limits.currency)} per million characters`)}`
       }
-      ${(report.test_character_count ?? 0) === 0 ? undefined : fact('With test keys', `${count(report.test_character_count!)} of these characters`)}
+      ${chargedTests === 0 ? undefined : fact('With test keys', `${count(chargedTests)} of these characters`)}
+      ${free === undefined ? undefined : fact('Free for test keys', usageBar(`Free characters of test keys of ${team.name}`, free.character_count, free.character_limit))}
       ${fact('Requests', `at most ${count(limits.requestsPerSecond)} a second, ${count(limits.maxCharactersPerRequest)} characters each`)}
       ${refusals === undefined ? undefined : fact('Refused', refusalsText(refusals))}
       ${fact('Glossaries', `at most ${count(limits.maxGlossaries)}`)}
@@ -120,7 +125,7 @@ function teamForms(team: Team, plans: readonly PlanReport[], { form, formToken }
 }
 
 function keyFields(texts: FieldTexts): Html {
-  const hint = 'What the key is for; optional. Both modes work alike and cost the same.';
+  const hint = 'What the key is for; optional. Both modes are limited alike; what test keys cost is up to the plan.';
   return html`${selectField(texts, 'mode', 'Mode', MODES)} ${textField(texts, 'label', 'Label', { hint, more: NAME_INPUT })}
   ${foldedLimits(texts)}`;
 }

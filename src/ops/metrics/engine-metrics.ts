@@ -141,6 +141,20 @@ export class EngineMetrics {
   }
 }
 
+/** An engine whose characters are limited. */
+export interface EngineLimitState {
+  readonly engine: string;
+  readonly reached: boolean;
+}
+
+export function registerLimitGauge(registry: Registry, read: () => readonly EngineLimitState[]): void {
+  const help =
+    '1 while an engine has used up its characters (engines.NAME.characters) and gets no requests; absent for engines without a limit.';
+  registerGauge(registry, { name: 'lingate_engine_limit_reached', help, aggregator: 'max' }, ['engine'], () =>
+    read().map(({ engine, reached }) => [{ engine }, Number(reached)]),
+  );
+}
+
 export function registerReplicaGauge(registry: Registry, read: () => readonly ReplicaState[]): void {
   const help = "1 while a replica is in use, 0 while it is set aside; an engine's only replica is never set aside.";
   // With several processes: 0 as soon as one has set it aside.

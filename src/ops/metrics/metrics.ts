@@ -3,8 +3,8 @@ import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { MetricsSnapshot } from '../../ports/metric-family.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
-import { EngineMetrics, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
-import type { EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
+import { EngineMetrics, registerLimitGauge, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
+import type { EngineLimitState, EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
 import { familiesOf } from './families.ts';
 import { FastCounter } from './fast-series.ts';
 import { openMetricsText } from './openmetrics-text.ts';
@@ -38,6 +38,8 @@ export interface Metrics {
   engineReplicas(read: () => readonly ReplicaState[]): void;
   /** Registers how the load of engines is read; call it once. */
   engineLoads(read: () => readonly EngineLoad[]): void;
+  /** Registers how it is read which engines have used up their characters; call it once. */
+  engineLimits(read: () => readonly EngineLimitState[]): void;
   /** Registers how a gauge is read, once its source exists; call it once for each. */
   gauge(which: keyof typeof GAUGES, read: () => number): void;
   /** Registers the results of the watch over all teams; call it once. */
@@ -88,6 +90,7 @@ export function openMetrics(): Metrics {
     },
     engineReplicas: (read) => registerReplicaGauge(registry, read),
     engineLoads: (read) => registerLoadGauges(registry, read),
+    engineLimits: (read) => registerLimitGauge(registry, read),
     forwardUnasked: () => engines.forwardUnasked(),
     revocationsRestored(count) {
       restored.pending += count;

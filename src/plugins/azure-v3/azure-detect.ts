@@ -42,7 +42,7 @@ const DOC: RouteDoc = {
 export function detection(host: PluginHost): ApiPart {
   const slot = host.reserveSlot<Texts>('texts to detect');
   return {
-    routes: [route('POST', '/detect', [...AUTHENTICATED, 'azure-read-texts', 'admit', 'azure-detect'], DOC)],
+    routes: [route('POST', '/detect', [...AUTHENTICATED, 'azure-read-texts', 'admit', 'azure-detect'], DOC, 'translate:text')],
     steps(services) {
       const read = readStep(
         'azure-read-texts',

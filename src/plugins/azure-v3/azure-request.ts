@@ -47,7 +47,7 @@ export function wordsOf(problem: Problem): string {
   if (problem === KEY_MALFORMED.problem) return MALFORMED;
   if (problem === SOURCE_LANG_NEEDED.problem) return FROM_NEEDED;
   if (code !== 'text_too_long') return detail;
-  return `The texts are ${fields['characters']} characters long, counted once for each target language; the plan allows ${fields['max_characters']} in one request.`;
+  return `The texts are ${Number(fields['characters'])} characters long, counted once for each target language; the plan allows ${Number(fields['max_characters'])} in one request.`;
 }
 
 /** Access log, and the request id under the name that Azure's support uses. */

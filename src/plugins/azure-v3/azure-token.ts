@@ -46,7 +46,7 @@ export interface TokenSteps {
 export function tokenExchange({ before, field, inQuery, noKey }: TokenSteps): ApiPart {
   const steps = [...before, 'azure-issue-key', 'authenticate', 'team-shed', 'admit', 'azure-issue-token'];
   return {
-    routes: [route('POST', '/sts/v1.0/issueToken', steps, DOC)],
+    routes: [route('POST', '/sts/v1.0/issueToken', steps, DOC, 'translate:text')],
     steps: (services) => [
       keyStep({ api: 'azure-issue', field, parameter: inQuery ? PARAMETER : undefined, noKey }, services),
       {

@@ -67,7 +67,7 @@ interface AzureOrder {
 export function translate(host: PluginHost, variants: DefaultVariants): ApiPart {
   const slot = host.reserveSlot<AzureOrder>('translation');
   return {
-    routes: [route('POST', '/translate', [...AUTHENTICATED, 'azure-read-translation', 'admit', 'azure-translate'], DOC)],
+    routes: [route('POST', '/translate', [...AUTHENTICATED, 'azure-read-translation', 'admit', 'azure-translate'], DOC, 'translate:text')],
     steps(services) {
       const read = readStep(
         'azure-read-translation',

@@ -35,7 +35,7 @@ export function languages(host: PluginHost): ApiPart {
   const slot = host.reserveSlot<ListType>('type of languages');
   const steps = [...AUTHENTICATED, 'deepl-read-type', 'admit', 'deepl-languages'];
   return {
-    routes: [{ ...route('GET', '/v2/languages', steps, LANGUAGES_DOC), takesBody: true }],
+    routes: [{ ...route('GET', '/v2/languages', steps, LANGUAGES_DOC, 'languages:read'), takesBody: true }],
     steps: (services) => [
       readBody('deepl-read-type', services, (x, members) => {
         const given = new URLSearchParams(x.head.query).getAll('type');
@@ -67,7 +67,7 @@ const USAGE_DOC: RouteDoc = {
   answer: answered(
     'Settled counts.',
     Type.Object({
-      character_count: count('Characters charged in the period.'),
+      character_count: count('Characters charged in the period, without those that test keys use for nothing.'),
       character_limit: count('Included characters per period; with credit, the characters used plus those that the balance still buys.'),
     }),
     { character_count: 1200, character_limit: 500000 },
@@ -76,21 +76,21 @@ const USAGE_DOC: RouteDoc = {
 
 export function usage(): ApiPart {
   return {
-    routes: [route('GET', '/v2/usage', [...AUTHENTICATED, 'admit', 'deepl-usage'], USAGE_DOC)],
+    routes: [route('GET', '/v2/usage', [...AUTHENTICATED, 'admit', 'deepl-usage'], USAGE_DOC, 'usage:read')],
     steps: ({ teams }) => [
       teamEndpoint('deepl-usage', async (_x, teamId) => {
         const found = await teams.usage(teamId);
         if (found === undefined) return UNKNOWN_KEY;
         if (isUnavailable(found)) return STORE_UNAVAILABLE;
-        return answer({ character_count: found.characters, character_limit: limitOf(found) });
+        return answer({ character_count: found.characters - found.allowanceUsed, character_limit: limitOf(found) });
       }),
     ],
   };
 }
 
-function limitOf({ team, characters }: Usage): number {
+function limitOf({ team, characters, allowanceUsed }: Usage): number {
   const { limits, balanceMicro } = team;
   if (limits.billing === 'quota') return limits.characterLimit;
   // Minor units per million characters are millionths of one for each.
-  return limits.minorPerMillion === 0 ? UNLIMITED : characters + Math.floor(balanceMicro / limits.minorPerMillion);
+  return limits.minorPerMillion === 0 ? UNLIMITED : characters - allowanceUsed + Math.floor(balanceMicro / limits.minorPerMillion);
 }

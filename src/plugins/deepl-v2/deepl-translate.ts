@@ -68,7 +68,7 @@ export function translate(host: PluginHost, { variants, attemptMs, passesStyle, 
   const slot = host.reserveSlot<TranslateOrder>('translation');
   const charged = host.reserveSlot<readonly number[]>('what is charged for each text');
   return {
-    routes: [route('POST', '/v2/translate', STEPS, DOC)],
+    routes: [route('POST', '/v2/translate', STEPS, DOC, 'translate:text')],
     steps(services) {
       if (attemptMs !== undefined && attemptMs < services.engineTimeoutMs) {
         host.warn('attempt_timeout_ms is less than engine.timeout_ms: translations that take longer fail for this API alone', {

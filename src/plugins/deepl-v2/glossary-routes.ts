@@ -45,7 +45,8 @@ const ROUTES: readonly PluginRoute[] = [
 function glossaryRoute(method: string, path: string, own: readonly [string] | readonly [string, string], doc: RouteDoc): PluginRoute {
   const [first, second] = own;
   const around = second === undefined ? ['admit', first] : [first, 'admit', second];
-  return { method, path, takesBody: second !== undefined, steps: [...AUTHENTICATED, ...around], doc };
+  const scope = method === 'GET' ? 'glossaries:read' : 'glossaries:write';
+  return { method, path, takesBody: second !== undefined, scope, steps: [...AUTHENTICATED, ...around], doc };
 }
 
 /** What versions do differently on the routes that both have. */

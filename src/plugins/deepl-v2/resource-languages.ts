@@ -138,8 +138,8 @@ export function resourceLanguages(host: PluginHost, passesStyle: boolean): ApiPa
   const reading = [...AUTHENTICATED, 'deepl-read-resource', 'admit', 'deepl-resource-languages'];
   return {
     routes: [
-      route('GET', '/v3/languages', reading, LANGUAGES_DOC),
-      route('GET', '/v3/languages/resources', [...AUTHENTICATED, 'admit', 'deepl-resources'], RESOURCES_DOC),
+      route('GET', '/v3/languages', reading, LANGUAGES_DOC, 'languages:read'),
+      route('GET', '/v3/languages/resources', [...AUTHENTICATED, 'admit', 'deepl-resources'], RESOURCES_DOC, 'languages:read'),
     ],
     steps: (services) => {
       const offerFor = (x: Parameters<typeof services.engineCanFor>[0]): ResourceOffer => {

@@ -19,6 +19,7 @@ import type {
   Refusal,
   Reply,
   RouteDoc,
+  Scope,
   Slot,
   Step,
   Want,
@@ -42,9 +43,9 @@ export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemF
   } satisfies PluginParts;
 }
 
-/** A route that takes a body if its documentation has one. */
-export function route(method: string, path: string, steps: readonly string[], doc: RouteDoc): PluginRoute {
-  return { method, path, takesBody: doc.body !== undefined, steps, doc };
+/** A route that takes a body if its documentation has one. `scope` opens it to keys with scopes. */
+export function route(method: string, path: string, steps: readonly string[], doc: RouteDoc, scope?: Scope): PluginRoute {
+  return { method, path, takesBody: doc.body !== undefined, steps, doc, ...(scope === undefined ? {} : { scope }) };
 }
 
 /** The rest of the vendor's API, which this service does not have: every method of these paths is refused after these steps. */

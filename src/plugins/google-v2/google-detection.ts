@@ -65,7 +65,7 @@ const GET_DOC: RouteDoc = {
 export function detection(host: PluginHost, setting: GoogleSetting): ApiPart {
   const steps = detectionChain(setting, READ);
   return {
-    routes: [route('POST', PATH, steps, POST_DOC), route('GET', PATH, steps, GET_DOC)],
+    routes: [route('POST', PATH, steps, POST_DOC, 'translate:text'), route('GET', PATH, steps, GET_DOC, 'translate:text')],
     steps: detectionSteps(host, setting, { read: READ, parameters: PARAMETERS, answerOf }),
   };
 }

@@ -70,7 +70,7 @@ export function languageList(host: PluginHost, setting: GoogleSetting): ApiPart 
   const path = '/language/translate/v2/languages';
   const steps = listChain(setting);
   return {
-    routes: [route('GET', path, steps, GET_DOC), route('POST', path, steps, POST_DOC)],
+    routes: [route('GET', path, steps, GET_DOC, 'languages:read'), route('POST', path, steps, POST_DOC, 'languages:read')],
     steps: listSteps(host, setting, PARAMETERS, listOf),
   };
 }

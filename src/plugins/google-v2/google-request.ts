@@ -86,7 +86,7 @@ function messageOf(problem: Problem): string {
   // Clients search for these words.
   if (KEY_CODES.has(code)) return `API key not valid. ${DETAILS.get(problem) ?? detail}`;
   if (code !== 'text_too_long') return DETAILS.get(problem) ?? detail;
-  return `Text too long: ${fields['characters']} characters in total; at most ${fields['max_characters']} are allowed in a request.`;
+  return `Text too long: ${Number(fields['characters'])} characters in total; at most ${Number(fields['max_characters'])} are allowed in a request.`;
 }
 
 /** For a missing parameter. */

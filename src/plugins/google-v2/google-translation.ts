@@ -64,7 +64,7 @@ export function translation(host: PluginHost, setting: GoogleSetting): ApiPart {
   const slot = host.reserveSlot<GoogleOrder>('translation');
   const steps = [...setting.authenticated, 'google-read-translation', 'admit', 'google-translate'];
   return {
-    routes: [route('POST', PATH, steps, POST_DOC), route('GET', PATH, steps, GET_DOC)],
+    routes: [route('POST', PATH, steps, POST_DOC, 'translate:text'), route('GET', PATH, steps, GET_DOC, 'translate:text')],
     steps: (services) => [
       readParameters('google-read-translation', services, setting, PARAMETERS, (x, members) => {
         const choice: GoogleChoice = { ...NOTHING_READ };

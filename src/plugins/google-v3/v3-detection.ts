@@ -54,7 +54,7 @@ const DOC: RouteDoc = {
 
 export function detectionV3(host: PluginHost, setting: GoogleSetting): ApiPart {
   return {
-    routes: routesOf('POST', ':detectLanguage', detectionChain(setting, READ), DOC),
+    routes: routesOf('POST', ':detectLanguage', detectionChain(setting, READ), DOC, 'translate:text'),
     steps: detectionSteps(host, setting, { read: READ, parameters: PARAMETERS, answerOf }),
   };
 }

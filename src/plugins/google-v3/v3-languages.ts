@@ -39,7 +39,7 @@ const DOC: RouteDoc = {
 
 export function languageListV3(host: PluginHost, setting: GoogleSetting): ApiPart {
   return {
-    routes: routesOf('GET', '/supportedLanguages', listChain(setting), DOC),
+    routes: routesOf('GET', '/supportedLanguages', listChain(setting), DOC, 'languages:read'),
     steps: listSteps(host, setting, PARAMETERS, (languages, nameOf) => listOf(languages, setting.variants, nameOf)),
   };
 }

@@ -1,6 +1,6 @@
 // Common to the routes of version 3 of Google's API: their paths, with and without a location, and parameters that several have.
 import { refuse } from 'lingate';
-import type { PluginRoute, Refusal, RouteDoc } from 'lingate';
+import type { PluginRoute, Refusal, RouteDoc, Scope } from 'lingate';
 import Type from 'typebox';
 import { route } from '../facades/api.ts';
 
@@ -8,11 +8,11 @@ const PROJECT = { description: 'Any name.', example: 'any' };
 const LOCATION = { description: 'Any name.', example: 'global' };
 
 /** The route of an operation such as `:translateText`, below a project, and below a location of it. */
-export function routesOf(method: string, operation: string, steps: readonly string[], doc: RouteDoc): readonly PluginRoute[] {
+export function routesOf(method: string, operation: string, steps: readonly string[], doc: RouteDoc, scope: Scope): readonly PluginRoute[] {
   const below = { ...doc, summary: `${doc.summary}, with a location`, parameter: PROJECT, moreParameters: [LOCATION] };
   return [
-    route(method, `/v3/projects/{project}${operation}`, steps, { ...doc, parameter: PROJECT }),
-    route(method, `/v3/projects/{project}/locations/{location}${operation}`, steps, below),
+    route(method, `/v3/projects/{project}${operation}`, steps, { ...doc, parameter: PROJECT }, scope),
+    route(method, `/v3/projects/{project}/locations/{location}${operation}`, steps, below, scope),
   ];
 }
 

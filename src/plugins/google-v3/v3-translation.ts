@@ -92,7 +92,7 @@ export function translationV3(host: PluginHost, setting: GoogleSetting): ApiPart
   const slot = host.reserveSlot<OrderV3>('translation');
   const steps = [...setting.authenticated, 'google-read-translation', 'admit', 'google-translate'];
   return {
-    routes: routesOf('POST', ':translateText', steps, DOC),
+    routes: routesOf('POST', ':translateText', steps, DOC, 'translate:text'),
     steps: (services) => [
       readParameters('google-read-translation', services, setting, PARAMETERS_V3, (x, members) => {
         const choice: ChoiceV3 = { ...NOTHING_READ, glossaryId: undefined };

@@ -40,7 +40,9 @@ const DOC: RouteDoc = {
 export function detection(host: PluginHost, read: ReadSlot): ApiPart {
   const slot = host.reserveSlot<string>('text to detect');
   return {
-    routes: [route('POST', '/detect', [...AUTHENTICATED, 'libretranslate-read-text', 'admit', 'libretranslate-detect'], DOC)],
+    routes: [
+      route('POST', '/detect', [...AUTHENTICATED, 'libretranslate-read-text', 'admit', 'libretranslate-detect'], DOC, 'translate:text'),
+    ],
     steps: (services) => [
       readParameters('libretranslate-read-text', services, read, (x, members) => {
         if (!services.engineCanFor(x).detection) return CANNOT;

@@ -23,14 +23,14 @@ const SOURCE_NEEDED = 'Invalid request: missing source parameter, because the en
 function wordsOf(problem: Problem): string {
   if (problem === SOURCE_LANG_NEEDED.problem) return SOURCE_NEEDED;
   const { code, detail, fields = {} } = problem;
-  if (code === 'rate_limited') return `Slowdown: ${fields['limit']} per 1 second`;
-  if (code === 'text_too_long') return tooLong(fields['characters'], fields['max_characters']);
+  if (code === 'rate_limited') return `Slowdown: ${Number(fields['limit'])} per 1 second`;
+  if (code === 'text_too_long') return tooLong(Number(fields['characters']), Number(fields['max_characters']));
   return detail;
 }
 
 /** The message for too many characters, and for too many texts. */
-function tooLong(size: number | string | undefined, limit: number | string | undefined): string {
-  return `Invalid request: request (${size}) exceeds text limit (${limit})`;
+function tooLong(size: unknown, limit: unknown): string {
+  return `Invalid request: request (${String(size)}) exceeds text limit (${String(limit)})`;
 }
 
 /** How parameters may be sent. */

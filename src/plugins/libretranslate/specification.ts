@@ -1,7 +1,8 @@
 // GET /spec: this API's OpenAPI document under the title by which clients recognise a LibreTranslate; it needs no key, as there.
 import Type from 'typebox';
+import { validated } from 'lingate';
 import type { RouteDoc } from 'lingate';
-import { answer, route } from '../facades/api.ts';
+import { answer, keylessRoute, keylessStep } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { madeOnce } from '../facades/default-variants.ts';
 import { answered, string } from '../facades/reference.ts';
@@ -27,13 +28,13 @@ const DOC: RouteDoc = {
 
 export function specification(): ApiPart {
   return {
-    routes: [route('GET', '/spec', ['access-log', 'shed', 'libretranslate-spec'], DOC)],
+    routes: [keylessRoute('/spec', ['access-log', 'shed', 'libretranslate-spec'], DOC)],
     steps(services) {
       const answerFor = madeOnce(() => {
         const { info, ...rest } = services.apiDocument('libretranslate');
-        return answer({ ...rest, info: { ...(info as object), title: TITLE } });
+        return validated(answer({ ...rest, info: { ...(info as object), title: TITLE } }));
       });
-      return [{ kind: 'head', name: 'libretranslate-spec', run: () => answerFor(services.languages()) }];
+      return [keylessStep('libretranslate-spec', () => answerFor(services.languages()))];
     },
   };
 }

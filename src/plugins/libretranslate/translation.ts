@@ -110,7 +110,9 @@ const DOC: RouteDoc = {
 export function translation(host: PluginHost, variants: DefaultVariants, key: KeyOptions, read: ReadSlot): ApiPart {
   const slot = host.reserveSlot<Order>('translation');
   return {
-    routes: [route('POST', '/translate', [...AUTHENTICATED, 'libretranslate-read', 'admit', 'libretranslate-translate'], DOC)],
+    routes: [
+      route('POST', '/translate', [...AUTHENTICATED, 'libretranslate-read', 'admit', 'libretranslate-translate'], DOC, 'translate:text'),
+    ],
     steps: (services) => [
       ...keySteps(services, key, read),
       readParameters('libretranslate-read', services, read, (x, given) => {

@@ -1,12 +1,13 @@
 // The parts of a store that are written once, over its record space.
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { Store } from '../../ports/store.ts';
+import { RecordEngineUse } from './record-engine-use.ts';
 import { RecordGateways } from './record-gateways.ts';
 import { RecordGlossaries } from './record-glossaries.ts';
 import { RecordIdempotency } from './record-idempotency.ts';
 import { RecordSecrets } from './record-secrets.ts';
 
-export type PartsOverRecords = Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets'>;
+export type PartsOverRecords = Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse'>;
 
 /**
  * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking. The deletion of a team has
@@ -19,5 +20,6 @@ export function overRecords(records: RecordSpace, nowMs: () => number | undefine
     gateways: new RecordGateways(records),
     idempotency: new RecordIdempotency(records, nowMs),
     secrets: new RecordSecrets(records, nowMs),
+    engineUse: new RecordEngineUse(records),
   };
 }

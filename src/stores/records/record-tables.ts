@@ -6,6 +6,7 @@ const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, re
 /** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
 const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals'> | RecordIndex, { readonly copied: boolean }>> = {
   totals: { copied: true },
+  engines: { copied: true },
   requests: { copied: true },
   requests_by_end: { copied: true },
   requests_by_team: { copied: true },
@@ -13,6 +14,7 @@ const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'ref
   claims: { copied: false },
   gateways: { copied: false },
   secrets: { copied: false },
+  sign_ins: { copied: false },
 };
 
 export type AnyTable = RecordTable | RecordIndex;

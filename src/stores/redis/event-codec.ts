@@ -48,6 +48,7 @@ function wordsOf(facts: EventFacts): (string | Buffer)[] {
     case 'key_created':
     case 'key_updated':
     case 'key_revoked':
+    case 'engine_limit':
       return ['facts', JSON.stringify(facts)];
   }
 }
@@ -78,15 +79,20 @@ function factsOf(teamId: string, atMs: number, kind: string, values: readonly Bu
     }
     case 'late': {
       // Which keys were used in a closed period is unknown.
-      const { plan, limits, startMs, endMs, characters } = readClosed(number(2), values[3]!);
+      const { plan, limits, startMs, endMs, characters, allowanceUsed } = readClosed(number(2), values[3]!);
       const team = { ...readTeam(teamId, textsOf(values[1]!)), plan, limits };
-      const usage = { team, periodStartMs: startMs, periodEndMs: endMs, characters, keys: [] };
+      const usage = { team, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys: [] };
       return { kind: 'quota_threshold', percent: number(0), usage };
     }
     case 'refused': {
       const { usage } = readReport(teamId, [textsOf(values[3]!), textsOf(values[4]!)], atMs);
       const keyId = String(values[2]);
-      const what = { kind: 'limit_reached', ...(keyId === '' ? {} : { keyId }), usage } as const;
+      const what = {
+        kind: 'limit_reached',
+        ...(keyId === '' ? {} : { keyId }),
+        ...(String(values[5]) === '' ? {} : { testKeys: true as const }),
+        usage,
+      } as const;
       return String(values[0]) === 'credit_exhausted'
         ? { ...what, code: 'credit_exhausted', requiredMicro: number(1) }
         : { ...what, code: 'quota_exceeded', requiredCharacters: number(1) };

@@ -8,6 +8,8 @@ import { ROWS } from './row-formats.ts';
 const { KEY_LIMITS: LIMITS, KEY_COUNTS: COUNTS, KEY_SLOT: ENTRY } = ROWS;
 /** Times in a window are stored modulo this. */
 const LOW = 65_536;
+/** More than a prefix length can be. */
+const SCOPE = 255;
 const NONE = Buffer.alloc(LIMITS.bytes);
 
 /** Field `l:<key>` of a team. */
@@ -17,9 +19,14 @@ export interface GuardedLimits {
 }
 
 export function packKeyLimits({ disabled, limits }: GuardedLimits): Buffer {
-  const { expiresAtMs = 0, requestsPerSecond = 0, characters = 0, allowedAddresses = [] } = limits;
+  const { expiresAtMs = 0, requestsPerSecond = 0, characters = 0, allowedAddresses = [], scopes = [] } = limits;
   const numbers = LIMITS.pack({ disabled: disabled ? 1 : 0, expiresAtMs, requestsPerSecond, characters });
-  return Buffer.concat([numbers, packRanges(allowedAddresses)]);
+  return Buffer.concat([numbers, packScopes(scopes), packRanges(allowedAddresses)]);
+}
+
+/** In front of the ranges: for each scope a byte that no range begins with and its number of bytes, then its text. */
+export function packScopes(scopes: readonly string[]): Buffer {
+  return Buffer.concat(scopes.flatMap((scope) => [Buffer.from([SCOPE, scope.length]), Buffer.from(scope)]));
 }
 
 /** For each range its prefix length and its number of bytes, then the bytes. */
@@ -36,24 +43,28 @@ export function packRanges(ranges: readonly string[]): Buffer {
 export function readKeyLimits(bytes: Buffer = NONE): GuardedLimits {
   const packed = bytes.length === 0 ? NONE : bytes;
   const { disabled, expiresAtMs, requestsPerSecond, characters } = LIMITS.read(packed);
-  const ranges = readRanges(packed.subarray(LIMITS.bytes));
+  const { scopes, ranges } = readLists(packed.subarray(LIMITS.bytes));
   const limits: KeyLimits = {
     ...(expiresAtMs > 0 ? { expiresAtMs } : {}),
     ...(requestsPerSecond > 0 ? { requestsPerSecond } : {}),
     ...(characters > 0 ? { characters } : {}),
     ...(ranges.length > 0 ? { allowedAddresses: ranges } : {}),
+    ...(scopes.length > 0 ? { scopes } : {}),
   };
   return { disabled: disabled === 1, limits };
 }
 
-function readRanges(packed: Buffer): string[] {
+function readLists(packed: Buffer): { readonly scopes: readonly string[]; readonly ranges: readonly string[] } {
+  const scopes: string[] = [];
   const ranges: string[] = [];
   for (let at = 0; at < packed.length;) {
     const [bits, length] = [packed[at]!, packed[at + 1]!];
-    ranges.push(writtenRange({ bits, bytes: packed.subarray(at + 2, at + 2 + length) }));
+    const bytes = packed.subarray(at + 2, at + 2 + length);
+    if (bits === SCOPE) scopes.push(bytes.toString('latin1'));
+    else ranges.push(writtenRange({ bits, bytes }));
     at += 2 + length;
   }
-  return ranges;
+  return { scopes: scopes, ranges: ranges };
 }
 
 /** Field `w:<key>` of a team. */

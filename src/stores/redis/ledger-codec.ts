@@ -45,7 +45,11 @@ const TEAM_BYTES = 27;
 const OPERATION_BYTES = 32 + ID_BYTES_MAX;
 const PARTS_COUNT_BYTES = 2;
 const PART_BYTES = 10;
-const ADDRESS_BYTES_MAX = 17;
+/** Of what few requests carry, in their first byte. */
+const HAS_ADDRESS = 1;
+const HAS_SCOPE = 2;
+/** With that byte. */
+const ADDRESS_BYTES_MAX = 18;
 const ROOM_BYTES = 65_536;
 /** For one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
@@ -115,6 +119,7 @@ function bytesMax(operations: readonly CodedOperation[], offer: Offer | undefine
     bytes += OPERATION_BYTES;
     if ('verdict' in operation) continue;
     bytes += UTF8_BYTES_MAX * operation.keyId.length + (operation.address === undefined ? 0 : ADDRESS_BYTES_MAX);
+    if (operation.scope !== undefined) bytes += 2 + operation.scope.length;
     const { glossary } = operation;
     if (glossary === undefined) continue;
     bytes += 2 + Buffer.byteLength(glossary.glossaryId) + Buffer.byteLength(languagePair(glossary.sourceLang, glossary.targetLang));
@@ -136,7 +141,20 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
     call[next] = operation.verdict === 'commit' ? COMMIT : RELEASE;
     return next + 1;
   }
-  const { keyId, characters = 0, charged = characters, reserve, reportRate, reportPlan, glossary, leaseMs, isCheck, address } = operation;
+  const {
+    keyId,
+    characters = 0,
+    charged = characters,
+    reserve,
+    reportRate,
+    reportPlan,
+    glossary,
+    leaseMs,
+    isCheck,
+    address,
+    scope,
+  } = operation;
+  const isCarrying = address !== undefined || scope !== undefined;
   let what = ADMISSION;
   if (reserve) what += RESERVES;
   if (reportRate === true) what += REPORTS_RATE;
@@ -149,8 +167,8 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
   next = writeText(call, next + 1, keyId);
   // Negative if those to reserve follow.
   numbers.setFloat64(next, charged === characters ? characters : -1 - characters);
-  // Negative if an address follows; a lease never is.
-  numbers.setFloat64(next + 8, address === undefined ? leaseMs : -1 - leaseMs);
+  // Negative if what few requests carry follows; a lease never is.
+  numbers.setFloat64(next + 8, isCarrying ? -1 - leaseMs : leaseMs);
   next += 16;
   if (charged !== characters) {
     numbers.setFloat64(next, charged);
@@ -160,7 +178,13 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
     next = writeText(call, next, glossary.glossaryId);
     next = writeText(call, next, languagePair(glossary.sourceLang, glossary.targetLang));
   }
-  return address === undefined ? next : writeAddress(call, next, address);
+  return isCarrying ? writeCarried(call, next, operation) : next;
+}
+
+function writeCarried(call: Buffer, at: number, { address, scope }: CodedAdmission): number {
+  call[at] = (address === undefined ? 0 : HAS_ADDRESS) + (scope === undefined ? 0 : HAS_SCOPE);
+  const next = address === undefined ? at + 1 : writeAddress(call, at + 1, address);
+  return scope === undefined ? next : writeText(call, next, scope);
 }
 
 /** No bytes if the text is not an address. */

@@ -17,6 +17,8 @@ const REFUSALS: ReadonlyMap<string, Admission> = new Map([
   ['e', { kind: 'key_revoked', reason: 'expired' }],
   ['w', { kind: 'address_wanted' }],
   ['i', { kind: 'address_refused' }],
+  ['s', { kind: 'scope_wanted' }],
+  ['f', { kind: 'scope_missing' }],
 ] as const);
 const RESOLUTIONS: ReadonlyMap<string, Resolution> = new Map([
   ['C', { kind: 'committed' }],
@@ -101,6 +103,8 @@ export class ReplyReader {
         return this.#quotaExceeded();
       case 'Q':
         return { ...this.#quotaExceeded(), of: 'key' };
+      case 't':
+        return { ...this.#quotaExceeded(), of: 'test_keys' };
       case 'c': {
         const [balanceMinor, requiredMinor] = [minorRoundedDown(this.#number()), minorRoundedUp(this.#number())];
         return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: this.#text() };

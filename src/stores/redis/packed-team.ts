@@ -3,9 +3,9 @@ import type { KeyContents, TeamContents } from '../../ports/store-contents.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import { packKeyCounts, packKeyLimits } from './key-layout.ts';
-import { CLOSED, CLOSED_CREDIT, CLOSED_REQUESTS, CREDIT } from './period-record.ts';
+import { CLOSED, CLOSED_CREDIT, CLOSED_REQUESTS, CLOSED_TESTS, CREDIT } from './period-record.ts';
 import { ROWS } from './row-formats.ts';
-import { BOOKS, byteOf, KEY, packPlan } from './team-layout.ts';
+import { activeWord, BOOKS, byteOf, KEY, packPlan } from './team-layout.ts';
 
 const SEVEN_BITS = 128;
 
@@ -21,7 +21,7 @@ export function creditField({ period: { number, credit } }: TeamContents): (stri
 /** All counts of the key are already among its days. */
 export function packKey({ status, limits, lastUsedAtMs = 0, characters, requests }: KeyContents, periodNumber: number): Buffer {
   const isGuarded = status === 'disabled' || hasLimits(limits);
-  const word = byteOf(status === 'revoked' ? 'revoked' : isGuarded ? 'guarded' : 'active');
+  const word = byteOf(status === 'revoked' ? 'revoked' : activeWord(isGuarded, limits));
   return KEY.pack({ word, lastUsedAtMs, number: requests > 0 ? periodNumber : 0, characters, requests, day: 0 });
 }
 
@@ -57,11 +57,17 @@ function inSevens(number: number): number[] {
 }
 
 /** A period that can no longer change. */
-type ClosedPeriod = Pick<PeriodUse, 'startMs' | 'endMs' | 'characters' | 'plan' | 'limits' | 'requests' | 'credit'>;
+type ClosedPeriod = Pick<
+  PeriodUse,
+  'startMs' | 'endMs' | 'characters' | 'allowanceUsed' | 'testCharacters' | 'plan' | 'limits' | 'requests' | 'credit'
+>;
 
-export function packClosed({ startMs, endMs, characters, plan, limits, requests, credit }: ClosedPeriod): Buffer {
+export function packClosed(period: ClosedPeriod): Buffer {
+  const { startMs, endMs, characters, plan, limits, requests, credit } = period;
   const counted = requests === undefined ? [] : [CLOSED_REQUESTS.pack({ requests })];
-  const money = Buffer.concat(requests === undefined || credit === undefined ? counted : [...counted, CLOSED_CREDIT.pack({ ...credit })]);
+  const money = Buffer.concat(
+    requests === undefined || credit === undefined ? counted : [...counted, CLOSED_CREDIT.pack({ ...credit }), CLOSED_TESTS.pack(period)],
+  );
   const texts = [packPlan(limits), Buffer.from(plan), Buffer.from(limits.currency), Buffer.from(limits.period), money];
   return Buffer.concat([CLOSED.pack({ startMs, endMs, characters }), ...texts.flatMap((text) => [Buffer.from([text.length]), text])]);
 }

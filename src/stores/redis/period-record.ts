@@ -1,21 +1,30 @@
 // Decodes the periods that lua/tend.lua returns: the current one, earlier ones with open reservations, and closed ones.
 import { DAY_MS } from '../../domain/period.ts';
+import { movedCredit } from '../../domain/period-credit.ts';
 import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
-import { fieldsOf } from './team-codec.ts';
+import { fieldsOf, isTestKey } from './team-codec.ts';
 import { recordFormat } from './record-format.ts';
-import { BOOKS, readKeyState, readPlan } from './team-layout.ts';
+import { BOOKS, readAllowance, readKeyState, readPlan } from './team-layout.ts';
 
 type Fields = ReadonlyMap<string, Buffer>;
+type IsTest = (keyId: string) => boolean;
 
-/** Newest first; periods without usage are omitted, except for the current one. `values` are the function's. */
+/** Newest first; periods that neither used characters nor moved credit are omitted, except for the current one. `values` are the function's. */
 export function readPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
-  const [now, record, left, closed] = values as readonly [Buffer, unknown, readonly (readonly Buffer[])[], unknown];
+  const [now, record, left, closed, keys] = values as readonly [Buffer, unknown, readonly (readonly Buffer[])[], unknown, unknown];
   const team = fieldsOf(record);
-  const open = left.map((one) => readLeft(one, team)).filter(({ characters }) => characters > 0);
+  const records = fieldsOf(keys);
+  const isTest = (keyId: string): boolean => isTestKey(records.get(keyId));
+  const open = left.map((one) => readLeft(one, team, isTest)).filter(isKept);
   const others = [...open, ...closedPeriods(now, closed, keptDays)];
-  return [readCurrent(team), ...others.toSorted((one, other) => other.number - one.number)];
+  return [readCurrent(team, isTest), ...others.toSorted((one, other) => other.number - one.number)];
+}
+
+/** A period without use that has not changed the credit either may be left out. */
+function isKept({ characters, credit }: PeriodUse): boolean {
+  return characters > 0 || (credit !== undefined && movedCredit(credit));
 }
 
 /** For a deleted team whose usage was kept: only closed periods. */
@@ -30,7 +39,7 @@ function closedPeriods(now: Buffer, closed: unknown, keptDays: number): PeriodUs
   return periods.filter(({ endMs }) => endMs >= keptFromMs);
 }
 
-function readCurrent(team: Fields): PeriodUse {
+function readCurrent(team: Fields, isTest: IsTest): PeriodUse {
   const { number, startMs, endMs, usedCharacters, balanceMicro } = BOOKS.read(team.get('b')!);
   return {
     number,
@@ -40,15 +49,18 @@ function readCurrent(team: Fields): PeriodUse {
     plan: String(team.get('plan')),
     limits: limitsOf(team.get('p')!, team.get('currency')!, team.get('period')!),
     characters: usedCharacters,
-    requests: requestsOfKeys(team, number),
+    allowanceUsed: readAllowance(team.get('allowance'), number).allowanceUsed,
+    ...countsOfKeys(team, number, isTest),
     credit: currentCredit(team.get('credit'), number, balanceMicro),
   };
 }
 
 /** A period that may still change. */
-function readLeft([number, starts, ends, characters, p, plan, currency, period, ...money]: readonly Buffer[], team: Fields): PeriodUse {
+function readLeft(values: readonly Buffer[], team: Fields, isTest: IsTest): PeriodUse {
+  const [number, starts, ends, characters, p, plan, currency, period, ...money] = values;
   const of = Number(String(number));
-  const [requests, openingMicro, addedMicro, deductedMicro, balanceMicro] = money.map(numberOf);
+  const [requests, openingMicro, addedMicro, deductedMicro, balanceMicro, allowanceUsed = 0, tests = 0] = money.map(numberOf);
+  const ofKeys = countsOfKeys(team, of, isTest);
   return {
     number: of,
     startMs: Number(String(starts)),
@@ -57,18 +69,22 @@ function readLeft([number, starts, ends, characters, p, plan, currency, period, 
     plan: String(plan),
     limits: limitsOf(p!, currency!, period!),
     characters: Number(String(characters)),
-    requests: requests === undefined ? undefined : requests + requestsOfKeys(team, of),
+    allowanceUsed,
+    testCharacters: tests + ofKeys.testCharacters,
+    requests: requests === undefined ? undefined : requests + ofKeys.requests,
     credit: creditOf({ openingMicro, addedMicro, deductedMicro, balanceMicro }),
   };
 }
 
 /** What keys still count of a period: the others are in the period's hash (lua/resolve.lua). */
-export function requestsOfKeys(team: Fields, number: number): number {
-  let sum = 0;
+export function countsOfKeys(team: Fields, number: number, isTest: IsTest): { requests: number; testCharacters: number } {
+  const sum = { requests: 0, testCharacters: 0 };
   for (const [name, packed] of team) {
     if (!name.startsWith('k')) continue;
     const state = readKeyState(packed);
-    if (state.number === number) sum += state.requests;
+    if (state.number !== number) continue;
+    sum.requests += state.requests;
+    if (state.characters > 0 && isTest(name.slice(1))) sum.testCharacters += state.characters;
   }
   return sum;
 }
@@ -96,9 +112,13 @@ export function numberOf(text: Buffer | undefined): number | undefined {
 
 /** A closed period, before its texts (lua/team.lua: `CLOSED`). */
 export const CLOSED = recordFormat({ startMs: 'I6', endMs: 'I6', characters: 'I7' });
-/** The last text: as much of both as was recorded. */
+/** The last text: as much of them as was recorded. */
 export const CLOSED_REQUESTS = recordFormat({ requests: 'd' });
 export const CLOSED_CREDIT = recordFormat({ openingMicro: 'd', addedMicro: 'd', deductedMicro: 'd', balanceMicro: 'd' });
+export const CLOSED_TESTS = recordFormat({ allowanceUsed: 'd', testCharacters: 'd' });
+const CREDIT_AT = CLOSED_REQUESTS.bytes;
+const TESTS_AT = CREDIT_AT + CLOSED_CREDIT.bytes;
+const NO_TESTS = { allowanceUsed: 0, testCharacters: 0 };
 
 export function readClosed(number: number, record: Buffer): PeriodUse {
   let at = CLOSED.bytes;
@@ -116,7 +136,8 @@ export function readClosed(number: number, record: Buffer): PeriodUse {
     plan: String(plan),
     limits: limitsOf(p, currency, period),
     requests: money.length === 0 ? undefined : CLOSED_REQUESTS.read(money).requests,
-    credit: money.length <= CLOSED_REQUESTS.bytes ? undefined : CLOSED_CREDIT.read(money.subarray(CLOSED_REQUESTS.bytes)),
+    credit: money.length <= CREDIT_AT ? undefined : CLOSED_CREDIT.read(money.subarray(CREDIT_AT)),
+    ...(money.length <= TESTS_AT ? NO_TESTS : CLOSED_TESTS.read(money.subarray(TESTS_AT))),
   };
 }
 

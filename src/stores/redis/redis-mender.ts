@@ -14,7 +14,7 @@ import { requestIdBytes } from './request-id-bytes.ts';
 import { readContents } from './team-contents.ts';
 import type { WholeRawTeam } from './team-contents.ts';
 import { fieldsOf } from './team-codec.ts';
-import { readKeyState, toldFields } from './team-layout.ts';
+import { allowanceField, readKeyState, toldFields } from './team-layout.ts';
 import { packHead, packRequest, readHead } from './team-raw.ts';
 
 /** For how long a team is read again that has changed before it was written: each attempt takes about a millisecond. */
@@ -113,7 +113,7 @@ function teamCommands(raw: WholeRawTeam, contents: TeamContents, nowMs: number):
     names.team,
     keys.map(({ keyId }) => `w:${keyId}`).filter((name) => fields.has(name)),
   );
-  const books = ['b', packBooks(contents), ...creditField(contents), ...toldFields(contents, true)];
+  const books = ['b', packBooks(contents), ...creditField(contents), ...toldFields(contents, true), ...allowanceField(contents, true)];
   // Without the field the functions look at all periods before.
   if (Number(String(fields.get('left') ?? 0)) > number) books.push('left', String(number));
   const anchor = period.anchorMs === whole.createdAtMs ? [] : ['anchor', String(period.anchorMs)];

@@ -23,7 +23,7 @@ import { FLEETING } from './redis-structure.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
 import { serverTime } from './store-round.ts';
 import { lineOf } from './team-index.ts';
-import { packPlan, toldFields } from './team-layout.ts';
+import { allowanceField, packPlan, toldFields } from './team-layout.ts';
 import { packHead, packSlots, packRequest } from './team-raw.ts';
 
 const SCAN_PIECE = 500;
@@ -154,7 +154,7 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   const commands: RedisWords[] = [
     ['HSET', names.team, ...fields, ...numbers, ...next, 'p', packPlan(team.limits), 'b', packBooks(contents), ...creditField(contents)],
   ];
-  const told = toldFields(contents);
+  const told = [...toldFields(contents), ...allowanceField(contents)];
   if (told.length > 0) commands.push(['HSET', names.team, ...told]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);
   for (const [order, key] of keys.entries()) {
@@ -190,6 +190,7 @@ function historyCommands({ team, period, keys, days, dayDone, periods, toldPerce
     const rest = ['plan', plan, 'currency', limits.currency, 'open', String(held), 'over', String(over)];
     const lastPercent = toldPercents.find(({ number }) => number === one.number)?.percent ?? 0;
     if (lastPercent > 0) rest.push('told', String(lastPercent));
+    rest.push('allowance', String(one.allowanceUsed), 'tests', String(one.testCharacters));
     if (one.requests !== undefined) rest.push('requests', String(one.requests));
     if (one.credit !== undefined) rest.push(...creditWords(one.credit));
     commands.push(['HSET', use, ...bounds, ...rest, 'p', packPlan(limits)]);

@@ -4,7 +4,14 @@ import type { LimitNumber } from '../../domain/plan.ts';
 import { recordFormat } from './record-format.ts';
 import type { RecordFormat } from './record-format.ts';
 
-const PLAN_NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, 'd'])) as Record<LimitNumber, 'd'>;
+/**
+ * 64 bytes with the billing: Redis keeps a hash compact as long as none of its values is longer, so the last number, which is whole like
+ * the others, is shorter.
+ */
+const PLAN_NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, name === 'testAllowance' ? 'I7' : 'd'])) as Record<
+  LimitNumber,
+  'd' | 'I7'
+>;
 /** What an open reservation holds. */
 const OPEN_HELD = { characters: 'd', priceMicro: 'd', periodNumber: 'd' } as const;
 /** The held characters of the period `number`, and the held micro of all periods. */
@@ -19,12 +26,14 @@ export const ROWS = {
   PLAN: recordFormat({ billing: 'I1', ...PLAN_NUMBERS }),
   /** Field `b` of a team: the period's number and bounds, the characters used in it, and the balance. */
   BOOKS: recordFormat({ number: 'd', startMs: 'd', endMs: 'd', usedCharacters: 'd', balanceMicro: 'd' }),
+  /** Field `allowance` of a team: in which period, what test keys have used and hold of it, and 1 if a refusal for it was told. */
+  ALLOWANCE: recordFormat({ number: 'd', used: 'd', held: 'd', told: 'I1' }),
   /**
    * Field `k<key>` of a team: its status, its last use (0 for never), number, characters and requests of the last period it was used
    * in, and the day of the last count, 0 if the key's days include all counts. Rows of versions without days lack the day.
    */
   KEY: recordFormat({ word: 'I1', lastUsedAtMs: 'd', number: 'd', characters: 'd', requests: 'd', day: 'I3' }),
-  /** Field `l:<key>` of a team: whether the key is disabled, then its limits, 0 for none; its address ranges follow. */
+  /** Field `l:<key>` of a team: whether the key is disabled, then its limits, 0 for none; its scopes and its address ranges follow. */
   KEY_LIMITS: recordFormat({ disabled: 'I1', expiresAtMs: 'd', requestsPerSecond: 'd', characters: 'd' }),
   /**
    * Field `w:<key>` of a team: the period and the characters held in it, maintained only if they are limited; then the key's rate

@@ -4,9 +4,9 @@ import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
 import { keyStatus } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { KeyChange, KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
-import { packRanges, readKeyLimits } from './key-layout.ts';
+import { packRanges, packScopes, readKeyLimits } from './key-layout.ts';
 import { packNextPlan, readNextPlan } from './next-plan-codec.ts';
-import { BOOKS, packPlan, readKeyState, readPlan } from './team-layout.ts';
+import { BOOKS, packPlan, readAllowance, readKeyState, readPlan } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 
 /** A hash: names and values. */
@@ -57,7 +57,7 @@ export function readTeam(teamId: string, values: unknown): Team {
 
 /** In the order in which the function reads them (lua/keys.lua); '' leaves a value unchanged. */
 export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (string | Buffer)[] {
-  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses } = limits;
+  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes } = limits;
   const word = <T>(value: T | null | undefined, written: (value: T) => string | Buffer): string | Buffer => {
     if (value === undefined) return '';
     return value === null ? 'none' : written(value);
@@ -67,6 +67,7 @@ export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (s
     disabled === undefined ? '' : disabled ? '1' : '0',
     ...[expiresAtMs, requestsPerSecond, characters].map((number) => word(number, String)),
     word(allowedAddresses, packRanges),
+    word(scopes, packScopes),
   ];
 }
 
@@ -91,6 +92,11 @@ export interface KeyFields {
 /** From the fields of a team's record. */
 export function keyFields(fields: RawFields, keyId: string): KeyFields {
   return { state: fields.get(`k${keyId}`), packedLimits: fields.get(`l:${keyId}`) };
+}
+
+/** By a key's record. */
+export function isTestKey(record: Buffer | undefined): boolean {
+  return record !== undefined && jsonOf(String(record)).mode === 'test';
 }
 
 /** `record` is `<order> <created> <JSON>`; `nowMs` decides whether the key has expired. */
@@ -141,10 +147,11 @@ export function readReport(teamId: string, values: readonly unknown[], nowMs: nu
     teamId,
     DESCRIPTION.map((name) => fields.get(name)),
   );
-  const { number, startMs, endMs, usedCharacters } = BOOKS.read(fields.get('b')!);
+  const { number, startMs, endMs, usedCharacters: characters } = BOOKS.read(fields.get('b')!);
+  const { allowanceUsed } = readAllowance(fields.get('allowance'), number);
   const keys = keysInOrder(teamId, records, fields, nowMs);
   const counted: KeyUsage[] = keys.map((key) => ({ ...key, ...countsIn(number, stateOf(fields.get(`k${key.keyId}`))) }));
-  return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters: usedCharacters, keys: counted }, keys };
+  return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys: counted }, keys };
 }
 
 /** A team's keys, from the hash of their records and the team's record. */
@@ -161,8 +168,9 @@ export function countsIn(period: number, { number, characters, requests }: KeySt
 }
 
 export function readStanding(values: readonly unknown[]): Standing {
-  const [usedCharacters, heldCharacters, balanceMicro, heldMicro, openReservations] = values.map((value) => Number(String(value)));
-  return { usedCharacters, heldCharacters, balanceMicro, heldMicro, openReservations } as Standing;
+  const numbers = values.map((value) => Number(String(value)));
+  const [usedCharacters, heldCharacters, allowanceUsed, allowanceHeld, balanceMicro, heldMicro, openReservations] = numbers;
+  return { usedCharacters, heldCharacters, allowanceUsed, allowanceHeld, balanceMicro, heldMicro, openReservations } as Standing;
 }
 
 /** Converts a hash from Redis, which is a list of alternating names and values. */

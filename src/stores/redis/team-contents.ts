@@ -13,12 +13,12 @@ import type {
 import type { KeyDay } from '../../ports/usage-history.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
 import { keyDays } from './key-days.ts';
-import { creditOf, currentCredit, numberOf, readClosed, requestsOfKeys } from './period-record.ts';
+import { creditOf, currentCredit, numberOf, readClosed, countsOfKeys } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
 import { DESCRIPTION, TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
 import { ROWS } from './row-formats.ts';
-import { readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
-import { readHead, readRequest, readWindow } from './team-raw.ts';
+import { activeWord, readAllowance, readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
+import { isOpenRecord, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
 
 /** The keys of a team that are read as they are. */
@@ -89,12 +89,13 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     },
     usedCharacters,
     heldCharacters: head !== undefined && head.number === number ? head.heldCharacters : 0,
+    ...readAllowance(fields.get('allowance'), number),
     heldMicro: head?.heldMicro ?? 0,
     window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((slot) => ROWS.SLOT.read(slot).atMs))),
     keys,
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
-    periods: periodsOf(raw, fields, requests, found),
+    periods: periodsOf(raw, fields, keys, requests, found),
     toldPercents: lastPercentsOf(told.percent, number, raw.left),
     toldRefusals: told.refusals,
     refusals: tableOf(raw.refusals),
@@ -137,7 +138,7 @@ function judgeIds({ ids, places, late }: RawTeam, head: BooksHead | undefined, f
   const listed = new Set([...late, ...places.slice(head?.passed ?? 0).map((slot) => slot.subarray(ROWS.SLOT.bytes))].map(inHex));
   for (let i = 0; i + 1 < ids.length; i += 2) {
     const [id, record] = [ids[i]!, ids[i + 1]!];
-    if (id.length > 1 && record[0] === 0 && !listed.has(inHex(id))) {
+    if (id.length > 1 && isOpenRecord(record) && !listed.has(inHex(id))) {
       found('reservation', `request ${readRequest(id, record).requestId} is open and will never expire`);
     }
   }
@@ -163,7 +164,7 @@ function keysOf(teamId: string, { team, keys: records }: RawTeam, current: numbe
     const { teamId: _teamId, ...key } = readKey({ keyId, teamId }, record, keyFields(fields, keyId), -Infinity);
     const counts = countsIn(current, stateOf(state));
     const guard = guardOf(fields.get(`w:${keyId}`), key.limits, current);
-    if (key.status !== 'revoked' && (stateOf(state).word === 'guarded') !== fields.has(`l:${keyId}`)) {
+    if (key.status !== 'revoked' && stateOf(state).word !== activeWord(fields.has(`l:${keyId}`), key.limits)) {
       found('key', 'its guarded flag does not match its limits', { keyId });
     }
     keys.push({ order: Number.parseInt(record, 10), key: { ...key, digest: digestOfRecord(record), ...counts, ...guard } });
@@ -200,9 +201,11 @@ const LEFT_CREDIT = ['opening', 'added', 'deducted', 'balance'] as const;
 function periodsOf(
   { periods: closed, left }: WholeRawTeam,
   team: ReadonlyMap<string, Buffer>,
+  keys: readonly KeyContents[],
   requests: readonly RequestContents[],
   found: Found,
 ): PeriodContents[] {
+  const isTest = (keyId: string): boolean => keys.some((key) => key.keyId === keyId && key.mode === 'test');
   const periods: PeriodContents[] = [];
   for (const [name, record] of fieldsOf(closed)) {
     const { plan, limits, ...period } = readClosed(Number(name), record);
@@ -223,6 +226,7 @@ function periodsOf(
     const credit = creditOf({ openingMicro, addedMicro, deductedMicro, balanceMicro });
     if (characters === 0 && open.length === 0 && !(credit && movedCredit(credit))) continue;
     const counted = numberOf(fields.get('requests'));
+    const ofKeys = countsOfKeys(team, number, isTest);
     periods.push({
       number,
       startMs: Number(String(fields.get('starts'))),
@@ -230,7 +234,9 @@ function periodsOf(
       closed: false,
       held: heldIn(fields, String(team.get('period'))),
       characters,
-      requests: counted === undefined ? undefined : counted + requestsOfKeys(team, number),
+      allowanceUsed: numberOf(fields.get('allowance')) ?? 0,
+      testCharacters: (numberOf(fields.get('tests')) ?? 0) + ofKeys.testCharacters,
+      requests: counted === undefined ? undefined : counted + ofKeys.requests,
       credit,
       keys: undefined,
     });

@@ -1,6 +1,7 @@
 // A team's fields, encoded and decoded as the driver needs them, and constants for Lua; the formats: row-formats.ts.
 import { FOLLOWED_STEP_MS } from '../../domain/clock-judge.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
+import type { KeyLimits } from '../../domain/key-limits.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
 import { dayOf } from '../../domain/period.ts';
@@ -11,8 +12,9 @@ import { CORRECTED } from './server-clocks.ts';
 import { recordFormat } from './record-format.ts';
 import { ROWS } from './row-formats.ts';
 
-const { BOOKS, KEY, PLAN } = ROWS;
+const { BOOKS, KEY, PLAN, ALLOWANCE } = ROWS;
 export { BOOKS, KEY };
+const NO_ALLOWANCE = ALLOWANCE.pack({ number: 0, used: 0, held: 0, told: 0 });
 
 /** The names of a plan's numbers in Lua: `requests_per_second` etc. */
 const PLAN_NUMBERS = LIMIT_NUMBERS.map((name) => `'${name.replace(/[A-Z]/g, '_$&').toLowerCase()}'`);
@@ -38,6 +40,22 @@ export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumb
   return { billing: billing === 1 ? 'credit' : 'quota', ...numbers };
 }
 
+/** What test keys have used and hold of the plan's allowance in the current period, from the field `allowance` of a team. */
+export function readAllowance(packed: Buffer | undefined, current: number): Pick<TeamContents, 'allowanceUsed' | 'allowanceHeld'> {
+  const { number, used, held } = ALLOWANCE.read(packed ?? NO_ALLOWANCE);
+  return number === current ? { allowanceUsed: used, allowanceHeld: held } : { allowanceUsed: 0, allowanceHeld: 0 };
+}
+
+/** The field with its name; none if it would only say that there is nothing. */
+export function allowanceField(
+  { period: { number }, allowanceUsed: used, allowanceHeld: held, toldRefusals }: TeamContents,
+  always = false,
+): (string | Buffer)[] {
+  const isTold = toldRefusals.some((one) => one.code === 'quota_exceeded' && one.testKeys === true && one.number === number);
+  if (!always && used + held === 0 && !isTold) return [];
+  return ['allowance', ALLOWANCE.pack({ number, used, held, told: isTold ? 1 : 0 })];
+}
+
 /**
  * Field `t` of a team: the highest percentage told, of this period; and of refusals what lua/outbox.lua describes, `flags` 1 for
  * one for the quota in this period, and 2 for one for credit.
@@ -61,8 +79,8 @@ export function toldFields(
       flags += one.told ? CREDIT_TOLD : 0;
       credits = one.number;
     } else if (one.number === number) {
-      if (one.keyId === undefined) flags += QUOTA_TOLD;
-      else ofKeys.push(`n:${one.keyId}`, KEY_TOLD.pack({ number, startMs }));
+      if (one.keyId === undefined && one.testKeys !== true) flags += QUOTA_TOLD;
+      else if (one.keyId !== undefined) ofKeys.push(`n:${one.keyId}`, KEY_TOLD.pack({ number, startMs }));
     }
   }
   const isTold = always || percent > 0 || flags > 0 || credits > 0;
@@ -71,26 +89,35 @@ export function toldFields(
 
 /** The percentage told of the current period, and refusals told; of past periods none count. */
 export function readTold(fields: ReadonlyMap<string, Buffer>, current: number): { percent: number; refusals: ToldRefusal[] } {
-  const packed = fields.get('t');
+  const told = TOLD.read(Buffer.concat([fields.get('t') ?? Buffer.of()], TOLD.bytes));
+  const isCurrent = told.number === current;
   const refusals: ToldRefusal[] = [];
-  let percent = 0;
-  if (packed !== undefined) {
-    const told = TOLD.read(Buffer.concat([packed], TOLD.bytes));
-    if (told.number === current) percent = told.percent;
-    if (told.number === current && told.flags % CREDIT_TOLD === QUOTA_TOLD) refusals.push({ code: 'quota_exceeded', number: current });
-    if (told.credits > 0) refusals.push({ code: 'credit_exhausted', number: told.credits, told: told.flags >= CREDIT_TOLD });
-  }
+  if (isCurrent && told.flags % CREDIT_TOLD === QUOTA_TOLD) refusals.push({ code: 'quota_exceeded', number: current });
+  const allowance = ALLOWANCE.read(fields.get('allowance') ?? NO_ALLOWANCE);
+  if (allowance.number === current && allowance.told === 1) refusals.push({ code: 'quota_exceeded', testKeys: true, number: current });
+  if (told.credits > 0) refusals.push({ code: 'credit_exhausted', number: told.credits, told: told.flags >= CREDIT_TOLD });
   const ofKeys = [...fields].filter(([name]) => name.startsWith('n:')).toSorted(([one], [other]) => (one < other ? -1 : 1));
   for (const [name, value] of ofKeys) {
     const { number } = KEY_TOLD.read(value);
     if (number === current) refusals.push({ code: 'quota_exceeded', keyId: name.slice(2), number });
   }
-  return { percent, refusals };
+  return { percent: isCurrent ? told.percent : 0, refusals };
 }
 
-/** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`. */
-export type StateWord = 'revoked' | 'active' | 'guarded';
-const STATE_WORDS: readonly StateWord[] = ['revoked', 'active', 'guarded'];
+/** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`; `scoped`: they include scopes. */
+export type StateWord = 'revoked' | 'active' | 'guarded' | 'scoped';
+const STATE_WORDS: readonly StateWord[] = ['revoked', 'active', 'guarded', 'scoped'];
+
+/** Whether the key's limits are in a field of their own. */
+export function isGuarded(word: StateWord): boolean {
+  return word === 'guarded' || word === 'scoped';
+}
+
+/** The state of a key that is not revoked. */
+export function activeWord(hasLimits: boolean, { scopes }: KeyLimits): StateWord {
+  if (!hasLimits) return 'active';
+  return scopes === undefined ? 'guarded' : 'scoped';
+}
 
 export function byteOf(word: StateWord): number {
   return STATE_WORDS.indexOf(word);

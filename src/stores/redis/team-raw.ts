@@ -8,23 +8,33 @@ const STATES: readonly RequestState[] = ['open', 'committed', 'released', 'expir
 const { OPEN, DONE, HEAD, SLOT } = ROWS;
 const NEVER = 281_474_976_710_655;
 const LONGEST = 4_294_967_295;
+/** Instead of 'open', for a reservation of the allowance for test keys. */
+const OF_ALLOWANCE = 4;
 
 /** A request id that is open or remembered (`OPEN`, `DONE`). */
 export function readRequest(id: Buffer, record: Buffer): RequestContents {
   const requestId = readRequestId(id);
-  const state = STATES[record[0]!];
+  const ofAllowance = record[0] === OF_ALLOWANCE;
+  const state = ofAllowance ? 'open' : STATES[record[0]!];
   if (state === undefined) throw new Error('a request has an unknown state');
   if (state !== 'open') {
     const { untilMs } = DONE.read(record);
-    return { requestId, state, untilMs, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined };
+    return { requestId, state, untilMs, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined, ofAllowance };
   }
   const { characters, priceMicro, periodNumber, untilMs } = OPEN.read(record);
-  return { requestId, state, untilMs, keyId: String(record.subarray(OPEN.bytes)), characters, priceMicro, periodNumber };
+  const keyId = String(record.subarray(OPEN.bytes));
+  return { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance };
 }
 
-export function packRequest({ state: word, untilMs, keyId = '', characters, priceMicro, periodNumber = 0 }: RequestContents): Buffer {
-  const state = STATES.indexOf(word);
-  if (word !== 'open') return DONE.pack({ state, untilMs });
+/** Whether a request id of this record is open. */
+export function isOpenRecord(record: Buffer): boolean {
+  return record[0] === OF_ALLOWANCE || STATES[record[0]!] === 'open';
+}
+
+export function packRequest(request: RequestContents): Buffer {
+  const { state: word, untilMs, keyId = '', characters, priceMicro, periodNumber = 0, ofAllowance } = request;
+  if (word !== 'open') return DONE.pack({ state: STATES.indexOf(word), untilMs });
+  const state = ofAllowance ? OF_ALLOWANCE : STATES.indexOf(word);
   return Buffer.concat([OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }), Buffer.from(keyId)]);
 }
 

@@ -3,7 +3,7 @@ import { keyStatus } from '../../domain/key-limits.ts';
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
 import { readKeyLimits } from './key-layout.ts';
 import type { GuardedLimits } from './key-layout.ts';
-import { BOOKS, readKeyState } from './team-layout.ts';
+import { BOOKS, isGuarded, readAllowance, readKeyState } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 import { DESCRIPTION, TEAM_FIELDS, readTeam } from './team-codec.ts';
 
@@ -16,6 +16,7 @@ export interface TeamRecord {
   readonly periodEndMs: number;
   /** Characters of the period that ends at `periodEndMs`. */
   readonly characters: number;
+  readonly allowanceUsed: number;
   readonly keys: ReadonlyMap<string, KeyStanding>;
   /** Ids of keys that are not revoked and were never used. */
   readonly unused: readonly string[];
@@ -25,16 +26,17 @@ export interface TeamRecord {
 export function readTeamRecord(teamId: string, fields: Readonly<Record<string, Buffer>>): TeamRecord | undefined {
   if (TEAM_FIELDS.some((name) => fields[name] === undefined)) return undefined;
   const values = DESCRIPTION.map((name) => fields[name]);
-  const { endMs, usedCharacters } = BOOKS.read(fields['b']!);
+  const { number, endMs, usedCharacters } = BOOKS.read(fields['b']!);
+  const { allowanceUsed } = readAllowance(fields['allowance'], number);
   const states = Object.entries(fields).filter(([name]) => name.startsWith('k'));
   const keys = new Map(
     states.map(([name, packed]): [string, KeyStanding] => {
       const [keyId, state] = [name.slice(1), readKeyState(packed)];
-      return [keyId, { ...state, ...(state.word === 'guarded' ? readKeyLimits(fields[`l:${keyId}`]) : UNGUARDED) }];
+      return [keyId, { ...state, ...(isGuarded(state.word) ? readKeyLimits(fields[`l:${keyId}`]) : UNGUARDED) }];
     }),
   );
   const unused = [...keys].filter(([, { word, lastUsedAtMs }]) => word !== 'revoked' && lastUsedAtMs === undefined).map(([keyId]) => keyId);
-  return { team: readTeam(teamId, values), periodEndMs: endMs, characters: usedCharacters, keys, unused };
+  return { team: readTeam(teamId, values), periodEndMs: endMs, characters: usedCharacters, allowanceUsed, keys, unused };
 }
 
 /** A key's creation time, from its record `<order> <created> <JSON>`; 0 without a record. */
@@ -44,7 +46,7 @@ export function creationOf(record: string | null): number {
 
 /** `created` are the creation times of the keys in `unused`; `nowMs` is the server's time. */
 export function summaryOf(record: TeamRecord, created: readonly number[], nowMs: number): TeamSummary {
-  const { team, periodEndMs, characters, keys, unused } = record;
+  const { team, periodEndMs, keys, unused } = record;
   let activeKeys = 0;
   let lastUsedAtMs: number | undefined;
   let idlestKey: TeamSummary['idlestKey'];
@@ -57,5 +59,6 @@ export function summaryOf(record: TeamRecord, created: readonly number[], nowMs:
     if (idler) idlestKey = { keyId, sinceMs };
   }
   // The period may have ended; the next admission opens the new one, in which nothing is settled yet.
-  return { team, characters: nowMs < periodEndMs ? characters : 0, activeKeys, lastUsedAtMs, idlestKey };
+  const { characters, allowanceUsed } = nowMs < periodEndMs ? record : { characters: 0, allowanceUsed: 0 };
+  return { team, characters, allowanceUsed, activeKeys, lastUsedAtMs, idlestKey };
 }

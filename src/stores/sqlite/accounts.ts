@@ -13,7 +13,17 @@ import type { Numbers, Statements } from './statements.ts';
  * A team's row in `books`, except for the window. `periodNo` is the number of the current period, `day` the UTC day that the keys'
  * rows currently count; 0 for none.
  */
-export const ACCOUNT = ['balanceMicro', 'heldMicro', 'periodNo', 'periodEndMs', 'usedCharacters', 'heldCharacters', 'day'] as const;
+export const ACCOUNT = [
+  'balanceMicro',
+  'heldMicro',
+  'periodNo',
+  'periodEndMs',
+  'usedCharacters',
+  'heldCharacters',
+  'allowanceUsed',
+  'allowanceHeld',
+  'day',
+] as const;
 
 /**
  * A key's row in `key_books`: its last use (0 for never), its counts in the period it was last charged in, and those of the
@@ -24,7 +34,7 @@ export const KEY_ACCOUNT = ['lastUsedAtMs', 'periodNo', 'characters', 'requests'
 /** About a kilobyte each. The cache is cleared when it grows beyond this. */
 const TEAMS_MAX = 10_000;
 
-const KEY = `k.no, k.key_id, k.revoked_at_ms, k.guarded, ${selected(KEY_ACCOUNT, 'u')}`;
+const KEY = `k.no, k.key_id, k.revoked_at_ms, k.guarded, k.mode, ${selected(KEY_ACCOUNT, 'u')}`;
 const OF_KEY = 'u.team = k.team AND u.key = k.no';
 const TEAM = `t.no, (SELECT min(o.until_ms) FROM operations o WHERE o.team = t.no AND o.state = ${OPEN}),
   b.window_newest_ms, b.window, ${selected(ACCOUNT, 'b')}, ${selected(LIMITS, 't')}`;
@@ -43,6 +53,7 @@ const SQL = {
   keyByNumber: tuples<SQLOutputValue[]>(`SELECT ${KEY} FROM keys k JOIN key_books u ON ${OF_KEY} WHERE k.no = ? AND k.team = ?`),
   guard: `SELECT ${GUARD_COLUMNS} FROM key_limits l WHERE l.key = ?`,
   guarded: 'SELECT 1 FROM key_limits WHERE team = ? AND characters IS NOT NULL LIMIT 1',
+  writeAllowance: 'UPDATE books SET allowance_used = ?, allowance_held = ? WHERE team = ?',
   // The other columns are written when a period or day begins: each has a foreign key or an index, which costs lookups on every
   // write.
   write: `UPDATE books SET balance_micro = ?, held_micro = ?, used_characters = ?, held_characters = ?, window_newest_ms = ?,
@@ -56,6 +67,7 @@ export class Accounts {
   readonly #sql: Statements<typeof SQL>;
   readonly #teams = new Map<string, TeamAccount>();
   readonly #changed: TeamAccount[] = [];
+  readonly #changedAllowances: TeamAccount[] = [];
   readonly #changedKeys: KeyAccount[] = [];
   readonly #changedGuards: KeyAccount[] = [];
   #version: SQLOutputValue = null;
@@ -106,6 +118,15 @@ export class Accounts {
     if (key.guard?.hold(characters, periodNo, key.team.counts) === true) this.touchGuard(key);
   }
 
+  /** Adds to what test keys use and hold of the plan's allowance; negative numbers free it. */
+  moveAllowance(team: TeamAccount, used: number, held: number): void {
+    team.counts.allowanceUsed += used;
+    team.counts.allowanceHeld += held;
+    if (team.allowanceChanged) return;
+    team.allowanceChanged = true;
+    this.#changedAllowances.push(team);
+  }
+
   touch(team: TeamAccount): void {
     if (team.changed) return;
     team.changed = true;
@@ -134,6 +155,11 @@ export class Accounts {
       team.changed = false;
     }
     this.#changed.length = 0;
+    for (const team of this.#changedAllowances) {
+      this.#sql.writeAllowance.run(team.counts.allowanceUsed, team.counts.allowanceHeld, team.no);
+      team.allowanceChanged = false;
+    }
+    this.#changedAllowances.length = 0;
     for (const key of this.#changedKeys) {
       const { lastUsedAtMs, periodNo, characters, requests, dayCharacters, dayRequests } = key.counts;
       this.#sql.writeKey.get(lastUsedAtMs, periodNo, characters, requests, dayCharacters, dayRequests, key.team.no, key.no);
@@ -152,6 +178,7 @@ export class Accounts {
   forget(): void {
     this.#teams.clear();
     this.#changed.length = 0;
+    this.#changedAllowances.length = 0;
     this.#changedKeys.length = 0;
     this.#changedGuards.length = 0;
   }
@@ -180,11 +207,15 @@ export class TeamAccount {
   thresholdMark: ThresholdMark | undefined = undefined;
   /** What is known of refusals told (SqliteEvents): the last period of one for the quota, and of one for credit since some was added. */
   quotaToldIn = 0;
+  /** The last period in which a refusal for the allowance of test keys is known to have been told. */
+  allowanceToldIn = 0;
   isCreditTold = false;
   /** `undefined` until it is read. */
   planName: string | undefined = undefined;
   /** Whether `counts` or `window` differ from the file. */
   changed = false;
+  /** Whether those of the allowance differ from the file. */
+  allowanceChanged = false;
 
   /** From a row with the columns of `TEAM`. */
   constructor(teamId: string, row: readonly SQLOutputValue[]) {
@@ -216,19 +247,21 @@ export class KeyAccount {
   readonly isRevoked: boolean;
   /** Whether it has its own limits, or is disabled. */
   readonly isGuarded: boolean;
+  readonly isTest: boolean;
   readonly counts: Numbers<typeof KEY_ACCOUNT>;
   guard: KeyGuard | undefined = undefined;
   /** The last period in which a refusal by its own limit is known to have been told. */
   quotaToldIn = 0;
   changed = false;
 
-  /** From a row: number, id, time of revocation, whether it is guarded, and the columns of `KEY_ACCOUNT`. */
+  /** From a row: number, id, time of revocation, whether it is guarded, mode, and the columns of `KEY_ACCOUNT`. */
   constructor(team: TeamAccount, row: readonly SQLOutputValue[], first: number) {
     this.team = team;
     this.no = row[first] as number;
     this.keyId = row[first + 1] as string;
     this.isRevoked = row[first + 2] !== null;
     this.isGuarded = row[first + 3] === 1;
-    this.counts = membersOf(KEY_ACCOUNT, row, first + 4) as Numbers<typeof KEY_ACCOUNT>;
+    this.isTest = row[first + 4] === 'test';
+    this.counts = membersOf(KEY_ACCOUNT, row, first + 5) as Numbers<typeof KEY_ACCOUNT>;
   }
 }

@@ -2,25 +2,26 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { addressBytes, holdsAddress, parseRange } from '../../domain/key-limits.ts';
 import type { AddressRange, KeyLimits } from '../../domain/key-limits.ts';
-import type { CallerRefusal, RateStanding } from '../../ports/ledger.ts';
+import type { CallerCheck, CallerRefusal, RateStanding } from '../../ports/ledger.ts';
 import type { TeamAccount } from './accounts.ts';
 import { RateWindow } from './rate-window.ts';
 import type { SqlRow } from './statements.ts';
 
 /** The columns of `key_limits` for reporting, with names that no other table uses. */
 export const LIMIT_COLUMNS = `l.disabled, l.expires_at_ms, l.requests_per_second AS key_requests_per_second,
-  l.characters AS key_characters, l.addresses`;
+  l.characters AS key_characters, l.addresses, l.scopes`;
 
 export const GUARD_COLUMNS = `${LIMIT_COLUMNS}, l.held_period_no, l.held_characters, l.window_newest_ms, l.window`;
 
 /** From a row with `LIMIT_COLUMNS`, which are all null for a key without limits. */
 export function limitsOfRow(row: SqlRow): KeyLimits {
-  const { expires_at_ms: expires, key_requests_per_second: rate, key_characters: characters, addresses } = row;
+  const { expires_at_ms: expires, key_requests_per_second: rate, key_characters: characters, addresses, scopes } = row;
   return {
     ...(isSet(expires) ? { expiresAtMs: Number(expires) } : {}),
     ...(isSet(rate) ? { requestsPerSecond: Number(rate) } : {}),
     ...(isSet(characters) ? { characters: Number(characters) } : {}),
     ...(isSet(addresses) ? { allowedAddresses: JSON.parse(String(addresses)) as string[] } : {}),
+    ...(isSet(scopes) ? { scopes: JSON.parse(String(scopes)) as string[] } : {}),
   };
 }
 
@@ -33,6 +34,9 @@ export function fullForMs(retryAfterMs: number, guard: KeyGuard | undefined, now
   const expiresInMs = (guard?.limits.expiresAtMs ?? Infinity) - nowMs;
   return Math.max(0, Math.min(retryAfterMs, expiresInMs) - 1);
 }
+
+/** What a request carries for the checks of its key. */
+export type FromCaller = Pick<CallerCheck, 'address' | 'scope'>;
 
 /** The team's current period, and what all its keys hold in it. */
 type TeamHeld = Pick<TeamAccount['counts'], 'periodNo' | 'heldCharacters'>;
@@ -56,14 +60,19 @@ export class KeyGuard {
   }
 
   /** The refusal that comes before any rate check. */
-  refusal(address: string | undefined, nowMs: number): Exclude<CallerRefusal, { kind: 'rate_limited' }> | undefined {
+  refusal({ address, scope }: FromCaller, nowMs: number): Exclude<CallerRefusal, { kind: 'rate_limited' }> | undefined {
     if (this.disabled) return { kind: 'key_revoked', reason: 'disabled' };
     const { expiresAtMs } = this.limits;
     if (expiresAtMs !== undefined && nowMs >= expiresAtMs) return { kind: 'key_revoked', reason: 'expired' };
-    if (this.#ranges === undefined) return undefined;
-    if (address === undefined) return { kind: 'address_wanted' };
-    const bytes = addressBytes(address);
-    return this.#ranges.some((range) => holdsAddress(range, bytes)) ? undefined : { kind: 'address_refused' };
+    if (this.#ranges !== undefined) {
+      if (address === undefined) return { kind: 'address_wanted' };
+      const bytes = addressBytes(address);
+      if (!this.#ranges.some((range) => holdsAddress(range, bytes))) return { kind: 'address_refused' };
+    }
+    const { scopes } = this.limits;
+    if (scopes === undefined) return undefined;
+    if (scope === undefined) return { kind: 'scope_wanted' };
+    return scopes.includes(scope) ? undefined : { kind: 'scope_missing' };
   }
 
   /** Call it only if the team's own window has a free slot: neither window discards anything before both have one. */

@@ -33,24 +33,28 @@ const LIMITS_JSON = `json_object(${LIMITS.map((name) => `'${name}', t.${columnOf
 /** Adds to an existing row: for late charges to a period, and days that are counted again after the clock stepped back. */
 export const ADDED = 'DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests';
 
+/** The characters of test keys among rows of `usage` with their keys. */
+export const OF_TESTS = "coalesce(sum(iif(k.mode = 'test', characters, 0)), 0)";
+
 /** Whether the period changed the team's credit (domain/period-credit.ts). */
 const MOVED_CREDIT = 'added_micro > 0 OR deducted_micro > 0 OR opening_micro <> balance_micro';
 
 const SQL = {
-  expire: tuples<[periodNo: number, characters: number, priceMicro: number, key: number]>(`
+  expire: tuples<[periodNo: number, characters: number, priceMicro: number, key: number, ofAllowance: number]>(`
     UPDATE operations SET state = ${EXPIRED}, until_ms = until_ms + ${REMEMBER_MS} WHERE (request_id, team) IN
       (SELECT request_id, team FROM operations WHERE team = ? AND state = ${OPEN} AND until_ms <= ? ORDER BY until_ms LIMIT ?)
-    RETURNING period_no, characters, price_micro, key`),
+    RETURNING period_no, characters, price_micro, key, of_allowance`),
   nextEnd: tuples<[number | null]>(`SELECT min(until_ms) FROM operations WHERE team = ? AND state = ${OPEN}`),
   anchor: tuples<[number]>(`SELECT coalesce(p.anchor_ms, t.created_at_ms) FROM teams t
     LEFT JOIN periods p ON p.team = t.no AND p.no = ? WHERE t.no = ?`),
-  leave: `UPDATE periods SET (left_ms, plan, limits, balance_micro) =
-      (SELECT max(periods.start_ms, min(periods.end_ms, ?)), t.plan, ${LIMITS_JSON}, ? FROM teams t WHERE t.no = periods.team)
+  leave: `UPDATE periods SET (left_ms, plan, limits, balance_micro, allowance_used) =
+      (SELECT max(periods.start_ms, min(periods.end_ms, ?)), t.plan, ${LIMITS_JSON}, ?, ? FROM teams t WHERE t.no = periods.team)
     WHERE team = ? AND no = ? AND left_ms IS NULL`,
   add: `INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms, opening_micro, added_micro) VALUES (?, ?, ?, ?, ?, ?, ?)`,
   // Periods are closed in order, so that none of these has been.
   spendLate: `UPDATE periods SET opening_micro = opening_micro - iif(no > $from, $micro, 0), balance_micro = balance_micro - $micro
     WHERE team = $team AND no >= $from`,
+  useAllowanceLate: 'UPDATE periods SET allowance_used = allowance_used + ? WHERE team = ? AND no = ?',
   enter: 'UPDATE books SET period_no = ?, period_end_ms = ? WHERE team = ?',
   unclosed: tuples<[no: number]>('SELECT no FROM periods WHERE team = ? AND left_ms IS NOT NULL AND closed_characters IS NULL ORDER BY no'),
   earlier: 'SELECT 1 FROM periods WHERE team = ? AND no < ? AND left_ms IS NOT NULL AND closed_characters IS NULL LIMIT 1',
@@ -59,9 +63,9 @@ const SQL = {
     SELECT team, period_no, key, characters, requests FROM key_books WHERE team = ? AND period_no = ? AND requests > 0
     ON CONFLICT (team, period_no, key) ${ADDED}`,
   reset: 'UPDATE key_books SET characters = 0, requests = 0 WHERE team = ? AND period_no = ?',
-  close: tuples<[characters: number | null]>(`UPDATE periods SET (closed_characters, closed_requests) =
-      (SELECT iif(${MOVED_CREDIT}, coalesce(sum(characters), 0), nullif(sum(characters), 0)), coalesce(sum(requests), 0)
-        FROM usage u WHERE u.team = periods.team AND u.period_no = periods.no)
+  close: tuples<[characters: number | null]>(`UPDATE periods SET (closed_characters, closed_requests, closed_test_characters) =
+      (SELECT iif(${MOVED_CREDIT}, coalesce(sum(characters), 0), nullif(sum(characters), 0)), coalesce(sum(requests), 0), ${OF_TESTS}
+        FROM usage u LEFT JOIN keys k ON k.no = u.key WHERE u.team = periods.team AND u.period_no = periods.no)
     WHERE team = ? AND no = ? AND left_ms IS NOT NULL AND closed_characters IS NULL RETURNING closed_characters`),
   dropUsage: 'DELETE FROM usage WHERE team = ? AND period_no = ?',
   dropPeriod: 'DELETE FROM periods WHERE team = ? AND no = ?',
@@ -95,11 +99,13 @@ export class Periods {
   endLeases(team: TeamAccount, nowMs: number, rowsMax: number): void {
     const ended = this.#sql.expire.all(team.no, nowMs, rowsMax);
     const limitsKeys = ended.length > 0 && this.#accounts.limitsKeys(team);
-    for (const [periodNo, characters, priceMicro, key] of ended) {
+    for (const [periodNo, characters, priceMicro, key, ofAllowance] of ended) {
       if (limitsKeys) this.#accounts.hold(this.#accounts.key(team, key)!, -characters, periodNo);
       team.counts.heldMicro -= priceMicro;
       // Holds of a past period are no longer in the counters.
-      if (periodNo === team.counts.periodNo) team.counts.heldCharacters -= characters;
+      const isCurrent = periodNo === team.counts.periodNo;
+      if (isCurrent) team.counts.heldCharacters -= characters;
+      if (isCurrent && ofAllowance === 1) this.#accounts.moveAllowance(team, 0, -characters);
       this.#accounts.touch(team);
     }
     // The cached reservations may have expired: look them up in the file from now on.
@@ -110,12 +116,17 @@ export class Periods {
 
   /** Records when the team's period ended, under which plan and with which balance. Call it before these are changed. */
   leave({ no, counts }: TeamAccount, nowMs: number): void {
-    this.#sql.leave.run(nowMs, counts.balanceMicro, no, counts.periodNo);
+    this.#sql.leave.run(nowMs, counts.balanceMicro, counts.allowanceUsed, no, counts.periodNo);
   }
 
   /** A charge to a past period: it is as if the balance had been lower since then. */
   spendLate({ no }: TeamAccount, periodNo: number, micro: Micro): void {
     if (micro > 0) this.#sql.spendLate.run({ $team: no, $from: periodNo, $micro: micro });
+  }
+
+  /** A charge to a past period, of its allowance for test keys. */
+  useAllowanceLate({ no }: TeamAccount, periodNo: number, characters: number): void {
+    this.#sql.useAllowanceLate.run(characters, no, periodNo);
   }
 
   /**
@@ -141,7 +152,9 @@ export class Periods {
     const [openingMicro, addedMicro] = before === 0 ? [0, balanceMicro] : [balanceMicro, 0];
     this.#sql.add.run(team.no, periodNo, startMs, endMs, anchorMs, openingMicro, addedMicro);
     this.#sql.enter.run(periodNo, endMs, team.no);
+    const { allowanceUsed, allowanceHeld } = team.counts;
     Object.assign(team.counts, { periodNo, periodEndMs: endMs, usedCharacters: 0, heldCharacters: 0 });
+    if (allowanceUsed + allowanceHeld > 0) this.#accounts.moveAllowance(team, -allowanceUsed, -allowanceHeld);
     this.#accounts.touch(team);
     if (before > 0) this.close(team, before, nowMs);
   }

@@ -24,11 +24,13 @@ export interface Held {
   readonly characters: number;
   readonly priceMicro: number;
   readonly periodNo: number;
+  /** Whether it is of the allowance for test keys. */
+  readonly ofAllowance: boolean;
 }
 
-const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
-const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null };
+const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no, of_allowance)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null, ofAllowance: false };
 const RANGE = '(request_id, team) > (?, ?) AND (request_id, team) <= (?, ?)';
 const FIRST: readonly [string, number] = ['', -1];
 const RESOLVED = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
@@ -40,8 +42,8 @@ const SQL = {
   add: `INSERT ${ADDED}`,
   // Replaces an expired row of the id that has not been deleted yet.
   addOver: `INSERT OR REPLACE ${ADDED}`,
-  resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number]>(
-    `${RESOLVED} RETURNING key, characters, price_micro, period_no`,
+  resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number, ofAllowance: number]>(
+    `${RESOLVED} RETURNING key, characters, price_micro, period_no, of_allowance`,
   ),
   resolveHeld: RESOLVED,
   rangeEnd: tuples<[string, number]>(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
@@ -73,11 +75,11 @@ export class RequestIds {
    * kept unless `over` is set.
    */
   add(team: TeamAccount, requestId: string, held: Held | undefined, untilMs: number, nowMs: number, over: boolean): boolean {
-    const { key, characters, priceMicro, periodNo } = held ?? NOTHING;
+    const { key, characters, priceMicro, periodNo, ofAllowance } = held ?? NOTHING;
     const state = held === undefined ? RELEASED : OPEN;
     const statement = over ? this.#sql.addOver : this.#sql.add;
     try {
-      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo);
+      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo, ofAllowance ? 1 : 0);
     } catch (error) {
       // Ids repeat so rarely that handling an error is cheaper than counting changes every time.
       if (constraintViolationOf(error) === 'exists') return false;
@@ -99,7 +101,9 @@ export class RequestIds {
       return this.#sql.resolveHeld.run(state, nowMs + REMEMBER_MS, requestId, team.no).changes === 0 ? undefined : held;
     }
     const row = this.#sql.resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no);
-    return row === undefined ? undefined : { key: row[0], characters: row[1], priceMicro: row[2], periodNo: row[3] };
+    if (row === undefined) return undefined;
+    const [key, characters, priceMicro, periodNo, ofAllowance] = row;
+    return { key, characters, priceMicro, periodNo, ofAllowance: ofAllowance === 1 };
   }
 
   /**

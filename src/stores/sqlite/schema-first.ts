@@ -29,6 +29,7 @@ CREATE TABLE teams (
   overage_characters INTEGER NOT NULL CHECK (overage_characters ${WHOLE}),
   overage_cap_minor INTEGER NOT NULL CHECK (overage_cap_minor ${WHOLE}),
   minor_per_million INTEGER NOT NULL CHECK (minor_per_million ${WHOLE}),
+  test_allowance INTEGER NOT NULL CHECK (test_allowance ${WHOLE}),
   currency TEXT NOT NULL,
   period TEXT NOT NULL,
   -- 0 not deleted; 1 being deleted; 2 being deleted, but its usage is kept; 3 only its usage is left. From 1 on only the deletion
@@ -56,6 +57,9 @@ CREATE TABLE books (
   period_end_ms INTEGER NOT NULL DEFAULT 0,
   used_characters INTEGER NOT NULL DEFAULT 0 CHECK (used_characters ${WHOLE}),
   held_characters INTEGER NOT NULL DEFAULT 0 CHECK (held_characters ${WHOLE}),
+  -- Of both, what test keys use for nothing (the plan's test_allowance).
+  allowance_used INTEGER NOT NULL DEFAULT 0 CHECK (allowance_used ${WHOLE}),
+  allowance_held INTEGER NOT NULL DEFAULT 0 CHECK (allowance_held ${WHOLE}),
   -- The slots taken in the last second: counts by millisecond, oldest first, and the time of the newest.
   window_newest_ms INTEGER NOT NULL DEFAULT 0,
   window BLOB NOT NULL DEFAULT x'' CHECK (length(window) <= 16384),
@@ -141,10 +145,14 @@ CREATE TABLE periods (
   deducted_micro INTEGER NOT NULL DEFAULT 0,
   balance_micro INTEGER,
   closed_requests INTEGER,
+  -- What test keys used for nothing, once the period has been left; and all that was charged to them, once it is final.
+  allowance_used INTEGER NOT NULL DEFAULT 0 CHECK (allowance_used ${WHOLE}),
+  closed_test_characters INTEGER,
   PRIMARY KEY (team, no)
 ) STRICT, WITHOUT ROWID;
 
--- Refusals for a limit for which an event was created: of the team where key is 0, otherwise of a key's own limit. The number is the
+-- Refusals for a limit for which an event was created: of the team where key is 0, of the allowance for test keys where it is -1,
+-- otherwise of a key's own limit. The number is the
 -- last period in which one was told; for credit how many were told, and told says whether one was since credit was last added.
 CREATE TABLE told_refusals (
   team INTEGER NOT NULL,
@@ -191,6 +199,8 @@ CREATE TABLE operations (
   characters INTEGER NOT NULL CHECK (characters ${WHOLE}),
   price_micro INTEGER NOT NULL CHECK (price_micro ${WHOLE}),
   period_no INTEGER,
+  -- Whether it is of the allowance for test keys.
+  of_allowance INTEGER NOT NULL DEFAULT 0 CHECK (of_allowance BETWEEN 0 AND 1),
   PRIMARY KEY (request_id, team),
   CHECK (state = 2 OR (key IS NOT NULL AND period_no IS NOT NULL))
 ) STRICT, WITHOUT ROWID;

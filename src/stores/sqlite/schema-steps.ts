@@ -5,8 +5,10 @@ import { FIRST, OLDEST_SCHEMA } from './schema-first.ts';
 /** SQL, or a function for what SQL alone cannot do. */
 export type SchemaStep = string | ((database: DatabaseSync) => void);
 
+const KEY_SCOPES = 'ALTER TABLE key_limits ADD COLUMN scopes TEXT CHECK (json_valid(scopes))';
+
 /** The first makes an empty file, each of the others migrates a file to the next version; all run in one transaction. */
-export const MIGRATIONS: readonly SchemaStep[] = [FIRST];
+export const MIGRATIONS: readonly SchemaStep[] = [FIRST, KEY_SCOPES];
 
 /** The version of this schema. */
 export const SCHEMA = OLDEST_SCHEMA + MIGRATIONS.length - 1;

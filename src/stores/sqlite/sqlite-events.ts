@@ -8,6 +8,7 @@ import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
+import { TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -25,9 +26,6 @@ const SQL = {
     'SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM usage_days WHERE team = ? AND day = ?',
   ),
 };
-
-/** In place of a key's number, for a limit of the team. */
-const WHOLE_TEAM = 0;
 
 /** The number of characters from which the next threshold is reached, in this period. */
 export interface ThresholdMark {
@@ -54,7 +52,7 @@ export class SqliteEvents implements HistoryHooks {
     if (limits.billing === 'credit')
       return this.balance(team.teamId, limits.currency, counts.balanceMicro + price, counts.balanceMicro, nowMs);
     if (team.thresholdMark?.periodNo !== counts.periodNo) team.thresholdMark = this.#markOf(team);
-    if (counts.usedCharacters < team.thresholdMark.characters) return;
+    if (counts.usedCharacters - counts.allowanceUsed < team.thresholdMark.characters) return;
     this.#quota(team, nowMs);
     team.thresholdMark = this.#markOf(team);
   }
@@ -66,8 +64,13 @@ export class SqliteEvents implements HistoryHooks {
       if (!team.isCreditTold) this.#creditRefused(team, characters, nowMs);
       return;
     }
+    const { periodNo } = team.counts;
+    if (refusal.of === 'test_keys') {
+      if (team.allowanceToldIn !== periodNo) this.#allowanceRefused(team, characters, nowMs);
+      return;
+    }
     const whose = refusal.of === 'key' ? key : team;
-    if (whose.quotaToldIn !== team.counts.periodNo) this.#quotaRefused(whose, team, characters, nowMs);
+    if (whose.quotaToldIn !== periodNo) this.#quotaRefused(whose, team, characters, nowMs);
   }
 
   #creditRefused(team: TeamAccount, characters: number, nowMs: number): void {
@@ -92,6 +95,18 @@ export class SqliteEvents implements HistoryHooks {
     const period = { startMs: usage.periodStartMs, number: periodNo };
     this.keep(eventIds.quotaLimit(id, period), team.teamId, nowMs, { kind: 'limit_reached', code, ...keyId, requiredCharacters, usage });
     this.#sql.setToldRefusal.run(team.no, of, code, periodNo);
+  }
+
+  #allowanceRefused(team: TeamAccount, requiredCharacters: number, nowMs: number): void {
+    const code = 'quota_exceeded';
+    const { periodNo } = team.counts;
+    const [toldIn] = this.#sql.toldRefusal.get(team.no, TEST_KEYS, code) ?? [];
+    team.allowanceToldIn = periodNo;
+    if (toldIn === periodNo) return;
+    const usage = this.#usageNow(team);
+    const id = eventIds.testLimit(team.teamId, { startMs: usage.periodStartMs, number: periodNo });
+    this.keep(id, team.teamId, nowMs, { kind: 'limit_reached', code, testKeys: true, requiredCharacters, usage });
+    this.#sql.setToldRefusal.run(team.no, TEST_KEYS, code, periodNo);
   }
 
   dayFinished({ no, teamId }: TeamAccount, day: number, nowMs: number): void {
@@ -157,7 +172,8 @@ export class SqliteEvents implements HistoryHooks {
   #keepReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {
     const { teamId, limits } = usage.team;
     const period = { startMs: usage.periodStartMs, number: periodNo };
-    for (const percent of percentsReached(this.#rules, limits.characterLimit, this.#lastPercent(no, periodNo), usage.characters)) {
+    const charged = usage.characters - usage.allowanceUsed;
+    for (const percent of percentsReached(this.#rules, limits.characterLimit, this.#lastPercent(no, periodNo), charged)) {
       this.keep(eventIds.quota(teamId, period, percent), teamId, nowMs, { kind: 'quota_threshold', percent, usage });
       this.#sql.setLastPercent.run(no, periodNo, percent);
     }

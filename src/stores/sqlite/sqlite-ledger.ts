@@ -3,7 +3,6 @@
 // get the state of the id.
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type {
   Admission,
@@ -23,7 +22,7 @@ import type {
 import { readPairs } from '../records/glossary-record.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import { fullForMs } from './key-guard.ts';
-import type { KeyGuard } from './key-guard.ts';
+import type { FromCaller, KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
 import type { Held } from './request-ids.ts';
 import { COMMITTED, EXPIRED, OPEN, RELEASED } from './sqlite-schema.ts';
@@ -95,30 +94,25 @@ export class SqliteLedger implements Ledger {
       return { kind: 'admitted', reservation, ...(request.reportPlan === true ? { plan: this.#accounts.planOf(team) } : {}) };
     }
     if (key === undefined) return { kind: 'key_unknown' };
-    const refusal = this.#callerRefusal(team, key, request.address, nowMs, true);
+    const refusal = this.#callerRefusal(team, key, request, nowMs, true);
     if (refusal !== undefined) return refusal;
     const answer = this.#judge(request, team, key, nowMs);
     return this.#place(request, team, key, answer, nowMs, true)!;
   }
 
-  readonly #check = ({ teamId, keyId, address }: CallerCheck, nowMs: number): CheckedCaller => {
+  readonly #check = (check: CallerCheck, nowMs: number): CheckedCaller => {
+    const { teamId, keyId } = check;
     const team = this.#accounts.team(teamId, keyId);
     const key = team && this.#accounts.key(team, keyId);
     if (team === undefined || key === undefined) return { kind: 'key_unknown' };
-    return this.#callerRefusal(team, key, address, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
+    return this.#callerRefusal(team, key, check, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
   };
 
   /** Checks key and rate, for a request that takes a slot or only asks. */
-  #callerRefusal(
-    team: TeamAccount,
-    key: KeyAccount,
-    address: string | undefined,
-    nowMs: number,
-    takesPlace: boolean,
-  ): CallerRefusal | undefined {
+  #callerRefusal(team: TeamAccount, key: KeyAccount, from: FromCaller, nowMs: number, takesPlace: boolean): CallerRefusal | undefined {
     if (key.isRevoked) return { kind: 'key_revoked' };
     const { guard } = key;
-    const barred = guard?.refusal(address, nowMs);
+    const barred = guard?.refusal(from, nowMs);
     if (barred !== undefined) return barred;
     this.#stamp(key, nowMs);
     // Saved even on a refusal: slots that were freed or moved must stay so, whatever the clock does next.
@@ -141,7 +135,7 @@ export class SqliteLedger implements Ledger {
     const characters = request.charged ?? request.characters;
     const dictionary = glossary === undefined ? undefined : this.#dictionary(no, glossary);
     if (typeof dictionary === 'object') return dictionary;
-    const refusal = (key.guard && keyRefusal(key, key.guard, counts, characters)) ?? accountRefusal(limits, counts, characters);
+    const refusal = (key.guard && keyRefusal(key, key.guard, counts, characters)) ?? accountRefusal(key, characters);
     if (refusal !== undefined) return refusal;
     const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
     return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
@@ -154,11 +148,13 @@ export class SqliteLedger implements Ledger {
   #place(request: AdmissionRequest, team: TeamAccount, key: KeyAccount, answer: Placed, nowMs: number, over: boolean): Placed | undefined {
     const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
     const { limits, counts } = team;
+    const ofAllowance = usesAllowance(key);
     const held = reservation && {
       key: key.no,
       characters: reservation.characters,
-      priceMicro: limits.billing === 'credit' ? costMicro(reservation.characters, limits.minorPerMillion) : 0,
+      priceMicro: limits.billing === 'credit' && !ofAllowance ? costMicro(reservation.characters, limits.minorPerMillion) : 0,
       periodNo: counts.periodNo,
+      ofAllowance,
     };
     if (!this.#ids.add(team, request.requestId, held, reservation?.leaseUntilMs ?? nowMs + REMEMBER_MS, nowMs, over)) return undefined;
     this.#stamp(key, nowMs);
@@ -172,6 +168,7 @@ export class SqliteLedger implements Ledger {
     if (reservation !== undefined && held !== undefined) {
       counts.heldCharacters += held.characters;
       counts.heldMicro += held.priceMicro;
+      if (ofAllowance) this.#accounts.moveAllowance(team, 0, held.characters);
       if (guard !== undefined) this.#accounts.hold(key, held.characters, held.periodNo);
       team.leaseDueMs = Math.min(team.leaseDueMs, reservation.leaseUntilMs);
     }
@@ -210,6 +207,7 @@ export class SqliteLedger implements Ledger {
     // The counts of a past period are final; its holds are no longer in the team's counters.
     const isCurrent = held.periodNo === counts.periodNo;
     if (isCurrent) counts.heldCharacters -= held.characters;
+    if (isCurrent && held.ofAllowance) this.#accounts.moveAllowance(team, 0, -held.characters);
     // The key of a reservation always exists.
     const key = this.#accounts.key(team, held.key)!;
     if (key.guard !== undefined) this.#accounts.hold(key, -held.characters, held.periodNo);
@@ -218,11 +216,13 @@ export class SqliteLedger implements Ledger {
     return { kind: isCommit ? 'committed' : 'released' };
   };
 
-  #charge(key: KeyAccount, { characters, priceMicro, periodNo }: Held, isCurrent: boolean, nowMs: number): void {
+  #charge(key: KeyAccount, { characters, priceMicro, periodNo, ofAllowance }: Held, isCurrent: boolean, nowMs: number): void {
     const { team, counts } = key;
     team.counts.balanceMicro -= priceMicro;
     if (isCurrent) team.counts.usedCharacters += characters;
     else this.#periods.spendLate(team, periodNo, priceMicro);
+    if (ofAllowance && isCurrent) this.#accounts.moveAllowance(team, characters, 0);
+    else if (ofAllowance) this.#periods.useAllowanceLate(team, periodNo, characters);
     // A key's row counts a single period: counts of an earlier one are first moved to `usage`.
     if (periodNo > counts.periodNo) {
       if (counts.requests > 0) this.#sql.addUsage.run(key.no, counts.characters, counts.requests, team.no, counts.periodNo);
@@ -256,10 +256,25 @@ function keyRefusal({ counts }: KeyAccount, guard: KeyGuard, team: TeamAccount['
   return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: team.periodEndMs, of: 'key' };
 }
 
-/** Checked after the glossary: whether used, held and requested characters fit the quota, or the price fits the credit. */
-function accountRefusal(limits: TeamLimits, counts: TeamAccount['counts'], characters: number): Placed | undefined {
+/** Whether what this key uses is of the plan's allowance for test keys. */
+function usesAllowance({ isTest, team: { limits } }: KeyAccount): boolean {
+  return isTest && limits.testAllowance > 0;
+}
+
+/**
+ * Checked after the glossary: whether used, held and requested characters fit the allowance for test keys or the quota, or the price
+ * fits the credit.
+ */
+function accountRefusal(key: KeyAccount, characters: number): Placed | undefined {
+  const { limits, counts } = key.team;
+  const ofAllowance = counts.allowanceUsed + counts.allowanceHeld;
+  if (usesAllowance(key)) {
+    const { testAllowance: characterLimit } = limits;
+    if (ofAllowance + characters <= characterLimit) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: counts.periodEndMs, of: 'test_keys' };
+  }
   if (limits.billing === 'quota') {
-    const total = counts.usedCharacters + counts.heldCharacters + characters;
+    const total = counts.usedCharacters + counts.heldCharacters + characters - ofAllowance;
     const { characterLimit, overageCharacters, overageCapMinor } = limits;
     if (total <= characterLimit + overageCharacters) return undefined;
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: counts.periodEndMs };

@@ -30,7 +30,8 @@ const SQL = {
   dropRefusals: "DELETE FROM told_refusals WHERE team = ? AND code = 'quota_exceeded' AND number > ?",
   addPeriod: `INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms, opening_micro, added_micro, deducted_micro)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  setBooks: 'UPDATE books SET period_no = ?, period_end_ms = ?, used_characters = ?, held_characters = ?, day = ? WHERE team = ?',
+  setBooks: `UPDATE books SET period_no = ?, period_end_ms = ?, used_characters = ?, held_characters = ?, allowance_used = ?,
+    allowance_held = ?, day = ? WHERE team = ?`,
   setKey: `UPDATE key_books SET last_used_at_ms = ?, period_no = ?, characters = ?, requests = ?, day_characters = ?, day_requests = ?
     WHERE team = ? AND key = (SELECT no FROM keys WHERE key_id = ?)`,
   setHeld: `UPDATE key_limits SET held_period_no = ?, held_characters = ? WHERE key = (SELECT no FROM keys WHERE key_id = ?)`,
@@ -103,14 +104,16 @@ class SqliteMender implements StoreMender {
     }
   }
 
-  #writeCounts(no: number, { period, usedCharacters, heldCharacters, keys, days }: TeamContents, today: number): void {
+  #writeCounts(no: number, contents: TeamContents, today: number): void {
+    const { period, usedCharacters, heldCharacters, allowanceUsed, allowanceHeld, keys, days } = contents;
     const { number, endMs } = period;
     const ofToday = new Map(days.filter(({ day }) => day === today).map((one) => [one.keyId, one]));
-    this.#sql.setBooks.run(number, endMs, usedCharacters, heldCharacters, ofToday.size > 0 ? today : 0, no);
+    const counts = [usedCharacters, heldCharacters, allowanceUsed, allowanceHeld];
+    this.#sql.setBooks.run(number, endMs, ...counts, ofToday.size > 0 ? today : 0, no);
     for (const { keyId, lastUsedAtMs = 0, characters, requests, heldCharacters: held = 0 } of keys) {
       const day = ofToday.get(keyId);
-      const counts = [requests > 0 ? number : 0, characters, requests, day?.characters ?? 0, day?.requests ?? 0];
-      this.#sql.setKey.run(lastUsedAtMs, ...counts, no, keyId);
+      const ofKey = [requests > 0 ? number : 0, characters, requests, day?.characters ?? 0, day?.requests ?? 0];
+      this.#sql.setKey.run(lastUsedAtMs, ...ofKey, no, keyId);
       this.#sql.setHeld.run(number, held, keyId);
     }
   }

@@ -29,7 +29,7 @@ import { keyRecordOf } from './key-rows.ts';
 import { RateWindow } from './rate-window.ts';
 import { eventOf } from './sqlite-outbox.ts';
 import type { EventRow } from './sqlite-outbox.ts';
-import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
+import { NOT_ERASED, OPEN, TEST_KEYS } from './sqlite-schema.ts';
 import { judgeFile } from './sqlite-structure.ts';
 import { named, prepared, objects, tuples } from './statements.ts';
 import type { SqlRow, Statements } from './statements.ts';
@@ -44,26 +44,36 @@ export const STATES: readonly RequestState[] = ['open', 'committed', 'released',
 export const NO_DIGEST = 'none:';
 
 /** The stored part of a request id; what a settled one held no longer matters. */
-interface RequestRow extends Omit<RequestContents, 'state' | 'keyId' | 'periodNumber'> {
+interface RequestRow extends Omit<RequestContents, 'state' | 'keyId' | 'periodNumber' | 'ofAllowance'> {
   readonly team: number;
   readonly state: number;
   readonly keyId: string | null;
   readonly periodNumber: number | null;
+  readonly ofAllowance: number;
 }
 
-interface PeriodRow extends Pick<PeriodContents, 'number' | 'startMs' | 'endMs'> {
+interface PeriodRow extends Pick<PeriodContents, 'number' | 'startMs' | 'endMs' | 'allowanceUsed'> {
   readonly plan: string | null;
   /** JSON. */
   readonly limits: string;
   readonly closed: number | null;
   readonly closedRequests: number | null;
+  readonly closedTests: number | null;
   readonly openingMicro: number | null;
   readonly addedMicro: number;
   readonly deductedMicro: number;
   readonly balanceMicro: number | null;
 }
 
-const REQUEST = `${named('o', 'team', 'requestId', 'state', 'untilMs', 'characters', 'priceMicro')}, o.period_no AS periodNumber`;
+interface UseRow {
+  readonly period: number;
+  readonly keyId: string;
+  readonly mode: string;
+  readonly characters: number;
+  readonly requests: number;
+}
+
+const REQUEST = `${named('o', 'team', 'requestId', 'state', 'untilMs', 'characters', 'priceMicro', 'ofAllowance')}, o.period_no AS periodNumber`;
 
 const SQL = {
   behind: tuples<[no: number]>(`SELECT no FROM teams WHERE no > ? AND erasure = ${NOT_ERASED} ORDER BY no LIMIT ?`),
@@ -82,10 +92,10 @@ const SQL = {
     ) JOIN keys k ON k.no = key GROUP BY key, day ORDER BY key, day`),
   lastDay: tuples<[number | null]>('SELECT max(day) FROM usage_days WHERE team = ?'),
   periods: objects<PeriodRow>(`SELECT no AS number, start_ms AS startMs, coalesce(left_ms, end_ms) AS endMs, plan, limits,
-      closed_characters AS closed, closed_requests AS closedRequests, opening_micro AS openingMicro, added_micro AS addedMicro,
+      closed_characters AS closed, closed_requests AS closedRequests, closed_test_characters AS closedTests, allowance_used AS allowanceUsed, opening_micro AS openingMicro, added_micro AS addedMicro,
       deducted_micro AS deductedMicro, balance_micro AS balanceMicro FROM periods WHERE team = ? AND no < ? ORDER BY no`),
-  uses: objects<{ readonly period: number; readonly keyId: string; readonly characters: number; readonly requests: number }>(`
-    SELECT period_no AS period, key_id AS keyId, sum(characters) AS characters, sum(requests) AS requests FROM (
+  uses: objects<UseRow>(`
+    SELECT period_no AS period, key_id AS keyId, k.mode, sum(characters) AS characters, sum(requests) AS requests FROM (
       SELECT period_no, key, characters, requests FROM usage WHERE team = $team
       UNION ALL SELECT period_no, key, characters, requests FROM key_books WHERE team = $team AND requests > 0
     ) JOIN keys k ON k.no = key WHERE period_no < $current GROUP BY period_no, key ORDER BY period_no, key`),
@@ -97,9 +107,9 @@ const SQL = {
   told: objects<TeamContents['toldPercents'][number]>(
     'SELECT period_no AS number, percent FROM told_percents WHERE team = ? AND percent > 0 ORDER BY period_no',
   ),
-  refusals: tuples<[keyId: string | null, code: ToldRefusal['code'], number: number, told: number]>(
-    `SELECT k.key_id, r.code, r.number, r.told FROM told_refusals r LEFT JOIN keys k ON k.no = r.key
-     WHERE r.team = ? AND (r.code = 'credit_exhausted' OR r.number = ?) ORDER BY k.key_id, r.code DESC`,
+  refusals: tuples<[keyId: string | null, code: ToldRefusal['code'], number: number, told: number, key: number]>(
+    `SELECT k.key_id, r.code, r.number, r.told, r.key FROM told_refusals r LEFT JOIN keys k ON k.no = r.key
+     WHERE r.team = ? AND (r.code = 'credit_exhausted' OR r.number = ?) ORDER BY k.key_id, r.code DESC, r.key DESC`,
   ),
   pieces: tuples<[Uint8Array<ArrayBuffer>]>(`SELECT piece FROM pieces p
     JOIN teams t ON t.no = p.team WHERE t.team_id = ? AND p.blob = ? ORDER BY place`),
@@ -232,6 +242,8 @@ export class SqliteReader implements StoreReader {
       period: { number: current, startMs, endMs, anchorMs, credit: runningCredit(row) },
       usedCharacters: Number(row['used_characters']),
       heldCharacters: Number(row['held_characters']),
+      allowanceUsed: Number(row['allowance_used']),
+      allowanceHeld: Number(row['allowance_held']),
       heldMicro: Number(row['held_micro']),
       window: windowOf(row),
       keys: this.#sql.keys.all(no).map(keyOf),
@@ -239,8 +251,9 @@ export class SqliteReader implements StoreReader {
       dayDone: this.#dayDone(no, Number(row['day'])),
       periods: this.#periodsOf(no, current, requests),
       toldPercents: this.#sql.told.all(no),
-      toldRefusals: this.#sql.refusals.all(no, current).map(([keyId, code, number, told]): ToldRefusal => {
+      toldRefusals: this.#sql.refusals.all(no, current).map(([keyId, code, number, told, key]): ToldRefusal => {
         if (code === 'credit_exhausted') return { code, number, told: told === 1 };
+        if (key === TEST_KEYS) return { code, testKeys: true, number };
         return { code, ...(keyId === null ? {} : { keyId }), number };
       }),
       refusals: records('refusals'),
@@ -258,8 +271,9 @@ export class SqliteReader implements StoreReader {
   #periodsOf(no: number, current: number, requests: readonly RequestContents[]): PeriodContents[] {
     const uses = Map.groupBy(this.#sql.uses.all({ $team: no, $current: current }), ({ period }) => period);
     return this.#sql.periods.all(no, current).flatMap((row) => {
-      const { number, startMs, endMs, plan, limits, closed, closedRequests } = row;
-      const keys = (uses.get(number) ?? []).map(({ period: _period, ...use }) => use);
+      const { number, startMs, endMs, plan, limits, closed, closedRequests, closedTests, allowanceUsed } = row;
+      const own = uses.get(number) ?? [];
+      const keys = own.map(({ period: _period, mode: _mode, ...use }) => use);
       const isOpen = requests.some(({ state, periodNumber }) => state === 'open' && periodNumber === number);
       const credit = creditOf(row);
       if (keys.length === 0 && !isOpen && closed === null && !(credit && movedCredit(credit))) return [];
@@ -270,6 +284,8 @@ export class SqliteReader implements StoreReader {
         closed: closed !== null,
         held: plan === null ? undefined : { plan, limits: JSON.parse(limits) as TeamLimits },
         characters: closed ?? keys.reduce((sum, { characters }) => sum + characters, 0),
+        allowanceUsed,
+        testCharacters: closedTests ?? own.reduce((sum, { mode, characters }) => (mode === 'test' ? sum + characters : sum), 0),
         requests: closed === null ? keys.reduce((sum, { requests: count }) => sum + count, 0) : (closedRequests ?? undefined),
         credit,
         keys: closed !== null && keys.length === 0 ? undefined : keys,
@@ -309,8 +325,8 @@ function keyOf(row: SqlRow): KeyContents {
   };
 }
 
-function requestOf({ team: _team, requestId, state, untilMs, keyId, periodNumber, ...held }: RequestRow): RequestContents {
+function requestOf({ team: _team, requestId, state, untilMs, keyId, periodNumber, ofAllowance, ...held }: RequestRow): RequestContents {
   const known = { requestId, state: STATES[state]!, untilMs };
-  if (state !== OPEN) return { ...known, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined };
-  return { ...known, ...held, keyId: keyId ?? undefined, periodNumber: Number(periodNumber) };
+  if (state !== OPEN) return { ...known, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined, ofAllowance: false };
+  return { ...known, ...held, keyId: keyId ?? undefined, periodNumber: Number(periodNumber), ofAllowance: ofAllowance === 1 };
 }

@@ -10,6 +10,10 @@ export const COMMITTED = 1;
 export const RELEASED = 2;
 export const EXPIRED = 3;
 
+/** In place of a key's number in `told_refusals`: the whole team, and the allowance for test keys. */
+export const WHOLE_TEAM = 0;
+export const TEST_KEYS = -1;
+
 /** States of a team's deletion (schema-first.ts); the numbers are stored in files. */
 export const NOT_ERASED = 0;
 export const ERASING = 1;

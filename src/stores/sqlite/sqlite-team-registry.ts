@@ -61,9 +61,11 @@ export class SqliteTeamRegistry implements TeamRegistry {
     return this.#pages.read(page, (no, nowMs) => {
       const row = this.#parts.teams.find(no);
       if (row === undefined) return undefined;
-      const { team, usedCharacters, periodEndMs } = row;
+      const { team, usedCharacters, allowanceUsed, periodEndMs } = row;
       // The next admission begins the current period, in which nothing is settled yet.
-      return { team, characters: nowMs < periodEndMs ? usedCharacters : 0, ...this.#parts.keys.summary(no) };
+      const isRunning = nowMs < periodEndMs;
+      const counts = { characters: isRunning ? usedCharacters : 0, allowanceUsed: isRunning ? allowanceUsed : 0 };
+      return { team, ...counts, ...this.#parts.keys.summary(no) };
     });
   }
 

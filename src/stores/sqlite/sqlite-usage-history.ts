@@ -11,6 +11,7 @@ import type { KeyRecord, TeamPage, Usage } from '../../ports/team-registry.ts';
 import { isInSpan } from '../../domain/period-span.ts';
 import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
 import type { KeyRows } from './key-rows.ts';
+import { OF_TESTS } from './periods.ts';
 import { TeamPages } from './registry-work.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -33,6 +34,8 @@ type PeriodRow = [
   closed: number | null,
   running: number,
   closedRequests: number | null,
+  allowanceUsed: number,
+  testCharacters: number | null,
   ...credit: CreditRow,
 ];
 type CreditRow = readonly [openingMicro: number | null, addedMicro: number, deductedMicro: number, balanceMicro: number | null];
@@ -48,12 +51,14 @@ const SQL = {
     WHERE b.team = ? AND b.day BETWEEN ? AND ? AND u.day_requests > 0 ORDER BY u.key`),
   // The limits are unknown for periods that ended before plans were recorded with them.
   periods: tuples<PeriodRow>(`SELECT p.no, p.start_ms, coalesce(p.left_ms, p.end_ms), p.plan, p.limits, p.closed_characters,
-      coalesce(p.no = b.period_no, 0), p.closed_requests, ${CREDIT}
+      coalesce(p.no = b.period_no, 0), p.closed_requests, p.allowance_used, p.closed_test_characters, ${CREDIT}
     FROM periods p LEFT JOIN books b ON b.team = p.team
     WHERE p.team = ? AND (p.left_ms >= ? OR p.no = b.period_no) ORDER BY p.no DESC`),
-  charged: tuples<[characters: number, requests: number]>(`SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM (
-      SELECT characters, requests FROM usage WHERE team = $team AND period_no = $no
-      UNION ALL SELECT characters, requests FROM key_books WHERE team = $team AND period_no = $no)`),
+  charged: tuples<[characters: number, requests: number, ofTests: number]>(`SELECT coalesce(sum(characters), 0),
+      coalesce(sum(requests), 0), ${OF_TESTS} FROM (
+        SELECT key, characters, requests FROM usage WHERE team = $team AND period_no = $no
+        UNION ALL SELECT key, characters, requests FROM key_books WHERE team = $team AND period_no = $no
+      ) u LEFT JOIN keys k ON k.no = u.key`),
 };
 
 type Parts = Pick<StoreParts, 'database' | 'path' | 'clock' | 'work' | 'accounts' | 'periods' | 'keys' | 'historyDays'>;
@@ -132,18 +137,21 @@ export class SqliteUsageHistory implements UsageHistory {
   }
 
   #periodOf(team: number, row: PeriodRow): PeriodUse {
-    const [number, startMs, endMs, plan, limits, closed, isRunning, closedRequests, ...credit] = row;
+    const [number, startMs, endMs, plan, limits, closed, isRunning, closedRequests, leftAllowance, closedTests, ...credit] = row;
     const bounds = { number, startMs, endMs };
     const counted = closed === null ? this.#sql.charged.get({ $team: team, $no: number })! : undefined;
     const requests = counted?.[1] ?? closedRequests ?? undefined;
+    const testCharacters = counted?.[2] ?? closedTests ?? 0;
     if (isRunning === 1) {
-      const { team: held, usedCharacters } = this.#teams.get(team);
-      const now = creditOf(credit, held.balanceMicro);
-      return { ...bounds, closed: false, plan: held.plan, limits: held.limits, characters: usedCharacters, requests, credit: now };
+      const { team: held, usedCharacters, allowanceUsed } = this.#teams.get(team);
+      const { plan: name, limits: current } = held;
+      const counts = { characters: usedCharacters, allowanceUsed, testCharacters, requests };
+      return { ...bounds, closed: false, plan: name, limits: current, ...counts, credit: creditOf(credit, held.balanceMicro) };
     }
     const characters = closed ?? counted![0];
     const kept = { plan, limits: JSON.parse(limits) as TeamLimits };
-    return { ...bounds, closed: closed !== null, ...kept, characters, requests, credit: creditOf(credit) };
+    const counts = { characters, allowanceUsed: leftAllowance, testCharacters, requests };
+    return { ...bounds, closed: closed !== null, ...kept, ...counts, credit: creditOf(credit) };
   }
 
   /** Readers and writers do not wait for each other. */
@@ -233,10 +241,20 @@ function together(kept: readonly DayRow[], counted: readonly DayRow[]): DayRow[]
 const PERIOD_SQL = {
   bounds: tuples<[startMs: number, endMs: number]>('SELECT start_ms, end_ms FROM periods WHERE team = ? AND no = ?'),
   closed: tuples<
-    [startMs: number, endMs: number, plan: string | null, limits: string | null, characters: number, requests: number, ...CreditRow]
+    [
+      startMs: number,
+      endMs: number,
+      plan: string | null,
+      limits: string | null,
+      characters: number,
+      requests: number,
+      allowanceUsed: number,
+      testCharacters: number | null,
+      ...CreditRow,
+    ]
   >(
-    `SELECT start_ms, coalesce(left_ms, end_ms), plan, limits, closed_characters, closed_requests, ${CREDIT} FROM periods p
-      WHERE team = ? AND no = ?`,
+    `SELECT start_ms, coalesce(left_ms, end_ms), plan, limits, closed_characters, closed_requests, allowance_used,
+      closed_test_characters, ${CREDIT} FROM periods p WHERE team = ? AND no = ?`,
   ),
   byKey: tuples<[key: number, characters: number, requests: number]>(
     'SELECT key, characters, requests FROM usage WHERE team = ? AND period_no = ?',
@@ -257,14 +275,17 @@ export class PeriodUsage {
 
   /** For the team's current period; the team must be up to date. */
   current(no: number): Usage {
-    const { team, usedCharacters, periodNo } = this.#teams.get(no);
+    const { team, usedCharacters, allowanceUsed, periodNo } = this.#teams.get(no);
     const [periodStartMs, periodEndMs] = this.#sql.bounds.get(no, periodNo)!;
-    return { team, periodStartMs, periodEndMs, characters: usedCharacters, keys: this.#keys.usage(no) };
+    return { team, periodStartMs, periodEndMs, characters: usedCharacters, allowanceUsed, keys: this.#keys.usage(no) };
   }
 
   /** For a closed period with usage. */
   closed(no: number, periodNo: number): { readonly period: PeriodUse; readonly usage: Usage } {
-    const [startMs, endMs, heldPlan, heldLimits, characters, requestsOfAll, ...credit] = this.#sql.closed.get(no, periodNo)!;
+    const [startMs, endMs, heldPlan, heldLimits, characters, requestsOfAll, allowanceUsed, ofTests, ...credit] = this.#sql.closed.get(
+      no,
+      periodNo,
+    )!;
     const { team } = this.#teams.get(no);
     const plan = heldPlan ?? team.plan;
     const limits = heldLimits === null ? team.limits : (JSON.parse(heldLimits) as TeamLimits);
@@ -282,10 +303,12 @@ export class PeriodUsage {
         plan,
         limits,
         characters,
+        allowanceUsed,
+        testCharacters: ofTests ?? 0,
         requests: requestsOfAll,
         credit: creditOf(credit),
       },
-      usage: { team: { ...team, plan, limits }, periodStartMs: startMs, periodEndMs: endMs, characters, keys },
+      usage: { team: { ...team, plan, limits }, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys },
     };
   }
 }

@@ -3,12 +3,20 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import type { PeriodCredit } from '../../domain/period-credit.ts';
-import type { KeyContents, LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
+import type {
+  KeyContents,
+  LooseContents,
+  PeriodContents,
+  StoreReader,
+  StoreWriter,
+  TeamContents,
+  ToldRefusal,
+} from '../../ports/store-contents.ts';
 import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { RateWindow } from './rate-window.ts';
 import { NO_DIGEST, SqliteReader, STATES } from './sqlite-reader.ts';
 import { SCHEMA } from './schema-steps.ts';
-import { LIMITS } from './sqlite-schema.ts';
+import { LIMITS, TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
 import { columnOf } from './statements.ts';
 
 /** Teams written per transaction. */
@@ -34,17 +42,17 @@ export class SqliteWriter implements StoreWriter {
     for (const { keyId, day, ...counts } of contents.days) {
       if (day !== running) this.#insert('usage_days', { team, day, key: keys.get(keyId)!, ...counts });
     }
-    for (const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber } of contents.requests) {
+    for (const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance } of contents.requests) {
       // The owner of a settled id does not matter, but the schema requires some key and period.
       const owner = { key: keys.get(keyId ?? '') ?? [...keys.values()][0] ?? 0, periodNo: periodNumber ?? contents.period.number };
       const whose = state === 'released' ? { key: null, periodNo: null } : owner;
-      this.#insert('operations', { requestId, team, state: STATES.indexOf(state), untilMs, characters, priceMicro, ...whose });
+      const held = { characters, priceMicro, ofAllowance: ofAllowance ? 1 : 0 };
+      this.#insert('operations', { requestId, team, state: STATES.indexOf(state), untilMs, ...held, ...whose });
     }
     for (const { number, percent } of contents.toldPercents) this.#insert('told_percents', { team, periodNo: number, percent });
     for (const one of contents.toldRefusals) {
       const told = one.code === 'quota_exceeded' || one.told ? 1 : 0;
-      const key = one.code === 'quota_exceeded' && one.keyId !== undefined ? keys.get(one.keyId)! : 0;
-      this.#insert('told_refusals', { team, key, code: one.code, number: one.number, told });
+      this.#insert('told_refusals', { team, key: toldKey(one, keys), code: one.code, number: one.number, told });
     }
     for (const [id, value] of contents.refusals) this.#insert('records', { team, kind: 'refusals', id, value });
     this.#writeGlossaries(team, contents, entries);
@@ -92,7 +100,19 @@ export class SqliteWriter implements StoreWriter {
     this.#database.close();
   }
 
-  #writeTeam({ team: whole, period, usedCharacters, heldCharacters, heldMicro, window, days, dayDone }: TeamContents): number {
+  #writeTeam(contents: TeamContents): number {
+    const {
+      team: whole,
+      period,
+      usedCharacters,
+      heldCharacters,
+      allowanceUsed,
+      allowanceHeld,
+      heldMicro,
+      window,
+      days,
+      dayDone,
+    } = contents;
     const { limits, balanceMicro, nextPlan, ...record } = whole;
     const { by } = nextPlan ?? {};
     const next = nextPlan && {
@@ -105,7 +125,8 @@ export class SqliteWriter implements StoreWriter {
     const { number, credit, ...bounds } = period;
     this.#insert('periods', { team, no: number, ...bounds, ...creditColumns(credit), balanceMicro: null });
     const current = { periodNo: number, periodEndMs: period.endMs, day: runningDay({ days, dayDone }) };
-    this.#insert('books', { team, balanceMicro, heldMicro, usedCharacters, heldCharacters, ...current, ...packedWindow(window) });
+    const counts = { heldMicro, usedCharacters, heldCharacters, allowanceUsed, allowanceHeld };
+    this.#insert('books', { team, balanceMicro, ...counts, ...current, ...packedWindow(window) });
     return team;
   }
 
@@ -130,25 +151,24 @@ export class SqliteWriter implements StoreWriter {
   #writeLimits(team: number, key: number, { status, limits, heldCharacters, window }: KeyContents, periodNo: number): void {
     const disabled = Number(status === 'disabled');
     if (disabled === 0 && !hasLimits(limits)) return;
-    const { expiresAtMs = null, requestsPerSecond = null, characters = null, allowedAddresses } = limits;
+    const { expiresAtMs = null, requestsPerSecond = null, characters = null, allowedAddresses, scopes: listed } = limits;
     const addresses = allowedAddresses === undefined ? null : JSON.stringify(allowedAddresses);
+    const scopes = listed === undefined ? null : JSON.stringify(listed);
     const held = { heldPeriodNo: periodNo, heldCharacters: heldCharacters ?? 0, ...packedWindow(window) };
     this.#run('UPDATE keys SET guarded = 1 WHERE no = ?', key);
-    this.#insert('key_limits', { key, team, disabled, expiresAtMs, requestsPerSecond, characters, addresses, ...held });
+    this.#insert('key_limits', { key, team, disabled, expiresAtMs, requestsPerSecond, characters, addresses, scopes, ...held });
   }
 
-  /** If only the total of an unclosed period is known, it is assigned to the first key, because nothing reports whose it was. */
-  #writePeriods(team: number, keys: ReadonlyMap<string, number>, { team: whole, periods }: TeamContents): void {
-    for (const { number: no, startMs, endMs, closed, held, characters, requests, credit, keys: counted } of periods) {
+  #writePeriods(team: number, numbers: ReadonlyMap<string, number>, { team: whole, periods, keys }: TeamContents): void {
+    for (const period of periods) {
+      const { number: no, startMs, endMs, closed, held, characters, allowanceUsed, testCharacters, requests, credit } = period;
       const { plan, limits } = held ?? whole;
       const left = { leftMs: endMs, plan, limits: JSON.stringify(limits), closedCharacters: closed ? characters : null };
-      const money = { closedRequests: closed ? (requests ?? null) : null, ...creditColumns(credit) };
+      const tests = { allowanceUsed, closedTestCharacters: closed ? testCharacters : null };
+      const money = { closedRequests: closed ? (requests ?? null) : null, ...tests, ...creditColumns(credit) };
       this.#insert('periods', { team, no, startMs, endMs: Math.max(endMs, startMs + 1), ...left, ...money });
-      const [first] = keys.keys();
-      const counts =
-        counted ??
-        (closed || characters === 0 || first === undefined ? [] : [{ keyId: first, characters, requests: Math.max(1, requests ?? 1) }]);
-      for (const { keyId, ...count } of counts) this.#insert('usage', { team, periodNo: no, key: keys.get(keyId)!, ...count });
+      for (const { keyId, ...count } of period.keys ?? countsOf(period, keys))
+        this.#insert('usage', { team, periodNo: no, key: numbers.get(keyId)!, ...count });
     }
   }
 
@@ -186,6 +206,31 @@ export class SqliteWriter implements StoreWriter {
     if (this.#inTransaction > 0) this.#database.exec('COMMIT');
     this.#inTransaction = 0;
   }
+}
+
+function toldKey(told: ToldRefusal, keys: ReadonlyMap<string, number>): number {
+  if (told.code === 'credit_exhausted') return WHOLE_TEAM;
+  if (told.testKeys === true) return TEST_KEYS;
+  return told.keyId === undefined ? WHOLE_TEAM : keys.get(told.keyId)!;
+}
+
+/**
+ * If only the totals of an unclosed period are known, they are assigned to the first key of each mode, because nothing reports whose
+ * they were.
+ */
+function countsOf(period: PeriodContents, keys: readonly KeyContents[]): { keyId: string; characters: number; requests: number }[] {
+  if (period.closed || period.characters === 0) return [];
+  const test = keys.find(({ mode }) => mode === 'test');
+  const ofTests = test === undefined ? 0 : period.testCharacters;
+  const other = keys.find(({ mode }) => mode === 'live') ?? test;
+  const all = [
+    { key: test, characters: ofTests },
+    { key: other, characters: period.characters - ofTests },
+  ].filter(({ characters }) => characters > 0);
+  const requests = Math.max(all.length, period.requests ?? 1);
+  return all.flatMap(({ key, characters }, i) =>
+    key === undefined ? [] : [{ keyId: key.keyId, characters, requests: i === 0 ? requests - all.length + 1 : 1 }],
+  );
 }
 
 function creditColumns(credit: PeriodCredit | undefined): Readonly<Record<string, number | null>> {

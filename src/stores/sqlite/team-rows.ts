@@ -13,6 +13,8 @@ export interface TeamRow {
   readonly heldMicro: number;
   readonly usedCharacters: number;
   readonly heldCharacters: number;
+  readonly allowanceUsed: number;
+  readonly allowanceHeld: number;
   readonly periodNo: number;
   readonly periodEndMs: number;
 }
@@ -83,6 +85,8 @@ export class TeamRows {
       heldMicro: Number(columns['held_micro']),
       usedCharacters: Number(columns['used_characters']),
       heldCharacters: Number(columns['held_characters']),
+      allowanceUsed: Number(columns['allowance_used']),
+      allowanceHeld: Number(columns['allowance_held']),
       periodNo: Number(columns['period_no']),
       periodEndMs: Number(columns['period_end_ms']),
     };
@@ -166,9 +170,10 @@ export class TeamRows {
 
   /** From the counters of a team that is up to date, so that checking the result checks the counters. */
   standing(no: number): Standing {
-    const { team, heldMicro, usedCharacters, heldCharacters } = this.get(no);
+    const { team, heldMicro, usedCharacters, heldCharacters, allowanceUsed, allowanceHeld } = this.get(no);
     const openReservations = this.#sql.countOpen.get(no)![0];
-    return { usedCharacters, heldCharacters, balanceMicro: team.balanceMicro, heldMicro, openReservations };
+    const { balanceMicro } = team;
+    return { usedCharacters, heldCharacters, allowanceUsed, allowanceHeld, balanceMicro, heldMicro, openReservations };
   }
 }
 

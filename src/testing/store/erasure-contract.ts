@@ -4,7 +4,7 @@ import { expect } from '../expect.ts';
 import { START_MS } from '../movable-clock.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import { created, DE, dictionary, glossaryOf } from './dictionaries-under-test.ts';
-import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { freshKey, GENEROUS_QUOTA, idAt, newId, NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const WHOLLY = { keepUsage: false };
@@ -84,7 +84,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
       await before.reserve(4);
       expect(await remove(again, before.teamId, keepUsage)).toBe(true);
       const after = await teamUnderTest(store, PREPAID, 77);
-      expect(await after.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 77, heldMicro: 0, openReservations: 0 });
+      expect(await after.standing()).toEqual({ usedCharacters: 0, balanceMicro: 77, ...NOTHING_HELD });
       expect(await after.standing(again)).toMatchObject({ balanceMicro: 77, openReservations: 0 });
       expect((await after.usage()).keys).toHaveLength(1);
       expect(await after.usage()).toMatchObject({ characters: 0 });

@@ -92,6 +92,18 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
     ]);
   });
 
+  it.team('so is one that cannot be closed yet', SHORT, async (team) => {
+    const late = await team.reserve(1, { leaseMs: 60_000 });
+    subject.clock.step(2000);
+    const ended = (await all(team)).map(({ characters, closed }) => [characters, closed]);
+    expect(ended).toEqual([
+      [0, false],
+      [0, false],
+    ]);
+    await team.release(late.requestId);
+    expect((await all(team)).map(({ closed }) => closed)).toEqual([true, false]);
+  });
+
   it.team('a period counts the requests of all keys, also of those that are used in the next one', SHORT_QUOTA, async (team) => {
     const other = await team.newKey();
     await team.use(5);

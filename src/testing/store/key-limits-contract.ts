@@ -124,24 +124,80 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     expect((await key.admit()).kind).toBe('admitted');
   });
 
+  it('a key with scopes is only admitted where one of them opens the route, and refusals leave no trace', async () => {
+    const key = await keyUnderTest(subject, { scopes: ['translate:text', 'forward:voices'], requestsPerSecond: 1 });
+    expect((await key.record()).limits.scopes).toEqual(['translate:text', 'forward:voices']);
+    const requestId = newId();
+    for (const [scope, kind] of [
+      [undefined, 'scope_wanted'],
+      ['', 'scope_missing'],
+      ['translate', 'scope_missing'],
+      ['usage:read', 'scope_missing'],
+      ['forward:voice', 'scope_missing'],
+      ['forward:voices2', 'scope_missing'],
+    ] as const) {
+      expect(await key.admit({ requestId, ...(scope === undefined ? {} : { scope }) })).toEqual({ kind });
+    }
+    expect((await key.record()).lastUsedAtMs).toBeUndefined();
+    expect(await key.admit({ requestId, scope: 'forward:voices' })).toMatchObject({ kind: 'admitted', reservation: { requestId } });
+    await key.change({ limits: { scopes: ['usage:read'], characters: 50 } });
+    expect(await key.admit({ scope: 'translate:text' })).toEqual({ kind: 'scope_missing' });
+    subject.clock.step(1000);
+    expect((await key.admit({ scope: 'usage:read' })).kind).toBe('admitted');
+    await key.change({ limits: { characters: null } });
+    expect((await key.record()).limits).toEqual({ scopes: ['usage:read'], requestsPerSecond: 1 });
+    await key.change({ limits: { scopes: null } });
+    subject.clock.step(1000);
+    expect((await key.admit()).kind).toBe('admitted');
+    await key.change({ limits: { requestsPerSecond: null } });
+    expect((await key.record()).limits).toEqual({});
+  });
+
+  it('scopes and address ranges of a key are changed apart, and the address is judged first', async () => {
+    const key = await keyUnderTest(subject, { scopes: ['usage:read'], allowedAddresses: ['10.0.0.0/8', '2001:db8::/32'] });
+    const address = '10.1.1.1';
+    expect(await key.admit()).toEqual({ kind: 'address_wanted' });
+    expect(await key.admit({ scope: 'usage:read' })).toEqual({ kind: 'address_wanted' });
+    expect(await key.admit({ address: '192.0.2.1' })).toEqual({ kind: 'address_refused' });
+    expect(await key.admit({ address })).toEqual({ kind: 'scope_wanted' });
+    expect(await key.admit({ address, scope: 'translate:text' })).toEqual({ kind: 'scope_missing' });
+    expect((await key.admit({ address, scope: 'usage:read' })).kind).toBe('admitted');
+    await key.change({ limits: { scopes: ['translate:text', 'usage:read'] } });
+    expect((await key.record()).limits.allowedAddresses).toEqual(['10.0.0.0/8', '2001:db8::/32']);
+    expect((await key.admit({ address, scope: 'translate:text' })).kind).toBe('admitted');
+    await key.change({ limits: { allowedAddresses: null } });
+    expect(await key.admit()).toEqual({ kind: 'scope_wanted' });
+    expect(await key.revoke()).toMatchObject({ status: 'revoked' });
+    expect(await key.admit({ scope: 'usage:read' })).toEqual({ kind: 'key_revoked' });
+  });
+
+  it('a scope makes no difference for a key without scopes', async () => {
+    const key = await keyUnderTest(subject, { requestsPerSecond: 5 });
+    await key.reserve(1, { scope: '' });
+    await key.team.reserve(1, { scope: 'usage:read' });
+  });
+
   it('an address makes no difference for a key without ranges', async () => {
     const key = await keyUnderTest(subject, { requestsPerSecond: 5 });
     await key.reserve(1, { address: '203.0.113.1' });
     await key.team.reserve(1, { address: '' });
   });
 
-  it('disabled is checked before expired, expired before the address, the address before any rate', async ({ clock }) => {
+  it('disabled is checked before expired, expired before the address, the address before the scope, and that before any rate', async ({
+    clock,
+  }) => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
     const key = await keyUnderTest(
       subject,
-      { requestsPerSecond: 1, allowedAddresses: ['10.0.0.1/32'], expiresAtMs: clock.nowMs() + 10 },
+      { requestsPerSecond: 1, allowedAddresses: ['10.0.0.1/32'], scopes: ['usage:read'], expiresAtMs: clock.nowMs() + 10 },
       team,
     );
-    const address = '10.0.0.1';
-    await key.admit({ address });
-    expect(await key.admit({ address })).toMatchObject({ kind: 'rate_limited', limit: 1 });
+    const from = { address: '10.0.0.1', scope: 'usage:read' };
+    await key.admit(from);
+    expect(await key.admit(from)).toMatchObject({ kind: 'rate_limited', limit: 1 });
     await team.touch();
-    expect(await key.admit({ address })).toMatchObject({ kind: 'rate_limited', limit: 2 });
+    expect(await key.admit(from)).toMatchObject({ kind: 'rate_limited', limit: 2 });
+    expect(await key.admit({ ...from, scope: '' })).toEqual({ kind: 'scope_missing' });
     expect(await key.admit()).toEqual({ kind: 'address_wanted' });
     clock.step(10);
     expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'expired' });

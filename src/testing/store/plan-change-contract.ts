@@ -1,7 +1,7 @@
 // Part of the store contract: changed limits apply from the next admission on, and reservations keep their terms.
 import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';
-import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { GENEROUS_QUOTA, NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 export function planChangeContract(it: AddStoreCase, subject: Subject): void {
@@ -120,7 +120,7 @@ export function planChangeContract(it: AddStoreCase, subject: Subject): void {
     await team.setLimits({ period: 'PT30S' });
     await team.setLimits({ period: 'PT60S' });
     await team.commit(requestId);
-    expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 0, heldMicro: 0, openReservations: 0 });
+    expect(await team.standing()).toEqual({ usedCharacters: 0, balanceMicro: 0, ...NOTHING_HELD });
   });
 
   it.team('a reservation made with quota costs no credit, even if the team has switched to credit', async (team) => {

@@ -54,6 +54,7 @@ export const GENEROUS_QUOTA: TeamLimits = {
   overageCharacters: 0,
   overageCapMinor: 0,
   minorPerMillion: 0,
+  testAllowance: 0,
   currency: 'EUR',
   period: 'P1M',
 };
@@ -63,8 +64,8 @@ export const PREPAID: TeamLimits = { ...GENEROUS_QUOTA, billing: 'credit', chara
 
 export type AdmissionChoices = Partial<Omit<AdmissionRequest, 'teamId'>>;
 
-/** The rest of a team's standing without open reservations. */
-export const NOTHING_HELD = { heldCharacters: 0, heldMicro: 0, openReservations: 0 };
+/** The rest of a team's standing without open reservations, and without an allowance for test keys. */
+export const NOTHING_HELD = { heldCharacters: 0, allowanceUsed: 0, allowanceHeld: 0, heldMicro: 0, openReservations: 0 };
 
 /** A request without text, which only takes a slot in the window. */
 export const TOUCH: AdmissionChoices = { characters: undefined, reserve: false };

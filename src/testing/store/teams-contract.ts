@@ -3,7 +3,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';
 import type { AdmissionRequest } from '../../ports/ledger.ts';
 import type { NewTeam } from '../../ports/team-registry.ts';
-import { freshKey, GENEROUS_QUOTA, idAt, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { freshKey, GENEROUS_QUOTA, idAt, newId, NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 export function teamsContract(it: AddStoreCase, subject: Subject): void {
@@ -137,7 +137,7 @@ export function teamsContract(it: AddStoreCase, subject: Subject): void {
     const [first, second, third] = [await keyOf(subject, used), await keyOf(subject, used), await keyOf(subject, used)];
     subject.clock.step(1000);
     const summaries = async () => answered(await teams.pageSummaries({ after: undefined, limit: 5, search: mark }));
-    const idle = { characters: 0, lastUsedAtMs: undefined };
+    const idle = { characters: 0, allowanceUsed: 0, lastUsedAtMs: undefined };
     expect(await summaries()).toEqual([
       { team: await teams.findTeam(used), ...idle, activeKeys: 3, idlestKey: { keyId: first, sinceMs: start } },
       { team: await teams.findTeam(bare), ...idle, activeKeys: 0, idlestKey: undefined },
@@ -166,7 +166,7 @@ export function teamsContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it.team('a new team has nothing used, held or open', { ...PREPAID, balanceMicro: 7 }, async (team) => {
-    expect(await team.standing()).toEqual({ usedCharacters: 0, heldCharacters: 0, balanceMicro: 7, heldMicro: 0, openReservations: 0 });
+    expect(await team.standing()).toEqual({ usedCharacters: 0, balanceMicro: 7, ...NOTHING_HELD });
   });
 
   it.team('credit is added to what is left, and the next admission can spend it', { ...PREPAID, balanceMicro: 25_000 }, async (team) => {

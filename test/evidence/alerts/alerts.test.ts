@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { openConfiguredStore } from '../../../src/app/configured-store.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -27,8 +27,6 @@ import { checkAlerts, Timeline } from '../../support/rule-series.ts';
 import type { Moment } from '../../support/rule-series.ts';
 import { runProgram } from '../../support/start-program.ts';
 import { openBeside } from '../../support/store-place.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 interface Rule {
   readonly alert: string;
@@ -227,9 +225,7 @@ describe('the alerts', () => {
     await two.pass(MINUTES, alert('LingateEngineReplicaSetAside', ONE), many);
     const again = await startScriptedEngine({ port });
     closing.push(() => again.close());
-    await expect
-      .poll(async () => (await many(), await two.metrics()), { timeout: 40_000 })
-      .not.toMatch(/^lingate_engine_replica_up\{[^}]*\} 0$/m);
+    await expect.poll(async () => (await many(), await two.metrics())).not.toMatch(/^lingate_engine_replica_up\{[^}]*\} 0$/m);
     await two.pass(MINUTES, [], many);
     expect(await two.judge()).toBe('');
   });

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
@@ -20,8 +20,6 @@ import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { request } from '../../support/raw-http.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const TOKEN = randomBytes(24).toString('hex');
 const READER = randomBytes(24).toString('hex');

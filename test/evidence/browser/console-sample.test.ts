@@ -38,25 +38,23 @@ const TOO_WIDE = `[
     .map((one) => one.outerHTML.slice(0, 80)),
 ]`;
 
-/** Names of plans of which a word is on two lines. */
-const BROKEN_PLANS = `[...document.querySelectorAll('td[data-label="Plan"], [data-plan]')].flatMap((cell) => {
-  const text = [...cell.childNodes].find((node) => node.nodeType === 3 && node.data.trim() !== '');
-  if (text === undefined) return [];
-  return [...text.data.matchAll(/[^\\s-]+/g)].filter((word) => {
+/** Words of plans' names and of paths that are on two lines. */
+const BROKEN_WORDS = `[...document.querySelectorAll('td[data-label="Plan"], td[data-label="Route"], [data-plan]')]
+  .flatMap((cell) => [...cell.childNodes].filter((node) => node.nodeType === 3))
+  .flatMap((text) => [...text.data.matchAll(/[^\\s/-]+/g)].filter((word) => {
     const range = document.createRange();
     range.setStart(text, word.index);
     range.setEnd(text, word.index + word[0].length);
     return range.getClientRects().length > 1;
-  }).map(([word]) => word);
-})`;
+  }).map(([word]) => word))`;
 
 describe.each([390, 1280, 1920])('%i pixels wide', (width) => {
-  test('nothing is wider than the window, and no name of a plan breaks inside a word', async () => {
+  test('nothing is wider than the window, and no name of a plan and no path breaks inside a word', async () => {
     const tab = await signedIn({ width, height: 900 });
     for (const [name, path] of Object.entries(samplePages(site))) {
       await tab.goto(site.url + path);
       if (name === 'overview') await tab.page.waitForSelector('[data-chart="in-flight"] canvas');
-      expect([name, await tab.read(TOO_WIDE), await tab.read(BROKEN_PLANS)]).toEqual([name, [0, []], []]);
+      expect([name, await tab.read(TOO_WIDE), await tab.read(BROKEN_WORDS)]).toEqual([name, [0, []], []]);
     }
     await tab.close();
   });

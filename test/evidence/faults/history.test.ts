@@ -50,7 +50,16 @@ function validHistory(): History {
   };
 }
 
-const PERIOD = { number: 1, startMs: 0, endMs: 10_000, closed: false, plan: 'credit', limits: limitsOf(CREDIT_PLAN) };
+const PERIOD = {
+  number: 1,
+  startMs: 0,
+  endMs: 10_000,
+  closed: false,
+  plan: 'credit',
+  limits: limitsOf(CREDIT_PLAN),
+  allowanceUsed: 0,
+  testCharacters: 0,
+};
 
 function account(): TeamAccount {
   const balanceMicro = START_MICRO - 10 * PRICE;
@@ -58,7 +67,15 @@ function account(): TeamAccount {
     teamId: TEAM,
     limits: { ...limitsOf(CREDIT_PLAN), requestsPerSecond: 2 },
     startMicro: START_MICRO,
-    standing: { usedCharacters: 10, heldCharacters: 0, balanceMicro, heldMicro: 0, openReservations: 0 },
+    standing: {
+      usedCharacters: 10,
+      heldCharacters: 0,
+      allowanceUsed: 0,
+      allowanceHeld: 0,
+      balanceMicro,
+      heldMicro: 0,
+      openReservations: 0,
+    },
     keys: [
       {
         keyId: KEY,

@@ -9,7 +9,7 @@ import { CREDIT_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 60_000;
 /** Enough for thousands of tries. */
 export const CREDIT = 1_000_000;
 /** One minor unit for each character. */

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { bareEnvironment } from '../../support/compile-cache.ts';
@@ -18,10 +18,8 @@ import { request } from '../../support/raw-http.ts';
 import { startRedis } from '../../support/redis.ts';
 import { launch, OWN_NODE } from '../../support/start-program.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 /** What is polled for is there within five seconds on an idle machine. */
-const SEEN = { timeout: 30_000 };
+const SEEN = { timeout: 60_000 };
 const TOKEN = randomBytes(24).toString('hex');
 const READY = /lingate is ready on http:\/\/[^ ]+:(\d+), ops on http:\/\/[^ ",]+:(\d+)/;
 

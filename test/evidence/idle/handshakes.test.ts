@@ -4,12 +4,10 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { makeCertificate } from '../../support/certificate.ts';
 import type { CertificateFiles } from '../../support/certificate.ts';
 import { LISTENERS, startTestServer } from '../../unit/server/test-gateway.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Ten seconds, by timers in steps of four on uWebSockets.js, on a machine that may be busy. */
 const CUT_WITHIN_MS = 20_000;

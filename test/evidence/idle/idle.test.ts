@@ -95,7 +95,7 @@ async function startSite(
   name: string,
 ): Promise<{ readonly gateway: TestGateway; readonly key: string }> {
   // On a busy machine neither disk nor engine must look like a failure.
-  const config = { store_options: { command_timeout_ms: 5000 }, engine: { timeout_ms: 5000 }, limits: { idle_seconds: idleSeconds } };
+  const config = { store_options: { command_timeout_ms: 5000 }, engine: { timeout_ms: 29_000 }, limits: { idle_seconds: idleSeconds } };
   const gateway = await startGateway({ listener, store: `sqlite:${folder}/${name}.db`, engineUrls: [engine.url], config });
   gateways.push(gateway);
   const { key } = await gateway.team({ ...QUOTA_PLAN, requests_per_second: 10_000 });

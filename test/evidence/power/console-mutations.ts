@@ -15,7 +15,16 @@ function bug(name: string, where: string, find: string, replace: string, caughtB
   return { name: `console: ${name}`, edits: [{ where, find, replace }], caughtBy: [caughtBy] };
 }
 
+const WHY: TestRun = { file: 'test/journey/why-it-failed.test.ts', names: 'is found in the console' };
+
 export const CONSOLE_MUTATIONS: readonly Mutation[] = [
+  bug('a name does not mean its team while another contains it', 'teamsMeant', 'if (named.length > 0) return done(named);', '', WHY),
+  bug('a time of day may be in the future', 'momentOf in request-filter.ts', 'atMs > nowMs ? atMs - DAY_MS : atMs', 'atMs', {
+    file: 'test/unit/admin/request-filter.test.ts',
+  }),
+  bug("a plugin's refusals are failures", 'outcomeOf in overview-figures.ts', 'pluginStatuses.get(code) ?? 500', '500', {
+    file: 'test/unit/console/overview-figures.test.ts',
+  }),
   bug(
     'a form needs no anti-forgery token',
     'Console.#isOurs',
@@ -41,7 +50,7 @@ export const CONSOLE_MUTATIONS: readonly Mutation[] = [
     'signIn',
     "attempts.judge(form('token'), address)",
     "attempts.judge(form('token'), requestId)",
-    guards('10,000 wrong tokens'),
+    guards('1,000 wrong tokens'),
   ),
   bug(
     'the listener answers to any name',

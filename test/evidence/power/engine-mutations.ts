@@ -1,6 +1,7 @@
 // Planted bugs in calls to engines and upstreams: mixed-up answers, unfair turns, and bodies without a deadline.
 import type { Mutation, TestRun } from './mutation.ts';
 
+const CAPS: TestRun = { file: 'test/unit/stores/contract.test.ts', names: 'the SQLite store.*what engines with a limit have used' };
 const UNASKED: TestRun = { file: 'test/unit/engines/http1/unasked.test.ts' };
 const KEPT_GLOSSARIES: TestRun = { file: 'test/unit/engines/protocols/deepl-glossaries.test.ts' };
 const TURNS: TestRun = { file: 'test/unit/engines/http1/team-turns.test.ts' };
@@ -15,6 +16,32 @@ function bug(name: string, where: string, find: string, replace: string, ...caug
 }
 
 export const ENGINE_MUTATIONS: readonly Mutation[] = [
+  bug(
+    'what is reported twice to an engine with a limit counts twice',
+    'added in record-engine-use.ts',
+    'report > last ? sum + characters : sum',
+    'sum + characters',
+    CAPS,
+  ),
+  bug(
+    'what a process that stopped has sent to an engine is forgotten',
+    'added in record-engine-use.ts',
+    'characters: base.characters + quiet.reduce(',
+    'characters: base.characters + 0 * quiet.reduce(',
+    CAPS,
+  ),
+  bug(
+    'what was sent since the last report does not count for an engine with a limit',
+    'EngineCaps.isSpent',
+    'known + unreported +',
+    'known +',
+    {
+      file: 'test/unit/runtime/engine-caps.test.ts',
+    },
+  ),
+  bug('an engine that has used up its characters still gets requests', 'unspent', 'names.filter((name) => !isSpent(name))', '[...names]', {
+    file: 'test/journey/engine-caps.test.ts',
+  }),
   bug(
     'an answer may be as long as the maximum, whatever was asked',
     'Pool.responseBytesFor',

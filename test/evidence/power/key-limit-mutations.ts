@@ -9,6 +9,9 @@ const SIMULATED = simulated(250);
 type Bug = readonly [name: string, where: string, find: string, replace: string, ...more: TestRun[]];
 
 const REDIS: readonly Bug[] = [
+  ['a scope is found in the middle of another', 'has_scope', 'string.char(SCOPE, #scope) .. scope', 'scope'],
+  ['a request without a scope is let through', 'guarding.refusal', 'return SCOPE_WANTED', 'return nil'],
+  ['a change of the ranges loses the scopes', 'timed.update_key', 'changed_list(text_at(14), scopes)', "changed_list(text_at(14), '')"],
   ['a disabled key is let through', 'guarding.refusal', 'if guard.disabled == 1 then', 'if guard.disabled == 2 then'],
   ['a key expires a millisecond late', 'guarding.refusal', 'now >= guard.expires', 'now > guard.expires'],
   ['a request without an address is let through', 'guarding.refusal', 'return ADDRESS_WANTED', 'return nil'],
@@ -69,6 +72,18 @@ const REDIS: readonly Bug[] = [
 ];
 
 const SQLITE: readonly Bug[] = [
+  [
+    'a scope is found in the middle of another',
+    'KeyGuard.refusal',
+    'scopes.includes(scope) ?',
+    'scopes.some((one) => one.includes(scope)) ?',
+  ],
+  [
+    'a request without a scope is let through',
+    'KeyGuard.refusal',
+    "if (scope === undefined) return { kind: 'scope_wanted' };",
+    'if (scope === undefined) return undefined;',
+  ],
   ['a disabled key is let through', 'KeyGuard.refusal', 'if (this.disabled) return', 'if (this.disabled && nowMs < 0) return'],
   ['a key expires a millisecond late', 'KeyGuard.refusal', 'nowMs >= expiresAtMs', 'nowMs > expiresAtMs'],
   [
@@ -127,12 +142,7 @@ const IN_RUNS: readonly Bug[] = [
     'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined && takesPlace) team.window.take(nowMs);\n    return refused;',
   ],
   ["what is open of the key's does not count", 'keyRefusal', 'used + guard.held(team) + characters', 'used + characters'],
-  [
-    'who is asked for the address is refused instead',
-    'conclude in admit.ts',
-    "admission.kind === 'address_wanted' && asking.address === undefined",
-    "asking.requestId === ''",
-  ],
+  ['who is asked for the address is refused instead', 'wantedBy', "kind === 'address_wanted' && address === undefined", "kind === ''"],
   [
     'the address is lost on the way to Redis',
     'writeAddress',

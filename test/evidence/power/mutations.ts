@@ -1,5 +1,6 @@
 // The table of planted bugs: each must be caught by every test run that it names.
 import { CHAIN_MUTATIONS } from './chain-mutations.ts';
+import { CHART_MUTATIONS } from './chart-mutations.ts';
 import { CLOCK_MUTATIONS } from './clock-mutations.ts';
 import { CONSOLE_MUTATIONS } from './console-mutations.ts';
 import { ENGINE_MUTATIONS } from './engine-mutations.ts';
@@ -11,6 +12,7 @@ import { KEY_LIMIT_MUTATIONS } from './key-limit-mutations.ts';
 import { LISTENER_MUTATIONS } from './listener-mutations.ts';
 import { MEMORY_MUTATIONS } from './memory-mutations.ts';
 import type { Mutation } from './mutation.ts';
+import { OIDC_MUTATIONS } from './oidc-mutations.ts';
 import { OPERATOR_MUTATIONS } from './operator-mutations.ts';
 import { OUTAGE_MUTATIONS } from './outage-mutations.ts';
 import { PLUGIN_MUTATIONS } from './plugin-mutations.ts';
@@ -38,10 +40,12 @@ export const MUTATIONS: readonly Mutation[] = [
   ...HISTORY_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
   ...ERASURE_MUTATIONS,
+  ...OIDC_MUTATIONS,
   ...OPERATOR_MUTATIONS,
   ...OUTAGE_MUTATIONS,
   ...FILE_MUTATIONS,
   ...UPKEEP_MUTATIONS,
+  ...CHART_MUTATIONS,
   ...CLOCK_MUTATIONS,
   ...TELEMETRY_MUTATIONS,
 ];

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { report } from '../scorecard/report.ts';
 import { MUTATIONS } from './mutations.ts';
 import type { Mutation } from './mutation.ts';
-import { nameOf, runTests } from './test-runner.ts';
+import { CONTROL_VARIABLE, nameOf, runTests } from './test-runner.ts';
 import { Workshop } from './workshop.ts';
 
 const WORKSHOPS = 2;
@@ -26,7 +26,7 @@ try {
 async function plantAll(): Promise<number> {
   const stale = mutations.filter((mutation) => workshops[0]!.anchors.faultsOf(mutation).map(say).length > 0);
   const harmed = await shareOut(runsOf(mutations), async (workshop, run) => {
-    const { kind, output } = await runTests(workshop, run);
+    const { kind, output } = await runTests(workshop, { ...run, env: { ...run.env, [CONTROL_VARIABLE]: 'on' } });
     return kind === 'passed' || say(`CONTROL FAILED: ${nameOf(run)} is ${kind} without any planted bug:\n${output}`);
   });
   const caught = await shareOut(

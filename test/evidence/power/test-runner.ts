@@ -19,6 +19,9 @@ interface Report {
   readonly success: boolean;
 }
 
+/** Set where the sources are unchanged. */
+export const CONTROL_VARIABLE = 'LINGATE_POWER_CONTROL';
+
 /** Above the suite's own limit, at which it reports what was running. */
 const RUN_TIMEOUT_MS = 250_000;
 const OUTPUT_SHOWN = 2000;

@@ -126,7 +126,7 @@ describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
     await openLoop({ port: site.port, key: team.key, perSecond: 10, seconds: 0.1 });
     const client = site.redis === undefined ? undefined : new Redis(site.redis.port, '127.0.0.1', { protocol: 2 });
     // A charge creates keys of its own, and follows its answer.
-    await vi.waitUntil(async () => (await site?.metric('lingate_open_settlements')) === 0, 20_000);
+    await vi.waitUntil(async () => (await site?.metric('lingate_open_settlements')) === 0, 60_000);
     // Except what the gateway's probe writes, which comes and goes.
     const keys = async () => (await client?.keys('*'))?.filter((name) => !/:probe:|:janitor$/.test(name)).toSorted();
     const keysBefore = await keys();

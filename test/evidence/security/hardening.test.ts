@@ -106,7 +106,7 @@ test('a gateway needs no root, no capability and nothing writable but its data, 
 test('the image runs as this user, on glibc, and is stopped by a signal like any process', async () => {
   const dockerfile = await readFile(join(ROOT, 'Dockerfile'), 'utf8');
   expect(dockerfile).toMatch(new RegExp(`^USER ${UID}:${UID}$`, 'm'));
-  expect(dockerfile).toMatch(/^FROM node:24\.21\.0-trixie-slim$/m);
+  expect(dockerfile).toMatch(/^FROM node:24\.21\.0-trixie-slim@sha256:[0-9a-f]{64}$/m);
   expect(dockerfile).toMatch(/^STOPSIGNAL SIGTERM$/m);
   expect(dockerfile).not.toMatch(/--privileged|chmod 777|ADD http/);
 });

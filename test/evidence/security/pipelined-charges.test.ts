@@ -1,12 +1,10 @@
 // Nobody is charged for what was not written to their connection: requests pipelined behind a slow one, then a reset or a half-close.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { onEveryGateway } from '../../support/every-gateway.ts';
 import { FACADES } from '../../support/fronts.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const PIPELINED = 60;
 const TEXT = 'x'.repeat(100);

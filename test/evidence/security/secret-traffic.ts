@@ -188,8 +188,11 @@ export class SecretTraffic {
     ];
     for (const asked of invalid) await this.#expect('validation_error', { key, ...asked });
     for (const [code, asked] of others) await this.#expect(code, { key, ...asked });
-    // The first takes the only slot, unless it arrives at a second's end.
-    for (let i = 0; i < 5; i++) await this.#ask('one of many', { key: throttled.key });
+    // Of two within a second one is refused; on a busy machine there may be more than a second between them.
+    for (let statuses: readonly number[] = []; !statuses.includes(429);) {
+      const both = await Promise.all([1, 2].map(() => this.#ask('one of two', { key: throttled.key })));
+      statuses = both.map(({ status }) => status);
+    }
   }
 
   /** Callers who leave in the middle of a head, of a body and of the engine's work; and a head that breaks the framing. */
@@ -225,6 +228,6 @@ export class SecretTraffic {
       await this.#expect('service_unavailable', { key: newKey('live', randomBytes) });
       redis.process.kill('SIGCONT');
     }
-    await vi.waitUntil(() => fetch(`http://127.0.0.1:${port}/health`).then((response) => response.ok), { timeout: 10_000 });
+    await vi.waitUntil(() => fetch(`http://127.0.0.1:${port}/health`).then((response) => response.ok), { timeout: 60_000 });
   }
 }

@@ -33,7 +33,8 @@ export interface Entry {
 export interface Repeated {
   readonly gateway: Process;
   readonly keyId: string;
-  readonly address: string | undefined;
+  readonly address?: string | undefined;
+  readonly scope?: string | undefined;
   readonly refused: RateLimited;
 }
 

@@ -199,6 +199,6 @@ function unansweredCode({ brokenAtMs, leftAtMs }: RequestRecord): string {
 }
 
 /** Equal for equal limits, regardless of member order. */
-function limitsText({ expiresAtMs, requestsPerSecond, characters, allowedAddresses }: KeyLimits): string {
-  return JSON.stringify([expiresAtMs, requestsPerSecond, characters, allowedAddresses]);
+function limitsText({ expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes }: KeyLimits): string {
+  return JSON.stringify([expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes]);
 }

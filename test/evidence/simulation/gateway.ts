@@ -139,11 +139,11 @@ export class SimulatedGateway {
         return full.isEmpty;
       },
       note: (caller, refused, askedAtMs) => full.note(caller, refused, askedAtMs),
-      refusal: (keyId, address) => {
-        const refused = full.refusal(keyId, address);
+      refusal: (caller) => {
+        const refused = full.refusal(caller);
         if (refused === undefined) return undefined;
-        this.#world.note(this.process, `refuses ${keyId} by itself: ${JSON.stringify(refused)}`);
-        journal.repeated({ gateway: this.process, keyId, address, refused }, time.nowMs, time.wallMs(store));
+        this.#world.note(this.process, `refuses ${caller.keyId} by itself: ${JSON.stringify(refused)}`);
+        journal.repeated({ ...caller, gateway: this.process, refused }, time.nowMs, time.wallMs(store));
         return refused;
       },
     };

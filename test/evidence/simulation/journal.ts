@@ -1,6 +1,7 @@
 // The store's entries and the checks on them: what was done, and what a failover has undone.
 import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
+import { SCOPE_OF } from './key-limits.ts';
 import { TeamCheck } from './team-check.ts';
 import type { Action, Entry, Repeated, Violate } from './entries.ts';
 import { delivered, endingOf } from './history.ts';
@@ -37,13 +38,17 @@ export class Journal {
     this.team(teamId).take(entry, this.#violate);
   }
 
-  #noteKeys({ requestId, address }: AdmissionRequest, answer: Admission): void {
+  #noteKeys({ requestId, address, scope }: AdmissionRequest, answer: Admission): void {
     const { intent } = this.#history.need(requestId);
     if (address !== undefined && address.replace('::ffff:', '') !== intent.address.replace('::ffff:', ''))
       this.#violate('address', `${requestId} from ${intent.address} came to the store as from ${address}`);
+    if (scope !== undefined && scope !== SCOPE_OF[intent.route])
+      this.#violate('scope', `${requestId} for ${intent.route} came to the store as for ${scope}`);
     if (answer.kind === 'address_refused') this.addressRefused.add(requestId);
     const isOfKey =
-      answer.kind.startsWith('address') || ('reason' in answer && answer.reason !== undefined) || ('of' in answer && answer.of === 'key');
+      /^(?:address|scope)/.test(answer.kind) ||
+      ('reason' in answer && answer.reason !== undefined) ||
+      ('of' in answer && answer.of === 'key');
     if (!isOfKey) return;
     const name = 'reason' in answer ? answer.reason : answer.kind;
     this.ofKeys.set(name, (this.ofKeys.get(name) ?? 0) + 1);
@@ -58,13 +63,13 @@ export class Journal {
    * The store would refuse it too, unless the team or the key was changed elsewhere within the last second. A clock that jumps, and
    * a failover that loses slots, free them early.
    */
-  repeated({ gateway, keyId, address, refused }: Repeated, atMs: number, storeMs: number): void {
+  repeated({ gateway, refused, ...caller }: Repeated, atMs: number, storeMs: number): void {
     this.repetitions++;
     if (atMs - Math.max(this.clockChangedAtMs, this.#lostAtMs) <= RATE_WINDOW_MS) return;
     const sinceMs = Math.max(atMs - RATE_WINDOW_MS, this.#droppedAtMs.get(gateway) ?? -Infinity);
-    const team = [...this.#teams.values()].find((one) => one.hasKey(keyId));
-    const fault = team === undefined ? 'is not known' : team.repetitionFault(keyId, address, refused, storeMs, sinceMs);
-    if (fault !== undefined) this.#violate('L6', `key ${keyId} was refused by ${gateway.name} without the store: it ${fault}`);
+    const team = [...this.#teams.values()].find((one) => one.hasKey(caller.keyId));
+    const fault = team === undefined ? 'is not known' : team.repetitionFault(caller, refused, storeMs, sinceMs);
+    if (fault !== undefined) this.#violate('L6', `key ${caller.keyId} was refused by ${gateway.name} without the store: it ${fault}`);
   }
 
   team(teamId: string): TeamCheck {

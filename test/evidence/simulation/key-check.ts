@@ -1,7 +1,7 @@
 // One key as a checker tracks it, from the store's answers alone: what bars it, its own window, and its limits.
 import { changedLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
-import type { Admission } from '../../../src/ports/ledger.ts';
+import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import { isHeld } from './key-limits.ts';
 import type { Place } from './rate-check.ts';
@@ -35,14 +35,16 @@ export class KeyCheck {
   }
 
   /** The answer required before any rate is checked, if any: one that changes nothing. */
-  barred(address: string | undefined, storeMs: number): Admission | undefined {
+  barred({ address, scope }: Pick<AdmissionRequest, 'address' | 'scope'>, storeMs: number): Admission | undefined {
     const status = this.status(storeMs);
     if (status === 'revoked') return { kind: 'key_revoked' };
     if (status !== 'active') return { kind: 'key_revoked', reason: status };
-    const { allowedAddresses } = this.limits;
-    if (allowedAddresses === undefined) return undefined;
-    if (address === undefined) return { kind: 'address_wanted' };
-    return isHeld(allowedAddresses, address) ? undefined : { kind: 'address_refused' };
+    const { allowedAddresses, scopes } = this.limits;
+    if (allowedAddresses !== undefined && address === undefined) return { kind: 'address_wanted' };
+    if (allowedAddresses !== undefined && !isHeld(allowedAddresses, address!)) return { kind: 'address_refused' };
+    if (scopes === undefined) return undefined;
+    if (scope === undefined) return { kind: 'scope_wanted' };
+    return scopes.includes(scope) ? undefined : { kind: 'scope_missing' };
   }
 
   taken(place: Place): void {

@@ -1,6 +1,7 @@
 // Limits of keys in a run: what operators set and change, the callers' addresses, and which ranges contain them.
 import type { KeyLimitChange, KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
+import type { Intent } from './history.ts';
 import type { Random } from './random.ts';
 
 /** The callers' addresses. One listener has none. */
@@ -12,6 +13,14 @@ const HELD: Readonly<Record<string, readonly string[]>> = {
   '2001:db8::/33': ['2001:db8::1'],
   '::/0': ['2001:db8::1', '2001:db8:8000::1'],
 };
+/** What opens each route. */
+export const SCOPE_OF: Readonly<Record<Intent['route'], string>> = {
+  translate: 'translate:text',
+  languages: 'languages:read',
+  documents: 'translate:document',
+  voices: 'forward:voices',
+};
+const SCOPES = [['translate:text'], ['languages:read', 'translate:text'], ['forward:voices', 'usage:read']];
 const ALLOWED = [['10.0.0.0/8'], ['192.0.2.7/32', '2001:db8::/33'], ['10.0.0.0/8', '::/0']];
 
 export function drawAddress(random: Random): string {
@@ -29,13 +38,16 @@ export function drawKeyLimits(random: Random, nowMs: number): KeyLimits {
     ...(random.chance(0.6) ? { requestsPerSecond: random.pick([1, 1, 2, 5]) } : {}),
     ...(random.chance(0.5) ? { characters: random.pick([5, 40, 300]) } : {}),
     ...(random.chance(0.3) ? { allowedAddresses: random.pick(ALLOWED) } : {}),
+    ...(random.chance(0.2) ? { scopes: random.pick(SCOPES) } : {}),
   };
 }
 
 /** Mostly one that keeps the key useful: enabled, and with more time if any. */
 export function drawKeyChange(random: Random, nowMs: number): KeyChange {
   const given = drawKeyLimits(random, nowMs);
-  const removed = (['expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses'] as const).filter(() => random.chance(0.2));
+  const removed = (['expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses', 'scopes'] as const).filter(() =>
+    random.chance(0.25),
+  );
   const limits: KeyLimitChange = { ...given, ...Object.fromEntries(removed.map((name) => [name, null])) };
   return {
     ...(random.chance(0.5) ? { disabled: random.chance(0.3) } : {}),

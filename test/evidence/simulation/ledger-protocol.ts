@@ -32,6 +32,8 @@ export interface LedgerCall {
 /** The meaning of a byte of an operation. */
 const [REPORTS_PLAN, COMMIT, ADMISSION, RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 1, 2, 4, 8, 16, 32, 64];
 const HAS_PARTS = 2;
+/** Of what few requests carry. */
+const [HAS_ADDRESS, HAS_SCOPE] = [1, 2];
 const OTHER_ID = 0xff;
 const ULID_BYTES = 16;
 const IPV6_BYTES = 16;
@@ -125,8 +127,8 @@ function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
   const what = bytes.byte();
   if (what < ADMISSION) return { kind: 'resolve', requestId, verdict: what === COMMIT ? 'commit' : 'release' };
   const [keyId, characters, leaseMs] = [bytes.text(), bytes.number(), bytes.number()];
-  // Below zero if an address follows.
-  const hasAddress = leaseMs < 0;
+  // Below zero if what few requests carry follows.
+  const isCarrying = leaseMs < 0;
   const glossary = (what & HAS_GLOSSARY) === 0 ? undefined : readGlossary(bytes, (what & BY_BASE) > 0);
   const request = {
     requestId,
@@ -134,13 +136,21 @@ function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
     keyId,
     characters: (what & HAS_CHARACTERS) === 0 ? undefined : characters,
     reserve: (what & RESERVES) > 0,
-    leaseMs: hasAddress ? -1 - leaseMs : leaseMs,
+    leaseMs: isCarrying ? -1 - leaseMs : leaseMs,
     glossary,
     reportRate: (what & REPORTS_RATE) > 0,
     ...((what & REPORTS_PLAN) === 0 ? {} : { reportPlan: true as const }),
-    ...(hasAddress ? { address: bytes.address() } : {}),
+    ...(isCarrying ? readCarried(bytes) : {}),
   };
   return { kind: 'admit', requestId, request };
+}
+
+function readCarried(bytes: Bytes): Pick<AdmissionRequest, 'address' | 'scope'> {
+  const what = bytes.byte();
+  return {
+    ...((what & HAS_ADDRESS) === 0 ? {} : { address: bytes.address() }),
+    ...((what & HAS_SCOPE) === 0 ? {} : { scope: bytes.text() }),
+  };
 }
 
 function readGlossary(bytes: Bytes, byBase: boolean): AdmissionRequest['glossary'] {
@@ -176,6 +186,8 @@ const WORDS = {
   key_unknown: 'u',
   address_wanted: 'w',
   address_refused: 'i',
+  scope_wanted: 's',
+  scope_missing: 'f',
   glossary_missing: 'm',
   glossary_mismatch: 'n',
   committed: 'C',
@@ -208,6 +220,8 @@ function partsOf(answer: Admission | Resolution): readonly Buffer[] {
     case 'key_unknown':
     case 'address_wanted':
     case 'address_refused':
+    case 'scope_wanted':
+    case 'scope_missing':
     case 'glossary_missing':
     case 'glossary_mismatch':
     case 'committed':

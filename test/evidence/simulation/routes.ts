@@ -19,6 +19,7 @@ import { authenticateStep, identifyStep } from '../../../src/steps/authenticate.
 import { readStep } from '../../../src/steps/read.ts';
 import { translateStep } from '../../../src/steps/translate.ts';
 import { sparedOf } from './history.ts';
+import { SCOPE_OF } from './key-limits.ts';
 import { DOCUMENT_BYTES_MAX, DOCUMENT_CHARACTERS, LANGUAGES } from './requests.ts';
 import { MAPPED_STATUS, simulatedUpstream } from './upstream.ts';
 import type { StoreClient, World } from './world.ts';
@@ -83,8 +84,8 @@ export function simulatedRoutes({ world, client, engine, settlements, full, log:
   const languages = languagesEndpoint(() => LANGUAGES);
   const read = readStep(offers, BODY_BYTES_MAX);
   const routes: RouteSpec[] = [
-    { method: 'POST', path: '/v1/translate', takesBody: true, steps: [...known, read, admit, spare, translate] },
-    { method: 'GET', path: '/v1/languages', takesBody: false, steps: [...known, admit, languages] },
+    { method: 'POST', path: '/v1/translate', scope: SCOPE_OF.translate, takesBody: true, steps: [...known, read, admit, spare, translate] },
+    { method: 'GET', path: '/v1/languages', scope: SCOPE_OF.languages, takesBody: false, steps: [...known, admit, languages] },
     ...forwarded(world, known, admit),
   ];
   return { routes, around: [log] };
@@ -119,6 +120,7 @@ function forwarded(world: World, known: readonly Step[], admit: Step): RouteSpec
     path: route.path,
     takesBody: false,
     streamedBytesMax: BODY_BYTES_MAX,
+    scope: route === voices ? SCOPE_OF.voices : SCOPE_OF.documents,
     steps: [...known, chargedAdmission(admit, route), step],
   }));
 }

@@ -79,6 +79,7 @@ function drawTeam(random: Random): TeamPlan {
     overageCharacters: billing === 'credit' ? 0 : random.pick([0, 13]),
     overageCapMinor: 5,
     minorPerMillion: random.pick([1, 2500, 333_333]),
+    testAllowance: 0,
     currency: 'EUR',
     period: random.pick(['P1M', 'P1M', 'PT3S']),
   };

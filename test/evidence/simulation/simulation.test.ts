@@ -21,10 +21,19 @@ const TIMEOUT_MS = 300_000 + (SEEDS ?? 0) * 50;
  * `broken_midway`, `left_midway`: it broke off in the middle, or its caller left there.
  */
 const OUTCOMES =
-  `ok forwarded broken_midway left left_midway none unauthorized key_revoked rate_limited validation_error invalid_target_lang text_too_long
+  `ok forbidden forwarded broken_midway left left_midway none unauthorized key_revoked rate_limited validation_error invalid_target_lang text_too_long
   quota_exceeded credit_exhausted engine_unavailable service_unavailable internal_error`.split(/\s+/);
 /** Refusals due to keys' own limits. */
-const OF_KEYS = ['disabled', 'expired', 'address_wanted', 'address_refused', 'rate_limited', 'quota_exceeded'];
+const OF_KEYS = [
+  'disabled',
+  'expired',
+  'address_wanted',
+  'address_refused',
+  'scope_wanted',
+  'scope_missing',
+  'rate_limited',
+  'quota_exceeded',
+];
 const FAULTS = `noise gateway_crash gateway_restart gateway_freeze gateway_clock connection_break
   store_freeze store_restart store_failover store_clock store_clock_wrong`.split(/\s+/);
 

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
 import type { Action, Entry, Violate } from './entries.ts';
 import { KeyCheck } from './key-check.ts';
@@ -23,7 +24,13 @@ export interface IdState {
 type Resolved = Extract<Action, { readonly kind: 'resolve' }>;
 
 /** Answers to a key that is barred. */
-const BARRED: ReadonlySet<Admission['kind']> = new Set(['key_revoked', 'address_wanted', 'address_refused']);
+const BARRED: ReadonlySet<Admission['kind']> = new Set([
+  'key_revoked',
+  'address_wanted',
+  'address_refused',
+  'scope_wanted',
+  'scope_missing',
+]);
 
 export class TeamCheck {
   readonly ids = new Map<string, IdState>();
@@ -66,10 +73,10 @@ export class TeamCheck {
   }
 
   /** What is wrong with a refusal that a gateway repeated, if anything: it may miss what was changed after `sinceMs`, in true time. */
-  repetitionFault(keyId: string, address: string | undefined, refused: RateLimited, storeMs: number, sinceMs: number): string | undefined {
+  repetitionFault({ keyId, ...from }: RefusedCaller, refused: RateLimited, storeMs: number, sinceMs: number): string | undefined {
     const key = this.key(keyId);
     if (Math.max(this.#raisedAtMs, key.changedAtMs) >= sinceMs) return undefined;
-    const barred = key.barred(address, storeMs);
+    const barred = key.barred(from, storeMs);
     if (barred !== undefined) return `would be told ${wordsOf(barred)}`;
     const [places, rate] =
       refused.of === 'key' ? [key.places, key.limits.requestsPerSecond] : [this.#places, this.#limits?.requestsPerSecond];
@@ -136,7 +143,7 @@ export class TeamCheck {
     const limits = this.#limits;
     if (limits === undefined || answer.kind === 'unavailable' || answer.kind === 'repeated' || answer.kind === 'key_unknown') return;
     const key = this.key(keyId);
-    const barred = key.barred(request.address, entry.storeMs);
+    const barred = key.barred(request, entry.storeMs);
     const told = BARRED.has(answer.kind) ? answer : undefined;
     if (!isDeepStrictEqual(told, barred)) violate('L7', `${requestId}, for which ${wordsOf(barred)} stands, was told ${wordsOf(answer)}`);
     // Nothing is consumed, no use is recorded.

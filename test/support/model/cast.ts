@@ -1,5 +1,6 @@
 // Maps the small numbers in a history's steps to the ids of teams, keys, glossaries and requests.
 import { ulid } from 'ulid';
+import type { KeyMode } from '../../../src/domain/api-key.ts';
 import type { AdmissionRequest, CallerCheck } from '../../../src/ports/ledger.ts';
 import { KEYS, PAIRS, TEAMS } from './history.ts';
 import type { GlossaryUse, Step } from './history.ts';
@@ -12,12 +13,23 @@ export class Cast {
   /** Deleted, with their usage kept. */
   readonly deletedIds: string[] = [];
   readonly #keyIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
+  readonly #modes = new Map<string, KeyMode>();
   readonly #glossaryIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
   readonly #requestIds = new Map<number, string>();
   readonly #retired = new Set<string>();
 
   addKey(team: number, keyId: string): void {
+    this.#modes.set(keyId, this.nextMode(team));
     this.#keyIds[team % TEAMS]?.push(keyId);
+  }
+
+  /** Of the next key of the team: a team's keys take turns, and the first is a live one in the first team, a test key in the other. */
+  nextMode(team: number): KeyMode {
+    return (team + (this.#keyIds[team % TEAMS]?.length ?? 0)) % 2 === 0 ? 'live' : 'test';
+  }
+
+  modeOf(keyId: string): KeyMode {
+    return this.#modes.get(keyId) ?? 'live';
   }
 
   addGlossary(team: number, glossaryId: string): void {
@@ -63,6 +75,7 @@ export class Cast {
     reportRate,
     reportPlan,
     address,
+    scope,
   }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
     const team = id % TEAMS;
     return {
@@ -75,12 +88,14 @@ export class Cast {
       reportRate,
       ...(reportPlan ? { reportPlan } : {}),
       ...(address === undefined ? {} : { address }),
+      ...(scope === undefined ? {} : { scope }),
     };
   }
 
-  check({ id, key, address }: Extract<Step, { step: 'check' }>): CallerCheck {
+  check({ id, key, address, scope }: Extract<Step, { step: 'check' }>): CallerCheck {
     const team = id % TEAMS;
-    return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key), ...(address === undefined ? {} : { address }) };
+    const from = { ...(address === undefined ? {} : { address }), ...(scope === undefined ? {} : { scope }) };
+    return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key), ...from };
   }
 
   #reference(team: number, { foreign, nthLast, pair, byBase }: GlossaryUse): AdmissionRequest['glossary'] {

@@ -60,9 +60,16 @@ export type Operation =
       readonly reportRate: boolean;
       readonly reportPlan: boolean;
       readonly address: string | undefined;
+      readonly scope: string | undefined;
     }
   /** Checks key and rate only, with an id that may be known. */
-  | { readonly step: 'check'; readonly id: number; readonly key: number; readonly address: string | undefined }
+  | {
+      readonly step: 'check';
+      readonly id: number;
+      readonly key: number;
+      readonly address: string | undefined;
+      readonly scope: string | undefined;
+    }
   | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict; readonly part: number | undefined }
   /** Resolves a reservation that was made, perhaps long ago. */
   | { readonly step: 'settle'; readonly nthLast: number; readonly verdict: Verdict; readonly part: number | undefined }
@@ -125,6 +132,7 @@ const limits: fc.Arbitrary<TeamLimits> = fc
     characterLimit: fc.integer({ min: 0, max: 250 }),
     overageCharacters: fc.constantFrom(0, 0, 1, 15),
     minorPerMillion: fc.constantFrom(0, 1, 2500, 333_333),
+    testAllowance: fc.constantFrom(0, 0, 1, 40, 150),
     period: fc.constantFrom('P1M', 'P1M', 'P1M@calendar', 'P1D', 'P1D@calendar', 'P7D@calendar', 'P1W', 'PT2S', 'PT7S', 'P1DT1H', 'P1Y2M'),
     maxGlossaries: fc.integer({ min: 0, max: 3 }),
   })
@@ -151,6 +159,8 @@ const glossaryUse = fc.record({ foreign: mostly(false), nthLast, pair, byBase: f
 
 const address = fc.constantFrom(undefined, undefined, '10.1.2.3', '::ffff:10.1.2.3', '2001:db8::1', '');
 
+const scope = fc.constantFrom(undefined, undefined, 'translate:text', 'translate:text', 'forward:a', '');
+
 /** Limits that histories come close to, but which mostly leave room for some requests. */
 const keyChange: fc.Arbitrary<KeyChange> = fc.record(
   {
@@ -161,6 +171,7 @@ const keyChange: fc.Arbitrary<KeyChange> = fc.record(
         requestsPerSecond: fc.constantFrom(null, 1, 2, 3, 5),
         characters: fc.constantFrom(null, 5, 40, 80, 120),
         allowedAddresses: fc.constantFrom(null, null, null, ['10.0.0.0/8'], ['10.1.2.3/32', '2001:db8::/33']),
+        scopes: fc.constantFrom(null, null, null, ['translate:text'], ['usage:read', 'forward:a']),
       },
       { requiredKeys: [] },
     ),
@@ -186,11 +197,12 @@ const admit = fc.record({
   reportRate: fc.boolean(),
   reportPlan: fc.boolean(),
   address,
+  scope,
 });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 14, arbitrary: admit },
-  { weight: 3, arbitrary: fc.record({ step: fc.constant('check' as const), id, key: admitKey, address }) },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('check' as const), id, key: admitKey, address, scope }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('resolve' as const), id, verdict, part }) },
   { weight: 7, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast: fc.integer({ min: 0, max: 5 }), verdict, part }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('redeliver' as const), nthLast: fc.integer({ min: 0, max: 12 }) }) },
@@ -276,6 +288,7 @@ const busyAdmit = fc.record({
   reportRate: fc.boolean(),
   reportPlan: fc.boolean(),
   address: fc.constant(undefined),
+  scope: fc.constant(undefined),
 });
 const busyOperation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: busyAdmit },
@@ -286,6 +299,7 @@ const busyOperation: fc.Arbitrary<Operation> = fc.oneof(
       id: fc.integer({ min: 0, max: IDS - 1 }),
       key: fc.constant(0),
       address: fc.constant(undefined),
+      scope: fc.constant(undefined),
     }),
   },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast, verdict, part }) },
@@ -308,6 +322,7 @@ export function busyHistory(stepsMax: number): fc.Arbitrary<History> {
       characterLimit: 100_000,
       overageCharacters: 0,
       minorPerMillion: 0,
+      testAllowance: 0,
       period: 'P1M',
       maxGlossaries: 0,
       overageCapMinor: 0,

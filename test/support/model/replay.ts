@@ -233,7 +233,7 @@ class Replay {
       answered(await this.#model.teams.standing(request.teamId)),
       answered(await this.#model.teams.findTeam(request.teamId)),
     ];
-    this.#refuse(overdrawn(standing, team));
+    this.#refuse(overdrawn(standing, team, this.#cast.modeOf(request.keyId)));
   }
 
   async #compare(): Promise<void> {
@@ -313,7 +313,7 @@ class Replay {
   }
 
   async #createKey(team: number): Promise<void> {
-    const key = freshKey(this.#cast.teamId(team), `key of team ${team}`);
+    const key = freshKey(this.#cast.teamId(team), `key of team ${team}`, this.#cast.nextMode(team));
     this.#cast.addKey(team, key.keyId);
     await this.#agreement.on(`create key ${key.keyId}`, (store) => store.teams.createKey(key));
     await this.#agreement.on(`find key ${key.keyId}`, async (store) => store.keys.find(key.digest));

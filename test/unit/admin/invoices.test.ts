@@ -30,6 +30,8 @@ const period = (number: number, more: Partial<PeriodUse> = {}): PeriodUse => ({
   plan: 'pro',
   limits: QUOTA,
   characters: 1201,
+  allowanceUsed: 0,
+  testCharacters: 0,
   requests: 7,
   credit: NOTHING,
   ...more,
@@ -58,6 +60,8 @@ describe('a line', () => {
       balance_minor: null,
       total_minor: 301,
       currency: 'EUR',
+      test_character_count: 0,
+      free_character_count: 0,
     });
   });
 
@@ -204,7 +208,7 @@ describe('CSV', () => {
 
   test('what is null is empty', () => {
     const line = invoiceCsvLines([invoiceRow(TEAM, true, period(1))]);
-    expect(line).toBe(`${TEAM.teamId},,,pro,quota,2026-11-01T00:00:00Z,2026-12-01T00:00:00Z,true,7,1201,1000,201,301,,,,,301,EUR\r\n`);
+    expect(line).toBe(`${TEAM.teamId},,,pro,quota,2026-11-01T00:00:00Z,2026-12-01T00:00:00Z,true,7,1201,1000,201,301,,,,,301,EUR,0,0\r\n`);
   });
 
   test("Python's csv reads every line, and no cell begins as a formula", async () => {

@@ -1,5 +1,5 @@
 // Operators by their tokens: to whom a token belongs, and what a changed configuration does to sessions that were started with one.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { actorOf, Operators } from '../../../src/admin/operators.ts';
 import type { OperatorToken } from '../../../src/domain/operator.ts';
 import { html } from '../../../src/docs/html.ts';
@@ -28,6 +28,44 @@ test('a session ends with its token for good, even if the token is added again, 
   operators.replace([OPS, { ...SALES, token: 'n'.repeat(32) }]);
   expect(sessions.find(sales)).toBeUndefined();
   expect(sessions.find(ops)).toBeUndefined();
+});
+
+describe('a person', () => {
+  const ADA = { issuer: 'https://id.example.com', subject: '7', name: 'ada@example.com', groups: ['staff', 'sales'], idToken: 'a secret' };
+  const GROUPS = { issuer: ADA.issuer, manage: ['admins'], read: ['sales'] };
+
+  test('has the greater role of their groups, at this provider only', () => {
+    const operators = new Operators([OPS], GROUPS);
+    expect(operators.byPerson(ADA)).toMatchObject({ name: 'ada@example.com', role: 'read' });
+    expect(operators.byPerson({ ...ADA, groups: ['sales', 'admins'] })).toMatchObject({ role: 'manage' });
+    for (const none of [
+      { ...ADA, groups: ['Sales'] },
+      { ...ADA, groups: [] },
+      { ...ADA, issuer: 'https://other.example.com' },
+    ])
+      expect(operators.byPerson(none)).toBeUndefined();
+    expect(new Operators([OPS]).byPerson(ADA)).toBeUndefined();
+  });
+
+  test('is not mistaken for the operator of a token', () => {
+    expect(new Operators([OPS], GROUPS).byPerson({ ...ADA, name: 'OPS' })).toMatchObject({ name: 'oidc:OPS' });
+  });
+
+  test('has a session that ends with the hour, or with the role of their groups', () => {
+    const operators = new Operators([OPS], GROUPS);
+    let now = 0;
+    const sessions = new Sessions(operators, () => now);
+    const cookie = sessions.start(operators.byPerson(ADA)!);
+    operators.replace([OPS], { ...GROUPS, manage: ['staff'] });
+    expect(sessions.find(cookie)?.operator.role).toBe('manage');
+    now = 3_599_999;
+    expect(sessions.find(cookie)).toBeDefined();
+    now = 3_600_000;
+    expect(sessions.find(cookie)).toBeUndefined();
+    const other = sessions.start(operators.byPerson(ADA)!);
+    operators.replace([OPS], { ...GROUPS, issuer: 'https://other.example.com' });
+    expect(sessions.find(other)).toBeUndefined();
+  });
 });
 
 test('the actor in the audit is the front, the operator’s name and the address', () => {

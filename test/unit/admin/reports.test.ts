@@ -15,12 +15,14 @@ describe('the report for a period', () => {
       plan: 'pro',
       limits: limitsOf(plan),
       characters: 1_001_000,
+      allowanceUsed: 0,
+      testCharacters: 9,
     });
 
   test('with a quota plan has the same limit and overage as the usage report', () => {
     expect(JSON.stringify(period(quota, true))).toBe(
       '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":true,"plan":"pro","billing":"quota",' +
-        '"character_count":1001000,"character_limit":1000,' +
+        '"character_count":1001000,"test_character_count":9,"character_limit":1000,' +
         '"overage":{"character_count":1000000,"cost_minor":10,"cap_minor":10,"currency":"EUR"}}',
     );
     expect(period(quota, true).overage).toEqual(overageOf(1_001_000, limitsOf(quota)));
@@ -28,7 +30,7 @@ describe('the report for a period', () => {
 
   test('with a credit plan has neither', () => {
     expect(JSON.stringify(period(credit, false))).toBe(
-      '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":false,"plan":"pro","billing":"credit","character_count":1001000}',
+      '{"period_start":"2026-10-01T00:00:00Z","period_end":"2026-11-01T00:00:00Z","closed":false,"plan":"pro","billing":"credit","character_count":1001000,"test_character_count":9}',
     );
   });
 });

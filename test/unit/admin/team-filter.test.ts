@@ -9,7 +9,7 @@ import type { TeamSummary } from '../../../src/ports/team-registry.ts';
 
 function summary(plan: string, characters: number, balanceMicro = 0): TeamSummary {
   const team = { teamId: 'T', name: 'Acme', plan, limits: limitsOf(DEFAULT_PLANS[plan]!), balanceMicro, createdAtMs: 0 };
-  return { team, characters, activeKeys: 1, lastUsedAtMs: undefined, idlestKey: undefined };
+  return { team, characters, allowanceUsed: 0, activeKeys: 1, lastUsedAtMs: undefined, idlestKey: undefined };
 }
 
 function fits(criteria: Partial<Record<TeamCriterionName, string>>, one: TeamSummary): boolean | string {

@@ -30,7 +30,7 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
     {
       kind: 'quota_threshold',
       percent: 80,
-      usage: { team, periodStartMs, periodEndMs, characters: 81, keys: [{ ...key, characters: 81, requests: 3 }] },
+      usage: { team, periodStartMs, periodEndMs, characters: 81, allowanceUsed: 0, keys: [{ ...key, characters: 81, requests: 3 }] },
     },
     'lingate.quota.threshold',
     {
@@ -59,7 +59,7 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
       code: 'quota_exceeded',
       keyId: key.keyId,
       requiredCharacters: 20,
-      usage: { team, periodStartMs, periodEndMs, characters: 81, keys: [] },
+      usage: { team, periodStartMs, periodEndMs, characters: 81, allowanceUsed: 0, keys: [] },
     },
     'lingate.limit.reached',
     expect.objectContaining({
@@ -74,6 +74,29 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
   [
     {
       kind: 'limit_reached',
+      code: 'quota_exceeded',
+      testKeys: true,
+      requiredCharacters: 20,
+      usage: {
+        team: { ...team, limits: { ...limits, testAllowance: 30 } },
+        periodStartMs,
+        periodEndMs,
+        characters: 81,
+        allowanceUsed: 20,
+        keys: [],
+      },
+    },
+    'lingate.limit.reached',
+    expect.objectContaining({
+      code: 'quota_exceeded',
+      limit_of: 'test_keys',
+      required_characters: 20,
+      test_keys: { character_count: 20, character_limit: 30 },
+    }) as object,
+  ],
+  [
+    {
+      kind: 'limit_reached',
       code: 'credit_exhausted',
       requiredMicro: toMicro(3) + 1,
       usage: {
@@ -81,6 +104,7 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
         periodStartMs,
         periodEndMs,
         characters: 81,
+        allowanceUsed: 0,
         keys: [],
       },
     },
@@ -90,7 +114,17 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
   [
     {
       kind: 'period_closed',
-      period: { number: 3, startMs: periodStartMs, endMs: periodEndMs, closed: true, plan: 'pro', limits, characters: 90 },
+      period: {
+        number: 3,
+        startMs: periodStartMs,
+        endMs: periodEndMs,
+        closed: true,
+        plan: 'pro',
+        limits,
+        characters: 90,
+        allowanceUsed: 0,
+        testCharacters: 3,
+      },
     },
     'lingate.period.closed',
     {
@@ -100,6 +134,7 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
       plan: 'pro',
       billing: 'quota',
       character_count: 90,
+      test_character_count: 3,
       character_limit: 100,
       overage: { character_count: 0, cost_minor: 0, cap_minor: 0, currency: 'EUR' },
     },

@@ -1,26 +1,20 @@
-// Which modules a command loads: its own files, and only the libraries that it uses. Counts are exact; the time limit is only a coarse guard.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Which modules a command loads: its own files, and only the libraries that it uses.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lingate, parsed, temporaryFolder } from '../../support/lingate-command.ts';
-import { runProgram, OWN_NODE } from '../../support/start-program.ts';
 
-/** Writes the loaded modules and the process's CPU time in microseconds to a file. */
+/** Writes the loaded modules to a file. */
 const PROBE = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   import { writeFileSync } from 'node:fs';
   const urls = new Set();
   registerHooks({ resolve(name, context, next) { const found = next(name, context); urls.add(found.url); return found; } });
-  process.on('exit', () => {
-    const { user, system } = process.cpuUsage();
-    writeFileSync(process.env.PROBED, JSON.stringify({ urls: [...urls], cpu: user + system }));
-  });
+  process.on('exit', () => writeFileSync(process.env.PROBED, JSON.stringify({ urls: [...urls] })));
 `)}`;
 
 interface Probed {
   readonly urls: readonly string[];
-  readonly cpu: number;
 }
 
 const folder = temporaryFolder();
@@ -83,19 +77,4 @@ describe('what is loaded', () => {
     expect(Object.keys(packagesOf(loaded))).toEqual(['yaml']);
     expect(ownOf(loaded).length).toBeLessThanOrEqual(most);
   });
-});
-
-test('--help and --version take at most three times what an empty Node takes', async () => {
-  const script = join(folder.path, 'empty.js');
-  writeFileSync(script, '');
-  const cpu = { empty: Infinity, help: Infinity, version: Infinity };
-  for (let round = 0; round < 5; round++) {
-    await runProgram(OWN_NODE, ['--import', PROBE, script], { env: { PATH: process.env['PATH'], PROBED: probed } });
-    cpu.empty = Math.min(cpu.empty, (JSON.parse(readFileSync(probed, 'utf8')) as Probed).cpu);
-    cpu.help = Math.min(cpu.help, (await probe(['--help'])).cpu);
-    cpu.version = Math.min(cpu.version, (await probe(['--version'])).cpu);
-  }
-  // Here it is 1.8 and 2.7 times as much; before it was optimized, seven times.
-  expect(cpu.help / cpu.empty).toBeLessThan(3);
-  expect(cpu.version / cpu.empty).toBeLessThan(4);
 });

@@ -9,12 +9,15 @@ import { promisedStore } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
+import { untilOneDay } from '../../support/one-day.ts';
 
 interface Report {
   readonly ok: boolean;
   readonly faults: number;
   readonly repaired?: readonly Record<string, unknown>[];
 }
+
+await untilOneDay();
 
 describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   let place: StorePlace;

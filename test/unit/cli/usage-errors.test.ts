@@ -105,6 +105,12 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
     '--characters and --no-characters contradict each other; give one of them.',
   ],
   [`key update ${KEY} --allow ::1 --no-allow`, 'key update', '--allow and --no-allow contradict each other; give one of them.'],
+  [`key update ${KEY} --scope usage:read --no-scopes`, 'key update', '--scope and --no-scopes contradict each other; give one of them.'],
+  [
+    `key create --team ${TEAM} --mode live --scope usage:read --scope usage`,
+    'key create',
+    '--scope "usage" is not a scope; scopes are translate:text, translate:document, languages:read, usage:read, glossaries:read, glossaries:write, and forward:NAME for forward routes of that name.',
+  ],
   [`key update ${KEY} --characters 1e6`, 'key update', '--characters "1e6" is not a whole number from 1 to 1000000000000.'],
   [`key update ${KEY} --characters 5 --characters 6`, 'key update', '--characters is given twice.'],
   [`key update ${KEY} --mode live`, 'key update', 'unknown flag --mode.'],

@@ -12,7 +12,9 @@ import { inProcess, parsed, start, temporaryFolder } from '../../support/lingate
 import type { Ended, Folder } from '../../support/lingate-command.ts';
 import { useStore } from '../../support/used-store.ts';
 import type { UsedTeam } from '../../support/used-store.ts';
+import { untilOneDay } from '../../support/one-day.ts';
 
+await untilOneDay();
 /** Two months, both within the retained days. */
 const TODAY = dayOf(Date.now());
 const [FROM, TO] = [dateOf(TODAY - 70), dateOf(TODAY)];

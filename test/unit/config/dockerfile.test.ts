@@ -3,12 +3,10 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmS
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { outputOf, runProgram } from '../../support/start-program.ts';
 import { expectKnown, imageConfig, imageEnv, ofImage, read, root, version } from './image.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 

@@ -14,6 +14,11 @@ const STORES =
 const ENGINES = 'engines: { small: { urls: ["http://s"] }, large: { urls: ["http://l"] } }';
 const PAIRS = 'any, ask, or a list of pairs, for example [EN-ES, ES-EN]';
 
+const ISSUER = 'an https URL without credentials, query and fragment, for example https://id.example.com (http only on loopback)';
+const CONSOLE = 'the https origin of the console, without a path, for example https://lingate.example.com (http only on loopback)';
+const oidc = (members: string, more?: string): string =>
+  `admin: { oidc: { client_id: c, client_secret: s, ${members.includes('roles') ? '' : 'roles: { read: [a] }, '}${members} }${more === undefined ? '' : `, ${more}`} }`;
+
 const quota = (rest: string): string => `plans: { free: { ${QUOTA}, ${rest} } }`;
 /** A valid plan with one member replaced. */
 const plan = (valid: string, member: string, value: string): string =>
@@ -24,6 +29,26 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['listner: uws', 'listner: is not known; did you mean listener?'],
   ['engine: { timout_ms: 5 }', 'engine.timout_ms: is not known; did you mean timeout_ms?'],
   ['service: { colour: red }', 'service.colour: is not known; the known ones are name, public_url, docs_url, dashboard_url'],
+  // Sign-in by a provider.
+  ['admin: {}', 'admin: has no token; give it a token, or tokens, or oidc, or leave it out'],
+  [oidc('issuer: https://id'), `admin.console_url: is missing; with admin.oidc it must be ${CONSOLE}`],
+  [
+    oidc('issuer: https://id, roles: {}', 'console_url: https://c'),
+    'admin.oidc.roles: name no group; write at least one into manage or read, or nobody can sign in',
+  ],
+  [oidc('issuer: http://id.example.com', 'console_url: https://c'), `admin.oidc.issuer: "http://id.example.com" is not ${ISSUER}`],
+  [oidc('issuer: "https://u:p@id"', 'console_url: https://c'), `admin.oidc.issuer: "https://***@id" is not ${ISSUER}`],
+  [
+    oidc('issuer: https://id/.well-known/openid-configuration', 'console_url: https://c'),
+    `admin.oidc.issuer: "https://id/.well-known/openid-configuration" is not ${ISSUER}`,
+  ],
+  [oidc('issuer: https://id', 'console_url: https://c/console'), `admin.console_url: "https://c/console" is not ${CONSOLE}`],
+  [oidc('issuer: https://id', 'console_url: http://c'), `admin.console_url: "http://c" is not ${CONSOLE}`],
+  [oidc('issuer: https://id, claims: x', 'console_url: https://c'), 'admin.oidc.claims: is not known; did you mean claim?'],
+  [
+    oidc('issuer: https://id, name_claim: "a b"', 'console_url: https://c'),
+    `admin.oidc.name_claim: "a b" is not the name of a claim of 1 to 200 printable characters without spaces, for example groups`,
+  ],
   // Several engines.
   ['engines: {}', 'engines: has too few entries; it must have at least 1'],
   ['engines: { a: {} }', 'engines.a.urls: is missing; it must be a list'],
@@ -78,7 +103,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   [
     'engine: native',
     'engine: "native" is not a mapping of names to values; its members are protocol, options, timeout_ms, connections_max, ' +
-      'queue_max, response_bytes_max, response_bytes_factor, keep_alive, check_ids, pairs, batch, urls',
+      'queue_max, response_bytes_max, response_bytes_factor, keep_alive, check_ids, pairs, characters, batch, urls',
   ],
   [
     'plugins: [lingate/plugins/memory]',

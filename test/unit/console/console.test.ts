@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { GlossaryOperations } from '../../../src/admin/glossary-operations.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { Operators, SignInAttempts } from '../../../src/admin/operators.ts';
+import { SignInAudit } from '../../../src/admin/sign-in-audit.ts';
 import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
 import { Console } from '../../../src/console/console.ts';
@@ -46,6 +47,8 @@ beforeEach(() => {
     glossaries: new GlossaryOperations({ teams, glossaries: store.glossaries }),
     operations: new AdminOperations({ teams, plans: () => new Map([['pro', QUOTA_PLAN]]), newId, audit: undefined }),
     operators,
+    oidc: undefined,
+    signIns: new SignInAudit({ audit: undefined, log: { info: write, warn: write, error: write }, now: () => nowMs, nowMs: () => nowMs }),
     attempts: new SignInAttempts({ operators, now: () => nowMs }),
     usage: new UsageReading(store.history),
     invoices: new InvoiceReading(store.history),

@@ -13,6 +13,11 @@ import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import { UNUSED_REPLICA } from '../../support/unused-replica.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12, 0, 2);
+/** Of a plugin. */
+const PLUGIN_STATUSES = new Map([
+  ['blocked_word', 422],
+  ['maintenance', 503],
+]);
 const QUIET: ProcessState = {
   steps: [],
   busy: { teams: [], uncounted: 0 },
@@ -25,7 +30,7 @@ const QUIET: ProcessState = {
 };
 
 function overview(states: readonly ProcessState[], expected = states.length, store = 'sqlite:a.db'): Overview {
-  return overviewOf({ expected, states }, { ...loadConfig({ env: {} }), store }, NOW_MS);
+  return overviewOf({ expected, states }, { ...loadConfig({ env: {} }), store }, NOW_MS, PLUGIN_STATUSES);
 }
 
 const NO_NAMES = new Map<string, string>();
@@ -38,11 +43,12 @@ const wordsOf = (text: string): string =>
 const state = (...of: Parameters<typeof overview>): string => wordsOf(partsOf(overview(...of), NO_NAMES).state.text);
 
 test.each(Object.entries(problems))('%s counts as refused or failed, by its status', (code, { status }) => {
-  expect(outcomeOf(code)).toBe(status < 500 ? 'refused' : 'failed');
+  expect(outcomeOf(code, PLUGIN_STATUSES)).toBe(status < 500 ? 'refused' : 'failed');
 });
 
-test('an answer, a caller who left, and an unknown code have outcomes as well', () => {
-  expect(['ok', 'client_closed', 'news'].map(outcomeOf)).toEqual(['answered', 'left', 'failed']);
+test("an answer, a caller who left, plugins' codes and an unknown one have outcomes as well", () => {
+  const outcomes = ['ok', 'client_closed', 'blocked_word', 'maintenance', 'news'].map((code) => outcomeOf(code, PLUGIN_STATUSES));
+  expect(outcomes).toEqual(['answered', 'left', 'refused', 'failed', 'failed']);
 });
 
 describe('the state', () => {
@@ -74,6 +80,12 @@ describe('the state', () => {
     expect(state([QUIET])).toContain('Store answers in 0.4 ms sqlite:a.db');
   });
 
+  test('of a replica has its latest failure in words, and the word of log and manual', () => {
+    const replica = { ...UNUSED_REPLICA, failed: 1, lastFailure: { failure: 'reset', agoMs: 5000 } } as const;
+    const shown = wordsOf(partsOf(overview([{ ...QUIET, replicas: [replica] }]), NO_NAMES).engines.text);
+    expect(shown).toContain('connection broke ( reset ), 5 s ago');
+  });
+
   test('of the gateway has the number of workers that answer', () => {
     expect(state([QUIET])).toMatch(/^Gateway serving up \d/);
     expect(state([QUIET], 2)).toContain('Gateway short of workers 1 of 2 workers answer');
@@ -95,8 +107,10 @@ test('a chart leaves out the current interval, and is described in words', () =>
   expect(Object.fromEntries(last)).toMatchObject({ answered: 0.4, refused: 0.2, failed: 0, left: 0, characters: 12, 'engine-failures': 0 });
   expect(charts[0]!.words).toContain('Requests per second, the last 15 minutes. Answered: latest 0.4, highest 0.4.');
   // The figures beside it include that interval.
-  expect(byOutcome(now.whole)).toEqual({ answered: 3, refused: 1, failed: 0, left: 0 });
-  expect(wordsOf(partsOf(now, NO_NAMES).figures.text)).toContain('Characters 61 per minute');
+  expect(byOutcome(now.whole, PLUGIN_STATUSES)).toEqual({ answered: 3, refused: 1, failed: 0, left: 0 });
+  const figures = wordsOf(partsOf(now, NO_NAMES).figures.text);
+  expect(figures).toContain('Characters 61 per minute');
+  expect(figures).toContain('Answered 75.0 % in 1 min 1 refused, 0 failed');
 });
 
 describe('the rules of routing', () => {
@@ -107,7 +121,7 @@ describe('the rules of routing', () => {
         ...(routing && { routing }),
       }),
     );
-    const shown = overviewOf({ expected: 1, states: [QUIET] }, config, NOW_MS);
+    const shown = overviewOf({ expected: 1, states: [QUIET] }, config, NOW_MS, PLUGIN_STATUSES);
     return wordsOf(partsOf(shown, NO_NAMES).engines.text);
   };
 

@@ -19,7 +19,7 @@ function operationsOf() {
   return { runs, applications, start };
 }
 
-const APPLIED: PlanApplied = { plan: 'pro', teams: 9, changed: 3, changes: [] };
+const APPLIED: PlanApplied = { plan: 'pro', teams: 9, changed: 3, changes: [], dearer: { teams: 0, minor: 0 } };
 
 test('a quick run is answered with its result', async () => {
   const { runs, applications, start } = operationsOf();

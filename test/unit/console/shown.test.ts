@@ -1,6 +1,10 @@
 // How the console shows the figures of plans.
 import { expect, test } from 'vitest';
-import { numberText, periodText } from '../../../src/console/shown.ts';
+import { compact, numberText, periodText } from '../../../src/console/shown.ts';
+
+test('a figure of a tile has room for its unit', () => {
+  expect([12.44, 9999, 82_312, 194_021, 3_671_452].map(compact)).toEqual(['12.4', '9,999', '82.3K', '194K', '3.67M']);
+});
 
 test.each([
   ['P1M', 'a month'],

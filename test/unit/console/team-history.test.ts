@@ -39,6 +39,8 @@ const period = (number: number, more: Partial<PeriodUse> = {}): PeriodUse => ({
   plan: 'pro',
   limits: limitsOf({ ...QUOTA_PLAN, characters: 1000, overage_cap_minor: 500, overage_minor_per_million: 1_000_000 }),
   characters: 1200,
+  allowanceUsed: 0,
+  testCharacters: 0,
   ...more,
 });
 

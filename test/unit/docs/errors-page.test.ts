@@ -12,7 +12,7 @@ const codesOn = (page: string): ProblemCode[] => CODES.filter((code) => page.inc
 
 test.each<[what: string, options: Partial<ErrorsPageOptions>, codes: readonly ProblemCode[], dashboard: boolean]>([
   ['neither console nor dashboard', {}, OF_THE_API, false],
-  ['a console', { hasConsole: true }, [...OF_THE_API, 'forbidden', 'csrf_invalid'], false],
+  ['a console', { hasConsole: true }, [...OF_THE_API, 'csrf_invalid'], false],
   ['a dashboard', { dashboardUrl: 'https://app.example.com' }, CODES, true],
 ])('with %s', (_what, options, codes, dashboard) => {
   const page = pageOf(options);
@@ -25,8 +25,8 @@ test.each<[what: string, options: Partial<ErrorsPageOptions>, codes: readonly Pr
 
 test('the console’s codes are explained in its own words', () => {
   const page = pageOf({ hasConsole: true });
-  expect(page).toContain('Not signed in to the console, the session has ended, or the form was sent from another site.');
-  expect(page.match(/Only the console answers this/g)).toHaveLength(2);
+  expect(page).toContain('In the console: not signed in, the session has ended, or the form was sent from another site.');
+  expect(page.match(/Only the console answers this/g)).toHaveLength(1);
 });
 
 test('a plugin’s own code has a section, with its words and an example', () => {

@@ -75,6 +75,7 @@ describe('given limits', () => {
       { allowed_addresses: ['10.1.2.3/8', '2001:DB8:0:0::/32', '::ffff:10.0.0.0/104', '2001:db8::1', '::ffff:0:0/96'] },
       { allowedAddresses: ['10.0.0.0/8', '2001:db8::/32', '2001:db8::1/128', '0.0.0.0/0'] },
     ],
+    [{ scopes: ['usage:read', 'forward:a', 'usage:read'] }, { scopes: ['usage:read', 'forward:a'] }],
     [{ allowed_addresses: [...RANGES_MAX, '10.0.0.1/24'] }, { allowedAddresses: RANGES_MAX }],
   ])('%j', (given, limits) => {
     expect(judgeLimits(given, NOW)).toEqual({ limits });
@@ -116,6 +117,15 @@ describe('given limits', () => {
       'allowed_addresses',
       'has more than 100 entries; join neighbours into ranges',
     ],
+    [{ scopes: [] }, 'scopes', 'is empty, which would allow nothing; give at least one scope'],
+    [{ scopes: 'usage:read' }, 'scopes', 'is not a list of scopes'],
+    [
+      { scopes: ['usage:read', 7] },
+      'scopes',
+      'is not a scope; scopes are translate:text, translate:document, languages:read, usage:read, glossaries:read, glossaries:write, and forward:NAME for forward routes of that name',
+      1,
+    ],
+    [{ scopes: Array.from({ length: 101 }, (_, i) => `forward:${i}`) }, 'scopes', 'has more than 100 entries'],
     [{ characters: 0, requests_per_second: 0, allowed_addresses: [] }, 'requests_per_second', NO_RATE],
   ])('%j is refused', (given, name, fault, at) => {
     expect(judgeLimits(given, NOW)).toEqual({ name, fault, ...(at === undefined ? {} : { at }) });

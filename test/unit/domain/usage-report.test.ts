@@ -12,6 +12,7 @@ function figures(plan: Plan, characters: number, balanceMicro = 0): UsageFigures
     periodStartMs: Date.UTC(2026, 10, 1),
     periodEndMs: Date.UTC(2026, 11, 1),
     characters,
+    allowanceUsed: 0,
     keys: [
       { display: 'la_live_Ab3d', label: 'backend', mode: 'live', characters, requests: 2, lastUsedAtMs: Date.UTC(2026, 10, 2) },
       { display: 'la_test_Zz9y', label: '', mode: 'test', characters: 0, requests: 0, lastUsedAtMs: undefined },
@@ -41,6 +42,19 @@ describe('the usage report', () => {
     expect(usageReport({ ...usage, characters: 970, keys })).toMatchObject({ character_count: 970, test_character_count: 70 });
     expect(usageReport({ ...usage, keys: [] })).not.toHaveProperty('test_character_count');
     expect(usageReport({ ...usage, characters: 0, keys: [] })).toMatchObject({ test_character_count: 0 });
+  });
+
+  test('what test keys use for nothing is no overage, and has members of its own', () => {
+    const usage = figures({ ...quota, test_keys: { characters: 400 } }, 1501);
+    expect(usageReport({ ...usage, allowanceUsed: 300 })).toMatchObject({
+      character_count: 1501,
+      test_keys: { character_count: 300, character_limit: 400 },
+      overage: { character_count: 201 },
+    });
+    expect(usageReport({ ...figures(quota, 1), allowanceUsed: 1 })).toMatchObject({
+      test_keys: { character_count: 1, character_limit: 0 },
+    });
+    expect(usageReport(figures(quota, 1))).not.toHaveProperty('test_keys');
   });
 
   test('for a credit team has the balance instead of limit and overage', () => {

@@ -37,7 +37,11 @@ beforeAll(async () => {
   const events = { url: 'http://127.0.0.1:1/', secret: `whsec_${'A'.repeat(43)}=` };
   const store = `sqlite:${folder}/lingate.db`;
   await neglectedKey(store);
-  gateway = await startGateway({ store, engineUrls: [engine.url], config: { team_metrics, events } });
+  gateway = await startGateway({
+    store,
+    engineUrls: [engine.url],
+    config: { engine: { urls: [engine.url], characters: { per: 'month', most: 1_000_000 } }, team_metrics, events },
+  });
   await gateway.team(CREDIT_PLAN, 1);
   const { key } = await gateway.team({ ...QUOTA_PLAN, characters: 10 });
   const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {
@@ -47,7 +51,7 @@ beforeAll(async () => {
   });
   expect(response.status).toBe(200);
   const metrics = async (): Promise<string> => (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text();
-  await vi.waitUntil(async () => /lingate_team_quota_used_ratio\{/.test((output = await metrics())), { timeout: 20_000, interval: 100 });
+  await vi.waitUntil(async () => /lingate_team_quota_used_ratio\{/.test((output = await metrics())), { timeout: 60_000, interval: 100 });
   dashboard = JSON.parse(await readFile(new URL('../../../config/grafana-dashboard.json', import.meta.url), 'utf8')) as Dashboard;
 });
 

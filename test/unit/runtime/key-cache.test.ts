@@ -14,8 +14,10 @@ function cacheOf(known: readonly KeyDigest[]) {
 test('an owner for whom the store has requested the address is marked until it is forgotten; others are not', async () => {
   const { cache, asked } = cacheOf(['a', 'b']);
   for (const digest of ['a', 'b']) await cache.find(digest);
-  cache.noteAddressWanted('a');
+  cache.noteWanted('a', 'addressWanted');
   expect(cache.peek('a')).toEqual({ ...OWNER, addressWanted: true });
+  cache.noteWanted('a', 'scopeWanted');
+  expect(cache.peek('a')).toEqual({ ...OWNER, addressWanted: true, scopeWanted: true });
   expect(cache.peek('b')).toEqual(OWNER);
   cache.forget('a');
   expect(await cache.find('a')).toEqual(OWNER);
@@ -25,7 +27,7 @@ test('an owner for whom the store has requested the address is marked until it i
 test('a hint for a key that is not cached is ignored', async () => {
   const { cache } = cacheOf([]);
   await cache.find('x');
-  cache.noteAddressWanted('x');
-  cache.noteAddressWanted('y');
+  cache.noteWanted('x', 'addressWanted');
+  cache.noteWanted('y', 'scopeWanted');
   expect([cache.peek('x'), cache.peek('y')]).toEqual(['unknown', undefined]);
 });

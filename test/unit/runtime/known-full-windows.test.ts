@@ -14,7 +14,7 @@ function refusedFor(fullForMs: number | undefined, limit = 5): RateLimited {
 function windows(keysMax = 10) {
   const clock = { ms: 5000 };
   const full = new KnownFullWindows({ keysMax, now: () => clock.ms });
-  const isKnown = (keyId = 'K', address?: string): boolean => full.refusal(keyId, address) !== undefined;
+  const isKnown = (keyId = 'K', address?: string, scope?: string): boolean => full.refusal({ keyId, address, scope }) !== undefined;
   return { clock, full, isKnown };
 }
 
@@ -23,7 +23,7 @@ test('a refusal is repeated until the time that the store named, counted from wh
   const refused = refusedFor(300);
   clock.ms = 5040;
   full.note(KEY, refused, 5000);
-  expect(full.refusal('K', undefined)).toBe(refused);
+  expect(full.refusal(KEY)).toBe(refused);
   clock.ms = 5000 + 300 * DRIFT - 0.001;
   expect(isKnown()).toBe(true);
   clock.ms = 5000 + 300 * DRIFT;
@@ -58,14 +58,16 @@ test('of several answers the one that holds longest counts, in whatever order th
     const { clock, full } = windows();
     for (const refused of order) full.note(KEY, refused, 5000);
     clock.ms = 5150;
-    expect(full.refusal('K', undefined)?.limit).toBe(6);
+    expect(full.refusal(KEY)?.limit).toBe(6);
   }
 });
 
-test('a key, and each address of it, is remembered apart', () => {
+test('a key, and each address and scope of it, is remembered apart', () => {
   const { full, isKnown } = windows();
   full.note({ keyId: 'K', address: '10.0.0.1' }, refusedFor(300), 5000);
   expect([isKnown('K', '10.0.0.1'), isKnown('K', '10.0.0.2'), isKnown('K'), isKnown('L', '10.0.0.1')]).toEqual([true, false, false, false]);
+  full.note({ keyId: 'S', scope: 'usage:read' }, refusedFor(300), 5000);
+  expect([isKnown('S', undefined, 'usage:read'), isKnown('S'), isKnown('S', undefined, '')]).toEqual([true, false, false]);
   full.note(KEY, refusedFor(300), 5000);
   expect([isKnown('K'), isKnown('K', '10.0.0.2'), isKnown('L')]).toEqual([true, false, false]);
 });

@@ -30,6 +30,7 @@ afterEach(() => {
 const team = (teamId: string, characters: number, more: Partial<TeamSummary> = {}): TeamSummary => ({
   team: { teamId, name: teamId, plan: 'p', limits: { ...GENEROUS_QUOTA, characterLimit: 100 }, balanceMicro: 0, createdAtMs: NOW },
   characters,
+  allowanceUsed: 0,
   ...ACTIVE,
   ...more,
 });

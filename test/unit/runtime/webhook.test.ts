@@ -98,7 +98,7 @@ test('a body that never ends delays nothing, and is not read to its end', async 
     response.on('drain', more);
     more();
   });
-  const hook = webhook(url, 300);
+  const hook = webhook(url);
   expect(await hook.post(MESSAGE, NEVER)).toBeUndefined();
   expect(await hook.post(MESSAGE, NEVER)).toBeUndefined();
   expect(await hook.post(MESSAGE, NEVER)).toBeUndefined();

@@ -103,9 +103,9 @@ describe.each(LISTENERS)('a drain of the %s listener', (_name, start) => {
     let bytes = 0;
     slow.on('data', (chunk: Buffer) => (bytes += chunk.length));
     slow.pause();
-    const over = drained(server, 50);
     slow.write(requestBytes({ path: '/' }));
     await expect.poll(() => server.listener.unsent).toBe(1);
+    const over = drained(server, 50);
     // Six times the quiet time, without a byte of progress.
     await delay(300);
     slow.resume();

@@ -103,7 +103,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     cache: {
       peek: () => undefined,
       find: () => undefined,
-      noteAddressWanted: (digest) => void wanted.push(digest),
+      noteWanted: (digest) => void wanted.push(digest),
       forget: (digest) => void forgotten.push(digest),
     },
     client: clientAddressReader([], 'x-forwarded-for'),

@@ -21,7 +21,7 @@ beforeEach(() => {
   const cache = {
     peek: (digest: KeyDigest) => known.get(digest),
     find: () => undefined,
-    noteAddressWanted: () => undefined,
+    noteWanted: () => undefined,
     forget: () => undefined,
   };
   step = identifyStep(credentialReader(['Vendor-Auth-Key']), cache);

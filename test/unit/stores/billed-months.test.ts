@@ -23,7 +23,7 @@ const MICRO = 1_000_000n;
 type Deed =
   | { readonly deed: 'use'; readonly characters: number; readonly other: boolean }
   /** Reserved, and committed so many days later: often in another month. */
-  | { readonly deed: 'late'; readonly characters: number; readonly part: number; readonly days: number }
+  | { readonly deed: 'late'; readonly characters: number; readonly part: number; readonly days: number; readonly other: boolean }
   | { readonly deed: 'plan'; readonly limits: TeamLimits }
   | { readonly deed: 'credit'; readonly micro: number }
   | { readonly deed: 'days'; readonly count: number };
@@ -35,6 +35,7 @@ const limits: fc.Arbitrary<TeamLimits> = fc
     minorPerMillion: fc.constantFrom(0, 1, 333_333, 1_500_001),
     overageCapMinor: fc.constantFrom(0, 3, 100_000),
     currency: fc.constantFrom('EUR', 'JPY', 'KWD'),
+    testAllowance: fc.constantFrom(0, 0, 150, 3000),
   })
   .map((drawn) => ({ ...GENEROUS_QUOTA, overageCharacters: 1_000_000, ...drawn, period: MONTHLY }) as const);
 
@@ -50,6 +51,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
       characters: fc.integer({ min: 1, max: 700 }),
       part: fc.integer({ min: 0, max: 800 }),
       days: fc.integer({ min: 0, max: 40 }),
+      other: fc.boolean(),
     }),
   },
   { weight: 2, arbitrary: fc.record({ deed: fc.constant('plan' as const), limits }) },
@@ -66,9 +68,18 @@ const history = fc.record({
   deeds: fc.array(deed, { maxLength: 40, size: 'max' }),
 });
 
+interface Charge {
+  readonly month: string;
+  readonly day: number;
+  readonly characters: bigint;
+  readonly micro: bigint;
+  readonly isTest: boolean;
+  readonly isFree: boolean;
+}
+
 /** What happened, as a clerk would note it: nothing is added up until it is asked for. */
 class Notes {
-  readonly charges: { readonly month: string; readonly day: number; readonly characters: bigint; readonly micro: bigint }[] = [];
+  readonly charges: Charge[] = [];
   readonly moves: { readonly month: string; readonly micro: bigint }[] = [];
   /** The last plan of each month in which there was one. */
   readonly plans = new Map<string, TeamLimits>();
@@ -81,7 +92,9 @@ class Notes {
         .at(-1)!,
     )!;
     const own = this.charges.filter((one) => one.month === month);
-    const characters = own.reduce((sum, one) => sum + one.characters, 0n);
+    const all = (wanted: (one: Charge) => boolean): bigint => own.filter(wanted).reduce((sum, one) => sum + one.characters, 0n);
+    const [characters, ofTests, free] = [all(() => true), all(({ isTest }) => isTest), all(({ isFree }) => isFree)];
+    const charged = characters - free;
     const spent = own.reduce((sum, one) => sum + one.micro, 0n);
     const moves = this.moves.filter((one) => one.month === month).map(({ micro }) => micro);
     const balance =
@@ -90,7 +103,7 @@ class Notes {
     const added = moves.filter((micro) => micro > 0n).reduce((sum, micro) => sum + micro, 0n);
     const deducted = -moves.filter((micro) => micro < 0n).reduce((sum, micro) => sum + micro, 0n);
     const isQuota = plan.billing === 'quota';
-    const beyond = characters > BigInt(plan.characterLimit) ? characters - BigInt(plan.characterLimit) : 0n;
+    const beyond = charged > BigInt(plan.characterLimit) ? charged - BigInt(plan.characterLimit) : 0n;
     const uncapped = (beyond * BigInt(plan.minorPerMillion)) / MICRO;
     const cost = uncapped > BigInt(plan.overageCapMinor) ? BigInt(plan.overageCapMinor) : uncapped;
     const movedNothing = spent === 0n && added === 0n && deducted === 0n;
@@ -108,6 +121,8 @@ class Notes {
       balance_minor: credit(balance),
       total_minor: isQuota ? Number(cost) : Number(spent / MICRO),
       currency: plan.currency,
+      test_character_count: Number(ofTests),
+      free_character_count: Number(free),
     };
   }
 
@@ -160,7 +175,7 @@ class Month {
       case 'use':
         return this.#charge(one.characters, one.characters, 0, one.other);
       case 'late':
-        return this.#charge(one.characters, Math.min(one.part, one.characters), one.days, false);
+        return this.#charge(one.characters, Math.min(one.part, one.characters), one.days, one.other);
       case 'plan':
         this.#limits = one.limits;
         this.#notes.plans.set(this.#month(), one.limits);
@@ -178,15 +193,23 @@ class Month {
   }
 
   async #charge(characters: number, part: number, days: number, other: boolean): Promise<void> {
-    if (other && this.#keyId === '') this.#keyId = (await this.#team.newKey()).keyId;
+    if (other && this.#keyId === '') this.#keyId = (await this.#team.newKey('tests', 'test')).keyId;
     const admitted = await this.#team.admit({ characters, leaseMs: 60 * DAY_MS, ...(other ? { keyId: this.#keyId } : {}) });
     if (admitted.kind !== 'admitted') return;
     const { requestId } = admitted.reservation!;
     const month = this.#month();
-    const price = this.#limits.billing === 'credit' ? BigInt(this.#limits.minorPerMillion) : 0n;
+    const isFree = other && this.#limits.testAllowance > 0;
+    const price = this.#limits.billing === 'credit' && !isFree ? BigInt(this.#limits.minorPerMillion) : 0n;
     const commit = async (): Promise<void> => {
       expect(await this.#team.commitPart(requestId, part)).toEqual({ kind: 'committed' });
-      this.#notes.charges.push({ month, day: dayOf(clock.nowMs()), characters: BigInt(part), micro: BigInt(part) * price });
+      this.#notes.charges.push({
+        month,
+        day: dayOf(clock.nowMs()),
+        characters: BigInt(part),
+        micro: BigInt(part) * price,
+        isTest: other,
+        isFree,
+      });
     };
     if (days === 0) return commit();
     this.#open.push({ requestId, dueMs: clock.nowMs() + days * DAY_MS, commit });

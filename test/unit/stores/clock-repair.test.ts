@@ -20,6 +20,7 @@ import { promisedStore } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
+import { untilOneDay } from '../../support/one-day.ts';
 
 const HISTORY_DAYS = 400;
 const LIMITS = { period: 'P1M', characterLimit: 1000 };
@@ -33,6 +34,8 @@ class ShiftedClock {
     return Date.now() + this.days * DAY_MS;
   }
 }
+
+await untilOneDay();
 
 describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   let place: StorePlace;

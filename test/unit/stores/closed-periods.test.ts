@@ -37,12 +37,14 @@ test('in Redis', async () => {
     plan: 'test',
     limits: { ...GENEROUS_QUOTA, characterLimit: 100 },
     characters: 12,
+    allowanceUsed: 0,
+    testCharacters: 0,
     requests: 2,
     credit: { openingMicro: 0, addedMicro: 0, deductedMicro: 0, balanceMicro: 0 },
   });
   // One record, without unnecessary members.
   expect(await redis.client.exists(`lingate:{${teamId}}:use:1`)).toBe(0);
-  expect(await redis.client.hstrlen(`lingate:{${teamId}}:periods`, '1')).toBeLessThan(140);
+  expect(await redis.client.hstrlen(`lingate:{${teamId}}:periods`, '1')).toBeLessThan(160);
 });
 
 test('in SQLite', async () => {

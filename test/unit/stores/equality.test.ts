@@ -13,7 +13,7 @@ import { SteppingClock } from '../../support/stepping-clock.ts';
 import { SEED } from '../../support/seed.ts';
 import { report } from '../../evidence/scorecard/report.ts';
 
-/** `npm run test:evidence` tries three times as many, the scorecard more. */
+/** Of a planted bug; `npm test` tries fewer, `npm run test:evidence` three times as many, the scorecard more. */
 const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? 50;
 /** A failure prints it; with this variable and the run's seed it is replayed without the histories before. */
 const SHRUNK_PATH = process.env['LINGATE_PROPERTY_PATH'];

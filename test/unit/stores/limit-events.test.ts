@@ -161,6 +161,40 @@ describe.each(KINDS)('$name', ({ open }) => {
     ]);
   });
 
+  test('the free characters of test keys are told apart from the team’s quota, once in a period', async () => {
+    const { team, here, there, told } = await scene({ characterLimit: 100, testAllowance: 10, period: 'PT1H' });
+    const tests = team.withKey((await team.newKey('tests', 'test')).keyId);
+    await tests.use(7);
+    for (const store of [there, here])
+      expect(await tests.admit({ characters: 4 }, store)).toMatchObject({ kind: 'quota_exceeded', of: 'test_keys' });
+    const { periodStartMs } = await team.usage();
+    const facts = { code: 'quota_exceeded', testKeys: true, requiredCharacters: 4, usage: { characters: 7, allowanceUsed: 7 } };
+    expect(await told()).toMatchObject([{ id: eventIds.testLimit(team.teamId, { startMs: periodStartMs, number: 1 }), facts }]);
+    expect(await team.admit({ characters: 101 }, there)).toMatchObject({ kind: 'quota_exceeded' });
+    expect(await told()).toHaveLength(2);
+    clock.step(HOUR_MS);
+    for (const store of [there, here]) await tests.admit({ characters: 11 }, store);
+    expect((await told()).filter((one) => one.facts.testKeys === true)).toMatchObject([{ facts }, { facts: { requiredCharacters: 11 } }]);
+  });
+
+  test('free characters of test keys reach no percentage', async () => {
+    const { team, store } = await scene({ characterLimit: 100, testAllowance: 500 });
+    const tests = team.withKey((await team.newKey('tests', 'test')).keyId);
+    const percents = async (): Promise<number[]> => {
+      const due = answered(await store.outbox!.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
+      const kept = await Promise.all(due.map(async (event) => answered(await store.outbox!.read(event))));
+      return kept.flatMap((event) => (event?.facts.kind === 'quota_threshold' ? [event.facts.percent] : []));
+    };
+    await tests.use(300);
+    await team.use(79);
+    await tests.use(100);
+    await team.standing();
+    expect(await percents()).toEqual([]);
+    await team.use(1);
+    await team.standing();
+    expect(await percents()).toEqual([80]);
+  });
+
   test('other refusals, and a store without rules, tell nothing', async () => {
     const { team, told } = await scene({ characterLimit: 10, maxCharactersPerRequest: 20, requestsPerSecond: 3 });
     const silent = await open(clock, undefined);

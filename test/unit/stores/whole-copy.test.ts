@@ -22,7 +22,7 @@ import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
-import { fillRich, RICH, RICH_ADDRESS, RICH_REQUEST, RICH_EVENTS } from '../../support/rich-store.ts';
+import { fillRich, RICH, RICH_ADDRESS, RICH_SCOPE, RICH_REQUEST, RICH_EVENTS } from '../../support/rich-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'lingate-copy-'));
@@ -117,7 +117,8 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
 function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string, address = RICH_ADDRESS) {
   const glossary = { glossaryId: RICH.glossary, sourceLang: 'EN', targetLang: 'FR' };
   const forGlossary = teamId === quota ? glossary : undefined;
-  return ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: forGlossary, address });
+  const from = { address, scope: RICH_SCOPE };
+  return ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 60_000, glossary: forGlossary, ...from });
 }
 
 /** What happens after the copy: the window fills, reservations expire or are settled, days and periods continue. */
@@ -174,7 +175,7 @@ async function futureOfLimited(store: PluginStore, clock: MovableClock): Promise
 
 function admitOf({ ledger }: PluginStore, requestId: string, characters: number) {
   const request = { requestId, teamId: quota, keyId: RICH.limitedKey, characters, reserve: true, leaseMs: 60_000, glossary: undefined };
-  return ledger.admit({ ...request, address: RICH_ADDRESS, reportRate: true });
+  return ledger.admit({ ...request, address: RICH_ADDRESS, scope: RICH_SCOPE, reportRate: true });
 }
 
 async function limitsOf(store: PluginStore) {
@@ -192,7 +193,7 @@ describe.each([
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
     const clock = await filled(from);
     const tally = await copy(from, to);
-    expect(tally).toMatchObject({ teams: 3, keys: 8, digests: 8, glossaries: 2, openReservations: 4 });
+    expect(tally).toMatchObject({ teams: 3, keys: 8, digests: 8, glossaries: 2, openReservations: 5 });
     // The chores of a store that is open beside the other must not meet the other's future.
     const own = new MovableClock();
     own.set(clock.nowMs());
@@ -399,7 +400,7 @@ test('the command prints its progress and what it has copied, or one line about 
   await filled(from);
   const { status, stdout, stderr } = await inProcess(['store', 'copy', '--from', from, '--to', to, '--json']);
   expect([status, stderr]).toEqual([0, 'lingate store copy: compared: 3 teams\n']);
-  expect(JSON.parse(stdout)).toMatchObject({ from, to, teams: 3, keys: 8, glossaries: 2, open_reservations: 4, balance_minor: 5 });
+  expect(JSON.parse(stdout)).toMatchObject({ from, to, teams: 3, keys: 8, glossaries: 2, open_reservations: 5, balance_minor: 5 });
   expect((await inProcess(['store', 'copy', '--from', from])).status).toBe(2);
   const failed = await inProcess(['store', 'copy', '--from', 'sqlite:/nowhere/x.db', '--to', to]);
   expect([failed.status, failed.stderr]).toEqual([1, expect.stringMatching(/^lingate store copy: there is nothing to copy at [^\n]+\n$/)]);

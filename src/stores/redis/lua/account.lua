@@ -13,6 +13,7 @@
 --@ changes state: head_changed, ids_key, slots_key, records, single, single_record, running, left_over, written, rare
 --@ changes state: longest_lease, shortest_lease, done_now
 --@ uses guards: guarding
+--@ uses allowance: allowance
 --@ uses window: slots, in_second, in_second_before, open_window
 --@ changes window: taken, this_second, slot_now
 --@ uses expiry: expiry
@@ -138,7 +139,7 @@ do
         end
         key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, packed)
         key.changed = false
-        if key.active == GUARDED then
+        if key.active >= GUARDED then
           guarded = guarded or {}
           insert(guarded, key.id)
         end
@@ -396,7 +397,11 @@ do
 
   -- Returns the thresholds that charges have reached; keys of the wrong type fail here, before anything is written.
   local function reached_by_charges()
-    local percents = events.percents_reached(plan, events.last_percent(events.percents, number), used)
+    local last = events.last_percent(events.percents, number)
+    local percents = events.percents_reached(plan, last, used)
+    if percents ~= NONE then
+      percents = events.percents_reached(plan, last, used - allowance.open().used)
+    end
     local credit = plan.on_credit and events.credit_reached(events.balance, balance)
     if credit or percents ~= NONE then
       events.look(team_key)
@@ -438,6 +443,10 @@ do
     if books_changed then
       count = count + 2
       team_fields[count - 1], team_fields[count] = 'b', pack(BOOKS, number, starts, ends, used, balance)
+    end
+    if rare and rare.allowance and rare.allowance.changed then
+      count = count + 2
+      team_fields[count - 1], team_fields[count] = 'allowance', teams.pack_allowance(number, rare.allowance)
     end
     if rare and rare.credit then
       count = count + 2

@@ -1,13 +1,14 @@
 -- The admission: checks a request and applies its changes, in the order of ports/ledger.ts (`Admission`).
 --@ uses constants: OPEN, DONE, DONE_BYTES
 --@ uses shared: call, max, min, pack, parse, now_past
---@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_RELEASED, LOOK_MS, HELD
+--@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_RELEASED, IS_OF_ALLOWANCE, LOOK_MS, HELD
 --@ uses call: RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK, PLAIN, op_what, op_key, op_characters
 --@ uses call: op_lease, op_glossary, op_pair, op_rare, has, KEY_UNKNOWN
 --@ uses state: now, team_key, plan, number, ends, used, balance, keys, newest, rare, key_beside, put_record, done_now
 --@ uses state: look_later
 --@ changes state: held, held_micro, longest_lease, shortest_lease
 --@ uses guards: guarding
+--@ uses allowance: allowance
 --@ uses window: move_slots, wait_for_slot, slots_left, take_slot
 --@ uses outbox: events
 --@ gives admit
@@ -71,13 +72,14 @@ do
     return events.refused('c' .. pack('>ddBc0', balance - held_micro, micro, #currency, currency), micro, true)
   end
 
-  local function reserve(i, id, key_id, characters, micro, guard)
+  -- `state` is IS_OPEN or IS_OF_ALLOWANCE.
+  local function reserve(i, id, key_id, state, characters, micro, guard)
     local lease = op_lease[i]
     if guard then
       guarding.hold(guard, characters)
     end
     held, held_micro = held + characters, held_micro + micro
-    put_record(id, pack(OPEN_WITH_KEY, IS_OPEN, characters, micro, number, now + lease, key_id))
+    put_record(id, pack(OPEN_WITH_KEY, state, characters, micro, number, now + lease, key_id))
     if lease > longest_lease then
       longest_lease = lease
     end
@@ -86,6 +88,12 @@ do
     elseif lease < shortest_lease then
       shortest_lease = lease
     end
+  end
+
+  -- What is of the allowance does not count. Only asked if the quota would be exceeded with it, because it has to be read.
+  local function is_over_quota(characters)
+    local own = allowance.open()
+    return used + held - own.used - own.held + characters > plan.most_characters
   end
 
   -- Checks a request that has taken its slot; `guard` is nil for a key without limits. Returns the answer, and whether a
@@ -110,6 +118,15 @@ do
     if guard and guarding.is_used_up(guard, keys[key_id], characters) then
       return events.refused('Q' .. pack('>ddd', guard.characters, 0, ends), characters, false, key_id)
     end
+    if plan.test_allowance > 0 and allowance.is_test(key_id) then
+      local own = allowance.open()
+      if own.used + own.held + characters > plan.test_allowance then
+        return events.refused('t' .. pack('>ddd', plan.test_allowance, 0, ends), characters, false, nil, own)
+      end
+      allowance.hold(characters)
+      reserve(i, id, key_id, IS_OF_ALLOWANCE, characters, 0, guard)
+      return reserved, true
+    end
     -- The price of the characters in millionths of a minor unit.
     local micro = 0
     if plan.on_credit then
@@ -117,10 +134,10 @@ do
       if micro > balance - held_micro then
         return out_of_credit(micro)
       end
-    elseif used + held + characters > plan.most_characters then
+    elseif used + held + characters > plan.most_characters and is_over_quota(characters) then
       return events.refused('q' .. pack('>ddd', plan.character_limit, plan.overage_cap_minor, ends), characters, false)
     end
-    reserve(i, id, key_id, characters, micro, guard)
+    reserve(i, id, key_id, IS_OPEN, characters, micro, guard)
     return reserved, true
   end
 
@@ -156,7 +173,7 @@ do
     end
     local guard
     if key.active ~= ACTIVE then
-      if key.active ~= GUARDED then
+      if key.active < GUARDED then
         return KEY_REVOKED
       end
       guard = rare.guards[key_id]

@@ -6,8 +6,8 @@
 -- - `>Bc0B` its id and its kind: 0 a release, 1 a commit, otherwise an admission: the sum of 2, of 1 if it asks for the plan,
 --   and of the other numbers below;
 -- - for an admission or a check, which ends after key and rate, `>Bc0dd` its key, characters and lease; with a glossary
---   `>Bc0Bc0` its id and the language pair; if the lease is negative, it is -1 minus the lease, and an address follows, `>Bc0`
---   its bytes.
+--   `>Bc0Bc0` its id and the language pair; if the lease is negative, it is -1 minus the lease, and what few requests
+--   carry follows: `>B` the sum of 1 for an address and 2 for a scope, and each that there is as `>Bc0`.
 -- - Finally, for partial commits, `>I2` their number, and for each `>I2d` the one-based index of the operation in the call, and
 --   the characters.
 -- Operations are stored in parallel arrays, team after team: a table for each would cost more than its work.
@@ -26,8 +26,8 @@ local op_glossary, op_pair = {}, {}
 local answers = {}
 -- Where each team's operations begin in the arrays; after the last team, where another one's would begin.
 local firsts = {}
--- Of this call; the arrays are reused by the next one. `op_rare` has what few operations have: an address
--- at the operation's number, the length of texts that are not all charged at its negative; it is nil if none has either.
+-- Of this call; the arrays are reused by the next one. `op_rare` has what few operations have: address and
+-- scope at the operation's number, the length of texts that are not all charged at its negative; it is nil if none has either.
 local op_count, op_rare
 
 local function has(what, flag)
@@ -38,6 +38,21 @@ local read_call
 
 do
   local COMMIT, HAS_PARTS = 1, 2
+
+  local HAS_ADDRESS, HAS_SCOPE = 1, 2
+
+  -- Also returns the position after it.
+  local function read_carried(data, at)
+    local carried, what = {}, byte(data, at) or error('a byte is missing')
+    at = at + 1
+    if has(what, HAS_ADDRESS) then
+      carried.address, at = parse('>Bc0', data, at)
+    end
+    if has(what, HAS_SCOPE) then
+      carried.scope, at = parse('>Bc0', data, at)
+    end
+    return carried, at
+  end
 
   -- Returns the position after them.
   local function read_parts(data, at, count)
@@ -95,7 +110,7 @@ do
           end
           if op_lease[i] < 0 then
             op_lease[i], op_rare = -1 - op_lease[i], op_rare or {}
-            op_rare[i], at = parse('>Bc0', data, at)
+            op_rare[i], at = read_carried(data, at)
           end
         end
       end

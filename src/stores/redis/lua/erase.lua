@@ -126,14 +126,14 @@ end
 
 -- Deletes some ended periods; `uses` is the highest number that may exist. Closes them if usage is kept.
 local function erase_periods(team_key, keeps, now)
-  local last, gone, requests = tonumber(call('HGET', team_key, 'uses') or '0'), {}, nil
+  local last, gone, of_keys = tonumber(call('HGET', team_key, 'uses') or '0'), {}, nil
   for number = max(1, last - ERASED_MAX + 1), last do
     local key = teams.use_key(team_key, number)
     local counts = keeps and closed_periods.named(call('HGETALL', key)) or NONE
     if counts.starts and closed_periods.is_kept(counts) then
       local length = counts.length or call('HGET', team_key, 'period')
-      requests = requests or closed_periods.requests_of_keys(team_key)
-      closed_periods.keep(team_key, number, closed_periods.record(counts, length, requests[number]), now)
+      of_keys = of_keys or closed_periods.counts_of_keys(team_key)
+      closed_periods.keep(team_key, number, closed_periods.record(counts, length, of_keys[number]), now)
     end
     insert(gone, key)
   end

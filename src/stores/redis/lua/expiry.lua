@@ -7,6 +7,7 @@
 --@ uses state: close_reservation
 --@ changes state: newest, late, current, previous, length, passed, oldest, shortest, head_changed, single, left_over
 --@ uses guards: guarding
+--@ uses allowance: allowance
 --@ uses window: ended_slots, slots_between
 --@ gives expiry
 
@@ -43,12 +44,13 @@ do
     end
     local until_ms
     if #record > DONE_BYTES then
-      local _, characters, micro, reserved_in, lease = parse(OPEN, record)
+      local state, characters, micro, reserved_in, lease = parse(OPEN, record)
       if lease > now then
         look_later(id, lease)
         return
       end
       close_reservation(characters, micro, reserved_in)
+      allowance.release(state, characters, reserved_in)
       if reserved_in == number then
         guarding.expire(sub(record, OPEN_KEY), characters)
       end

@@ -1,9 +1,9 @@
--- The limits of keys, in the open account. A key whose state is GUARDED has its limits in the team's field `l:<key>`, and the
+-- The limits of keys, in the open account. A key whose state is GUARDED, or SCOPED, has its limits in the team's field `l:<key>`, and the
 -- counters for them in `w:<key>` (layout.lua). For any other key neither is read. The account's are in `rare.guards`, by key:
 -- false for a key that was looked up and has none.
---@ uses constants: RATE_WINDOW_MS, KEY_LIMITS, KEY_LIMITS_BYTES, KEY_COUNTS, KEY_COUNTS_BYTES, KEY_SLOT, KEY_SLOT_BYTES
+--@ uses constants: RATE_WINDOW_MS, KEY_LIMITS, KEY_COUNTS, KEY_COUNTS_BYTES, KEY_SLOT, KEY_SLOT_BYTES
 --@ uses shared: call, floor, max, insert, unpack, sub, byte, pack, parse
---@ uses layout: GUARDED
+--@ uses layout: GUARDED, SCOPE, lists_of
 --@ uses outbox: events
 --@ uses state: now, team_key, number, keys, held, rare, rarely
 --@ gives guarding
@@ -13,17 +13,18 @@ local guarding = {}
 do
   -- Answers.
   local KEY_DISABLED, KEY_EXPIRED, ADDRESS_WANTED, ADDRESS_REFUSED = 'd', 'e', 'w', 'i'
+  local SCOPE_WANTED, SCOPE_MISSING = 's', 'f'
 
   -- A key's window: an entry per millisecond with the number of slots taken, oldest first. `low` is the time of the newest in
   -- the entries' scale, which is not the clock's: if the clock goes back, only the head has to be changed.
   local LOW = 65536
 
   local function read(id, limits, counts)
-    local guard = { field = 'w:' .. id, ranges = '', changed = false }
+    local guard = { field = 'w:' .. id, ranges = '', scopes = '', changed = false }
     guard.disabled, guard.expires, guard.rate, guard.characters = 0, 0, 0, 0
     if limits then
       guard.disabled, guard.expires, guard.rate, guard.characters = parse(KEY_LIMITS, limits)
-      guard.ranges = sub(limits, KEY_LIMITS_BYTES + 1)
+      guard.scopes, guard.ranges = lists_of(limits)
     end
     guard.held_in, guard.held, guard.newest, guard.low, guard.total, guard.slots = number, 0, 0, 0, 0, ''
     if counts then
@@ -76,7 +77,7 @@ do
     local guards = rarely('guards')
     if keys[id] == nil and guards[id] == nil then
       local state = call('HGET', team_key, 'k' .. id)
-      if state and byte(state) == GUARDED then
+      if state and byte(state) >= GUARDED then
         guarding.open({ id })
       else
         guards[id] = false
@@ -104,18 +105,29 @@ do
     return false
   end
 
-  -- Reasons to reject the key before any rate is checked. `address` is nil if the request had none.
-  function guarding.refusal(guard, address)
+  -- Each scope is preceded by bytes that no text contains.
+  local function has_scope(scopes, scope)
+    return string.find(scopes, string.char(SCOPE, #scope) .. scope, 1, true) ~= nil
+  end
+
+  -- Reasons to reject the key before any rate is checked. `from`: what the request carried of its address and of the scope that it
+  -- needs; nil for nothing.
+  function guarding.refusal(guard, from)
+    local address, scope = from and from.address, from and from.scope
     if guard.disabled == 1 then
       return KEY_DISABLED
     elseif guard.expires > 0 and now >= guard.expires then
       return KEY_EXPIRED
-    elseif guard.ranges == '' then
-      return nil
-    elseif not address then
+    elseif guard.ranges ~= '' and not address then
       return ADDRESS_WANTED
+    elseif guard.ranges ~= '' and not is_allowed(guard.ranges, address) then
+      return ADDRESS_REFUSED
+    elseif guard.scopes == '' then
+      return nil
+    elseif not scope then
+      return SCOPE_WANTED
     end
-    return not is_allowed(guard.ranges, address) and ADDRESS_REFUSED or nil
+    return not has_scope(guard.scopes, scope) and SCOPE_MISSING or nil
   end
 
   -- How long before the newest the slots of an entry were taken.

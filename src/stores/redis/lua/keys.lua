@@ -1,19 +1,28 @@
 -- A team's keys. Their records are "<order> <created> <JSON>" in `keys`; what an admission needs is in the team's record as
 -- `k<key>`. KEYS: team, keys. ARGV: the head (clock, deadline, offer), then the key, the arguments listed at each function, and
 -- the audit arguments.
---@ uses constants: BOOKS, KEY, KEY_LIMITS, KEY_LIMITS_BYTES, KEY_COUNTS, KEY_COUNTS_BYTES, OPEN, DONE_BYTES, HEAD
+--@ uses constants: BOOKS, KEY, KEY_LIMITS, KEY_COUNTS, KEY_COUNTS_BYTES, OPEN, DONE_BYTES, HEAD
 --@ uses library: timed
 --@ uses shared: call, insert, unpack, sub, byte, pack, parse, NONE, key_at, text_at, digits
---@ uses layout: ACTIVE, GUARDED, OPEN_KEY, beside
+--@ uses layout: ACTIVE, GUARDED, SCOPED, OPEN_KEY, beside, lists_of
 --@ uses outbox: events
 --@ uses audit: open_audit, keep_audit
 
 local REVOKED = 0
+local UNLIMITED = pack(KEY_LIMITS, 0, 0, 0, 0)
 
 -- The record, the state and the limits of a key, '' for none.
 local function key_values(x)
   local stored = call('HMGET', x.team, x.field, x.limits)
   return { call('HGET', x.keys, x.id), stored[1], stored[2] or '' }
+end
+
+-- The state of a key that is not revoked.
+local function active_word(is_guarded, limits)
+  if not is_guarded then
+    return ACTIVE
+  end
+  return lists_of(limits) ~= '' and SCOPED or GUARDED
 end
 
 local function describe_key(x, now)
@@ -34,7 +43,7 @@ function timed.create_key(now)
   end
   if call('HEXISTS', x.keys, x.id) == 0 then
     local record = digits(call('HLEN', x.keys)) .. ' ' .. digits(now) .. ' ' .. json
-    local state = pack(KEY, limits == '' and ACTIVE or GUARDED, 0, 0, 0, 0, 0)
+    local state = pack(KEY, active_word(limits ~= '', limits), 0, 0, 0, 0, 0)
     events.look(x.team)
     call('HSET', x.keys, x.id, record)
     call('HSET', x.team, x.field, state, unpack(limits ~= '' and { x.limits, limits } or NONE))
@@ -95,9 +104,9 @@ local function changed(text, number)
   return text == 'none' and 0 or tonumber(text) or number
 end
 
--- Ranges as bytes, which are longer than 'none'.
-local function changed_ranges(text, ranges)
-  return text == 'none' and '' or text ~= '' and text or ranges
+-- Scopes and ranges as bytes, which are longer than 'none'.
+local function changed_list(text, list)
+  return text == 'none' and '' or text ~= '' and text or list
 end
 
 -- The counters for the key's limits, as far as they are needed.
@@ -115,37 +124,38 @@ local function counts_of(x, rate, characters)
   return pack(KEY_COUNTS, number, held, newest, low, total) .. slots
 end
 
-local function write_limits(x, state, disabled, limits)
-  local expires, rate, characters, ranges = limits[1], limits[2], limits[3], limits[4]
-  local is_guarded = disabled == 1 or expires > 0 or rate > 0 or characters > 0 or ranges ~= ''
-  local word = byte(state) == REVOKED and REVOKED or is_guarded and GUARDED or ACTIVE
+-- `is` are the numbers, `limits` the whole of them.
+local function write_limits(x, state, is, limits)
+  local is_guarded, rate, characters = limits ~= UNLIMITED, is[3], is[4]
+  local word = byte(state) == REVOKED and REVOKED or active_word(is_guarded, limits)
   state = pack('B', word) .. sub(state, 2)
   if is_guarded then
     local counts = counts_of(x, rate, characters)
-    call('HSET', x.team, x.field, state, x.limits, pack(KEY_LIMITS, disabled, expires, rate, characters) .. ranges, x.counts, counts)
+    call('HSET', x.team, x.field, state, x.limits, limits, x.counts, counts)
   else
     call('HSET', x.team, x.field, state)
     call('HDEL', x.team, x.limits, x.counts)
   end
 end
 
--- 8: the label as JSON; 9: '1' to disable the key, '0' to enable it; 10 to 13: its expiry, requests per second, characters,
--- ranges. '' leaves a value unchanged.
+-- 8: the label as JSON; 9: '1' to disable the key, '0' to enable it; 10 to 14: its expiry, requests per second, characters,
+-- ranges, scopes. '' leaves a value unchanged.
 function timed.update_key(now)
   local x, label, disabled = read_key(), text_at(8), text_at(9)
-  local numbers, ranges = { text_at(10), text_at(11), text_at(12) }, text_at(13)
-  local audit, before = open_audit(x.team, 14, now), key_values(x)
+  local numbers = { text_at(10), text_at(11), text_at(12) }
+  local audit, before = open_audit(x.team, 15, now), key_values(x)
   if not before[1] or not before[2] or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
-  local was = before[3] ~= '' and before[3] or pack(KEY_LIMITS, 0, 0, 0, 0)
+  local was = before[3] ~= '' and before[3] or UNLIMITED
   local stored = { parse(KEY_LIMITS, was) }
   local is = { changed(disabled, stored[1]) }
   for i = 1, 3 do
     is[i + 1] = changed(numbers[i], stored[i + 1])
   end
-  is[5] = changed_ranges(ranges, sub(was, KEY_LIMITS_BYTES + 1))
-  local limits_changed = pack(KEY_LIMITS, is[1], is[2], is[3], is[4]) .. is[5] ~= was
+  local scopes, ranges = lists_of(was)
+  local limits = pack(KEY_LIMITS, is[1], is[2], is[3], is[4]) .. changed_list(text_at(14), scopes) .. changed_list(text_at(13), ranges)
+  local limits_changed = limits ~= was
   local from, behind = string.match(before[1], LABEL)
   local record = label ~= '' and from .. label .. behind or before[1]
   if not limits_changed and record == before[1] then
@@ -153,7 +163,7 @@ function timed.update_key(now)
   end
   events.look(x.team)
   if limits_changed then
-    write_limits(x, before[2], is[1], { is[2], is[3], is[4], is[5] })
+    write_limits(x, before[2], is, limits)
   end
   call('HSET', x.keys, x.id, record)
   local after = key_values(x)

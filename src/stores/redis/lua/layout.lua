@@ -1,21 +1,24 @@
 -- A team's data. The formats of its rows are constants from row-formats.ts. Integers are doubles if they may be large, otherwise as
 -- wide as necessary.
--- - `:team` hash: `p` the plan's numbers; `b` the books of the period, `credit` what
---   changed its balance (team.lua); `k<key>` a key's status, last use and counts; for a key
+-- - `:team` hash: `p` the plan's numbers; `b` the books of the period, `credit` what changed its balance and `allowance` what test
+--   keys use for nothing (team.lua); `k<key>` a key's status, last use and counts; for a key
 --   with limits or a disabled one `l:<key>` its limits, and `w:<key>` the counters for them; what events have reported: `t`
 --   (outbox.lua), and `n:<key>` of refusals by a key's own limit (told.lua); texts
 -- - `:ids` hash: `h` the head; for each request id that is open or remembered, its record
 -- - `:places` list: the slots of the rate window, each with its time and request id, newest last
 -- - `:late` sorted set: ids that have to be checked again, by time; absent if there are none
 -- - `:days` hash: each key's usage by day (days.lua)
---@ uses constants: REMEMBER_MS, KEY_BYTES, OPEN_BYTES, SLOT_BYTES
---@ uses shared: floor, sub, pack, parse
---@ gives ACTIVE, GUARDED, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED, SLOT_ID, NEVER
---@ gives LONGEST, LOOK_MS, HELD, with_day, beside
+--@ uses constants: REMEMBER_MS, KEY_BYTES, KEY_LIMITS_BYTES, OPEN_BYTES, SLOT_BYTES
+--@ uses shared: floor, sub, byte, pack, parse
+--@ gives ACTIVE, GUARDED, SCOPED, SCOPE, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED, IS_OF_ALLOWANCE
+--@ gives SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, with_day, beside, lists_of
 
--- A key's status; 0 is revoked. Versions without limits treat a key with limits as revoked.
+-- A key's status; 0 is revoked. Versions without limits treat a key with limits as revoked, versions without scopes one with scopes.
 local ACTIVE = 1
 local GUARDED = 2
+local SCOPED = 3
+-- Begins each scope in a key's limits, where a range has the length of its prefix.
+local SCOPE = 255
 local DAY_MS = 86400000
 -- Where the key follows in the row of an open reservation, and where what it holds begins.
 local OPEN_KEY = OPEN_BYTES + 1
@@ -25,6 +28,8 @@ local IS_OPEN = 0
 local IS_COMMITTED = 1
 local IS_RELEASED = 2
 local IS_EXPIRED = 3
+-- Open, and of the allowance for test keys.
+local IS_OF_ALLOWANCE = 4
 -- Where its id follows in a slot.
 local SLOT_ID = SLOT_BYTES + 1
 
@@ -50,4 +55,14 @@ end
 
 local function beside(team_key, name)
   return sub(team_key, 1, -5) .. name
+end
+
+-- A key's scopes and its ranges, as bytes, from its limits.
+local function lists_of(limits)
+  local first = KEY_LIMITS_BYTES + 1
+  local at = first
+  while byte(limits, at) == SCOPE do
+    at = at + 2 + byte(limits, at + 1)
+  end
+  return sub(limits, first, at - 1), sub(limits, at)
 end

@@ -9,6 +9,7 @@
 --@ uses call: ADMISSION, op_what, op_id, answers, firsts, op_count, read_call, KEY_UNKNOWN, COMMITTED, ABSENT
 --@ uses state: now, used, balance, held, held_micro, ids_key, slots_key, records, single, single_record
 --@ changes state: running, left_over
+--@ uses allowance: allowance
 --@ uses account: begin, open_account, open_alone, write_account, KEEPS_EVENTS
 --@ uses admit: admit
 --@ uses resolve: resolve
@@ -115,5 +116,8 @@ function timed.standing(at_ms)
       open = open + 1
     end
   end
-  return { now, 'standing', digits(used), digits(held), digits(balance), digits(held_micro), digits(open) }
+  local own = allowance.open()
+  return {
+    now, 'standing', digits(used), digits(held), digits(own.used), digits(own.held), digits(balance), digits(held_micro), digits(open),
+  }
 end

@@ -1,6 +1,6 @@
 -- The resolution of an id: each has one terminal state (ports/ledger.ts).
 --@ uses constants: REMEMBER_MS, OPEN_HELD, DONE, DONE_BYTES
---@ uses shared: call, max, min, sub, parse
+--@ uses shared: call, max, min, sub, byte, parse
 --@ uses layout: OPEN_KEY, OPEN_HELD_AT, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
 --@ uses days: days
 --@ uses call: COMMIT_PART, op_characters, COMMITTED, ABSENT
@@ -8,6 +8,7 @@
 --@ uses state: close_reservation, team_key
 --@ changes state: used, balance, books_changed
 --@ uses guards: guarding
+--@ uses allowance: allowance
 --@ uses team: teams
 --@ gives resolve
 
@@ -32,6 +33,7 @@ do
       if known.requests > 0 then
         local left = left_period(known.number)
         left.requests = left.requests and left.requests + known.requests
+        left.tests = left.tests and left.tests + (allowance.is_test(key) and known.characters or 0)
       end
       known.number, known.characters, known.requests = number, 0, 0
       of.number, of.characters, of.requests, of.changed = number, 0, 0, true
@@ -63,6 +65,7 @@ do
     local counts = left_period(reserved_in)
     counts.characters = (counts.characters or 0) + characters
     counts.requests = counts.requests and counts.requests + 1
+    counts.tests = counts.tests and counts.tests + (allowance.is_test(key) and characters or 0)
     if micro > 0 then
       spend_late(reserved_in, micro)
     end
@@ -92,6 +95,7 @@ do
       local characters, micro, reserved_in = parse(OPEN_HELD, record, OPEN_HELD_AT)
       local key = sub(record, OPEN_KEY)
       close_reservation(characters, micro, reserved_in)
+      local is_of_allowance = allowance.release(byte(record), characters, reserved_in)
       if rare and rare.guards and reserved_in == number then
         guarding.release(key, characters)
       end
@@ -106,6 +110,9 @@ do
         characters, micro = part, part == 0 and 0 or micro / characters * part
       end
       charge(reserved_in, key, characters, micro)
+      if is_of_allowance then
+        allowance.charge(characters, reserved_in)
+      end
       return COMMITTED
     end
     if record then

@@ -1,7 +1,7 @@
 -- A team's record: its plan, its keys' states, and its period. Lua has no calendar: a function that finds the period ended asks
 -- the driver for the bounds of the next one.
---@ uses constants: BOOKS, HEAD, KEY
---@ uses shared: call, max, min, insert, unpack, pack, parse, text_at, digits, call_in_pieces, byte
+--@ uses constants: BOOKS, HEAD, KEY, ALLOWANCE
+--@ uses shared: call, max, min, insert, unpack, pack, parse, text_at, digits, call_in_pieces, byte, sub
 --@ uses layout: beside, with_day
 --@ uses plan: read_plan
 --@ uses outbox: events
@@ -111,6 +111,27 @@ do
     return pack(CREDIT, number, credit.opening, credit.added, credit.deducted)
   end
 
+  -- What test keys have used and hold of the plan's allowance in the period `number`, and whether a refusal for it was reported.
+  function teams.read_allowance(packed, number)
+    local of, used, held, told = 0, 0, 0, 0
+    if packed then
+      of, used, held, told = parse(ALLOWANCE, packed)
+    end
+    if of ~= number then
+      used, held, told = 0, 0, 0
+    end
+    return { used = used, held = held, told = told == 1, changed = false }
+  end
+
+  function teams.pack_allowance(number, allowance)
+    return pack(ALLOWANCE, number, allowance.used, allowance.held, allowance.told and 1 or 0)
+  end
+
+  -- By a key's record, whose label cannot contain this: its quotation marks are escaped.
+  function teams.is_test(record)
+    return record and string.match(record, '"mode":"test"') ~= nil or false
+  end
+
   -- Counts an addition, or a deduction if it is negative.
   function teams.add_credit(team, add)
     team.balance = team.balance + add
@@ -140,7 +161,8 @@ do
         characters = team.used, starts = team.starts, ends = max(team.starts, min(team.ends, offer.starts)), length = team.length,
         plan = kept[1], p = kept[2], currency = kept[3], open = open, over = expires, requests = 0,
         balance = credit and team.balance, opening = credit and credit.opening, added = credit and credit.added,
-        deducted = credit and credit.deducted,
+        deducted = credit and credit.deducted, tests = 0,
+        allowance = teams.read_allowance(call('HGET', team.key, 'allowance'), team.number).used,
       }
       if events.rules then
         team.use[team.number].told = events.last_percent(call('HGET', team.key, 't'), team.number)
@@ -232,9 +254,9 @@ do
 end
 
 -- Closed periods, in `:periods`: start, end and characters; then the plan's numbers, its name, the currency, the period's length,
--- and as far as they were recorded the requests, and the credit at its beginning, added, deducted and at its end. COUNTS are the
--- fields of an ended period's hash that settlements change.
-local closed_periods = { COUNTS = { 'characters', 'open', 'requests', 'opening', 'balance' } }
+-- and as far as they were recorded the requests, the credit at its beginning, added, deducted and at its end, and of the characters
+-- those of the allowance and all of test keys. COUNTS are the fields of an ended period's hash that settlements change.
+local closed_periods = { COUNTS = { 'characters', 'open', 'requests', 'opening', 'balance', 'allowance', 'tests' } }
 
 do
   local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0Bc0'
@@ -260,14 +282,18 @@ do
     return by
   end
 
-  -- The requests that keys still count of the last period each was used in, by its number. Those of other periods are in the
-  -- period's hash (resolve.lua).
-  function closed_periods.requests_of_keys(team_key)
+  -- The requests that keys still count of the last period each was used in, by its number, and the characters of test keys. Those of
+  -- other periods are in the period's hash (resolve.lua).
+  function closed_periods.counts_of_keys(team_key)
     local by_number, fields = {}, call('HGETALL', team_key)
     for i = 1, #fields, 2 do
       if byte(fields[i]) == 107 then -- 'k'
-        local _, _, number, _, requests = parse(KEY, with_day(fields[i + 1]))
-        by_number[number] = (by_number[number] or 0) + requests
+        local _, _, number, characters, requests = parse(KEY, with_day(fields[i + 1]))
+        local counts = by_number[number] or { requests = 0, tests = 0 }
+        by_number[number], counts.requests = counts, counts.requests + requests
+        if characters > 0 and teams.is_test(call('HGET', beside(team_key, 'keys'), sub(fields[i], 2))) then
+          counts.tests = counts.tests + characters
+        end
       end
     end
     return by_number
@@ -280,20 +306,24 @@ do
       or balance and (tonumber(counts.added) > 0 or tonumber(counts.deducted) > 0 or tonumber(counts.opening) ~= balance)
   end
 
-  local function money_of(counts, requests)
+  local NONE_OF_KEYS = { requests = 0, tests = 0 }
+
+  local function money_of(counts, of_keys)
     if not counts.requests then
       return ''
     end
-    local all = pack('>d', tonumber(counts.requests) + requests)
+    local all = pack('>d', tonumber(counts.requests) + of_keys.requests)
     if not counts.balance then
       return all
     end
+    local tests = tonumber(counts.tests or 0) + of_keys.tests
     return all .. pack('>dddd', tonumber(counts.opening), tonumber(counts.added), tonumber(counts.deducted), tonumber(counts.balance))
+      .. pack('>dd', tonumber(counts.allowance or 0), tests)
   end
 
-  -- The record of an ended period. `requests` are those that keys still count.
-  function closed_periods.record(counts, length, requests)
-    local numbers, plan_name, currency, money = counts.p, counts.plan, counts.currency, money_of(counts, requests or 0)
+  -- The record of an ended period. `of_keys` is what keys still count.
+  function closed_periods.record(counts, length, of_keys)
+    local numbers, plan_name, currency, money = counts.p, counts.plan, counts.currency, money_of(counts, of_keys or NONE_OF_KEYS)
     return pack(CLOSED, tonumber(counts.starts), tonumber(counts.ends), tonumber(counts.characters or 0), #numbers, numbers, #plan_name,
       plan_name, #currency, currency, #length, length, #money, money)
   end

@@ -21,7 +21,8 @@ local LEFT_BEFORE = 10000
 
 -- Reservations committed after the period's end may have reached more than was reported while it was current.
 local function report_late_percents(of, counts, record)
-  local reached = events.percents_reached(read_plan(counts.p), tonumber(counts.told or 0), tonumber(counts.characters))
+  local charged = tonumber(counts.characters) - tonumber(counts.allowance or 0)
+  local reached = events.percents_reached(read_plan(counts.p), tonumber(counts.told or 0), charged)
   for _, percent in ipairs(reached) do
     local team = events.texts(teams.description(team_key), teams.DESCRIBED)
     local id = events.quota_id(team_key, tonumber(counts.starts), of, percent)
@@ -66,7 +67,7 @@ end
 local function close_period(of, counts, key)
   local length = counts.length or call('HGET', team_key, 'period')
   if closed_periods.is_kept(counts) then
-    local record = closed_periods.record(counts, length, closed_periods.requests_of_keys(team_key)[of])
+    local record = closed_periods.record(counts, length, closed_periods.counts_of_keys(team_key)[of])
     if events.rules and tonumber(counts.characters or 0) > 0 then
       report_late_percents(of, counts, record)
     end
@@ -217,7 +218,8 @@ function timed.periods(at_ms)
     insert(open, {
       digits(of), counts.starts, counts.ends, counts.characters, counts.p, counts.plan, counts.currency, length, requests or '',
       counts.opening or '', counts.added or '', counts.deducted or '', counts.balance or '',
+      counts.allowance or '0', counts.tests or '0',
     })
   end
-  return { now, 'periods', digits(now), call('HGETALL', team_key), open, call('HGETALL', key_beside('periods')) }
+  return { now, 'periods', digits(now), call('HGETALL', team_key), open, call('HGETALL', key_beside('periods')), call('HGETALL', key_beside('keys')) }
 end

@@ -1,6 +1,6 @@
 -- The first refusal for a limit, which is reported as an event: once in a period for the team's quota and for each key's own
--- limit, and once for credit since some was added. What was reported of the team is in the field `t` (outbox.lua), of a key in
--- `n:<key>`: the period's number and start. Without rules for events nothing is looked at.
+-- limit and for the allowance of test keys, and once for credit since some was added. What was reported of the team is in the field
+-- `t` (outbox.lua), of a key in `n:<key>`: the period's number and start; of the allowance in `allowance` (team.lua). Without rules for events nothing is looked at.
 --@ uses shared: call, insert, pack, parse, digits
 --@ uses outbox: events
 --@ uses state: now, team_key, number, starts, rare, key_beside, rarely
@@ -20,13 +20,15 @@ do
   end
 
   -- Marks the refusal as reported; keys of the wrong type fail here, before anything is written.
-  local function report(for_credit, key_id, required)
+  local function report(for_credit, key_id, own, required)
     local of, before = key_id or events.team_of(team_key), nil
     events.look(team_key)
     call('HLEN', key_beside('keys'))
     if key_id then
       rarely('reported')[key_id] = true
       rare.guards[key_id].told = pack(PERIOD, number, starts)
+    elseif own then
+      own.told, own.changed, of = true, true, of .. '-tests'
     else
       events.percents, before = events.with_refusal(events.percents, number, for_credit)
       rarely('reported').team = true
@@ -35,27 +37,31 @@ do
     if for_credit then
       id = of .. '-limit-credit-' .. digits(before + 1)
     end
-    insert(rarely('refusals'), { id, for_credit and CREDIT or QUOTA, digits(required), key_id or '' })
+    insert(rarely('refusals'), { id, for_credit and CREDIT or QUOTA, digits(required), key_id or '', own and '1' or '' })
   end
 
-  -- Returns the answer; cheap for all but the first, because a flood asks each time. `required`: the characters, or for credit the micro, that the request needed. `key_id`: the key whose own limit refused it.
-  function events.refused(answer, required, for_credit, key_id)
+  -- Returns the answer; cheap for all but the first, because a flood asks each time. `required`: the characters, or for credit the micro, that the request needed. `key_id`: the key whose own limit refused it; `own`: the allowance, if that did.
+  function events.refused(answer, required, for_credit, key_id, own)
     if not events.rules then
       return answer
     elseif key_id then
       if not is_first_of_key(key_id) then
         return answer
       end
+    elseif own then
+      if own.told then
+        return answer
+      end
     elseif events.is_told(events.percents, number, for_credit) then
       return answer
     end
-    report(for_credit, key_id, required)
+    report(for_credit, key_id, own, required)
     return REPORTED .. answer
   end
 
   -- Called when the account is written: the events include the team's usage as of now.
   function events.write_refusals()
-    for name in pairs(rare.reported) do
+    for name in pairs(rare.reported or {}) do
       if name == 'team' then
         call('HSET', team_key, 't', events.percents)
       else
@@ -64,7 +70,7 @@ do
     end
     local usage = { events.texts(call('HGETALL', team_key)), events.texts(call('HGETALL', key_beside('keys'))) }
     for _, one in ipairs(rare.refusals) do
-      events.keep(team_key, one[1], now, 'refused', { one[2], one[3], one[4], usage[1], usage[2] })
+      events.keep(team_key, one[1], now, 'refused', { one[2], one[3], one[4], usage[1], usage[2], one[5] })
     end
   end
 end

@@ -17,7 +17,7 @@ describe('a real Apertium APY', () => {
 
   beforeAll(async () => {
     apertium = await startApertium();
-    engine = engineOf([apertium.url], { protocol: apertiumProtocol, timeoutMs: 15_000 });
+    engine = engineOf([apertium.url], { protocol: apertiumProtocol, timeoutMs: 60_000 });
   });
 
   afterAll(async () => {
@@ -84,7 +84,7 @@ describe('unusable answers', () => {
 
   beforeAll(async () => {
     scripted = await startScriptedEngine();
-    engine = engineOf([scripted.url], { protocol: apertiumProtocol, timeoutMs: 1000 });
+    engine = engineOf([scripted.url], { protocol: apertiumProtocol, timeoutMs: 1500 });
   });
 
   afterAll(async () => {

@@ -108,7 +108,7 @@ describe('a dictionary', () => {
     const entries = Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`${'é'.repeat(250)}${i}`, `${'"'.repeat(500)}${i}`]));
     const { pieces } = await writeEntries(entries, () => Promise.resolve());
     const last = Object.keys(entries).at(-1)!;
-    expect(await translated(gateway(deepl), workOf({ id: newId(), entries, pieces }, TEAM, 'DE', [last]))).toEqual([entries[last]]);
+    expect(await translated(gateway(deepl, 60_000), workOf({ id: newId(), entries, pieces }, TEAM, 'DE', [last]))).toEqual([entries[last]]);
     expect([...deepl.kept.values()][0]!.entries.size).toBe(9000);
   });
 });

@@ -50,7 +50,7 @@ async function detect(protocol: string, answered: string, batched = false) {
   const scripted = opened.add(await startScriptedEngine());
   scripted.always(answer(answered));
   const batch = batched ? { batch: { textsMax: 50, charactersMax: 1000, waitMs: 5 } } : {};
-  const engine = opened.engine([scripted.url], { protocol: subject.protocol, options: subject.options, timeoutMs: 1000, ...batch });
+  const engine = opened.engine([scripted.url], { protocol: subject.protocol, options: subject.options, timeoutMs: 20_000, ...batch });
   const result: EngineResult = await asked(engine, { ...work({ text: ['Bonjour'] }), detectionOnly: true }, new Caller());
   return { result, requests: scripted.requests };
 }

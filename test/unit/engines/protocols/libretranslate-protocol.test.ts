@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterEach(() => scripted.forget());
 afterAll(() => opened.close());
 
-function translate(parts: WorkParts, options: object = { codes: {} }): Promise<EngineResult> {
-  const engine = opened.engine([scripted.url], { protocol: libreTranslateProtocol, options, timeoutMs: 1000 });
+function translate(parts: WorkParts, options: object = { codes: {} }, timeoutMs = 20_000): Promise<EngineResult> {
+  const engine = opened.engine([scripted.url], { protocol: libreTranslateProtocol, options, timeoutMs });
   return Promise.resolve(asked(engine, work(parts), new Caller()));
 }
 
@@ -59,7 +59,8 @@ test('an emoji as the answer means a wrong key, unless the text is an emoji', as
 test('calls that take too long together end at one deadline', async () => {
   scripted.always((request, response) => setTimeout(() => response.end(SUBJECTS['libretranslate']!.right(request)), 200));
   // Four at a time, five rounds of 200 ms, in a second.
-  expect(await translate({ text: Array.from({ length: 20 }, (_, i) => `a ${i}`) })).toMatchObject({ failures: ['timeout', 'timeout'] });
+  const result = await translate({ text: Array.from({ length: 20 }, (_, i) => `a ${i}`) }, undefined, 1000);
+  expect(result).toMatchObject({ failures: ['timeout', 'timeout'] });
 });
 
 describe('codes', () => {

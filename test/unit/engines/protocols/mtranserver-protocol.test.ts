@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterEach(() => scripted.forget());
 afterAll(() => opened.close());
 
-function translate(parts: WorkParts, options: object = { token: SECRET }): Promise<EngineResult> {
-  const engine = opened.engine([scripted.url], { protocol: mtranServerProtocol, options, timeoutMs: 1000 });
+function translate(parts: WorkParts, options: object = { token: SECRET }, timeoutMs = 20_000): Promise<EngineResult> {
+  const engine = opened.engine([scripted.url], { protocol: mtranServerProtocol, options, timeoutMs });
   return Promise.resolve(asked(engine, work(parts), new Caller()));
 }
 
@@ -48,7 +48,7 @@ test('the language of each text is detected first if none is given', async () =>
 
 test('detection and translation share one deadline', async () => {
   scripted.always((request, response) => setTimeout(() => response.end(SUBJECTS['mtranserver']!.right(request)), 600));
-  expect(await translate({ text: ['a'] })).toEqual({ kind: 'unavailable', failures: ['timeout', 'timeout'] });
+  expect(await translate({ text: ['a'] }, undefined, 1000)).toEqual({ kind: 'unavailable', failures: ['timeout', 'timeout'] });
 });
 
 test.each([

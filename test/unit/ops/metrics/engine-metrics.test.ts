@@ -70,8 +70,10 @@ test('the manual lists every metric with the label, and no other', async () => {
   const metrics = openMetrics();
   metrics.engine('alpha').replica('http://alpha');
   metrics.engineLoads(() => []);
+  metrics.engineLimits(() => [{ engine: 'alpha', reached: true }]);
   metrics.engineReplicas(() => []);
   const text = await metrics.render();
+  expect(text).toContain('lingate_engine_limit_reached{engine="alpha"} 1');
   const names = [...text.matchAll(/^# TYPE (lingate_engine_\w+) /gm)].map(([, name]) => name!);
   const [rows = ''] = /^\| metric(?:.*\n)+?\n/m.exec(manualSection('watching', 'Metrics of engines')) ?? [];
   const listed = [...rows.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));

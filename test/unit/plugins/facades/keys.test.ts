@@ -27,8 +27,8 @@ test.each([
 test('a query of 16 KiB that is full of near matches takes linear time', () => {
   for (const piece of ['key=&', 'key=a&', 'key=', '&', 'akey=']) {
     const query = piece.repeat(16_384 / piece.length);
-    const startedAtMs = performance.now();
+    const before = process.cpuUsage();
     for (let i = 0; i < 20; i++) keyInQuery(query, 'key');
-    expect([piece, performance.now() - startedAtMs < 1000]).toEqual([piece, true]);
+    expect([piece, process.cpuUsage(before).user < 1_000_000]).toEqual([piece, true]);
   }
 });

@@ -57,7 +57,7 @@ async function connected(): Promise<void> {
         await answers(work('connects'));
         return misses() !== before;
       },
-      { timeout: 10_000, interval: 20 },
+      { timeout: 60_000, interval: 20 },
     )
     .toBe(true);
 }

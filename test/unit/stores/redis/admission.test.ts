@@ -46,12 +46,12 @@ describe('an admission in Redis', () => {
   });
 
   test('reads 0 for the last of a plan’s numbers if the record was written before that number was added', async () => {
-    await furnish(store, CREDIT, 7);
+    await furnish(store, CREDIT, 1_000_000);
     const packed = (await client.hgetBuffer(keys.team, 'p'))!;
-    await client.hset(keys.team, 'p', packed.subarray(0, -8));
-    expect(await store.teams.findTeam(TEAM)).toMatchObject({ limits: { ...CREDIT, minorPerMillion: 0 } });
+    await client.hset(keys.team, 'p', packed.subarray(0, -7));
+    expect(await store.teams.findTeam(TEAM)).toMatchObject({ limits: { ...CREDIT, testAllowance: 0 } });
     expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
-    expect(await store.teams.standing(TEAM)).toMatchObject({ heldMicro: 0, heldCharacters: 10 });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ heldMicro: 10 * CREDIT.minorPerMillion, heldCharacters: 10 });
   });
 
   test('with a lease longer than ids are remembered expires on its millisecond', async () => {

@@ -99,7 +99,7 @@ describe('a server that is down', () => {
       expect(await call).toEqual({ kind: 'unavailable', cause: 'closed', advice });
     }
     // Six calls that waited for their deadline would take thirty seconds.
-    expect(performance.now() - startedAtMs).toBeLessThan(5000);
+    expect(performance.now() - startedAtMs).toBeLessThan(20_000);
     // The probe's answer is for the log, so it says why no connection can be made.
     await expect.poll(async () => (await away.ping())?.cause).toBe('ECONNREFUSED');
     await redisServer(['--port', String(other.port)]);

@@ -22,6 +22,7 @@ export const QUOTA: TeamLimits = {
   overageCharacters: 0,
   overageCapMinor: 0,
   minorPerMillion: 0,
+  testAllowance: 0,
   currency: 'EUR',
   period: 'P1M',
 };

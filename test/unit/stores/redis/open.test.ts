@@ -25,7 +25,7 @@ describe.concurrent('a server', () => {
       const startedAtMs = performance.now();
       const message = await refusal(form.replace('PORT', String(await freePort())));
       expect(message).toContain('cannot be used');
-      expect(performance.now() - startedAtMs).toBeLessThan(6000);
+      expect(performance.now() - startedAtMs).toBeLessThan(30_000);
     },
   );
 
@@ -35,7 +35,7 @@ describe.concurrent('a server', () => {
     const { port } = mute.address() as AddressInfo;
     const startedAtMs = performance.now();
     expect(await refusal(`redis://127.0.0.1:${port}`)).toContain('cannot be used');
-    expect(performance.now() - startedAtMs).toBeLessThan(6000);
+    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
     mute.close();
   });
 

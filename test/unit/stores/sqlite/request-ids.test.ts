@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { HeldReservations } from '../../../../src/stores/sqlite/request-ids.ts';
 import type { Held } from '../../../../src/stores/sqlite/request-ids.ts';
 
-const held = (characters: number): Held => ({ key: 1, characters, priceMicro: 0, periodNo: 1 });
+const held = (characters: number): Held => ({ key: 1, characters, priceMicro: 0, periodNo: 1, ofAllowance: false });
 
 /** Includes short ids and ids with equal endings. */
 const ids = fc.constantFrom('', 'A', 'AAAA', 'BAAAA', 'CAAAA', ...Array.from({ length: 60 }, (_, number) => `ID${number}`));

@@ -51,7 +51,7 @@ class Caller {
   }
 
   async until(count: number): Promise<readonly Outcome[]> {
-    await vi.waitUntil(() => this.outcomes.length >= count, 20_000);
+    await vi.waitUntil(() => this.outcomes.length >= count, 60_000);
     return this.outcomes;
   }
 }

@@ -1,0 +1,84 @@
+// Records who has come into the console and who was refused, in the store's audit. A store that is away keeps nobody out.
+import { auditIdAlone } from '../domain/audit-entry.ts';
+import type { AuditedSignIn } from '../domain/audit-entry.ts';
+import type { SignInRefusal } from '../domain/sign-in-refusal.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
+import type { Log } from '../ports/log.ts';
+import { actorOf } from './operators.ts';
+import type { KnownOperator } from './operators.ts';
+import type { ProvenPerson } from '../ports/identity-provider.ts';
+
+const WINDOW_MS = 60_000;
+/** Refusals that are recorded within a minute: someone with many addresses must not fill the store. */
+const REFUSALS_MAX = 100;
+/** The name of an actor who is not known; no operator can have it. */
+const UNKNOWN = '?';
+
+export interface SignInAuditOptions {
+  /** `undefined` if the store keeps none. */
+  readonly audit: AuditLog | undefined;
+  readonly log: Log;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /** The wall clock. */
+  readonly nowMs: () => number;
+}
+
+export interface RefusedSignIn {
+  readonly via: AuditedSignIn['via'];
+  readonly refused: SignInRefusal;
+  /** Whom the provider has named. */
+  readonly person?: ProvenPerson | undefined;
+}
+
+export class SignInAudit {
+  readonly #options: SignInAuditOptions;
+  #window = { fromMs: 0, refusals: 0 };
+
+  constructor(options: SignInAuditOptions) {
+    this.#options = options;
+  }
+
+  signedIn(operator: KnownOperator, address: string): Promise<void> {
+    return this.#leave('sign_in', operator.name, address, { ...stateOf(operator), role: operator.role });
+  }
+
+  signedOut(operator: KnownOperator, address: string): Promise<void> {
+    return this.#leave('sign_out', operator.name, address, stateOf(operator));
+  }
+
+  async refused({ via, refused, person }: RefusedSignIn, address: string): Promise<void> {
+    if (!this.#hasRoom()) return;
+    const subject = person === undefined ? {} : { subject: person.subject };
+    await this.#leave('sign_in_refused', person?.name ?? UNKNOWN, address, { via, ...subject, refused });
+  }
+
+  #hasRoom(): boolean {
+    const nowMs = this.#options.now();
+    if (nowMs - this.#window.fromMs >= WINDOW_MS) this.#window = { fromMs: nowMs, refusals: 0 };
+    return ++this.#window.refusals <= REFUSALS_MAX;
+  }
+
+  async #leave(action: 'sign_in' | 'sign_in_refused' | 'sign_out', name: string, address: string, after: AuditedSignIn): Promise<void> {
+    const { audit, log, nowMs } = this.#options;
+    if (audit === undefined) return;
+    const atMs = Math.floor(nowMs());
+    const id = auditIdAlone(atMs, Math.random());
+    const entry = {
+      id,
+      atMs,
+      teamId: undefined,
+      keyId: undefined,
+      actor: actorOf('console', { name }, address),
+      action,
+      before: {},
+      after,
+    };
+    const away = await audit.restore([entry]);
+    if (away !== undefined) log.warn('the store did not take an entry of the audit', { action, actor: entry.actor, cause: away.cause });
+  }
+}
+
+function stateOf({ by }: KnownOperator): AuditedSignIn {
+  return by.kind === 'token' ? { via: 'token' } : { via: 'oidc', subject: by.person.subject };
+}

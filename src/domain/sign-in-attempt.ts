@@ -1,0 +1,52 @@
+// One attempt to sign in at a provider. Its state, nonce and PKCE verifier are derived from a seed, which the browser keeps in a
+// cookie, and a secret that the processes of a store share: so every process recognizes it, and nobody else can make one.
+import { createHmac, hash, hkdfSync } from 'node:crypto';
+
+/** From the redirect to the provider until the browser is back. */
+export const ATTEMPT_MS = 600_000;
+/** How long its secret must be kept from when it was first needed: the rest of its day, and the last attempt, with a margin. */
+export const ATTEMPT_SECRET_KEPT_MS = 172_800_000;
+export const ATTEMPT_SECRET_BYTES = 32;
+const DAY_MS = 86_400_000;
+/** Clocks of a store's servers may differ. */
+const AHEAD_MS = 60_000;
+const SEED_BYTES = 32;
+
+export interface SignInAttempt {
+  readonly state: string;
+  readonly nonce: string;
+  /** Of PKCE; its digest is the challenge. */
+  readonly verifier: string;
+  /** By the store's clock. */
+  readonly begunAtMs: number;
+}
+
+const KEPT = /^(\d{13})\.[A-Za-z0-9_-]{43}$/;
+
+/** What the browser keeps: the time and a seed. `random` returns random bytes. */
+export function newKeptSeed(nowMs: number, random: (size: number) => Uint8Array): string {
+  return `${Math.floor(nowMs)}.${Buffer.from(random(SEED_BYTES)).toString('base64url')}`;
+}
+
+/** When the attempt was begun; `undefined` if it is none, or none of the last ten minutes. */
+export function keptSinceMs(kept: string, nowMs: number): number | undefined {
+  const atMs = Number(KEPT.exec(kept)?.[1] ?? Number.NaN);
+  return nowMs - atMs < ATTEMPT_MS && atMs - nowMs <= AHEAD_MS ? atMs : undefined;
+}
+
+/** Each UTC day has its own secret. */
+export function attemptSecretName(begunAtMs: number): string {
+  return `sign-ins:${Math.floor(begunAtMs / DAY_MS)}`;
+}
+
+/** `provider` names issuer and client: attempts at one are none at another. */
+export function attemptOf(kept: string, secret: Uint8Array, provider: string, begunAtMs: number): SignInAttempt {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', `lingate sign-in: ${provider}`, 32));
+  const derived = (name: string): string => createHmac('sha256', key).update(`${name}\n${kept}`).digest('base64url');
+  return { state: derived('state'), nonce: derived('nonce'), verifier: derived('verifier'), begunAtMs };
+}
+
+/** Under which the state is remembered once it was used: of no use for guessing it. */
+export function usedStateId(state: string): string {
+  return hash('sha256', state, 'hex');
+}

@@ -1,0 +1,30 @@
+// What was sent to engines whose characters are limited: counted in the store over all gateways.
+import type { CapWindow, EngineCap } from '../domain/engine-cap.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+
+/** Characters that a process has sent to an engine, and not reported before. */
+export interface SentCharacters {
+  readonly engine: string;
+  readonly cap: EngineCap;
+  /** The process, by a name of its own. */
+  readonly process: string;
+  /** Counts the reports of the process for this engine, from 1 on. A report that is repeated counts once. */
+  readonly report: number;
+  readonly characters: number;
+  /** Whether an event tells that the limit is reached. */
+  readonly tells: boolean;
+}
+
+export interface EngineUsed extends CapWindow {
+  /** In this window, of all processes. */
+  readonly characters: number;
+  /** By the store's clock. */
+  readonly nowMs: number;
+  /** This report is the first in the window by which the limit is reached. */
+  readonly reachesNow: boolean;
+}
+
+export interface EngineUse {
+  /** Adds to what the engine has used in the window that contains the store's present. After `unavailable`, repeat the same report. */
+  add(sent: SentCharacters): Promise<EngineUsed | StoreUnavailable>;
+}

@@ -1,0 +1,122 @@
+// Engines whose characters are limited: reports to the store what this process sends, each second, and knows which are used up.
+import { randomBytes } from 'node:crypto';
+import type { EngineCap } from '../domain/engine-cap.ts';
+import { rfc3339 } from '../domain/period.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { EngineUse } from '../ports/engine-use.ts';
+import type { Log } from '../ports/log.ts';
+
+export interface EngineCapsOptions {
+  readonly caps: ReadonlyMap<string, EngineCap>;
+  /** Whether events are sent. */
+  readonly tells: boolean;
+  readonly log: Log;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+const REPORT_MS = 1000;
+
+interface Capped {
+  readonly cap: EngineCap;
+  /** Sent since the last report was made up. */
+  unreported: number;
+  /** The report that the store has not confirmed. */
+  report: { readonly number: number; readonly characters: number } | undefined;
+  reports: number;
+  /** In the window, of all gateways, as last read. */
+  used: number;
+  /** The window's end, by the monotonic clock. */
+  endsMs: number;
+}
+
+export class EngineCaps {
+  readonly #options: EngineCapsOptions;
+  readonly #engines: ReadonlyMap<string, Capped>;
+  readonly #process = randomBytes(9).toString('base64url');
+  #use: EngineUse | undefined = undefined;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #running: Promise<void> | undefined = undefined;
+
+  constructor(options: EngineCapsOptions) {
+    this.#options = options;
+    this.#engines = new Map(
+      [...options.caps].map(([name, cap]) => [name, { cap, unreported: 0, report: undefined, reports: 0, used: 0, endsMs: -Infinity }]),
+    );
+  }
+
+  get isEmpty(): boolean {
+    return this.#engines.size === 0;
+  }
+
+  /** Reads what is used, and reports from now on. */
+  async start(use: EngineUse): Promise<void> {
+    if (this.isEmpty) return;
+    this.#use = use;
+    await this.report();
+    this.#timer = setInterval(() => void this.report(), REPORT_MS).unref();
+  }
+
+  /** Counts texts that are about to be sent to an engine with a limit. */
+  count(engine: string, characters: number): void {
+    const capped = this.#engines.get(engine);
+    if (capped !== undefined) capped.unreported += characters;
+  }
+
+  /** Whether the engine has used up its characters, by what is known: what other processes have sent within a second is not. */
+  isSpent(engine: string): boolean {
+    const capped = this.#engines.get(engine);
+    if (capped === undefined) return false;
+    const { cap, used, unreported, report, endsMs } = capped;
+    const known = this.#options.now() < endsMs ? used : 0;
+    return known + unreported + (report?.characters ?? 0) >= cap.most;
+  }
+
+  /** By engine, for the metrics. */
+  states(): readonly { readonly engine: string; readonly reached: boolean }[] {
+    return [...this.#engines.keys()].map((engine) => ({ engine, reached: this.isSpent(engine) }));
+  }
+
+  /** Reports once for every engine. Calls do not overlap; a store that is away is told next time. */
+  report(): Promise<void> {
+    this.#running ??= this.#report().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  /** Reports what is left. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    // Perhaps one that is under way, then the rest.
+    await this.report();
+    await this.report();
+  }
+
+  async #report(): Promise<void> {
+    await Promise.all([...this.#engines].map(([engine, capped]) => this.#reportOf(engine, capped).catch(() => undefined)));
+  }
+
+  async #reportOf(engine: string, capped: Capped): Promise<void> {
+    const { tells, log, now } = this.#options;
+    const use = this.#use;
+    if (use === undefined) return;
+    const { cap } = capped;
+    if (capped.report === undefined) {
+      capped.report = { number: ++capped.reports, characters: capped.unreported };
+      capped.unreported = 0;
+    }
+    const { number, characters } = capped.report;
+    const used = await use.add({ engine, cap, process: this.#process, report: number, characters, tells });
+    if (isUnavailable(used)) return;
+    capped.report = undefined;
+    capped.used = used.characters;
+    capped.endsMs = now() + used.endMs - used.nowMs;
+    if (!used.reachesNow) return;
+    log.warn('an engine has used up its characters: it is left out until the window ends', {
+      engine,
+      per: cap.per,
+      most: cap.most,
+      characters: used.characters,
+      until: rfc3339(used.endMs),
+    });
+  }
+}

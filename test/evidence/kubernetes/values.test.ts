@@ -1,0 +1,82 @@
+// The schema of the chart's values refuses every wrong value by its name, and allows every setting of the configuration.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { CHART, chartTools } from '../../kubernetes/chart-tools.ts';
+import type { ChartTools } from '../../kubernetes/chart-tools.ts';
+import { manifestsIn } from '../../kubernetes/manifests.ts';
+import { MISTAKES, UNKNOWN } from '../../kubernetes/wrong-values.ts';
+import type { Ended } from '../../support/start-program.ts';
+
+let folder: string;
+let tools: ChartTools;
+
+const ENGINE = { config: { engine: { urls: ['http://engine:7001'] } } };
+const STORE = { store: { existingSecret: 'store' } };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lingate-values-'));
+  tools = await chartTools();
+}, 300_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function template(...values: readonly unknown[]): Promise<Ended> {
+  const files = values.flatMap((value, index) => {
+    const file = join(folder, `${index}.json`);
+    writeFileSync(file, JSON.stringify(value));
+    return ['--values', file];
+  });
+  return tools.helm(['template', 'lingate', CHART, ...files]);
+}
+
+test('helm lint finds nothing, with the defaults and with values of a customer', async () => {
+  for (const flags of [[], ['--set', 'store.existingSecret=store', '--set', 'config.engine.urls={http://engine:7001}']]) {
+    const { status, stdout } = await tools.helm(['lint', '--strict', CHART, ...flags]);
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^1 chart\(s\) linted, 0 chart\(s\) failed$/m)]);
+    expect(stdout).not.toMatch(/\[(?:WARNING|ERROR)\]/);
+  }
+});
+
+test.each(Object.entries(MISTAKES))('%s is refused with the name of each value', async (_kind, make) => {
+  const { values, at } = make();
+  expect(at.length).toBeGreaterThan(20);
+  const { status, stderr } = await template(values);
+  expect(status).toBe(1);
+  const isNamed = (path: string): boolean => stderr.includes(`at '${path}':`);
+  expect(at.filter((path) => !isNamed(path))).toEqual([]);
+});
+
+test.each([
+  ['config.engine', STORE],
+  ['config.engines', { ...STORE, config: { ...ENGINE.config, engines: { one: { urls: ['http://engine:7001'] } } } }],
+  ['store.existingSecret', ENGINE],
+  ['store.trialRedis.enabled', { ...ENGINE, store: { existingSecret: 'store', trialRedis: { enabled: true } } }],
+  ['ingress.hosts', { ...ENGINE, ...STORE, ingress: { enabled: true } }],
+  ['httpRoute.parentRefs', { ...ENGINE, ...STORE, httpRoute: { enabled: true } }],
+  ['autoscaling.maxReplicas', { ...ENGINE, ...STORE, autoscaling: { enabled: true, minReplicas: 11 } }],
+  ['autoscaling.cpuUtilization', { ...ENGINE, ...STORE, autoscaling: { enabled: true, cpuUtilization: 0 } }],
+  ['secretEnv.OPS_TOKEN', { ...STORE, config: { ...ENGINE.config, admin: { token: { env: 'OPS_TOKEN' } } } }],
+])('what contradicts or lacks something is refused by %s', async (name, values) => {
+  const { status, stderr } = await template(values);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`${name}: `)]);
+});
+
+test('a secret itself is not allowed in the configuration, which everyone may read', async () => {
+  const config = { ...ENGINE.config, admin: { token: 'a'.repeat(32) }, events: { url: 'https://a', secret: 'whsec_x' } };
+  const { status, stderr } = await template(STORE, { config });
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/at '\/config\/admin\/token': got string, want object/)]);
+  expect(stderr).toContain(`at '/config/events/secret': got string, want object`);
+});
+
+test('the default configuration is allowed as it stands, and reaches the pods unchanged', async () => {
+  const written = parse(readFileSync(join(CHART, '../../lingate.yaml'), 'utf8')) as Record<string, unknown>;
+  const { listen: _listen, ops: _ops, store: _store, ...config } = written;
+  const { status, stdout, stderr } = await template(STORE, { config });
+  expect([status, stderr]).toEqual([0, '']);
+  const { data } = manifestsIn(stdout).find(({ kind }) => kind === 'ConfigMap')!;
+  expect(parse(data!['lingate.yaml']!)).toEqual(config);
+  expect(UNKNOWN in config).toBe(false);
+});

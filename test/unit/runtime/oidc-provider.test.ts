@@ -1,0 +1,181 @@
+// The provider by openid-client: what it remembers of it, how long it waits, and how much it reads.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import * as library from 'openid-client';
+import { attemptOf, newKeptSeed } from '../../../src/domain/sign-in-attempt.ts';
+import type { OidcSettings, ProvenPerson } from '../../../src/ports/identity-provider.ts';
+import { OidcProvider } from '../../../src/runtime/oidc-provider.ts';
+import type { OidcProviderOptions } from '../../../src/runtime/oidc-provider.ts';
+import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import type { Claims, Lies, ScriptedProvider } from '../../support/scripted-provider.ts';
+
+const DISCOVERY = '/.well-known/openid-configuration';
+const ATTEMPT = attemptOf(
+  newKeptSeed(Date.now(), (size) => new Uint8Array(size).fill(7)),
+  new Uint8Array(32),
+  'test',
+  Date.now(),
+);
+const PERSON = { sub: '7', email: 'ada@example.com', groups: ['a'] };
+const silent = (): void => undefined;
+
+let scripted: ScriptedProvider;
+let now: number;
+
+beforeAll(async () => {
+  scripted = await startScriptedProvider();
+});
+afterAll(() => scripted.stop());
+beforeEach(() => {
+  now = 0;
+  scripted.lies({});
+});
+
+function provider(options: Partial<OidcProviderOptions> = {}, settings: Partial<OidcSettings> = {}): OidcProvider {
+  const all: OidcSettings = {
+    issuer: scripted.issuer,
+    clientId: scripted.clientId,
+    clientSecret: scripted.clientSecret,
+    scopes: ['email'],
+    roles: { manage: ['a'], read: [] },
+    groupsClaim: 'groups',
+    nameClaim: 'email',
+    consoleUrl: 'https://lingate.example.com',
+    ...settings,
+  };
+  return new OidcProvider({ library, settings: () => all, now: () => now, nowMs: Date.now, ...options });
+}
+
+async function signIn(subject: OidcProvider, person: Claims = PERSON, more: Claims = {}) {
+  const url = await subject.authorizationUrl(ATTEMPT);
+  if (typeof url !== 'string') return url;
+  const query = scripted.approve(url, person);
+  for (const [name, value] of Object.entries(more)) query.set(name, String(value));
+  return subject.identify(query, ATTEMPT);
+}
+
+const discoveries = (): number => scripted.calls.get(DISCOVERY) ?? 0;
+
+describe('the discovery document', () => {
+  test('is read once by all who need it at the same time, and again after a minute when a browser is sent', async () => {
+    const subject = provider();
+    const before = discoveries();
+    await Promise.all(Array.from({ length: 5 }, () => subject.authorizationUrl(ATTEMPT)));
+    now = 59_999;
+    await subject.authorizationUrl(ATTEMPT);
+    expect(discoveries() - before).toBe(1);
+    now = 60_000;
+    await subject.authorizationUrl(ATTEMPT);
+    expect(discoveries() - before).toBe(2);
+  });
+
+  test('that names other endpoints is followed', async () => {
+    const subject = provider();
+    await subject.authorizationUrl(ATTEMPT);
+    scripted.lies({ metadata: (metadata) => ({ ...metadata, authorization_endpoint: `${scripted.issuer}/moved` }) });
+    now = 60_000;
+    expect(await subject.authorizationUrl(ATTEMPT)).toMatch(`${scripted.issuer}/moved?`);
+  });
+
+  test.each<[string, Lies['metadata']]>([
+    ['no web page', (metadata) => ({ ...metadata, authorization_endpoint: 'javascript:alert(1)' })],
+    ['nothing', (metadata) => ({ issuer: metadata['issuer'] })],
+  ])('that leads to %s is refused', async (_what, metadata) => {
+    scripted.lies({ metadata: metadata! });
+    expect(await provider().authorizationUrl(ATTEMPT)).toMatchObject({ refused: 'provider_error' });
+  });
+
+  test('of another issuer is refused', async () => {
+    scripted.lies({ metadata: (metadata) => ({ ...metadata, issuer: 'https://other.example.com' }) });
+    expect(await provider().authorizationUrl(ATTEMPT)).toMatchObject({ refused: 'wrong_issuer' });
+  });
+});
+
+describe('a provider that is away', () => {
+  test.each([[DISCOVERY], ['/token'], ['/keys']])('at %s is given up in time', async (path) => {
+    scripted.lies({ answers: { [path]: silent } });
+    expect(await signIn(provider({ callsMsMax: 300 }))).toEqual({ refused: 'provider_away', detail: 'no answer in time' });
+  });
+
+  test('in the middle of an answer is given up as well', async () => {
+    scripted.lies({ answers: { '/token': (response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).write('{') } });
+    expect(await signIn(provider({ callsMsMax: 300 }))).toMatchObject({ refused: 'provider_away' });
+  });
+
+  test('leads nowhere else: redirects are not followed', async () => {
+    scripted.lies({
+      answers: { '/token': (response) => void response.writeHead(307, { Location: `${scripted.issuer}/elsewhere` }).end() },
+    });
+    expect(await signIn(provider())).toEqual({ refused: 'provider_away', detail: 'status 307' });
+    expect(scripted.calls.get('/elsewhere')).toBeUndefined();
+  });
+
+  test('keeps at most 32 browsers waiting: the next one is refused at once', async () => {
+    scripted.lies({ answers: { [DISCOVERY]: silent } });
+    const subject = provider({ callsMsMax: 2000 });
+    const waiting = Array.from({ length: 32 }, () => subject.authorizationUrl(ATTEMPT));
+    expect(await subject.authorizationUrl(ATTEMPT)).toMatchObject({
+      refused: 'provider_away',
+      detail: expect.stringContaining('too many') as string,
+    });
+    for (const one of await Promise.all(waiting)) expect(one).toMatchObject({ refused: 'provider_away' });
+    scripted.lies({});
+    expect(await subject.authorizationUrl(ATTEMPT)).toMatch(/^http/);
+  });
+});
+
+test('an endless answer is read up to a limit', async () => {
+  const endless: NonNullable<Lies['answers']>[string] = (response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    const more = (): void => {
+      while (!response.destroyed && response.write(' '.repeat(65_536)));
+      if (!response.destroyed) response.once('drain', more);
+    };
+    more();
+  };
+  scripted.lies({ answers: { [DISCOVERY]: endless } });
+  expect(await provider().authorizationUrl(ATTEMPT)).toEqual({ refused: 'provider_error', detail: 'an answer of more than 524288 bytes' });
+});
+
+describe('claims that are not in the ID token', () => {
+  const withUserInfo = (sub: string): void =>
+    scripted.lies({
+      metadata: (metadata) => ({ ...metadata, userinfo_endpoint: `${scripted.issuer}/userinfo` }),
+      answers: {
+        '/userinfo': (response) =>
+          void response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ ...PERSON, sub, groups: ['more'] })),
+      },
+    });
+
+  test('come from the user info; those of the ID token count', async () => {
+    withUserInfo('7');
+    expect(await signIn(provider(), { sub: '7' })).toMatchObject({ name: 'ada@example.com', groups: ['more'] });
+    expect(await signIn(provider(), { sub: '7', groups: ['a'] })).toMatchObject({ name: 'ada@example.com', groups: ['a'] });
+  });
+
+  test('of another person are refused', async () => {
+    withUserInfo('8');
+    expect(await signIn(provider(), { sub: '7' })).toMatchObject({ refused: 'provider_error' });
+  });
+});
+
+test('the secret goes into the body if the provider lists that, and into a header otherwise', async () => {
+  expect(await signIn(provider())).toMatchObject({ subject: '7' });
+  scripted.lies({ metadata: (metadata) => ({ ...metadata, token_endpoint_auth_methods_supported: ['client_secret_post'] }) });
+  // The scripted provider only takes the header.
+  expect(await signIn(provider())).toMatchObject({ refused: 'wrong_client' });
+  scripted.lies({});
+  expect(await signIn(provider({}, { clientSecret: 'wrong' }))).toMatchObject({ refused: 'wrong_client' });
+});
+
+test('the page that ends the session is known only of this provider, and only if it has one', async () => {
+  const subject = provider();
+  const person = (await signIn(subject)) as ProvenPerson;
+  expect(subject.signOutUrl(person)).toMatch(`${scripted.issuer}/end?`);
+  expect(subject.signOutUrl({ ...person, issuer: 'https://other.example.com' })).toBeUndefined();
+  const url = new URL(subject.signOutUrl({ ...person, idToken: 'x'.repeat(4001) })!);
+  expect([url.searchParams.get('id_token_hint'), url.searchParams.get('client_id')]).toEqual([null, scripted.clientId]);
+  scripted.lies({ metadata: ({ end_session_endpoint: _end, ...metadata }) => metadata });
+  now = 60_000;
+  await subject.authorizationUrl(ATTEMPT);
+  expect(subject.signOutUrl(person)).toBeUndefined();
+});
