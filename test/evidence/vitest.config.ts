@@ -22,6 +22,7 @@ export const LONG = [
   'isolation/parser-cost',
   'isolation/throttled-bodies',
   'isolation/unknown-callers',
+  'telemetry/sampling-cost',
 ].map((name) => `test/evidence/${name}.test.ts`);
 
 export default defineConfig({

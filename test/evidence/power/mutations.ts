@@ -21,6 +21,7 @@ import { REPLICA_MUTATIONS } from './replica-mutations.ts';
 import { EVENT_MUTATIONS } from './event-mutations.ts';
 import { ROUTING_MUTATIONS } from './routing-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
+import { TELEMETRY_MUTATIONS } from './telemetry-mutations.ts';
 import { UPKEEP_MUTATIONS } from './upkeep-mutations.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -46,4 +47,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...UPKEEP_MUTATIONS,
   ...CHART_MUTATIONS,
   ...CLOCK_MUTATIONS,
+  ...TELEMETRY_MUTATIONS,
 ];

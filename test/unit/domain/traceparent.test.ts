@@ -1,6 +1,6 @@
 // A caller's trace continues at the engine, under a span of ours; an invalid header is not forwarded.
 import { describe, expect, test } from 'vitest';
-import { traceparentForward } from '../../../src/domain/traceparent.ts';
+import { traceparentForward, traceparentUnsampled } from '../../../src/domain/traceparent.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -55,4 +55,13 @@ test('each span id is new and well-formed', () => {
   const values = Array.from({ length: 100 }, () => traceparentForward(`00-${TRACE}-${SPAN}-01`)!);
   expect(new Set(values).size).toBe(100);
   for (const value of values) expect(value).toMatch(new RegExp(`^00-${TRACE}-(?!0{16}|${SPAN})[0-9a-f]{16}-01$`));
+});
+
+test('a gateway that samples by itself passes on that it has not sampled; the other flag stays', () => {
+  const sent = (flags: string): string | undefined =>
+    traceparentUnsampled(`00-${'a'.repeat(32)}-${'b'.repeat(16)}-${flags}`, () => 'c'.repeat(16));
+  expect(['00', '01', '02', '03'].map(sent)).toEqual(
+    ['00', '00', '02', '02'].map((flags) => `00-${'a'.repeat(32)}-${'c'.repeat(16)}-${flags}`),
+  );
+  expect(traceparentUnsampled('nonsense')).toBeUndefined();
 });
