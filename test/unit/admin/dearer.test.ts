@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dearerBy } from '../../../src/admin/dearer.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
-import type { CreditPlan, Plan, QuotaPlan } from '../../../src/domain/plan.ts';
+import type { Plan, QuotaPlan } from '../../../src/domain/plan.ts';
 import { overageOf } from '../../../src/domain/usage-report.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 
