@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dearerBy } from '../../../src/admin/dearer.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
-import type { CreditPlan, Plan, QuotaPlan } from '../../../src/domain/plan.ts';
+import type { Plan, QuotaPlan } from '../../../src/domain/plan.ts';
 import { overageOf } from '../../../src/domain/usage-report.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 
@@ -15,7 +15,7 @@ const quota = (more: Partial<QuotaPlan> = {}): Plan => ({
   overage_minor_per_million: 1_000_000,
   ...more,
 });
-const credit = (minor: number): Plan => ({ ...(CREDIT_PLAN as CreditPlan), credit_minor_per_million: minor });
+const credit = (minor: number): Plan => ({ ...CREDIT_PLAN, credit_minor_per_million: minor });
 const NONE = { overage_cap_minor: 0, overage_minor_per_million: 0 };
 
 test.each<[string, Plan, Plan, used: number, by: number | undefined]>([
