@@ -5,6 +5,7 @@ import type { EntryPieces } from '../domain/entries-text.ts';
 import type { Micro } from '../domain/money.ts';
 import type { WantedFact } from '../domain/wanted-facts.ts';
 import type { PeriodCredit } from '../domain/period-credit.ts';
+import type { TeamLimits } from '../domain/plan.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';
 import type { RecordIndex, RecordTable } from './record-space.ts';
@@ -163,8 +164,23 @@ export interface LooseEvent {
   readonly tries: number;
 }
 
+/** What the deletion of a team has kept: its days and periods, without names. */
+export interface LooseUsage {
+  readonly kind: 'usage';
+  readonly teamId: string;
+  readonly createdAtMs: number;
+  /** The last ones. */
+  readonly plan: string;
+  readonly limits: TeamLimits;
+  /** In order of creation. */
+  readonly keys: readonly Pick<KeyContents, 'keyId' | 'mode' | 'createdAtMs'>[];
+  readonly days: readonly KeyDay[];
+  /** All closed, oldest first; `held` is known. */
+  readonly periods: readonly Omit<PeriodContents, 'keys' | 'closed'>[];
+}
+
 /** Records that are read separately from the teams. */
-export type LooseContents = LooseDigest | LooseChange | LooseRecord | LooseAudit | LooseEvent;
+export type LooseContents = LooseUsage | LooseDigest | LooseChange | LooseRecord | LooseAudit | LooseEvent;
 
 /** A violated invariant. */
 export interface StoreFinding {

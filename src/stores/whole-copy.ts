@@ -20,6 +20,8 @@ const NO_COUNTS = {
   glossaryBytes: 0,
   digests: 0,
   auditEntries: 0,
+  /** Deleted teams whose usage was kept. */
+  keptUsages: 0,
   events: 0,
 };
 
@@ -101,7 +103,7 @@ async function whole(reader: StoreReader, read: TeamContents, report: ReportFind
 }
 
 const FINGERPRINT_BYTES = 16;
-const LOOSE = { digest: 'digests', audit: 'auditEntries', event: 'events' } as const;
+const LOOSE = { digest: 'digests', audit: 'auditEntries', event: 'events', usage: 'keptUsages' } as const;
 
 class Tally {
   readonly counts = { ...NO_COUNTS };

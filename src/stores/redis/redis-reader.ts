@@ -21,6 +21,7 @@ import {
   TRIES_KEY,
 } from './redis-keys.ts';
 import { readPieces } from './redis-blobs.ts';
+import { KEPT_PARTS, readKept } from './kept-usage.ts';
 import { isServed, isWrongType, listedTeams, readOwner, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
 import { judgeKeyspace, kindOfName } from './redis-structure.ts';
@@ -123,6 +124,16 @@ export class RedisReader implements StoreReader {
       for (const name of names.filter((one) => COPIED_SHARED_KEYS.has(one))) yield* this.#shared(name);
       for (const name of names) yield* this.#ofTeam(name);
     }
+    for (const teamId of await this.#redis.zrange(ONLY_USAGE_KEY, '0', '-1')) {
+      const names = teamKeys(teamId);
+      yield readKept(
+        teamId,
+        await together(
+          this.#redis,
+          KEPT_PARTS.map((part): RedisWords => ['HGETALL', names[part]]),
+        ),
+      );
+    }
   }
 
   async *#shared(name: string): AsyncGenerator<LooseContents> {
@@ -224,8 +235,10 @@ export async function openRedisSource(url: string): Promise<{ readonly reader: R
 
 /** Rejects data that a copy would silently omit. */
 async function assertCopied(redis: RedisConnection, shown: string): Promise<void> {
-  if ((await redis.zcard(ERASURES_KEY)) + (await redis.zcard(ONLY_USAGE_KEY)) > 0) {
-    throw new StoreError(`the store ${shown} holds data that cannot be copied: deleted teams whose usage was kept`);
+  if ((await redis.zcard(ERASURES_KEY)) > 0) {
+    throw new StoreError(
+      `the store ${shown} holds data that cannot be copied: a deletion has been interrupted; repeat it, or start a gateway`,
+    );
   }
   for await (const names of scanned(redis, SCAN_PIECE)) {
     const strange = names.find((name) => kindOfName(name) === undefined);

@@ -8,6 +8,7 @@ import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import type { LooseContents, StoreReader, StoreWriter, TeamContents } from '../../ports/store-contents.ts';
 import { NO_TEAM, packEntry } from './audit-codec.ts';
 import { writeEvent } from './event-codec.ts';
+import { keptCommands } from './kept-usage.ts';
 import { RedisFunctions } from './functions.ts';
 import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { isIndex } from '../records/record-tables.ts';
@@ -117,6 +118,10 @@ export class RedisWriter implements StoreWriter {
         await this.#redis.zadd(AUDIT_KEY, 0, id + teamId);
         return;
       }
+      case 'usage':
+        // Its keys are in one cluster slot, the list is in another.
+        await Promise.all(keptCommands(record).map(([name, ...args]) => this.#redis.callBuffer(name, ...args)));
+        return;
       case 'event':
         return writeEvent(this.#redis, record.event, record.dueMs, record.tries);
     }

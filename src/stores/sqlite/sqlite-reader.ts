@@ -11,6 +11,7 @@ import type {
   LooseChange,
   LooseContents,
   LooseDigest,
+  LooseUsage,
   PeriodContents,
   ReportFinding,
   RequestContents,
@@ -29,7 +30,7 @@ import { keyRecordOf } from './key-rows.ts';
 import { RateWindow } from './rate-window.ts';
 import { eventOf } from './sqlite-outbox.ts';
 import type { EventRow } from './sqlite-outbox.ts';
-import { NOT_ERASED, OPEN, TEST_KEYS } from './sqlite-schema.ts';
+import { NOT_ERASED, ONLY_USAGE_LEFT, OPEN, TEST_KEYS } from './sqlite-schema.ts';
 import { judgeFile } from './sqlite-structure.ts';
 import { named, prepared, objects, tuples } from './statements.ts';
 import type { SqlRow, Statements } from './statements.ts';
@@ -123,6 +124,13 @@ const SQL = {
   shared: tuples<[table: RecordTable | RecordIndex, id: string, value: string]>(
     `SELECT kind, id, value FROM shared_records WHERE kind IN (${COPIED_SHARED_TABLES.map((name) => `'${name}'`).join(', ')})`,
   ),
+  kept: tuples<[no: number]>(`SELECT no FROM teams WHERE erasure = ${ONLY_USAGE_LEFT} ORDER BY no`),
+  keptKeys: objects<Pick<KeyContents, 'keyId' | 'mode' | 'createdAtMs'>>(
+    `SELECT ${named('k', 'keyId', 'mode', 'createdAtMs')} FROM keys k WHERE team = ? ORDER BY no`,
+  ),
+  keptDays: objects<KeyDay>(
+    `SELECT day, key_id AS keyId, characters, requests FROM usage_days d JOIN keys k ON k.no = d.key WHERE d.team = ? ORDER BY key, day`,
+  ),
   audit: tuples<[id: string, teamId: string | null, record: string]>('SELECT id, team_id, record FROM audit ORDER BY id'),
   events: objects<EventRow>('SELECT * FROM outbox ORDER BY no'),
   gateways: tuples<[value: string]>("SELECT value FROM shared_records WHERE kind = 'gateways'"),
@@ -186,10 +194,20 @@ export class SqliteReader implements StoreReader {
     }
     for (const change of this.#sql.changes.all()) yield { kind: 'change', ...change };
     for (const [table, id, value] of this.#sql.shared.iterate()) yield { kind: 'record', table, id, value };
+    for (const [no] of this.#sql.kept.all()) yield this.#kept(no);
     for (const [id, teamId, record] of this.#sql.audit.iterate()) {
       yield { kind: 'audit', id, teamId: teamId ?? undefined, record: JSON.parse(record) as AuditRecord };
     }
     for (const row of this.#sql.events.iterate()) yield { kind: 'event', event: eventOf(row), dueMs: row.due_ms, tries: row.tries };
+  }
+
+  #kept(no: number): LooseUsage {
+    return this.#snapshot(() => {
+      const { teamId, createdAtMs, plan, limits } = teamOf({ ...this.#sql.team.get(no)!, balance_micro: 0 });
+      const periods = this.#periodsOf(no, Infinity, []).map(({ keys: _keys, closed: _closed, ...period }) => period);
+      const [keys, days] = [this.#sql.keptKeys.all(no), this.#sql.keptDays.all(no)];
+      return { kind: 'usage', teamId, createdAtMs, plan, limits, keys, days, periods };
+    });
   }
 
   async nowMs(): Promise<number> {

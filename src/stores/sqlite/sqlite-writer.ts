@@ -6,6 +6,7 @@ import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type {
   KeyContents,
   LooseContents,
+  LooseUsage,
   PeriodContents,
   StoreReader,
   StoreWriter,
@@ -16,7 +17,7 @@ import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { RateWindow } from './rate-window.ts';
 import { NO_DIGEST, SqliteReader, STATES } from './sqlite-reader.ts';
 import { SCHEMA } from './schema-steps.ts';
-import { LIMITS, TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
+import { LIMITS, ONLY_USAGE_LEFT, TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
 import { columnOf } from './statements.ts';
 
 /** Teams written per transaction. */
@@ -73,6 +74,9 @@ export class SqliteWriter implements StoreWriter {
       case 'record':
         this.#insert('shared_records', { kind: record.table, id: record.id, value: record.value });
         break;
+      case 'usage':
+        this.#writeKept(record);
+        break;
       case 'audit':
         this.#insert('audit', { id: record.id, teamId: record.teamId ?? null, record: JSON.stringify(record.record) });
         break;
@@ -128,6 +132,28 @@ export class SqliteWriter implements StoreWriter {
     const counts = { heldMicro, usedCharacters, heldCharacters, allowanceUsed, allowanceHeld };
     this.#insert('books', { team, balanceMicro, ...counts, ...current, ...packedWindow(window) });
     return team;
+  }
+
+  #writeKept({ teamId, createdAtMs, plan, limits, keys, days, periods }: LooseUsage): void {
+    const numbers = Object.fromEntries(LIMITS.map((name) => [name, limits[name]]));
+    const team = this.#insert('teams', { teamId, name: '', createdAtMs, plan, ...numbers, erasure: ONLY_USAGE_LEFT });
+    const keyNumbers = new Map<string, number>();
+    for (const { keyId, mode, createdAtMs: madeAtMs } of keys) {
+      const erased = { digest: `erased ${keyId}`, display: '', label: '', revokedAtMs: madeAtMs };
+      keyNumbers.set(keyId, this.#insert('keys', { keyId, team, ...erased, mode, createdAtMs: madeAtMs }));
+    }
+    for (const { keyId, day, ...counts } of days) this.#insert('usage_days', { team, day, key: keyNumbers.get(keyId)!, ...counts });
+    for (const { number: no, startMs, endMs, held, characters, allowanceUsed, testCharacters, requests, credit } of periods) {
+      const bounds = { startMs, endMs: Math.max(endMs, startMs + 1), leftMs: endMs };
+      const last = { plan: held?.plan ?? plan, limits: JSON.stringify(held?.limits ?? limits) };
+      const counts = {
+        closedCharacters: characters,
+        closedRequests: requests ?? null,
+        allowanceUsed,
+        closedTestCharacters: testCharacters,
+      };
+      this.#insert('periods', { team, no, ...bounds, ...last, ...counts, ...creditColumns(credit) });
+    }
   }
 
   /** Returns the row numbers of the keys by id. */

@@ -7,9 +7,11 @@ import { UNCOPIED_SHARED_TABLES } from '../records/record-tables.ts';
 import { assertCurrent, assertOurs, isEmpty, versionOf } from './migrate.ts';
 import { openAlone, openDatabase } from './open-database.ts';
 import { SqliteReader } from './sqlite-reader.ts';
-import { NOT_ERASED } from './sqlite-schema.ts';
+import { ERASING, ERASING_BUT_USAGE } from './sqlite-schema.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import { asStoreFault, storeName } from './store-fault.ts';
+
+const INTERRUPTED = 'a deletion has been interrupted; repeat it, or start a gateway';
 
 /** Tables that gateways write about themselves: a file with rows only in these counts as empty. */
 const WRITTEN_BY_GATEWAYS: readonly string[] = ['outbox_lease', 'clock'];
@@ -75,7 +77,7 @@ function hasRows(database: DatabaseSync, table: string, where = 'true'): boolean
 function assertCopied(database: DatabaseSync, path: string): void {
   const strange = tablesOf(database).find((table) => !COPIED_TABLES.has(table) && hasRows(database, table));
   const what = strange === undefined ? undefined : `rows of ${strange}`;
-  const kept = hasRows(database, 'teams', `erasure <> ${NOT_ERASED}`) ? 'deleted teams whose usage was kept' : undefined;
+  const kept = hasRows(database, 'teams', `erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE}`) ? INTERRUPTED : undefined;
   const found = what ?? kept;
   if (found !== undefined) throw new StoreError(`${storeName(path)} holds data that cannot be copied: ${found}`);
 }

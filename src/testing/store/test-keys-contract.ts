@@ -167,12 +167,13 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
   );
 
   it.team('a deleted team whose usage was kept keeps both', TIGHT, async (team) => {
-    if (subject.store.teams.deleteTeam === undefined) return;
+    const { teams } = subject.store;
+    if (teams.deleteTeam === undefined) return;
     const tests = await testKeyOf(team);
     await tests.use(12);
     await team.use(3);
     await tests.reserve(5);
-    answered(await subject.store.teams.deleteTeam(team.teamId, { keepUsage: true }));
+    answered(await teams.deleteTeam(team.teamId, { keepUsage: true }));
     expect(await periods(team)).toEqual([[15, 12, 12]]);
   });
 }

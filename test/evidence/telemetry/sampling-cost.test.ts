@@ -61,9 +61,9 @@ test('CPU per request, without otel, with nothing sampled, and at 1 %', { timeou
   for (const { name, cpu } of gateways) {
     const sorted = cpu.toSorted((a, b) => a - b);
     const ratios = cpu.map((one, i) => one / gateways[0]!.cpu[i]!).toSorted((a, b) => a - b);
-    console.log(
+    process.stdout.write(
       `${name}: ${mean(cpu).toFixed(1)} µs per request on average (${sorted[0]!.toFixed(0)} to ${sorted.at(-1)!.toFixed(0)}), ` +
-        `${(mean(cpu) / base).toFixed(3)} of the first, median of rounds ${median(ratios).toFixed(3)}`,
+        `${(mean(cpu) / base).toFixed(3)} of the first, median of rounds ${median(ratios).toFixed(3)}\n`,
     );
     expect(mean(cpu) / base).toBeLessThan(GROSS);
   }

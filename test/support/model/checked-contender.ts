@@ -21,7 +21,7 @@ type Kind = 'SQLite' | 'Redis';
 
 const TIMEOUT_MS = 5000;
 /** A copy leaves nothing out silently: it refuses what it cannot copy. */
-const REFUSED = /holds data that cannot be copied: deleted teams whose usage was kept/;
+const REFUSED = /holds data that cannot be copied: a deletion has been interrupted/;
 
 /** `folder` and `redis` are the places of copies; a history begins in the store of its kind, and each move leads to one of the other kind. */
 export class CheckedContender implements Contender {

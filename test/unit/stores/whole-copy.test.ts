@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
-import { dayOf } from '../../../src/domain/period.ts';
 import { answered, HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavailable.ts';
+import { dayOf } from '../../../src/domain/period.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
@@ -203,6 +203,33 @@ describe.each([
     expect(await future(target, own, kind === 'sqlite' || other === 'redis')).toEqual(expected);
     await source.close();
     await target.close();
+  });
+
+  test('what deleted teams have left is in the copy', async () => {
+    const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
+    const clock = await filled(from);
+    const source = await open(from, clock);
+    for (const teamId of [quota, credit]) expect(await source.teams.deleteTeam!(teamId, { keepUsage: true })).toBe(true);
+    const left = async ({ history }: PluginStore): Promise<unknown> => {
+      const range = { from: dayOf(clock.nowMs()) - 390, to: dayOf(clock.nowMs()) };
+      const days = [await history!.days(quota, range), await history!.days(credit, range)].map((found) =>
+        found !== undefined && 'days' in found
+          ? [found.team.plan, found.team.name, found.days, found.keys.map(({ keyId, mode }) => [keyId, mode])]
+          : found,
+      );
+      return [days, await history!.periods(quota), await history!.periods(credit)];
+    };
+    const expected = await left(source);
+    await source.close();
+    const tally = await copy(from, to);
+    expect(tally).toMatchObject({ teams: 1, keptUsages: 2, digests: 0 });
+    const target = await open(to, clock);
+    expect(await left(target)).toEqual(expected);
+    expect(await target.teams.findTeam(quota)).toBeUndefined();
+    expect(await target.teams.deleteTeam!(quota, { keepUsage: false })).toBe(true);
+    expect(await target.history!.periods(quota)).toBeUndefined();
+    await target.close();
+    expect((await checkedStore(to)).findings).toEqual([]);
   });
 
   test('the check finds nothing in the copy', async () => {
