@@ -112,6 +112,7 @@ export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
   minorPerMillion: 'price per million',
   currency: 'currency',
   period: 'period',
+  windows: 'limits',
 };
 
 const PERIODS: Readonly<Record<string, string>> = { P1D: 'day', P7D: 'week', P1W: 'week', P1M: 'month', P3M: 'quarter', P1Y: 'year' };

@@ -35,6 +35,7 @@ import { secretsContract } from './store/secrets-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
 import { withTeams } from './store/team-under-test.ts';
+import { windowContract } from './store/window-contract.ts';
 import type { AddStoreCase, Subject } from './store/team-under-test.ts';
 
 /** Opens the store under test with the given clock. */
@@ -72,6 +73,7 @@ const PARTS: readonly Part[] = [
   { title: 'keys', part: keysContract },
   { title: 'keys with limits', part: keyLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'keys with limits: rate and characters', part: keyUseLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
+  { title: 'limits by minute to month', part: windowContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract, needs: ({ history }) => history !== undefined },
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },

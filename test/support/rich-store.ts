@@ -41,6 +41,7 @@ const QUOTA: TeamLimits = {
   minorPerMillion: 100_000,
   currency: 'EUR',
   period: 'P1M',
+  windows: '',
 };
 const CREDIT: TeamLimits = {
   ...QUOTA,

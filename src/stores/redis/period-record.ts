@@ -1,5 +1,6 @@
 // Decodes the periods that lua/tend.lua returns: the current one, earlier ones with open reservations, and closed ones.
 import { DAY_MS } from '../../domain/period.ts';
+import { movedCredit } from '../../domain/period-credit.ts';
 import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
@@ -13,9 +14,14 @@ type Fields = ReadonlyMap<string, Buffer>;
 export function readPeriods(values: readonly unknown[], keptDays: number): PeriodUse[] {
   const [now, record, left, closed] = values as readonly [Buffer, unknown, readonly (readonly Buffer[])[], unknown];
   const team = fieldsOf(record);
-  const open = left.map((one) => readLeft(one, team)).filter(({ characters }) => characters > 0);
+  const open = left.map((one) => readLeft(one, team)).filter(isKept);
   const others = [...open, ...closedPeriods(now, closed, keptDays)];
   return [readCurrent(team), ...others.toSorted((one, other) => other.number - one.number)];
+}
+
+/** One that has neither characters nor changed the credit is not kept once it is closed, so that it does not come and go. */
+function isKept({ characters, credit }: PeriodUse): boolean {
+  return characters > 0 || (credit !== undefined && movedCredit(credit));
 }
 
 /** For a deleted team whose usage was kept: only closed periods. */

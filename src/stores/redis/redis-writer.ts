@@ -25,6 +25,7 @@ import { serverTime } from './store-round.ts';
 import { lineOf } from './team-index.ts';
 import { packPlan, toldFields } from './team-layout.ts';
 import { packHead, packSlots, packRequest } from './team-raw.ts';
+import { windowCountFields } from './window-layout.ts';
 
 const SCAN_PIECE = 500;
 /** Request ids and related keys are kept this much longer than necessary, because the copy is compared before it is used. */
@@ -154,6 +155,8 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   const commands: RedisWords[] = [
     ['HSET', names.team, ...fields, ...numbers, ...next, 'p', packPlan(team.limits), 'b', packBooks(contents), ...creditField(contents)],
   ];
+  const used = windowCountFields(contents.windowCounts);
+  if (used.length > 0) commands.push(['HSET', names.team, ...used]);
   const told = toldFields(contents);
   if (told.length > 0) commands.push(['HSET', names.team, ...told]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);

@@ -20,6 +20,7 @@ import { ROWS } from './row-formats.ts';
 import { activeWord, readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
 import { readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
+import { readWindowCounts } from './window-layout.ts';
 
 /** The keys of a team that are read as they are. */
 export const RAW_PARTS = [
@@ -91,6 +92,9 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     heldCharacters: head !== undefined && head.number === number ? head.heldCharacters : 0,
     heldMicro: head?.heldMicro ?? 0,
     window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((slot) => ROWS.SLOT.read(slot).atMs))),
+    windowCounts: [...readWindowCounts(fields)]
+      .map(([subject, counts]) => ({ subject, counts }))
+      .toSorted((one, other) => (one.subject < other.subject ? -1 : 1)),
     keys,
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
@@ -137,7 +141,7 @@ function judgeIds({ ids, places, late }: RawTeam, head: BooksHead | undefined, f
   const listed = new Set([...late, ...places.slice(head?.passed ?? 0).map((slot) => slot.subarray(ROWS.SLOT.bytes))].map(inHex));
   for (let i = 0; i + 1 < ids.length; i += 2) {
     const [id, record] = [ids[i]!, ids[i + 1]!];
-    if (id.length > 1 && record[0] === 0 && !listed.has(inHex(id))) {
+    if (id.length > 1 && readRequest(id, record).state === 'open' && !listed.has(inHex(id))) {
       found('reservation', `request ${readRequest(id, record).requestId} is open and will never expire`);
     }
   }
@@ -171,7 +175,7 @@ function keysOf(teamId: string, { team, keys: records }: RawTeam, current: numbe
   for (const name of fields.keys()) {
     if (name.startsWith('k') && name.length > 1 && !ids.has(name.slice(1)))
       found('key', 'it has a state but no record', { keyId: name.slice(1) });
-    if (/^[lnw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
+    if (/^[clnw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
   }
   return keys.toSorted((one, other) => one.order - other.order).map(({ key }) => key);
 }

@@ -3,29 +3,37 @@ import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { RequestContents, RequestState, TeamContents } from '../../ports/store-contents.ts';
 import { readRequestId } from './request-id-bytes.ts';
 import { ROWS } from './row-formats.ts';
+import { packTickets, readTickets } from './window-layout.ts';
 
 const STATES: readonly RequestState[] = ['open', 'committed', 'released', 'expired'];
-const { OPEN, DONE, HEAD, SLOT } = ROWS;
+/** `IS_OPEN_COUNTED` of lua/layout.lua. */
+const OPEN_COUNTED = 4;
+const { OPEN, DONE, HEAD, SLOT, TICKETS } = ROWS;
 const NEVER = 281_474_976_710_655;
 const LONGEST = 4_294_967_295;
 
 /** A request id that is open or remembered (`OPEN`, `DONE`). */
 export function readRequest(id: Buffer, record: Buffer): RequestContents {
   const requestId = readRequestId(id);
-  const state = STATES[record[0]!];
+  const isCounted = record[0] === OPEN_COUNTED;
+  const state = isCounted ? 'open' : STATES[record[0]!];
   if (state === undefined) throw new Error('a request has an unknown state');
   if (state !== 'open') {
     const { untilMs } = DONE.read(record);
     return { requestId, state, untilMs, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined };
   }
   const { characters, priceMicro, periodNumber, untilMs } = OPEN.read(record);
-  return { requestId, state, untilMs, keyId: String(record.subarray(OPEN.bytes)), characters, priceMicro, periodNumber };
+  const keyId = String(record.subarray(OPEN.bytes + (isCounted ? TICKETS.bytes : 0)));
+  const counted = isCounted ? { tickets: readTickets(record.subarray(OPEN.bytes), keyId) } : {};
+  return { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ...counted };
 }
 
-export function packRequest({ state: word, untilMs, keyId = '', characters, priceMicro, periodNumber = 0 }: RequestContents): Buffer {
-  const state = STATES.indexOf(word);
-  if (word !== 'open') return DONE.pack({ state, untilMs });
-  return Buffer.concat([OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }), Buffer.from(keyId)]);
+export function packRequest(request: RequestContents): Buffer {
+  const { state: word, untilMs, keyId = '', characters, priceMicro, periodNumber = 0, tickets } = request;
+  if (word !== 'open') return DONE.pack({ state: STATES.indexOf(word), untilMs });
+  const state = tickets === undefined ? STATES.indexOf(word) : OPEN_COUNTED;
+  const counted = tickets === undefined ? [] : [packTickets(tickets, keyId)];
+  return Buffer.concat([OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }), ...counted, Buffer.from(keyId)]);
 }
 
 export type BooksHead = ReturnType<typeof HEAD.read>;

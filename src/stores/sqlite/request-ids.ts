@@ -1,6 +1,7 @@
 // Request ids: open, settled, and deleted in small batches when they are no longer remembered.
 import type { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
+import type { WindowTickets } from '../../domain/window-limits.ts';
 import type { TeamAccount } from './accounts.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
@@ -24,11 +25,13 @@ export interface Held {
   readonly characters: number;
   readonly priceMicro: number;
   readonly periodNo: number;
+  /** In the windows of its subjects, if it was counted in any. */
+  readonly tickets?: WindowTickets | undefined;
 }
 
-const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
-const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null };
+const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no, tickets)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null, tickets: undefined };
 const RANGE = '(request_id, team) > (?, ?) AND (request_id, team) <= (?, ?)';
 const FIRST: readonly [string, number] = ['', -1];
 const RESOLVED = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
@@ -40,8 +43,8 @@ const SQL = {
   add: `INSERT ${ADDED}`,
   // Replaces an expired row of the id that has not been deleted yet.
   addOver: `INSERT OR REPLACE ${ADDED}`,
-  resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number]>(
-    `${RESOLVED} RETURNING key, characters, price_micro, period_no`,
+  resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number, tickets: string | null]>(
+    `${RESOLVED} RETURNING key, characters, price_micro, period_no, tickets`,
   ),
   resolveHeld: RESOLVED,
   rangeEnd: tuples<[string, number]>(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
@@ -73,11 +76,12 @@ export class RequestIds {
    * kept unless `over` is set.
    */
   add(team: TeamAccount, requestId: string, held: Held | undefined, untilMs: number, nowMs: number, over: boolean): boolean {
-    const { key, characters, priceMicro, periodNo } = held ?? NOTHING;
+    const { key, characters, priceMicro, periodNo, tickets } = held ?? NOTHING;
     const state = held === undefined ? RELEASED : OPEN;
     const statement = over ? this.#sql.addOver : this.#sql.add;
     try {
-      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo);
+      const written = tickets === undefined ? null : JSON.stringify(tickets);
+      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo, written);
     } catch (error) {
       // Ids repeat so rarely that handling an error is cheaper than counting changes every time.
       if (constraintViolationOf(error) === 'exists') return false;
@@ -99,7 +103,8 @@ export class RequestIds {
       return this.#sql.resolveHeld.run(state, nowMs + REMEMBER_MS, requestId, team.no).changes === 0 ? undefined : held;
     }
     const row = this.#sql.resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no);
-    return row === undefined ? undefined : { key: row[0], characters: row[1], priceMicro: row[2], periodNo: row[3] };
+    if (row === undefined) return undefined;
+    return { key: row[0], characters: row[1], priceMicro: row[2], periodNo: row[3], tickets: readTickets(row[4]) };
   }
 
   /**
@@ -120,6 +125,11 @@ export class RequestIds {
     const row = this.#sql.firstResolved.get();
     return row !== undefined && row[0] <= nowMs;
   }
+}
+
+/** From its column. */
+export function readTickets(column: string | null): WindowTickets | undefined {
+  return column === null ? undefined : (JSON.parse(column) as WindowTickets);
 }
 
 interface Entry {

@@ -1,9 +1,10 @@
 -- The first refusal for a limit, which is reported as an event: once in a period for the team's quota and for each key's own
--- limit, and once for credit since some was added. What was reported of the team is in the field `t` (outbox.lua), of a key in
+-- limit, once for credit since some was added, and once in each window of a team or a key (windows.lua). What was reported of the team is in the field `t` (outbox.lua), of a key in
 -- `n:<key>`: the period's number and start. Without rules for events nothing is looked at.
 --@ uses shared: call, insert, pack, parse, digits
 --@ uses outbox: events
 --@ uses state: now, team_key, number, starts, rare, key_beside, rarely
+--@ uses windows: windows
 do
   local CREDIT, QUOTA = 'credit_exhausted', 'quota_exceeded'
   -- Precedes the answer of a refusal that is reported, so that the driver lists the team's events for the sender.
@@ -53,6 +54,24 @@ do
     return REPORTED .. answer
   end
 
+  local NAMES = { 'minute', 'hour', 'day', 'week', 'month' }
+
+  -- The same for a refusal by a window. `what` it counts is `requests` or `characters`. `required`: the characters that the
+  -- request would have reserved, nil if none. `key_id`: nil for a window of the team.
+  function events.refused_by_window(answer, code, window, what, counts, required, key_id)
+    local began = events.rules and windows.tell(counts, window)
+    if not began then
+      return answer
+    end
+    events.look(team_key)
+    call('HLEN', key_beside('keys'))
+    rarely('reported')
+    local id = (key_id or events.team_of(team_key)) .. '-limit-' .. NAMES[window] .. '-' .. digits(began)
+    local of_window = NAMES[window] .. ' ' .. what
+    insert(rarely('refusals'), { id, code, required and digits(required) or '', key_id or '', of_window })
+    return REPORTED .. answer
+  end
+
   -- Called when the account is written: the events include the team's usage as of now.
   function events.write_refusals()
     for name in pairs(rare.reported) do
@@ -64,7 +83,7 @@ do
     end
     local usage = { events.texts(call('HGETALL', team_key)), events.texts(call('HGETALL', key_beside('keys'))) }
     for _, one in ipairs(rare.refusals) do
-      events.keep(team_key, one[1], now, 'refused', { one[2], one[3], one[4], usage[1], usage[2] })
+      events.keep(team_key, one[1], now, 'refused', { one[2], one[3], one[4], usage[1], usage[2], one[5] or '' })
     end
   end
 end
