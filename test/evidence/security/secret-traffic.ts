@@ -150,6 +150,8 @@ export class SecretTraffic {
     const { secret } = this;
     const revoked = await this.team();
     answered(await this.#site.store.teams.revokeKey(revoked.keyId));
+    const scoped = await this.team();
+    answered(await this.#site.store.teams.updateKey!(scoped.keyId, { limits: { scopes: ['usage:read'] } }));
     const throttled = await this.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const full = await this.team({ ...QUOTA_PLAN, max_glossaries: 0 });
     const glossaries = '/v1/glossaries';
@@ -175,6 +177,7 @@ export class SecretTraffic {
       ['unauthorized', { key: secret.malformedKey }],
       ['unauthorized', { headers: { authorization: `Basic ${key}`, 'vendor-auth-key': key } }],
       ['key_revoked', { key: revoked.key }],
+      ['forbidden', { key: scoped.key }],
       ['invalid_target_lang', { body: this.#translation({ target_lang: secret.path }) }],
       ['invalid_source_lang', { body: this.#translation({ source_lang: secret.path }) }],
       ['too_many_texts', { body: this.#translation({ text: Array.from({ length: 51 }, () => secret.text) }) }],
