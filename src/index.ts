@@ -68,6 +68,15 @@ export { periodBy, sameLength } from './domain/period-rule.ts';
 export { keySubject, windowAt, windowLimits } from './domain/window-limits.ts';
 export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
 export { WindowCounts, withWindowUses } from './domain/window-counts.ts';
+export {
+  countInWindows,
+  nextTickets,
+  tooSmallWindow,
+  windowedSubjects,
+  windowRefusal,
+  windowStandings,
+} from './domain/windowed-subjects.ts';
+export type { WindowedSubject } from './domain/windowed-subjects.ts';
 export type { CountedWindow, ExceededWindow, StoredCounts, WindowUse } from './domain/window-counts.ts';
 export type { Credential, CredentialReader } from './domain/api-key.ts';
 export { FORM_BODY_HEADERS, isFormType, readFormBody, readQuery } from './domain/form-body.ts';

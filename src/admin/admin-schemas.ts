@@ -1,7 +1,9 @@
 // The schemas of the admin API's bodies and answers: requests are checked against them, and the OpenAPI document shows them.
 import type { TSchema } from 'typebox';
 import { SCOPES, SCOPES_MAX } from '../domain/scopes.ts';
+import { WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
+import { WINDOWS } from '../domain/window-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/typebox.ts';
@@ -51,6 +53,15 @@ export const TeamPatchBody = Type.Object(
 const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
 const scope = Type.String({ description: `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.` });
+const windowEntry = Type.Object(
+  {
+    per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
+    requests: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_NUMBER_MAX })),
+    characters: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_NUMBER_MAX })),
+  },
+  { ...closed, description: 'With one or both numbers.' },
+);
+const windowList = Type.Array(windowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX });
 const KeyTerms = {
   label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
   expires_at: limit(
@@ -72,6 +83,10 @@ const KeyTerms = {
   scopes: limit(
     Type.Array(scope, { minItems: 1, maxItems: SCOPES_MAX }),
     'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
+  ),
+  limits: limit(
+    windowList,
+    "What the key may use in a minute, an hour, a day, a week or a month, within the team's limits. Replaces the whole list.",
   ),
   disabled: Type.Optional(Type.Boolean({ description: 'Whether the key is refused until it is enabled again.' })),
 } as const;
@@ -120,6 +135,7 @@ export const TeamAnswer = Type.Object({
   overage_cap_minor: Type.Optional(whole),
   overage_minor_per_million: Type.Optional(whole),
   credit_minor_per_million: Type.Optional(whole),
+  limits: Type.Optional(windowList),
   balance_minor: Type.Optional(whole),
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
@@ -138,7 +154,7 @@ export const ShownTeamAnswer = Type.Object({
   ...TeamAnswer.properties,
   refusals: Type.Object(
     {
-      rate_limited: refused('429, by the rate of the team or of a key.'),
+      rate_limited: refused('429, by the rate or another limit of a time, of the team or of a key.'),
       quota_exceeded: refused("402, by the team's quota or a key's own limit."),
       credit_exhausted: refused('402.'),
     },
@@ -163,6 +179,7 @@ const LimitAnswers = {
   characters: Type.Optional(whole),
   allowed_addresses: Type.Optional(Type.Array(range)),
   scopes: Type.Optional(Type.Array(scope)),
+  limits: Type.Optional(windowList),
 } as const;
 const keyBase = {
   key_id: Type.String(),

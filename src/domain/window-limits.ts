@@ -88,6 +88,15 @@ const WEEK_MS = 7 * DAY_MS;
 /** 1970-01-01 was a Thursday. */
 const SINCE_MONDAY_MS = 3 * DAY_MS;
 
+/** How long a window is; of months the longest. */
+export const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
+  minute: 60,
+  hour: 3600,
+  day: 86_400,
+  week: 604_800,
+  month: 2_678_400,
+};
+
 /** The window that contains a moment, in UTC. */
 export function windowAt(per: WindowName, nowMs: number): Period {
   switch (per) {

@@ -34,6 +34,7 @@ import {
 } from '../domain/refusals.ts';
 import { CLOSED } from '../domain/scopes.ts';
 import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
+import { limitKind } from '../domain/limits.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
@@ -223,7 +224,7 @@ function isPlaced(admission: Admission): admission is Placed {
 /** No headers if the admission ended before the rate check, or with it. */
 function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): HeaderList {
   if (!('rate' in admission) || admission.rate === undefined) return NO_HEADERS;
-  return rateLimitHeaders(admission.rate.limit, admission.rate.remaining, admission.rate.of);
+  return rateLimitHeaders(admission.rate, 'windows' in admission ? admission.windows : undefined);
 }
 
 type Refused = Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>;
@@ -251,7 +252,8 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
     case 'glossary_mismatch':
       return GLOSSARY_MISMATCH;
     case 'quota_exceeded':
-      x.need(requestStatsSlot).limitOf = admission.of ?? 'team';
+      x.need(requestStatsSlot).limitOf =
+        admission.window === undefined ? (admission.of ?? 'team') : limitKind(admission.of, admission.window).name;
       return quotaExceeded(admission);
     case 'credit_exhausted':
       x.need(requestStatsSlot).limitOf = 'team';
@@ -263,12 +265,17 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
   }
 }
 
-function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of }: QuotaExceeded): Outcome {
+function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of, window }: QuotaExceeded): Outcome {
   const whose = of === 'key' ? 'this key' : 'the team';
+  const members = { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) };
+  if (window !== undefined) {
+    const detail = `The request has more characters than the ${characterLimit} that ${whose} may use in a ${window.per}; send less at once, or have the limit raised.`;
+    return refuse('quota_exceeded', detail, { ...members, limit_of: limitKind(of, window).name });
+  }
   return refuse(
     'quota_exceeded',
     `The characters left for ${whose} in this period do not cover the request; wait for the next period, or have the limit raised.`,
-    { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) },
+    members,
   );
 }
 

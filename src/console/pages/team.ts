@@ -16,6 +16,7 @@ import type { Choice, FieldFaults, FieldTexts } from '../form.ts';
 import { fact } from '../html-table.ts';
 import { foldedLimits } from '../key-limit-fields.ts';
 import { count, day, money, usageBar } from '../shown.ts';
+import { windowFacts } from '../window-facts.ts';
 import { teamHistory } from '../team-history.ts';
 import { teamCredit } from '../team-credit.ts';
 import { keysTable } from '../team-keys.ts';
@@ -53,7 +54,11 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
   return pageAnswer({ title: team.name, section: 'teams', main, assets }, faults);
 }
 
-function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: UsageReport, refusals: RefusalCounts | undefined): Html {
+function usageSection(
+  { team, periodStartMs, periodEndMs, windows }: Usage,
+  report: UsageReport,
+  refusals: RefusalCounts | undefined,
+): Html {
   const { limits } = team;
   return html`<h2>This period</h2>
     <dl class="facts">
@@ -68,7 +73,7 @@ function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: Usage
       }
       ${(report.test_character_count ?? 0) === 0 ? undefined : fact('With test keys', `${count(report.test_character_count!)} of these characters`)}
       ${fact('Requests', `at most ${count(limits.requestsPerSecond)} a second, ${count(limits.maxCharactersPerRequest)} characters each`)}
-      ${refusals === undefined ? undefined : fact('Refused', refusalsText(refusals))}
+      ${windowFacts(windows, team.name)} ${refusals === undefined ? undefined : fact('Refused', refusalsText(refusals))}
       ${fact('Glossaries', `at most ${count(limits.maxGlossaries)}`)}
     </dl>`;
 }

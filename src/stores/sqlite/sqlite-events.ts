@@ -11,7 +11,7 @@ import type { HistoryHooks } from './periods.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { WindowedSubjects } from './windowed-subjects.ts';
+import type { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {
   keep: 'INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)',
@@ -75,7 +75,7 @@ export class SqliteEvents implements HistoryHooks {
   refusedByWindow(
     key: KeyAccount,
     refusal: RateLimited | QuotaExceeded,
-    windowed: WindowedSubjects,
+    windowed: WindowAccounts,
     characters: number | undefined,
     nowMs: number,
   ): void {

@@ -5,6 +5,7 @@ import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
+import { nextTickets, tooSmallWindow, windowRefusal, windowStandings } from '../../domain/windowed-subjects.ts';
 import type {
   Admission,
   AdmissionRequest,
@@ -30,7 +31,7 @@ import { COMMITTED, EXPIRED, OPEN, RELEASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
-import { nextTickets, tooSmallWindow, WindowedSubjects, windowRefusal, windowStandings } from './windowed-subjects.ts';
+import { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {
   pairs: tuples<[string]>("SELECT value FROM records WHERE team = ? AND kind = 'pairs' AND id = ?"),
@@ -48,7 +49,7 @@ export class SqliteLedger implements Ledger {
   readonly #periods: Parts['periods'];
   readonly #ids: Parts['ids'];
   readonly #events: Parts['events'];
-  readonly #windowed: WindowedSubjects;
+  readonly #windowed: WindowAccounts;
   readonly #sql: Statements<typeof SQL>;
 
   constructor({ database, group, accounts, periods, ids, events }: Parts) {
@@ -57,7 +58,7 @@ export class SqliteLedger implements Ledger {
     this.#periods = periods;
     this.#ids = ids;
     this.#events = events;
-    this.#windowed = new WindowedSubjects(accounts);
+    this.#windowed = new WindowAccounts(accounts);
     this.#sql = prepared(database, SQL);
   }
 
@@ -85,7 +86,7 @@ export class SqliteLedger implements Ledger {
       !key.isRevoked &&
       key.guard === undefined &&
       team.window.hasRoom(team.limits.requestsPerSecond, nowMs) &&
-      windowRefusal(this.#windowed.of(team, key), key, toReserve(request), nowMs) === undefined
+      windowRefusal(this.#windowed.of(team, key), toReserve(request), nowMs) === undefined
     ) {
       // Only a known id can still prevent the admission: inserting its row detects that before anything else is written.
       const answer = this.#judge(request, team, key, nowMs);
@@ -141,8 +142,10 @@ export class SqliteLedger implements Ledger {
     if (isLast) return undefined;
     if (guard !== undefined) this.#accounts.touchGuard(key);
     const characters = 'reserve' in asked ? toReserve(asked) : undefined;
-    const refusal = guard?.rateRefusal(nowMs) ?? windowRefusal(windowed, key, characters, nowMs);
-    if (refusal?.window !== undefined) this.#events?.refusedByWindow(key, refusal, this.#windowed, characters, nowMs);
+    const refusal: CallerRefusal | undefined =
+      guard?.rateRefusal(nowMs) ?? windowRefusal(windowed, characters, nowMs, guard?.limits.expiresAtMs);
+    if (refusal?.kind === 'rate_limited' && refusal.window !== undefined)
+      this.#events?.refusedByWindow(key, refusal, this.#windowed, characters, nowMs);
     return refusal;
   }
 
