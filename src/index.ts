@@ -65,6 +65,19 @@ export type {
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';
 export { periodBy, sameLength } from './domain/period-rule.ts';
+export { keySubject, windowAt, windowLimits } from './domain/window-limits.ts';
+export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
+export { WindowCounts, withWindowUses } from './domain/window-counts.ts';
+export {
+  countInWindows,
+  nextTickets,
+  tooSmallWindow,
+  windowedSubjects,
+  windowRefusal,
+  windowStandings,
+} from './domain/windowed-subjects.ts';
+export type { WindowedSubject } from './domain/windowed-subjects.ts';
+export type { CountedWindow, ExceededWindow, StoredCounts, WindowUse } from './domain/window-counts.ts';
 export type { Credential, CredentialReader } from './domain/api-key.ts';
 export { FORM_BODY_HEADERS, isFormType, readFormBody, readQuery } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
@@ -129,6 +142,7 @@ export type {
   Resolution,
   Settlements,
   Verdict,
+  WindowStanding,
 } from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
 export { SHARED_RECORDS } from './domain/shared-records.ts';

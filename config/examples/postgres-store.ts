@@ -12,6 +12,7 @@ import {
   allowsAddress,
   changedLimits,
   costMicro,
+  countInWindows,
   dayOf,
   definePlugin,
   dictionaryFor,
@@ -20,6 +21,7 @@ import {
   minorRoundedDown,
   minorRoundedUp,
   movedCredit,
+  nextTickets,
   overRecords,
   periodBy,
   RATE_WINDOW_MS,
@@ -28,6 +30,12 @@ import {
   sameLength,
   SHARED_RECORDS,
   StoreError,
+  tooSmallWindow,
+  WindowCounts,
+  windowedSubjects,
+  windowRefusal,
+  windowStandings,
+  withWindowUses,
 } from 'lingate';
 import type {
   Admission,
@@ -57,12 +65,16 @@ import type {
   Team,
   TeamChange,
   TeamDays,
+  StoredCounts,
   TeamLimits,
   TeamPage,
   TeamRegistry,
   TeamSummary,
   Usage,
   UsageHistory,
+  WindowedSubject,
+  WindowSubject,
+  WindowTickets,
 } from 'lingate';
 
 /** Times are Unix milliseconds, money is millionths of a minor unit. A team that is gone has left its usage only. */
@@ -87,11 +99,14 @@ create index if not exists keys_of_team on keys (team_id);
 create table if not exists requests (
   team_id text references teams on delete cascade, request_id text, state text not null, until_ms bigint not null,
   key_id text, characters bigint not null default 0, price_micro bigint not null default 0, period int,
-  of_allowance boolean not null default false,
+  of_allowance boolean not null default false, tickets json,
   primary key (team_id, request_id));
 -- The requests within the last second: of the team where key_id is empty, otherwise of a key with a rate of its own.
 create table if not exists places (team_id text references teams on delete cascade, key_id text not null, at_ms bigint not null);
 create index if not exists places_in_order on places (team_id, key_id, at_ms);
+-- What the team (subject 'team') or a key ('key:' and its id) has used of its limits by minute to month.
+create table if not exists window_counts (
+  team_id text references teams on delete cascade, subject text, counts json not null, primary key (team_id, subject));
 -- What was charged. All that is shown or limited is a sum over these rows.
 create table if not exists uses (
   team_id text references teams on delete cascade, key_id text, day int, period int, characters bigint not null, requests bigint not null,
@@ -208,11 +223,12 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
     [teamId],
   );
   if (found === undefined) return undefined;
-  await db(`update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2`, [
-    teamId,
-    nowMs,
-    REMEMBER_MS,
-  ]);
+  const ended = await db<EndedRequest>(
+    `update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2
+     returning characters, tickets`,
+    [teamId, nowMs, REMEMBER_MS],
+  );
+  for (const held of ended) await giveBack(db, teamId, held, held.characters);
   await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
   const { anchorMs, ...team } = found;
   const [period] = await db<Account['period']>(
@@ -276,7 +292,10 @@ interface RequestRow {
   readonly priceMicro: number;
   readonly period: number;
   readonly ofAllowance: boolean;
+  readonly tickets: WindowTickets | undefined;
 }
+
+type EndedRequest = Pick<RequestRow, 'characters' | 'tickets'>;
 
 function ledgerOf(database: Database): Ledger {
   return {
@@ -301,19 +320,23 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
     return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: untilMs }, ...plan };
   }
   if (known !== undefined) return { kind: 'repeated' };
-  const { answer: refusal, key } = await caller(account, request);
+  const asked = request.reserve && request.characters !== undefined ? (request.charged ?? request.characters) : undefined;
+  const { answer: refusal, key, windowed } = await caller(account, request, asked);
   if (refusal.kind !== 'admitted') return refusal;
   const ownRate = key!.limits.requestsPerSecond;
   const windows = ownRate === undefined ? [''] : ['', keyId];
   await db('delete from places where team_id = $1 and key_id = any($2) and at_ms <= $3', [teamId, windows, nowMs - RATE_WINDOW_MS]);
   await db('insert into places select $1, unnest($2::text[]), $3', [teamId, windows, nowMs]);
-  const placed = await judge(account, request, key!);
+  const placed = await judge(account, request, key!, windowed);
   const ofAllowance = usesAllowance(team, key!);
   const reserved = placed.kind === 'admitted' ? placed.reservation : undefined;
+  const tickets = nextTickets(windowed) ?? null;
+  countInWindows(windowed, reserved?.characters ?? 0, nowMs);
+  for (const { subject, counts } of windowed) await storeCounts(db, teamId, subject, counts);
   await db(
-    'insert into requests values ($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+    'insert into requests values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
     reserved === undefined
-      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null, false]
+      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null, false, null]
       : [
           teamId,
           requestId,
@@ -324,20 +347,57 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
           ofAllowance ? 0 : priceMicroOf(team.limits, reserved.characters),
           period.number,
           ofAllowance,
+          tickets === null ? null : JSON.stringify(tickets),
         ],
   );
   if (request.reportRate !== true) return { ...placed, ...plan };
   const limit = team.limits.requestsPerSecond;
   const left = limit - (await places(account, '')).length;
   const leftOfKey = ownRate === undefined ? Infinity : ownRate - (await places(account, keyId)).length;
-  return { ...placed, ...plan, rate: leftOfKey < left ? { limit: ownRate!, remaining: leftOfKey, of: 'key' } : { limit, remaining: left } };
+  const rate = leftOfKey < left ? { limit: ownRate!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
+  return { ...placed, ...plan, rate, ...(windowed.length === 0 ? {} : { windows: windowStandings(windowed, nowMs) }) };
 }
 
-/** The rules that need no text: the key's state, its addresses, and both rates. */
-async function caller(account: Account, { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>) {
+/** What subjects have used of their windows, as it is stored. */
+async function countsOf(db: Rows, teamId: string): Promise<Map<WindowSubject, StoredCounts>> {
+  const rows = await db<{ subject: WindowSubject; counts: StoredCounts }>('select subject, counts from window_counts where team_id = $1', [
+    teamId,
+  ]);
+  return new Map(rows.map(({ subject, counts }) => [subject, counts]));
+}
+
+async function storeCounts(db: Rows, teamId: string, subject: string, counts: WindowCounts): Promise<void> {
+  await db('insert into window_counts values ($1, $2, $3) on conflict (team_id, subject) do update set counts = $3', [
+    teamId,
+    subject,
+    JSON.stringify(counts.stored()),
+  ]);
+}
+
+/** What is not charged comes back to the windows in which it was counted. */
+async function giveBack(db: Rows, teamId: string, { tickets }: Pick<EndedRequest, 'tickets'>, characters: number): Promise<void> {
+  if (tickets === undefined || characters === 0) return;
+  const stored = await countsOf(db, teamId);
+  for (const [subject, ticket] of Object.entries(tickets) as [WindowSubject, number][]) {
+    const counts = new WindowCounts(stored.get(subject));
+    counts.giveBack(ticket, characters);
+    await storeCounts(db, teamId, subject, counts);
+  }
+}
+
+async function windowedOf({ db, team }: Account, key: KeyRecord): Promise<readonly WindowedSubject[]> {
+  const stored =
+    team.limits.windows === '' && key.limits.windows === undefined
+      ? new Map<WindowSubject, StoredCounts>()
+      : await countsOf(db, team.teamId);
+  return windowedSubjects(team.limits.windows, key.keyId, key.limits.windows, (subject) => new WindowCounts(stored.get(subject)));
+}
+
+/** The rules that need no text: the key's state, its addresses, both rates, and the windows. `reserved`: the characters that it would reserve. */
+async function caller(account: Account, { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>, reserved?: number) {
   const { db, nowMs, team } = account;
   const [key] = await keysOf(account, keyId);
-  const ended = (answer: CheckedCaller): { answer: CheckedCaller; key: KeyRecord | undefined } => ({ answer, key });
+  const ended = (answer: CheckedCaller, windowed: readonly WindowedSubject[] = []) => ({ answer, key, windowed });
   if (key === undefined) return ended({ kind: 'key_unknown' });
   if (key.status === 'revoked') return ended({ kind: 'key_revoked' });
   if (key.status !== 'active') return ended({ kind: 'key_revoked', reason: key.status });
@@ -358,7 +418,9 @@ async function caller(account: Account, { keyId, address, scope }: Pick<CallerCh
   const tooFast = await full('', team.limits.requestsPerSecond);
   if (tooFast !== undefined) return ended(tooFast);
   const keyTooFast = requestsPerSecond === undefined ? undefined : await full(keyId, requestsPerSecond);
-  return ended(keyTooFast === undefined ? { kind: 'admitted', reservation: undefined } : { ...keyTooFast, of: 'key' });
+  if (keyTooFast !== undefined) return ended({ ...keyTooFast, of: 'key' });
+  const windowed = await windowedOf(account, key);
+  return ended(windowRefusal(windowed, reserved, nowMs, expiresAtMs) ?? { kind: 'admitted', reservation: undefined }, windowed);
 }
 
 /** When the requests of the last second came, oldest first. If the clock has stepped back, they are moved back with it. */
@@ -375,7 +437,7 @@ async function places({ db, nowMs, team: { teamId } }: Account, keyId: string): 
   return live.map(({ atMs }) => atMs);
 }
 
-async function judge(account: Account, request: AdmissionRequest, key: KeyRecord): Promise<Placed> {
+async function judge(account: Account, request: AdmissionRequest, key: KeyRecord, windowed: readonly WindowedSubject[]): Promise<Placed> {
   const { team, period, nowMs } = account;
   const { requestId, teamId, keyId, characters: all, reserve, leaseMs, glossary } = request;
   const maxCharacters = team.limits.maxCharactersPerRequest;
@@ -385,6 +447,8 @@ async function judge(account: Account, request: AdmissionRequest, key: KeyRecord
   const dictionary = glossary && (await dictionaryOf(account, glossary));
   if (dictionary?.kind !== undefined) return { kind: dictionary.kind };
   const { limits } = team;
+  const tooSmall = tooSmallWindow(windowed, characters, nowMs);
+  if (tooSmall !== undefined) return tooSmall;
   const characterLimit = key.limits.characters ?? Infinity;
   if ((await usedBy(account, keyId)) + (await heldIn(account, keyId)).characters + characters > characterLimit) {
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: period.endMs, of: 'key' };
@@ -462,6 +526,10 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
     );
     await db('update teams set balance_micro = balance_micro - $2 where team_id = $1', [team.teamId, costs]);
   }
+  if (known !== undefined) {
+    const charged = verdict === 'commit' ? Math.min(asked, known.characters) : 0;
+    await giveBack(db, team.teamId, known, known.characters - charged);
+  }
   const kind = verdict === 'commit' ? 'committed' : 'released';
   await db(
     `insert into requests (team_id, request_id, state, until_ms) values ($1, $2, $3, $4)
@@ -474,7 +542,7 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
 async function requestOf({ db, team }: Account, requestId: string): Promise<RequestRow | undefined> {
   const [row] = await db<RequestRow>(
     `select state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period,
-       of_allowance as "ofAllowance" from requests where team_id = $1 and request_id = $2`,
+       of_allowance as "ofAllowance", tickets from requests where team_id = $1 and request_id = $2`,
     [team.teamId, requestId],
   );
   return row;
@@ -646,7 +714,8 @@ async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: n
   const used = keepUsage ? await periodsOf(db, account!.team, true) : [];
   if (used.length === 0) return (await db('delete from teams where team_id = $1 returning team_id', [teamId])).length > 0;
   await leavePeriod(account!);
-  for (const table of ['requests', 'places', 'changes', 'pieces']) await db(`delete from ${table} where team_id = $1`, [teamId]);
+  for (const table of ['requests', 'places', 'window_counts', 'changes', 'pieces'])
+    await db(`delete from ${table} where team_id = $1`, [teamId]);
   await db(`update keys set digest = null, display = '', label = '', revoked = true where team_id = $1`, [teamId]);
   await db('delete from keys k where team_id = $1 and not exists (select from uses u where u.key_id = k.key_id)', [teamId]);
   await db(`update teams set gone = true, name = '', reference = null, next_plan = null, balance_micro = 0 where team_id = $1`, [teamId]);
@@ -686,7 +755,9 @@ async function usageOf(account: Account): Promise<Usage> {
     return { ...key, characters, requests };
   });
   const { characters, ofAllowance: allowanceUsed } = await chargedTo(account);
-  return { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters, allowanceUsed, keys };
+  const usage = { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters, allowanceUsed, keys };
+  const counts = await countsOf(db, team.teamId);
+  return withWindowUses(usage, (subject) => counts.get(subject), account.nowMs);
 }
 
 async function summaryOf(account: Account): Promise<TeamSummary> {

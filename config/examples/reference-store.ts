@@ -19,6 +19,8 @@ import {
   periodAt,
   readPairs,
   sameLength,
+  windowAt,
+  windowLimits,
 } from 'lingate';
 import type {
   Admission,
@@ -31,6 +33,7 @@ import type {
   CreditNotFree,
   DayRange,
   EntryPieces,
+  ExceededWindow,
   GlossaryReference,
   IdempotencyRecords,
   KeyChange,
@@ -63,6 +66,10 @@ import type {
   TeamSummary,
   Usage,
   Verdict,
+  WindowLimit,
+  WindowName,
+  WindowStanding,
+  WindowUse,
 } from 'lingate';
 
 /** The store's data; two stores over the same data are two instances of one store. */
@@ -255,13 +262,38 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** What is known of an id: an open reservation, or the result for the id and until when it is remembered. */
 type Entry =
-  | { kind: 'open'; requestId: string; reservation: Reservation; keyId: string; priceMicro: number; ofAllowance: boolean; period: Period }
+  | {
+      kind: 'open';
+      requestId: string;
+      reservation: Reservation;
+      keyId: string;
+      priceMicro: number;
+      ofAllowance: boolean;
+      period: Period;
+      windows: CountedIn[];
+    }
   | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
 
 /** The stored status is `active` until the key is revoked; `disabled` and `expired` are computed when the key is shown. */
 type ModelKey = Mutable<KeyUsage> & { disabled: boolean; places: number[] };
 
 type Open = Extract<Entry, { kind: 'open' }>;
+
+/** What was counted in a window of a team or a key. A reservation knows those in which it was counted. */
+interface CountedIn {
+  readonly per: WindowName;
+  startMs: number;
+  endMs: number;
+  requests: number;
+  characters: number;
+}
+
+/** A team or a key with limits by minute to month. */
+interface Windowed {
+  readonly of?: 'key';
+  readonly limits: readonly WindowLimit[];
+  readonly windows: CountedIn[];
+}
 
 /** A Monday, and the first day of a month and of a year, so periods counted from it are calendar periods. */
 const FIRST_OF_ALL = Date.UTC(1900, 0, 1);
@@ -279,6 +311,8 @@ export class ReferenceAccount {
   /** By their ids. */
   readonly #changes = new Map<string, string>();
   #places: number[] = [];
+  /** Those of keys by their ids, the team's by ''. */
+  readonly #windows = new Map<string, CountedIn[]>();
   #entries: Entry[] = [];
 
   constructor(team: NewTeam, nowMs: number) {
@@ -295,19 +329,24 @@ export class ReferenceAccount {
       return { kind: 'admitted', reservation: entry.reservation, ...(request.reportPlan === true ? { plan: this.team.plan } : {}) };
     }
     if (entry !== undefined) return { kind: 'repeated' };
-    const caller = this.#caller(request, nowMs);
+    const reserved = request.reserve && request.characters !== undefined ? (request.charged ?? request.characters) : undefined;
+    const caller = this.#caller(request, nowMs, reserved);
     if (caller.kind !== 'admitted') return caller;
     const key = this.#keys.find((one) => one.keyId === request.keyId)!;
     const isLive = (place: number): boolean => nowMs - place < RATE_WINDOW_MS;
     this.#places = [...this.#places.filter(isLive), nowMs];
     if (key.limits.requestsPerSecond !== undefined) key.places = [...key.places.filter(isLive), nowMs];
+    const windowed = this.#windowed(key);
+    for (const one of windowed) countIn(one, nowMs);
     const answer = this.#judge(request, nowMs);
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {
       const { requestId, keyId } = request;
       const ofAllowance = this.#usesAllowance(key);
       const priceMicro = ofAllowance ? 0 : priceMicroOf(this.team.limits, answer.reservation.characters);
-      const period = this.#period;
-      this.#entries.push({ kind: 'open', requestId, reservation: answer.reservation, keyId, priceMicro, ofAllowance, period });
+      const windows = windowed.flatMap((one) => one.windows);
+      for (const window of windows) window.characters += answer.reservation.characters;
+      const held = { reservation: answer.reservation, priceMicro, ofAllowance, period: this.#period, windows };
+      this.#entries.push({ kind: 'open', requestId, keyId, ...held });
     } else {
       this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
     }
@@ -315,7 +354,9 @@ export class ReferenceAccount {
     if (request.reportRate !== true) return placed;
     const [limit, own] = [this.team.limits.requestsPerSecond, key.limits.requestsPerSecond];
     const [left, leftOfKey] = [limit - this.#places.length, own === undefined ? Infinity : own - key.places.length];
-    return { ...placed, rate: leftOfKey < left ? { limit: own!, remaining: leftOfKey, of: 'key' } : { limit, remaining: left } };
+    const rate = leftOfKey < left ? { limit: own!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
+    const windows = windowed.flatMap((one) => standingsOf(one, nowMs));
+    return { ...placed, rate, ...(windows.length === 0 ? {} : { windows }) };
   }
 
   check(check: CallerCheck, nowMs: number): CheckedCaller {
@@ -323,9 +364,11 @@ export class ReferenceAccount {
     return this.#caller(check, nowMs);
   }
 
+  /** `reserved`: the characters that the request would reserve. */
   #caller(
     { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>,
     nowMs: number,
+    reserved?: number,
   ): Exclude<CheckedCaller, StoreUnavailable> {
     const key = this.#keys.find((one) => one.keyId === keyId);
     if (key === undefined) return { kind: 'key_unknown' };
@@ -341,10 +384,21 @@ export class ReferenceAccount {
     this.#places = movedBack(this.#places, nowMs);
     const tooFast = rateRefusal(this.#places, this.team.limits.requestsPerSecond, nowMs, expiresAtMs);
     if (tooFast !== undefined) return tooFast;
-    if (requestsPerSecond === undefined) return { kind: 'admitted', reservation: undefined };
-    key.places = movedBack(key.places, nowMs);
-    const keyTooFast = rateRefusal(key.places, requestsPerSecond, nowMs, expiresAtMs);
-    return keyTooFast === undefined ? { kind: 'admitted', reservation: undefined } : { ...keyTooFast, of: 'key' };
+    if (requestsPerSecond !== undefined) {
+      key.places = movedBack(key.places, nowMs);
+      const keyTooFast = rateRefusal(key.places, requestsPerSecond, nowMs, expiresAtMs);
+      if (keyTooFast !== undefined) return { ...keyTooFast, of: 'key' };
+    }
+    const refused = this.#windowed(key).map((one) => windowRefusal(one, reserved, nowMs, expiresAtMs));
+    return refused.find((refusal) => refusal !== undefined) ?? { kind: 'admitted', reservation: undefined };
+  }
+
+  /** Those of the team come before those of the key. */
+  #windowed({ keyId, limits }: KeyRecord): Windowed[] {
+    const windowsOf = (id: string): CountedIn[] => this.#windows.get(id) ?? this.#windows.set(id, []).get(id)!;
+    const ofTeam = { limits: windowLimits(this.team.limits.windows), windows: windowsOf('') };
+    const ofKey = { of: 'key' as const, limits: windowLimits(limits.windows ?? ''), windows: windowsOf(keyId) };
+    return [ofTeam, ofKey].filter((one) => one.limits.length > 0);
   }
 
   resolve(requestId: string, verdict: Verdict, nowMs: number, characters?: number): Resolution {
@@ -352,7 +406,11 @@ export class ReferenceAccount {
     const entry = this.#entry(requestId);
     if (entry !== undefined && entry.kind !== 'open') return { kind: entry.kind };
     if (entry === undefined && verdict === 'commit') return { kind: 'absent' };
-    if (entry !== undefined && verdict === 'commit') this.#charge(entry, characters ?? entry.reservation.characters, nowMs);
+    if (entry !== undefined) {
+      const charged = verdict === 'commit' ? Math.min(characters ?? Infinity, entry.reservation.characters) : 0;
+      if (verdict === 'commit') this.#charge(entry, charged, nowMs);
+      giveBack(entry, entry.reservation.characters - charged);
+    }
     const kind = verdict === 'commit' ? 'committed' : 'released';
     this.#entries = this.#entries.filter((one) => one !== entry);
     this.#entries.push({ kind, requestId, forgetAtMs: nowMs + REMEMBER_MS });
@@ -428,8 +486,15 @@ export class ReferenceAccount {
       periodEndMs: this.#period.endMs,
       characters: this.#standing().usedCharacters,
       allowanceUsed: this.#standing().allowanceUsed,
-      keys: this.#shown(nowMs),
+      ...this.#usesOf('', this.team.limits.windows, nowMs),
+      keys: this.#shown(nowMs).map((key) => ({ ...key, ...this.#usesOf(key.keyId, key.limits.windows, nowMs) })),
     };
+  }
+
+  /** Of the team, whose id is '', or of a key. */
+  #usesOf(id: string, written: string | undefined, nowMs: number): { readonly windows?: readonly WindowUse[] } {
+    const windowed = { limits: windowLimits(written ?? ''), windows: this.#windows.get(id) ?? [] };
+    return windowed.limits.length === 0 ? {} : { windows: usesOf(windowed, nowMs) };
   }
 
   days(range: DayRange, nowMs: number): TeamDays {
@@ -456,6 +521,7 @@ export class ReferenceAccount {
     this.#entries = this.#entries
       .map((entry): Entry => {
         if (entry.kind !== 'open' || entry.reservation.leaseUntilMs > nowMs) return entry;
+        giveBack(entry, entry.reservation.characters);
         return { kind: 'expired', requestId: entry.requestId, forgetAtMs: entry.reservation.leaseUntilMs + REMEMBER_MS };
       })
       .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
@@ -497,11 +563,12 @@ export class ReferenceAccount {
     const characters = charged ?? all;
     const dictionary = glossary === undefined ? undefined : this.#dictionary(glossary);
     if (dictionary !== undefined && 'kind' in dictionary) return dictionary;
+    const key = this.#keys.find((one) => one.keyId === keyId)!;
+    const tooLong = this.#windowed(key).map((one) => tooLongFor(one, characters, nowMs));
     const refusal =
+      tooLong.find((one) => one !== undefined) ??
       this.#keyRefusal(keyId, characters) ??
-      (this.#usesAllowance(this.#keys.find((one) => one.keyId === keyId)!)
-        ? this.#allowanceRefusal(characters)
-        : priceRefusal(limits, this.#standing(), this.#period, characters));
+      (this.#usesAllowance(key) ? this.#allowanceRefusal(characters) : priceRefusal(limits, this.#standing(), this.#period, characters));
     if (refusal !== undefined) return refusal;
     return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs }, ...dictionary };
   }
@@ -570,6 +637,81 @@ export class ReferenceAccount {
       openReservations: open.length,
     };
   }
+}
+
+/** Not before `startMs` by more than its length: then it is another window, with the same counts. */
+function endOf({ per, startMs, endMs }: CountedIn, nowMs: number): number {
+  return startMs - nowMs > endMs - startMs ? windowAt(per, nowMs).endMs : endMs;
+}
+
+function giveBack({ windows }: Open, characters: number): void {
+  for (const window of windows) window.characters -= characters;
+}
+
+/** Begins the windows that contain this moment, and counts a request in each. */
+function countIn({ limits, windows }: Windowed, nowMs: number): void {
+  const going = windows.filter(({ endMs }) => nowMs < endMs);
+  const begun = limits
+    .filter(({ per }) => going.every((one) => one.per !== per))
+    .map(({ per }): CountedIn => ({ per, ...windowAt(per, nowMs), requests: 0, characters: 0 }));
+  windows.splice(0, Infinity, ...going, ...begun);
+  for (const one of windows) {
+    if (endOf(one, nowMs) !== one.endMs) Object.assign(one, windowAt(one.per, nowMs));
+    one.requests += 1;
+  }
+}
+
+function windowRefusal(
+  { of, limits, windows }: Windowed,
+  reserved: number | undefined,
+  nowMs: number,
+  expiresAtMs = Infinity,
+): Extract<CheckedCaller, { kind: 'rate_limited' }> | undefined {
+  const exceeded = limits.flatMap(({ per, requests = Infinity, characters = Infinity }): ExceededWindow[] => {
+    const used = windows.find((one) => one.per === per && nowMs < one.endMs);
+    if (used === undefined) return [];
+    const endMs = endOf(used, nowMs);
+    if (used.requests >= requests) return [{ per, counts: 'requests', limit: requests, endMs }];
+    const fits = reserved === undefined || reserved > characters || used.characters + reserved <= characters;
+    return fits ? [] : [{ per, counts: 'characters', limit: characters, endMs }];
+  });
+  const lastMs = Math.max(...exceeded.map(({ endMs }) => endMs));
+  const last = exceeded.find(({ endMs }) => endMs === lastMs);
+  if (last === undefined) return undefined;
+  const { per, counts, limit, endMs } = last;
+  const fullForMs = counts === 'characters' ? 0 : Math.max(0, Math.min(endMs, expiresAtMs) - nowMs - 1);
+  const whose = of === undefined ? {} : { of };
+  return { kind: 'rate_limited', limit, retryAfterMs: endMs - nowMs, fullForMs, ...whose, window: { per, counts } };
+}
+
+/** No waiting helps a text that is longer than the whole number. */
+function tooLongFor({ of, limits, windows }: Windowed, reserved: number, nowMs: number): QuotaExceeded | undefined {
+  const small = limits.find(({ characters = Infinity }) => reserved > characters);
+  if (small === undefined) return undefined;
+  const going = windows.find(({ per, endMs }) => per === small.per && nowMs < endMs);
+  const periodEndMs = going === undefined ? windowAt(small.per, nowMs).endMs : endOf(going, nowMs);
+  const window = { per: small.per, counts: 'characters' as const };
+  const whose = of === undefined ? {} : { of };
+  return { kind: 'quota_exceeded', characterLimit: small.characters!, overageCapMinor: 0, periodEndMs, ...whose, window };
+}
+
+function usesOf({ limits, windows }: Windowed, nowMs: number): WindowUse[] {
+  return limits.map((limit) => {
+    const going = windows.find(({ per, endMs }) => per === limit.per && nowMs < endMs);
+    const endMs = going === undefined ? windowAt(limit.per, nowMs).endMs : endOf(going, nowMs);
+    return { ...limit, usedRequests: going?.requests ?? 0, usedCharacters: going?.characters ?? 0, endMs };
+  });
+}
+
+function standingsOf(windowed: Windowed, nowMs: number): WindowStanding[] {
+  const whose = windowed.of === undefined ? {} : { of: windowed.of };
+  return usesOf(windowed, nowMs).flatMap(({ per, requests, characters, usedRequests, usedCharacters, endMs }) => {
+    const left = (limit: number, used: number) => ({ limit, remaining: Math.max(0, limit - used), resetMs: endMs - nowMs });
+    return [
+      ...(requests === undefined ? [] : [{ ...whose, per, counts: 'requests' as const, ...left(requests, usedRequests) }]),
+      ...(characters === undefined ? [] : [{ ...whose, per, counts: 'characters' as const, ...left(characters, usedCharacters) }]),
+    ];
+  });
 }
 
 /** If the clock has stepped back, the entries are moved back with it. */

@@ -1,7 +1,10 @@
 // The operations on teams, keys and plans: one implementation for the command line, the admin API and the console.
 import { digestOf, displayOf, newKey } from '../domain/api-key.ts';
 import type { KeyMode } from '../domain/api-key.ts';
+import { changedWindows } from '../domain/given-windows.ts';
+import type { WindowChange } from '../domain/given-windows.ts';
 import type { KeyLimits } from '../domain/key-limits.ts';
+import { NO_WINDOWS } from '../domain/window-limits.ts';
 import { minorRoundedDown, toMicro } from '../domain/money.ts';
 import type { Micro } from '../domain/money.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -245,6 +248,14 @@ export class AdminOperations {
     // What restricts a key must survive a failover; a changed label or an enabled key need not.
     const weighty = change.disabled === true || change.limits !== undefined;
     return done(key, weighty ? await this.#replicated([key.teamId]) : undefined);
+  }
+
+  /** Changes some of a key's limits by minute to month, and leaves the others. The change before last of two at once may be lost. */
+  async updateWindows(keyId: string, change: KeyChange, windowChange: WindowChange): Promise<AdminResult<KeyRecord>> {
+    const before = await this.updateKey(keyId, {});
+    if (before.kind !== 'done') return before;
+    const windows = changedWindows(before.value.limits.windows ?? NO_WINDOWS, windowChange);
+    return this.updateKey(keyId, { ...change, limits: { ...change.limits, windows } });
   }
 
   async revokeKey(keyId: string): Promise<AdminResult<KeyRecord>> {

@@ -2,7 +2,9 @@
 import type { TSchema } from 'typebox';
 import { TestKeysAnswer } from '../domain/answers.ts';
 import { SCOPES, SCOPES_MAX } from '../domain/scopes.ts';
+import { WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
+import { WINDOWS } from '../domain/window-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/typebox.ts';
@@ -59,6 +61,15 @@ export const TeamPatchBody = Type.Object(
 const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
 const scope = Type.String({ description: `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.` });
+const windowEntry = Type.Object(
+  {
+    per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
+    requests: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_NUMBER_MAX })),
+    characters: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_NUMBER_MAX })),
+  },
+  { ...closed, description: 'With one or both numbers.' },
+);
+const windowList = Type.Array(windowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX });
 const KeyTerms = {
   label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
   expires_at: limit(
@@ -80,6 +91,10 @@ const KeyTerms = {
   scopes: limit(
     Type.Array(scope, { minItems: 1, maxItems: SCOPES_MAX }),
     'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
+  ),
+  limits: limit(
+    windowList,
+    "What the key may use in a minute, an hour, a day, a week or a month, within the team's limits. Replaces the whole list.",
   ),
   disabled: Type.Optional(Type.Boolean({ description: 'Whether the key is refused until it is enabled again.' })),
 } as const;
@@ -131,6 +146,7 @@ export const TeamAnswer = Type.Object({
   test_key_characters: Type.Optional(
     Type.Integer({ minimum: 1, description: 'What test keys use for nothing in each period. Absent if they cost as live ones.' }),
   ),
+  limits: Type.Optional(windowList),
   balance_minor: Type.Optional(whole),
   currency: Type.String({ description: 'ISO 4217.' }),
   created_at: moment,
@@ -149,7 +165,7 @@ export const ShownTeamAnswer = Type.Object({
   ...TeamAnswer.properties,
   refusals: Type.Object(
     {
-      rate_limited: refused('429, by the rate of the team or of a key.'),
+      rate_limited: refused('429, by the rate or another limit of a time, of the team or of a key.'),
       quota_exceeded: refused("402, by the team's quota or a key's own limit."),
       credit_exhausted: refused('402.'),
     },
@@ -184,6 +200,7 @@ const LimitAnswers = {
   characters: Type.Optional(whole),
   allowed_addresses: Type.Optional(Type.Array(range)),
   scopes: Type.Optional(Type.Array(scope)),
+  limits: Type.Optional(windowList),
 } as const;
 const keyBase = {
   key_id: Type.String(),

@@ -35,6 +35,7 @@ function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditS
     characters,
     allowedAddresses,
     scopes,
+    windows,
     ...key
   } = state;
   return {
@@ -53,6 +54,7 @@ function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditS
     ...(characters === undefined ? {} : { characters }),
     ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses.join(' ') }),
     ...(scopes === undefined ? {} : { scopes: scopes.join(' ') }),
+    ...(windows === undefined ? {} : { limits: windows }),
   };
 }
 

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import type { TeamLimits } from '../domain/plan.ts';
+import { NO_WINDOWS } from '../domain/window-limits.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { GatewayRecords } from '../ports/gateway-records.ts';
@@ -211,7 +212,9 @@ function differencesOf(held: TeamLimits, plan: TeamLimits): TeamBehind['differen
 
 /** In the order of the configuration; numbers of the other billing are left out. */
 export function planNumbers(limits: TeamLimits): Readonly<Record<string, string | number>> {
-  return { ...numbersOfAll(limits), period_anchor: anchorOf(limits.period), ...numbersOfBilling(limits), currency: limits.currency };
+  const windows = limits.windows === NO_WINDOWS ? {} : { limits: limits.windows };
+  const { period, currency } = limits;
+  return { ...numbersOfAll(limits), period_anchor: anchorOf(period), ...numbersOfBilling(limits), ...windows, currency };
 }
 
 /** The numbers that every plan has. */

@@ -6,6 +6,8 @@ import { rfc3339 } from '../domain/period.ts';
 import { anchorOf } from '../domain/period-rule.ts';
 import type { Plan } from '../domain/plan.ts';
 import { overageOf, testKeysOf } from '../domain/usage-report.ts';
+import { NO_WINDOWS, windowLimits } from '../domain/window-limits.ts';
+import type { WindowLimit } from '../domain/window-limits.ts';
 import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
 import type { PeriodUse } from '../ports/usage-history.ts';
 import { numbersOfAll, numbersOfBilling, planNumbers } from './plan-comparison.ts';
@@ -23,6 +25,7 @@ export function teamReport(team: Team): TeamReport {
     plan: team.plan,
     ...numbersOfAll(limits),
     ...numbersOfBilling(limits),
+    ...limitsMember(limits.windows),
     ...(limits.billing === 'credit' ? { balance_minor: minorRoundedDown(team.balanceMicro) } : {}),
     ...(anchorOf(limits.period) === 'calendar' ? { period_anchor: 'calendar' } : {}),
     currency: limits.currency,
@@ -31,14 +34,20 @@ export function teamReport(team: Team): TeamReport {
   };
 }
 
+/** The limits by minute to month, as in plans; absent without any. */
+function limitsMember(written: string = NO_WINDOWS): { readonly limits?: WindowLimit[] } {
+  return written === NO_WINDOWS ? {} : { limits: [...windowLimits(written)] };
+}
+
 /** A key's limits, under the names that operators use; absent if the key has no such limit. */
-export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes }: KeyLimits) {
+export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows }: KeyLimits) {
   return {
     ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
     ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
     ...(characters === undefined ? {} : { characters }),
     ...(allowedAddresses === undefined ? {} : { allowed_addresses: [...allowedAddresses] }),
     ...(scopes === undefined ? {} : { scopes: [...scopes] }),
+    ...limitsMember(windows),
   };
 }
 

@@ -1,10 +1,11 @@
 // Formats an event for its receiver: a CloudEvents 1.0 object in JSON.
 import { keyReport, periodReport, teamReport } from '../admin/reports.ts';
+import { limitKind } from '../domain/limits.ts';
 import { minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { dateOf } from '../domain/usage-days.ts';
 import { usageReport } from '../domain/usage-report.ts';
-import type { EventFacts } from '../ports/outbox.ts';
+import type { EventFacts, LimitReached } from '../ports/outbox.ts';
 import type { SentEvent } from '../runtime/event-sender.ts';
 
 export const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
@@ -47,12 +48,8 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
     }
     case 'limit_reached': {
       const { code, keyId, testKeys, usage } = facts;
-      const required =
-        facts.code === 'quota_exceeded'
-          ? { required_characters: facts.requiredCharacters }
-          : { required_minor: minorRoundedUp(facts.requiredMicro) };
       const whose = { ...(keyId === undefined ? {} : { key_id: keyId }), ...(testKeys === true ? { limit_of: 'test_keys' } : {}) };
-      return { code, ...whose, ...required, ...usageReport(usage) };
+      return { code, ...whose, ...windowOf(facts), ...requiredBy(facts), ...usageReport(usage) };
     }
     case 'period_closed':
       return { ...periodReport(facts.period) };
@@ -74,4 +71,15 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
     case 'key_revoked':
       return { ...keyReport(facts.key), team_id: teamId };
   }
+}
+
+function windowOf({ window, keyId }: LimitReached): Readonly<Record<string, unknown>> {
+  if (window === undefined) return {};
+  return { window: window.per, limit_of: limitKind(keyId === undefined ? 'team' : 'key', window).name };
+}
+
+/** What the refused request needed. */
+function requiredBy(facts: LimitReached): Readonly<Record<string, unknown>> {
+  if (facts.code === 'credit_exhausted') return { required_minor: minorRoundedUp(facts.requiredMicro) };
+  return facts.requiredCharacters === undefined ? {} : { required_characters: facts.requiredCharacters };
 }

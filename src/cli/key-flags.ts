@@ -2,10 +2,14 @@
 import { limitsReport } from '../admin/reports.ts';
 import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import type { LimitName } from '../domain/given-key-limits.ts';
+import { readWindowLimit, windowTexts } from '../domain/given-windows.ts';
+import type { WindowChange } from '../domain/given-windows.ts';
 import { hasLimits } from '../domain/key-limits.ts';
 import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { SCOPES } from '../domain/scopes.ts';
+import { NO_WINDOWS, WINDOWS } from '../domain/window-limits.ts';
+import type { WindowLimit } from '../domain/window-limits.ts';
 import type { KeyRecord } from '../ports/team-registry.ts';
 import type { CommandContext, Flags } from './command.ts';
 import { UsageError } from './command.ts';
@@ -17,6 +21,7 @@ const FLAGS: Readonly<Record<LimitName, string>> = {
   characters: 'characters',
   allowed_addresses: 'allow',
   scopes: 'scope',
+  limits: 'limit',
 };
 /** The flags that remove them, without `no-`. */
 const REMOVED: Readonly<Record<LimitName, string>> = { ...FLAGS, scopes: 'scopes' };
@@ -28,6 +33,11 @@ export const LIMIT_FLAGS: Flags = {
   characters: { kind: 'text', value: 'N', summary: "how many characters it may use in each of the team's periods" },
   allow: { kind: 'texts', value: 'CIDR', summary: 'an IPv4 or IPv6 address or range from which the key may be used; may be repeated' },
   scope: { kind: 'texts', value: 'SCOPE', summary: `what the key may be used for: ${SCOPES.join(', ')}, forward:NAME; may be repeated` },
+  limit: {
+    kind: 'texts',
+    value: 'LIMIT',
+    summary: 'such as requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC); may be repeated',
+  },
 };
 
 /** The flags that remove each limit. */
@@ -37,6 +47,11 @@ export const NO_LIMIT_FLAGS: Flags = {
   'no-characters': { kind: 'switch', summary: "remove the limit: only the team's quota or credit applies" },
   'no-allow': { kind: 'switch', summary: 'allow every address' },
   'no-scopes': { kind: 'switch', summary: 'allow everything' },
+  'no-limit': {
+    kind: 'texts',
+    value: 'TIME',
+    summary: 'remove what --limit has set for minute, hour, day, week or month; may be repeated',
+  },
 };
 
 /** The limits that are given. Throws a `UsageError` that names the flag and what would be right. */
@@ -48,6 +63,7 @@ export function readLimits(context: CommandContext): KeyLimits {
       characters: wholeOf(context.text('characters')),
       allowed_addresses: context.texts('allow'),
       scopes: context.texts('scope'),
+      limits: givenWindows(context),
     },
     context.io.nowMs(),
   );
@@ -59,10 +75,36 @@ export function readLimits(context: CommandContext): KeyLimits {
   throw new UsageError(`--${FLAGS[name]}${value} ${fault}`);
 }
 
-/** Limits to remove are `null`; `undefined` if no flag of a limit was given. */
+/** One entry for each time; a number that is given twice is left to be found. */
+function givenWindows(context: CommandContext): readonly WindowLimit[] | undefined {
+  const limits = context.texts('limit')?.map((text) => {
+    const limit = readWindowLimit(text);
+    if ('fault' in limit) throw new UsageError(`--limit ${JSON.stringify(text)} ${limit.fault}`);
+    return limit;
+  });
+  return limits?.reduce<WindowLimit[]>((joined, limit) => {
+    const at = joined.findIndex(({ per, ...one }) => per === limit.per && Object.keys(limit).every((name) => !Object.hasOwn(one, name)));
+    return at === -1 ? [...joined, limit] : joined.toSpliced(at, 1, { ...joined[at]!, ...limit });
+  }, []);
+}
+
+/** `undefined` without such flags. */
+export function readWindowChange(context: CommandContext): WindowChange | undefined {
+  const removed = (context.texts('no-limit') ?? []).map((text) => {
+    const per = WINDOWS.find((name) => name === text);
+    if (per === undefined) throw new UsageError(`--no-limit ${JSON.stringify(text)} is not one of ${WINDOWS.join(', ')}`);
+    return per;
+  });
+  const set = givenWindows(context) ?? [];
+  const both = removed.find((per) => set.some((one) => one.per === per));
+  if (both !== undefined) throw new UsageError(`--limit …/${both} and --no-limit ${both} contradict each other; give one of them`);
+  return set.length + removed.length === 0 ? undefined : { set, removed };
+}
+
+/** Limits to remove are `null`; `undefined` if no flag of a limit was given. Those by minute to month: `readWindowChange`. */
 export function readLimitChange(context: CommandContext): KeyLimitChange | undefined {
-  const limits = readLimits(context);
-  const removed = NAMES.filter((name) => context.on(`no-${REMOVED[name]}`));
+  const { windows: _windows, ...limits } = readLimits(context);
+  const removed = NAMES.filter((name) => name !== 'limits' && context.on(`no-${REMOVED[name]}`));
   const both = removed.find((name) => context.on(FLAGS[name]));
   if (both !== undefined) throw new UsageError(`--${FLAGS[both]} and --no-${REMOVED[both]} contradict each other; give one of them`);
   const change = { ...limits, ...Object.fromEntries(removed.map((name) => [LIMIT_NAMES[name], null])) };
@@ -76,10 +118,12 @@ function wholeOf(text: string | undefined): number | string | undefined {
 /** `until 2027-01-31T18:00:00Z, 5/s, 100000 characters, from 10.0.0.0/8, only usage:read`; a dash if the key has none. */
 export function limitsText(limits: KeyLimits): string {
   const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes } = limitsReport(limits);
+  const windows = windowTexts(limits.windows ?? NO_WINDOWS);
   const parts = [
     until === undefined ? '' : `until ${until}`,
     rate === undefined ? '' : `${rate}/s`,
     characters === undefined ? '' : `${characters} characters`,
+    ...windows,
     from === undefined ? '' : `from ${from.join(' ')}`,
     scopes === undefined ? '' : `only ${scopes.join(' ')}`,
   ].filter((part) => part !== '');

@@ -55,7 +55,7 @@ export function loadedProblems(plugin: string, declared: Readonly<Record<string,
 }
 
 function kindOf({ status, title, retry, meaning = `${title}.` }: PluginProblem): ProblemKind {
-  return { status, title, meaning, retry, fields: [], headers: retry ? ['Retry-After'] : [], dashboardOnly: false };
+  return { status, title, meaning, retry, fields: [], mayHave: [], headers: retry ? ['Retry-After'] : [], dashboardOnly: false };
 }
 
 /** `host.refuse` of a plugin with these codes. Throws for a code that it has not declared, which is a bug in the plugin. */

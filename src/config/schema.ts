@@ -5,7 +5,9 @@ import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
 import type { Plan } from '../domain/plan.ts';
+import { judgeWindows, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
 import { Type } from '../domain/typebox.ts';
+import { WINDOWS } from '../domain/window-limits.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { AdminSection } from './admin-schema.ts';
 import { ForwardEntries } from './forward.ts';
@@ -67,6 +69,15 @@ const TAKEN_NAMES =
   /^(?:authorization|bearer|basic|digest|negotiate|proxy-.*|cookie|host|connection|upgrade|te|trailer|transfer-encoding|keep-alive|expect|date|content-.*|accept.*|x-request-id|traceparent|tracestate|user-agent|forwarded|x-forwarded-.*)$/i;
 const isVendorName = (value: string): boolean => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value) && !TAKEN_NAMES.test(value);
 
+const WindowEntry = Type.Object(
+  {
+    per: Type.Enum([...WINDOWS]),
+    requests: Type.Optional(whole(1, WINDOW_NUMBER_MAX)),
+    characters: Type.Optional(whole(1, WINDOW_NUMBER_MAX)),
+  },
+  closed,
+);
+
 const planBase = {
   requests_per_second: whole(1, 100_000),
   max_characters_per_request: whole(1, 10_000_000),
@@ -74,6 +85,13 @@ const planBase = {
   period_anchor: Type.Optional(Type.Enum(['creation', 'calendar'])),
   test_keys: Type.Optional(Type.Object({ characters: whole(1, CHARACTERS_MAX) }, closed)),
   currency: text('an ISO 4217 code of three capital letters, for example EUR', isCurrency),
+  limits: Type.Optional(
+    Type.Refine(
+      Type.Array(WindowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX }),
+      (value) => 'value' in judgeWindows(value),
+      () => 'a list whose entries have requests, characters or both, and each number once for a time',
+    ),
+  ),
 };
 
 /** Included characters per period, then overage up to a cap. */

@@ -4,8 +4,10 @@ import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import type { LimitName } from '../domain/given-key-limits.ts';
+import { readWindowLimit, windowTexts } from '../domain/given-windows.ts';
 import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
 import { SCOPES } from '../domain/scopes.ts';
+import { NO_WINDOWS } from '../domain/window-limits.ts';
 import { areaField, textField } from './form.ts';
 import type { FieldFaults, FieldTexts, Form } from './form.ts';
 import { count } from './shown.ts';
@@ -15,12 +17,14 @@ const NAMES = Object.keys(LIMIT_NAMES) as LimitName[];
 /** The texts in the fields of these limits; empty if the key has no such limit. */
 export function limitTexts(limits: KeyLimits): Form {
   const { expires_at = '', requests_per_second = '', characters = '', allowed_addresses = [], scopes = [] } = limitsReport(limits);
+  const windows = limits.windows ?? NO_WINDOWS;
   const texts: Record<string, string> = {
     expires_at,
     requests_per_second: String(requests_per_second),
     characters: String(characters),
     allowed_addresses: allowed_addresses.join('\n'),
     scopes: scopes.join('\n'),
+    limits: windows.replaceAll(' ', '\n'),
   };
   return (name) => texts[name] ?? '';
 }
@@ -31,10 +35,14 @@ export function limitFields(texts: FieldTexts): Html {
   const until = { hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.', more };
   const rate = { hint: "Within the team's rate. Empty: only the team's rate applies.", more: figure };
   const characters = { hint: "Within the team's quota or credit. Empty: only the team's applies.", more: figure };
+  const windows = {
+    hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
+    rows: 3,
+  };
   const addresses = { hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.', rows: 4 };
   const scopes = { hint: `One per line: ${SCOPES.join(', ')} or forward:NAME. Empty: everything.`, rows: 4 };
   return html`${textField(texts, 'expires_at', 'Expires at', until)} ${textField(texts, 'requests_per_second', 'Requests per second', rate)}
-  ${textField(texts, 'characters', 'Characters per period', characters)}
+  ${textField(texts, 'characters', 'Characters per period', characters)} ${areaField(texts, 'limits', 'Limits by time', windows)}
   ${areaField(texts, 'allowed_addresses', 'Allowed addresses', addresses)} ${areaField(texts, 'scopes', 'Scopes', scopes)}`;
 }
 
@@ -61,17 +69,28 @@ export function readLimitFields(form: Form, current: KeyLimits, nowMs: number): 
     }
     const judged = judgeLimits({ [name]: givenBy(name, sent) }, nowMs);
     if (!('fault' in judged)) Object.assign(change, judged.limits);
+    else if (name === 'limits') faults[name] = windowFault(sent) ?? `This ${judged.fault}.`;
     else faults[name] = judged.at === undefined ? `This ${judged.fault}.` : `“${sent[judged.at]}” ${judged.fault}.`;
   }
   return Object.keys(faults).length === 0 ? { change } : { faults };
+}
+
+function windowFault(lines: readonly string[]): string | undefined {
+  for (const line of lines) {
+    const limit = readWindowLimit(line);
+    if ('fault' in limit) return `“${line}” ${limit.fault}.`;
+  }
+  return undefined;
 }
 
 interface FieldFaultsFound {
   readonly faults: FieldFaults;
 }
 
+/** A line that is not a limit is left as it is, for the fault to name it. */
 function givenBy(name: LimitName, lines: readonly string[]): unknown {
   if (name === 'allowed_addresses' || name === 'scopes') return lines;
+  if (name === 'limits') return lines.map(readWindowLimit);
   const text = lines.join(' ');
   return name !== 'expires_at' && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
@@ -89,6 +108,7 @@ export function limitsSummary(limits: KeyLimits): string {
   const parts = [
     rate === undefined ? '' : `${count(rate)}/s`,
     characters === undefined ? '' : `${count(characters)} characters`,
+    ...windowTexts(limits.windows ?? NO_WINDOWS, count),
     from === undefined ? '' : from.length === 1 ? `from ${from[0]}` : `from ${from.length} ranges`,
     scopes === undefined ? '' : scopes.length === 1 ? `only ${scopes[0]}` : `${scopes.length} scopes`,
     until === undefined ? '' : `until ${until.slice(0, 10)}`,

@@ -2,9 +2,11 @@
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { amountText } from '../domain/currency.ts';
+import { windowTexts } from '../domain/given-windows.ts';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import { DAY_MS, rfc3339 } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
+import { NO_WINDOWS } from '../domain/window-limits.ts';
 
 const counts = new Intl.NumberFormat('en');
 const decimals = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
@@ -113,6 +115,7 @@ export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
   testAllowance: 'free characters of test keys',
   currency: 'currency',
   period: 'period',
+  windows: 'limits',
 };
 
 const PERIODS: Readonly<Record<string, string>> = { P1D: 'day', P7D: 'week', P1W: 'week', P1M: 'month', P3M: 'quarter', P1Y: 'year' };
@@ -126,6 +129,7 @@ export function periodText(rule: string): string {
 
 /** One of a plan's numbers as text; amounts are in the plan's currency. */
 export function numberText(number: keyof TeamLimits, value: string | number, currency: string): string {
+  if (number === 'windows') return value === NO_WINDOWS ? 'none' : windowTexts(String(value), count).join(', ');
   if (typeof value === 'string') return anchorOf(value) === 'calendar' ? `${lengthOf(value)} by the calendar` : value;
   return number === 'overageCapMinor' || number === 'minorPerMillion' ? money(value, currency) : count(value);
 }

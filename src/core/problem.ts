@@ -15,16 +15,18 @@ export interface ProblemKind {
   readonly retry: boolean;
   /** Names of the additional members of the problem document. */
   readonly fields: readonly string[];
+  /** Names of those that only some of its documents have. */
+  readonly mayHave: readonly string[];
   /** Response fields sent with it, in this order. */
   readonly headers: readonly ProblemHeader[];
   /** Only used by the dashboard; no route of this service returns it. */
   readonly dashboardOnly: boolean;
 }
 
-type Extra = Partial<Pick<ProblemKind, 'fields' | 'headers' | 'dashboardOnly'>>;
+type Extra = Partial<Pick<ProblemKind, 'fields' | 'mayHave' | 'headers' | 'dashboardOnly'>>;
 
 function kind(status: number, title: string, meaning: string, retry: boolean, extra: Extra = {}): ProblemKind {
-  return { status, title, meaning, retry, fields: [], headers: [], dashboardOnly: false, ...extra };
+  return { status, title, meaning, retry, fields: [], mayHave: [], headers: [], dashboardOnly: false, ...extra };
 }
 
 const dashboardOnly = true;
@@ -43,9 +45,16 @@ export const problems = {
     headers: ['WWW-Authenticate'],
   }),
   key_revoked: kind(401, 'Key revoked', 'The key was valid once and has been revoked, or it is disabled, or has expired.', false),
-  quota_exceeded: kind(402, 'Quota exceeded', "The period's characters are used up: the team's, overage included, or the key's.", false, {
-    fields: ['character_limit', 'overage_cap_minor', 'period_end'],
-  }),
+  quota_exceeded: kind(
+    402,
+    'Quota exceeded',
+    "The period's characters are used up: the team's, overage included, or the key's; or the request has more than another limit ever allows.",
+    false,
+    {
+      fields: ['character_limit', 'overage_cap_minor', 'period_end'],
+      mayHave: ['limit_of'],
+    },
+  ),
   credit_exhausted: kind(402, 'Credit exhausted', 'The prepaid balance does not cover the request; nothing was charged.', false, {
     fields: ['balance_minor', 'required_minor', 'currency'],
   }),
@@ -60,10 +69,11 @@ export const problems = {
   rate_limited: kind(
     429,
     'Too many requests',
-    'More requests came in the last second than the plan of the team, or the key, allows.',
+    'More requests came in the last second, or more requests or characters in the minute, hour, day, week or month, than the plan of the team, or the key, allows.',
     true,
     {
       fields: ['limit'],
+      mayHave: ['limit_of'],
       headers: ['Retry-After', 'X-RateLimit-Limit'],
     },
   ),
@@ -87,11 +97,16 @@ export type ProblemCode = keyof typeof problems;
 export interface ProblemFields {
   too_many_texts: { readonly max_texts: number };
   text_too_long: { readonly max_characters: number; readonly characters: number };
-  quota_exceeded: { readonly character_limit: number; readonly overage_cap_minor: number; readonly period_end: string };
+  quota_exceeded: {
+    readonly character_limit: number;
+    readonly overage_cap_minor: number;
+    readonly period_end: string;
+    readonly limit_of?: string;
+  };
   credit_exhausted: { readonly balance_minor: number; readonly required_minor: number; readonly currency: string };
   forbidden: { readonly missing_scopes?: readonly string[] };
   glossary_limit_reached: { readonly max_glossaries: number };
-  rate_limited: { readonly limit: number };
+  rate_limited: { readonly limit: number; readonly limit_of?: string };
 }
 
 /** What an additional member may be; of callers' problems only texts and numbers. */

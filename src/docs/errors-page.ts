@@ -152,7 +152,7 @@ function overview(rows: readonly CodeEntry[]): Html {
 
 function entry(row: CodeEntry, options: ErrorsPageOptions): Html {
   const { code, kind } = row;
-  const members = kind.fields.map((name) => rowOf(name, fieldSchemas[name]!, fieldSchemas[name]!.description));
+  const members = [...kind.fields, ...kind.mayHave].map((name) => rowOf(name, fieldSchemas[name]!, fieldSchemas[name]!.description));
   const fields = kind.headers.map((name) => rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description));
   return entrySection({
     id: anchorOf(code),

@@ -15,7 +15,7 @@ export function problemSchemas(docsUrl: string): OpenApiNode {
 }
 
 function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
-  const { status, title, meaning, fields } = problems[code];
+  const { status, title, meaning, fields, mayHave } = problems[code];
   return {
     type: 'object',
     title,
@@ -28,7 +28,7 @@ function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
       code: { type: 'string', const: code },
       detail: { type: 'string', description: 'For people; may change at any time.' },
       request_id: { ...ULID, description: 'The same as the X-Request-Id header.' },
-      ...Object.fromEntries(fields.map((name) => [name, fieldSchemas[name]])),
+      ...Object.fromEntries([...fields, ...mayHave].map((name) => [name, fieldSchemas[name]])),
     },
   };
 }

@@ -19,9 +19,11 @@ export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
   max_texts: count('The most entries that `text` may have.'),
   max_characters: count('The most characters that the plan allows in one request.'),
   characters: count('The characters sent.'),
-  character_limit: count("The characters that the plan includes per period or, if the key's limit is used up, that the key may use."),
+  character_limit: count(
+    "The characters that the plan includes per period; if the key's limit is used up, those that the key may use; with `limit_of`, those of that limit.",
+  ),
   overage_cap_minor: count('The most that overage may cost, in minor currency units.'),
-  period_end: { type: 'string', format: 'date-time', description: 'When the next period begins.' },
+  period_end: { type: 'string', format: 'date-time', description: 'When the next period, or the next time of `limit_of`, begins.' },
   balance_minor: count('The balance, in minor currency units, rounded down.'),
   required_minor: count('The price of the request, in minor currency units, rounded up.'),
   currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217.' },
@@ -31,7 +33,11 @@ export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
     description: 'The scopes that the key would need; empty if no scope opens the route.',
   },
   max_glossaries: count('The most glossaries that the plan allows.'),
-  limit: count('The requests per second that the plan, or the key, allows; the same as `X-RateLimit-Limit`.', 1),
+  limit: count('What the plan, or the key, allows: requests per second, or what `limit_of` says; the same as `X-RateLimit-Limit`.', 1),
+  limit_of: {
+    type: 'string',
+    description: 'Whose limit it is, for what time, and what it counts, such as `team:day:characters`. Absent for the rate and the period.',
+  },
 };
 
 /** Members that not every problem of their code has. */

@@ -1,5 +1,6 @@
 // Schemas of successful answers: the API reference is generated from them, and tests check the answers against them.
 import { Type } from './typebox.ts';
+import { WINDOWS } from './window-limits.ts';
 
 const closed = { additionalProperties: false } as const;
 const moment = (description: string) => Type.String({ format: 'date-time', description });
@@ -42,6 +43,24 @@ export const LanguageAnswer = Type.Object(
 
 export const LanguagesAnswer = Type.Array(LanguageAnswer);
 
+const windowUses = (whose: string) =>
+  Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
+          requests: Type.Optional(count('How many requests it may have.')),
+          used_requests: Type.Optional(count('How many it has had.')),
+          characters: Type.Optional(count('How many characters it may have.')),
+          used_characters: Type.Optional(count('How many it has had, those of requests in progress included.')),
+          resets_at: moment('When it ends, and the next one begins with nothing used.'),
+        },
+        closed,
+      ),
+      { description: `What ${whose} may use by minute, hour, day, week and month, and has used. Absent without such limits.` },
+    ),
+  );
+
 export const KeyUsageAnswer = Type.Object(
   {
     display: Type.String({ description: 'The first twelve characters of the key.' }),
@@ -52,6 +71,7 @@ export const KeyUsageAnswer = Type.Object(
     last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'The last authenticated request with this key; null for a key that was never used.',
     }),
+    limits: windowUses('this key'),
   },
   closed,
 );
@@ -82,6 +102,7 @@ const usage = {
   character_count: count('Characters charged in the period, including those that test keys use for nothing.'),
   test_character_count: Type.Optional(count('How many of them were charged to keys of mode `test`.')),
   test_keys: Type.Optional(TestKeysAnswer),
+  limits: windowUses('the team'),
   keys: Type.Array(KeyUsageAnswer, { description: 'Every key of the team, revoked and unused ones included.' }),
   days: Type.Optional(Type.Array(DayUsageAnswer, { description: 'The days between `from` and `to` with usage. Only if requested.' })),
 };

@@ -137,7 +137,16 @@ export function keyDifference(before: ChangeableKey, after: ChangeableKey): Audi
   return differenceIn(CHANGING_OF_KEYS, before, after);
 }
 
-const CHANGING_OF_KEYS = ['label', 'status', 'expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses', 'scopes'] as const;
+const CHANGING_OF_KEYS = [
+  'label',
+  'status',
+  'expiresAtMs',
+  'requestsPerSecond',
+  'characters',
+  'allowedAddresses',
+  'scopes',
+  'windows',
+] as const;
 
 /** Those of the members that differ; absent where a side does not have one. */
 function differenceIn<State extends AuditState>(names: readonly (keyof State)[], before: State, after: State): AuditDifference | undefined {

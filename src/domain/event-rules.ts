@@ -1,6 +1,7 @@
 // When usage causes an event: the quota percentages and balances whose crossing is reported. Also the ids of all events.
 import { MICRO_PER_MINOR } from './money.ts';
 import type { Micro } from './money.ts';
+import type { WindowName } from './window-limits.ts';
 
 export interface EventRules {
   /** Percentages of a period's included characters, ascending. */
@@ -74,6 +75,8 @@ export const eventIds = {
   quotaLimit: (of: string, period: EventPeriod) => `${of}-limit-${period.startMs}-${period.number}`,
   /** The same for the allowance of test keys. */
   testLimit: (teamId: string, { startMs, number }: EventPeriod) => `${teamId}-tests-limit-${startMs}-${number}`,
+  /** The first refusal by a window of a team or a key: `of` is the one's or the other's id. */
+  windowLimit: (of: string, per: WindowName, startMs: number) => `${of}-limit-${per}-${startMs}`,
   /** The team's `nth` first refusal for credit: again after credit was added. */
   creditLimit: (teamId: string, nth: number) => `${teamId}-limit-credit-${nth}`,
   /** If a period that a wrong clock had closed is closed again with other counts (clock-repair.ts), that is a new event. */

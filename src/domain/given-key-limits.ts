@@ -1,6 +1,7 @@
 // Key limits as operators enter them: their names, validation, and error messages.
 import { ALLOWED_ADDRESSES_MAX, canonicalRange, EXPIRES_AT_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from './key-limits.ts';
 import type { KeyLimits } from './key-limits.ts';
+import { judgeWindows } from './given-windows.ts';
 import { DAY_MS, rfc3339 } from './period.ts';
 import { isScope, SCOPES, SCOPES_MAX } from './scopes.ts';
 
@@ -11,6 +12,7 @@ export const LIMIT_NAMES = {
   characters: 'characters',
   allowed_addresses: 'allowedAddresses',
   scopes: 'scopes',
+  limits: 'windows',
 } as const satisfies Record<string, keyof KeyLimits>;
 
 export type LimitName = keyof typeof LIMIT_NAMES;
@@ -34,6 +36,7 @@ const JUDGES: { readonly [Name in LimitName]: (given: unknown, nowMs: number) =>
   characters: (given) => judgeWhole(given, KEY_CHARACTERS_MAX),
   allowed_addresses: judgeRanges,
   scopes: judgeScopes,
+  limits: judgeWindows,
 };
 
 /** Reports the first fault, in the order of `LIMIT_NAMES`. */

@@ -13,6 +13,8 @@ export interface KeyLimits {
   readonly allowedAddresses?: readonly string[];
   /** What the key may be used for (domain/scopes.ts); at least one. Without it, everything. */
   readonly scopes?: readonly string[];
+  /** By minute to month, as `writtenWindows` (window-limits.ts); never empty. */
+  readonly windows?: string;
 }
 
 /** Whose limit refused a request. */

@@ -2,6 +2,8 @@
 import { overageCharacters } from './money.ts';
 import { periodRule } from './period-rule.ts';
 import type { PeriodAnchor } from './period-rule.ts';
+import { writtenWindows } from './window-limits.ts';
+import type { WindowLimit } from './window-limits.ts';
 
 interface PlanBase {
   readonly requests_per_second: number;
@@ -13,6 +15,8 @@ interface PlanBase {
   readonly period_anchor?: PeriodAnchor;
   /** What test keys may use for nothing in each period. Without it they cost as live ones. */
   readonly test_keys?: { readonly characters: number };
+  /** By minute, hour, day, week and month; entries for the same time are joined. */
+  readonly limits?: readonly WindowLimit[];
 }
 
 /** Included characters per period, then overage up to a cap. */
@@ -56,10 +60,12 @@ export interface TeamLimits {
   readonly currency: string;
   /** A rule of `period-rule.ts`: an ISO 8601 duration, or `P1M@calendar`. */
   readonly period: string;
+  /** The limits by minute to month, as `writtenWindows` (window-limits.ts); '' for none. */
+  readonly windows: string;
 }
 
 /** The whole numbers among them. */
-export type LimitNumber = Exclude<keyof TeamLimits, 'billing' | 'currency' | 'period'>;
+export type LimitNumber = Exclude<keyof TeamLimits, 'billing' | 'currency' | 'period' | 'windows'>;
 
 /**
  * In storage order: SQLite's columns and the bytes in Redis are derived from this list. Append new numbers at the end; they are
@@ -83,6 +89,7 @@ export function limitsOf(plan: Plan): TeamLimits {
     maxGlossaries: plan.max_glossaries,
     testAllowance: plan.test_keys?.characters ?? 0,
     currency: plan.currency,
+    windows: writtenWindows(plan.limits ?? []),
   };
   if (plan.billing === 'credit') {
     return {

@@ -4,6 +4,10 @@ import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { LimitOwner } from './key-limits.ts';
+import { limitKind } from './limits.ts';
+import type { LimitKind } from './limits.ts';
+import { WINDOW_SECONDS } from './window-limits.ts';
+import type { WindowNumber } from './window-limits.ts';
 import type { Languages } from './languages.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
 import { CLOSED, missingScopes } from './scopes.ts';
@@ -85,7 +89,7 @@ export function targetsOffered(sourceLang: string | undefined, languages: Langua
 }
 
 /** The last refusal, reused because a flooding caller gets the same one over and over. */
-let latest: { readonly limit: number; readonly seconds: number; readonly of: LimitOwner; readonly refusal: Refusal } | undefined =
+let latest: { readonly limit: number; readonly seconds: number; readonly kind: LimitKind; readonly refusal: Refusal } | undefined =
   undefined;
 
 interface PassedRate {
@@ -93,18 +97,25 @@ interface PassedRate {
   readonly retryAfterMs: number;
   /** Default: the team's. */
   readonly of?: LimitOwner | undefined;
+  /** Without one it is a rate. */
+  readonly window?: WindowNumber | undefined;
 }
 
-function rateLimited({ limit, retryAfterMs, of = 'team' }: PassedRate): Refusal {
-  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  if (latest?.limit !== limit || latest.seconds !== seconds || latest.of !== of)
-    latest = { limit, seconds, of, refusal: tooFast(limit, seconds, of) };
+function rateLimited({ limit, retryAfterMs }: PassedRate, kind: LimitKind): Refusal {
+  const seconds = secondsOf(retryAfterMs);
+  if (latest?.limit !== limit || latest.seconds !== seconds || latest.kind !== kind)
+    latest = { limit, seconds, kind, refusal: tooMany(limit, seconds, kind) };
   return latest.refusal;
 }
 
-function tooFast(limit: number, seconds: number, of: LimitOwner): Refusal {
+function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}
+
+function tooMany(limit: number, seconds: number, { name, of, per, counts }: LimitKind): Refusal {
   const whose = of === 'key' ? 'for this key' : 'for the team, across all of its keys';
-  return refuse('rate_limited', `At most ${limit} requests per second are allowed ${whose}.`, { limit }, [
+  const members = per === 'second' ? { limit } : { limit, limit_of: name };
+  return refuse('rate_limited', `At most ${limit} ${counts} per ${per} are allowed ${whose}.`, members, [
     ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
   ]);
@@ -115,23 +126,45 @@ function tooFast(limit: number, seconds: number, of: LimitOwner): Refusal {
  * report the rate.
  */
 export function tooManyRequests(x: Exchange, passed: PassedRate, reports: boolean): Refusal {
-  const { limit, of = 'team' } = passed;
-  if (reports) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(limit, 0, of)];
-  x.need(requestStatsSlot).limitOf = of;
-  return rateLimited(passed);
+  const { limit, of, window, retryAfterMs } = passed;
+  const kind = limitKind(of, window);
+  if (reports) {
+    const state = { limit, remaining: 0, of };
+    const fields =
+      window === undefined ? rateLimitHeaders(state) : rateLimitHeaders(undefined, [{ ...state, ...window, resetMs: retryAfterMs }]);
+    x.responseHeaders = [...x.responseHeaders, ...fields];
+  }
+  x.need(requestStatsSlot).limitOf = kind.name;
+  return rateLimited(passed, kind);
 }
 
 /** The fields take whole seconds. With a sliding window only this much is certain: `remaining` requests within the next second. */
-const WINDOW_SECONDS = RATE_WINDOW_MS / 1000;
+const RATE_SECONDS = RATE_WINDOW_MS / 1000;
 
-/** The names of the two policies. */
-const POLICIES: Readonly<Record<LimitOwner, string>> = { team: 'requests', key: 'key-requests' };
+/** What is left after a request took its place. */
+interface LeftOfRate {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly of?: LimitOwner | undefined;
+}
 
-/** By draft-ietf-httpapi-ratelimit-headers-11. `remaining` is what is left after this request took its slot. */
-export function rateLimitHeaders(limit: number, remaining: number, of: LimitOwner = 'team'): HeaderList {
-  const policy = POLICIES[of];
+interface LeftOfWindow extends LeftOfRate, WindowNumber {
+  readonly resetMs: number;
+}
+
+/** By draft-ietf-httpapi-ratelimit-headers-11: a policy for the rate, and one for each number of a window. */
+export function rateLimitHeaders(rate: LeftOfRate | undefined, windows: readonly LeftOfWindow[] = []): HeaderList {
+  const policies: string[] = [];
+  const states: string[] = [];
+  const add = ({ policy, counts }: LimitKind, { limit, remaining }: LeftOfRate, lengthSeconds: number, resetSeconds: number): void => {
+    // The unit is requests unless it is named.
+    policies.push(`"${policy}";q=${limit}${counts === 'requests' ? '' : `;qu="${counts}"`};w=${lengthSeconds}`);
+    states.push(`"${policy}";r=${remaining};t=${resetSeconds}`);
+  };
+  if (rate !== undefined) add(limitKind(rate.of), rate, RATE_SECONDS, RATE_SECONDS);
+  for (const one of windows) add(limitKind(one.of, one), one, WINDOW_SECONDS[one.per], secondsOf(one.resetMs));
   return [
-    ['RateLimit-Policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`],
-    ['RateLimit', `"${policy}";r=${remaining};t=${WINDOW_SECONDS}`],
+    ['RateLimit-Policy', policies.join(', ')],
+    ['RateLimit', states.join(', ')],
   ];
 }

@@ -1,7 +1,6 @@
 // What a request collects on its way: the slots through which steps pass data, and the numbers that are logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
-import type { RefusingLimit } from './key-limits.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { TranslateRequest } from './translate-request.ts';
 
@@ -39,8 +38,8 @@ export interface RequestStats {
   engine: string | undefined;
   /** Why attempts at an engine, or at a forward route's target, failed: the first few, as `connect:refused` or `timeout`. */
   failures: readonly string[] | undefined;
-  /** Whose rate, characters or credit refused the request, if one did. */
-  limitOf: RefusingLimit | undefined;
+  /** Which limit refused the request, if one did: `LimitKind.name`. */
+  limitOf: string | undefined;
 }
 
 /** More than a request can have with two attempts; one that is translated in parts has two for each of them. */

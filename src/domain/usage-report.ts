@@ -6,6 +6,7 @@ import { costMicro, minorRoundedDown } from './money.ts';
 import type { Micro } from './money.ts';
 import { rfc3339 } from './period.ts';
 import type { TeamLimits } from './plan.ts';
+import type { WindowUse } from './window-counts.ts';
 
 /** Settled counts of a team's current period, as the stores report them. */
 export interface UsageFigures {
@@ -14,6 +15,7 @@ export interface UsageFigures {
   readonly periodEndMs: number;
   readonly characters: number;
   readonly allowanceUsed: number;
+  readonly windows?: readonly WindowUse[];
   readonly keys: readonly {
     readonly display: string;
     readonly label: string;
@@ -21,6 +23,7 @@ export interface UsageFigures {
     readonly characters: number;
     readonly requests: number;
     readonly lastUsedAtMs: number | undefined;
+    readonly windows?: readonly WindowUse[];
   }[];
 }
 
@@ -37,6 +40,7 @@ export function usageReport(usage: UsageFigures): UsageReport {
     character_count: characters,
     ...testCharactersOf(usage),
     ...testKeysOf(limits, allowanceUsed),
+    ...limitsOf(usage.windows),
   };
   const keys = usage.keys.map((key) => ({
     display: key.display,
@@ -45,6 +49,7 @@ export function usageReport(usage: UsageFigures): UsageReport {
     character_count: key.characters,
     request_count: key.requests,
     last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
+    ...limitsOf(key.windows),
   }));
   if (limits.billing === 'credit') {
     const credit = { balance_minor: minorRoundedDown(team.balanceMicro), currency: limits.currency };
@@ -52,6 +57,17 @@ export function usageReport(usage: UsageFigures): UsageReport {
   }
   const overage = overageOf(characters - allowanceUsed, limits);
   return { team_id: team.teamId, plan: team.plan, billing: 'quota', ...base, character_limit: limits.characterLimit, overage, keys };
+}
+
+function limitsOf(windows: readonly WindowUse[] | undefined): Pick<UsageReport, 'limits'> {
+  if (windows === undefined) return {};
+  const limits = windows.map(({ per, requests, characters, usedRequests, usedCharacters, endMs }) => ({
+    per,
+    ...(requests === undefined ? {} : { requests, used_requests: usedRequests }),
+    ...(characters === undefined ? {} : { characters, used_characters: usedCharacters }),
+    resets_at: rfc3339(endMs),
+  }));
+  return { limits };
 }
 
 /** What was charged to test keys; absent where it is not known which keys were used. */

@@ -1,5 +1,4 @@
 // The access log: one entry per request, with only the fields that are safe to keep.
-import type { RefusingLimit } from '../domain/key-limits.ts';
 
 export interface AccessEntry {
   readonly requestId: string;
@@ -26,7 +25,7 @@ export interface AccessEntry {
   /** The parameter, header or body that a 400 is about, if its detail names one; `(unknown)` for one that there is not. */
   readonly parameter: string | undefined;
   /** Whose rate, characters or credit refused the request, if one did. */
-  readonly limitOf: RefusingLimit | undefined;
+  readonly limitOf: string | undefined;
   /** If the request is traced. */
   readonly traceId?: string | undefined;
   readonly durationMs: number;

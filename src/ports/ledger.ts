@@ -2,6 +2,7 @@
 import type { GlossaryReference } from '../domain/charge.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { WindowNumber } from '../domain/window-limits.ts';
 
 export type { GlossaryReference } from '../domain/charge.ts';
 
@@ -62,16 +63,20 @@ export interface Reservation {
  *    address and the scope.
  * 3. `rate_limited`: `limit` requests were admitted within the last 1,000 ms. A slot in the window is free again after exactly
  *    1,000 ms. The key's last use is stamped, no slot is taken. The team's window is checked first, then the key's if it has
- *    its own rate, whose refusal has `of`: a request takes a slot in both or in neither. From here on a slot is taken, the last
- *    use is stamped and the id is remembered, whatever follows.
+ *    its own rate, whose refusal has `of`: a request takes a slot in both or in neither. Then the limits by minute to month,
+ *    the team's first, then the key's: the refusal names the `window`, and `retryAfterMs` is until it ends. A request exceeds
+ *    one of requests if it has no place left, one of characters if those to reserve do not fit what is left; if they do not fit
+ *    the whole number, it is judged in 7. `WindowCounts` (domain/window-counts.ts) has the rules. From here on a slot is taken, the
+ *    request is counted in its windows, the last use is stamped and the id is remembered, whatever follows.
  * 4. `text_too_long`: `characters` exceeds the plan's limit per request.
  * 5. `admitted` without a reservation, if none was requested.
  * 6. `glossary_missing`, `glossary_mismatch`.
- * 7. `quota_exceeded` by the key's own limit: the key's used + held + requested characters in the team's current period would
- *    exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise, for a test key of a plan with a
- *    `testAllowance`: what is used, held and requested of that in the current period would exceed it; `characterLimit` is the
- *    allowance, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's: used + held + requested
- *    characters in the current period, without those of the allowance, would exceed its limit and overage. `credit_exhausted`: the
+ * 7. `quota_exceeded` by a window of the team, then of the key, whose whole number is less than the requested characters: has
+ *    `window`, and `periodEndMs` is its end. Otherwise by the key's own limit: the key's used + held + requested characters in the
+ *    team's current period would exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise, for a
+ *    test key of a plan with a `testAllowance`: what is used, held and requested of that in the current period would exceed it;
+ *    `characterLimit` is the allowance, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's: used +
+ *    held + requested characters in the current period, without those of the allowance, would exceed its limit and overage. `credit_exhausted`: the
  *    balance less held credit does not cover the price. Requested are those to reserve.
  * 8. `admitted` with a reservation. One of the allowance holds no credit and costs nothing when it is committed, whatever the plan
  *    is by then.
@@ -83,8 +88,9 @@ export interface Reservation {
  * rate is checked.
  *
  * With `reportRate`, every answer that took a slot carries `rate`, as it stood when the decision was made: the team's window,
- * or the key's, marked by `of`, if that has fewer free slots. Otherwise there is no `rate`; after `rate_limited` there are no
- * free slots anyway.
+ * or the key's, marked by `of`, if that has fewer free slots; and `windows`, if there are limits by minute to month: the state of
+ * each of them after this request, the team's first. Otherwise there is neither; after `rate_limited` there are no free slots
+ * anyway.
  *
  * With `reportPlan`, every answer that took a slot carries `plan`, the current name of the team's plan, and so does a repeated
  * open reservation. Otherwise there is none.
@@ -103,7 +109,12 @@ interface WhoseLimit {
   readonly of?: 'key' | undefined;
 }
 
-export interface RateLimited extends WhoseLimit {
+/** With `window` it is a limit by minute to month, otherwise one of a second or of the period. */
+interface WhichLimit extends WhoseLimit {
+  readonly window?: WindowNumber | undefined;
+}
+
+export interface RateLimited extends WhichLimit {
   readonly kind: 'rate_limited';
   readonly limit: number;
   /** In whole milliseconds of the store's clock; at least 1. */
@@ -111,7 +122,7 @@ export interface RateLimited extends WhoseLimit {
   /**
    * For how long from now on the store would refuse this key, from this address, for the same reason, if nobody changes the team
    * or the key: at least 0, and at most `retryAfterMs`. A clock of whole milliseconds may be nearly one behind, so it promises one
-   * less. Ends when the key expires. Until then the gateway answers the key's requests itself; if it is absent, it asks each time.
+   * less. Ends when the key expires. 0 for a window of characters, which a release may free. Until then the gateway answers the key's requests itself; if it is absent, it asks each time.
    */
   readonly fullForMs?: number | undefined;
 }
@@ -135,6 +146,7 @@ export type Placed = PlaceTaken &
 
 interface PlaceTaken {
   readonly rate?: RateStanding | undefined;
+  readonly windows?: readonly WindowStanding[] | undefined;
   readonly plan?: string | undefined;
 }
 
@@ -144,6 +156,15 @@ export interface RateStanding extends WhoseLimit {
   readonly limit: number;
   /** Slots currently free. */
   readonly remaining: number;
+}
+
+/** The state of a number of a window just after a request was counted in it. */
+export interface WindowStanding extends WhoseLimit, WindowNumber {
+  readonly limit: number;
+  /** At least 0. */
+  readonly remaining: number;
+  /** Until the window ends; at least 1. */
+  readonly resetMs: number;
 }
 
 export interface Admitted {
@@ -160,6 +181,8 @@ export interface QuotaExceeded {
   readonly kind: 'quota_exceeded';
   /** Whose limit it is: a key's own, the plan's allowance for test keys, or if absent the team's. */
   readonly of?: 'key' | 'test_keys' | undefined;
+  /** If it is a limit by minute to month; otherwise it is one of the period. */
+  readonly window?: WindowNumber | undefined;
   readonly characterLimit: number;
   readonly overageCapMinor: number;
   readonly periodEndMs: number;
@@ -183,7 +206,7 @@ export type Verdict = 'commit' | 'release';
  * - `committed`: its characters and one request are charged to the period and key they were reserved for; credit is deducted.
  *   If the commit names fewer characters than were reserved, the rest is released in the same operation, with the credit it
  *   held: the price of a part is the reserved price divided by the reserved characters, times the part, which is always a whole
- *   number. A part of 0 still counts its request.
+ *   number. A part of 0 still counts its request. What is not charged comes back to the windows, too.
  * - `released`: nothing is charged. An id admitted without a reservation has this state from the start. Releasing an unknown id
  *   also puts it in this state and so blocks a later admission of that id: the release may have overtaken an admission whose
  *   outcome was unknown.

@@ -1,5 +1,6 @@
 // The outbox: events still to be sent to the operator's receiver, stored by the operations that caused them.
 import type { Micro } from '../domain/money.ts';
+import type { WindowNumber } from '../domain/window-limits.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyRecord, Team, Usage } from './team-registry.ts';
 import type { PeriodUse } from './usage-history.ts';
@@ -40,9 +41,11 @@ export type LimitReached = {
 } &
   /** The first in the period. What the request needed. */
   (
-    | { readonly code: 'quota_exceeded'; readonly requiredCharacters: number }
+    | { readonly code: 'quota_exceeded'; readonly window?: undefined; readonly requiredCharacters: number }
     /** The first since credit was last added. */
-    | { readonly code: 'credit_exhausted'; readonly requiredMicro: Micro }
+    | { readonly code: 'credit_exhausted'; readonly window?: undefined; readonly requiredMicro: Micro }
+    /** The first by this window, of requests or characters; without characters if the request would not have reserved any. */
+    | { readonly code: 'rate_limited' | 'quota_exceeded'; readonly window: WindowNumber; readonly requiredCharacters?: number }
   );
 
 export interface KeptEvent {

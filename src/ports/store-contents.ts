@@ -6,6 +6,8 @@ import type { Micro } from '../domain/money.ts';
 import type { WantedFact } from '../domain/wanted-facts.ts';
 import type { PeriodCredit } from '../domain/period-credit.ts';
 import type { TeamLimits } from '../domain/plan.ts';
+import type { StoredCounts } from '../domain/window-counts.ts';
+import type { WindowSubject, WindowTickets } from '../domain/window-limits.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';
 import type { RecordIndex, RecordTable } from './record-space.ts';
@@ -34,6 +36,8 @@ export interface TeamContents {
   readonly heldMicro: Micro;
   /** Slots within the second before the newest one, oldest first. */
   readonly window: readonly { readonly atMs: number; readonly count: number }[];
+  /** What subjects have used of their limits by minute to month, by subject; of those that have, or once had, such limits. */
+  readonly windowCounts: readonly SubjectCounts[];
   /** In order of creation. */
   readonly keys: readonly KeyContents[];
   /** Charged characters and requests, by key and day. */
@@ -54,6 +58,11 @@ export interface TeamContents {
   readonly glossaries: readonly GlossaryContents[];
   /** The stored byte total of all dictionaries. */
   readonly glossaryBytes: number;
+}
+
+export interface SubjectCounts {
+  readonly subject: WindowSubject;
+  readonly counts: StoredCounts;
 }
 
 /** Of a key's own limit if it has `keyId`. */
@@ -112,6 +121,8 @@ export interface RequestContents {
   readonly periodNumber: number | undefined;
   /** Whether an open reservation is of the allowance for test keys. */
   readonly ofAllowance: boolean;
+  /** If it was counted in the windows of any subject. */
+  readonly tickets?: WindowTickets | undefined;
 }
 
 export interface GlossaryContents extends Omit<GlossaryRecord, 'dictionaries'> {

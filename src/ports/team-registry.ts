@@ -5,6 +5,7 @@ import type { Micro } from '../domain/money.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Audited } from '../domain/audit-entry.ts';
+import type { WindowUse } from '../domain/window-counts.ts';
 
 export interface NewTeam {
   /** ULID. */
@@ -135,6 +136,8 @@ export interface Usage {
   readonly characters: number;
   /** Of these, what test keys used of the plan's allowance: for nothing. */
   readonly allowanceUsed: number;
+  /** What is used of the team's limits by minute to month, at the moment of reading; absent without such limits. */
+  readonly windows?: readonly WindowUse[];
   /** Every key of the team, including unused and revoked ones, in order of creation. */
   readonly keys: readonly KeyUsage[];
 }
@@ -143,6 +146,8 @@ export interface KeyUsage extends KeyRecord {
   readonly characters: number;
   /** Successful translations in the period. */
   readonly requests: number;
+  /** As of the team. */
+  readonly windows?: readonly WindowUse[];
 }
 
 /** A team as it appears in a list of teams. Counts are settled ones; reading them changes nothing. */

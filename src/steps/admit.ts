@@ -35,6 +35,7 @@ import {
 } from '../domain/refusals.ts';
 import { CLOSED } from '../domain/scopes.ts';
 import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
+import { quotaKind } from '../domain/limits.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
@@ -226,7 +227,7 @@ function isPlaced(admission: Admission): admission is Placed {
 /** No headers if the admission ended before the rate check, or with it. */
 function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): HeaderList {
   if (!('rate' in admission) || admission.rate === undefined) return NO_HEADERS;
-  return rateLimitHeaders(admission.rate.limit, admission.rate.remaining, admission.rate.of);
+  return rateLimitHeaders(admission.rate, 'windows' in admission ? admission.windows : undefined);
 }
 
 type Refused = Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>;
@@ -254,7 +255,7 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
     case 'glossary_mismatch':
       return GLOSSARY_MISMATCH;
     case 'quota_exceeded':
-      x.need(requestStatsSlot).limitOf = admission.of ?? 'team';
+      x.need(requestStatsSlot).limitOf = quotaKind(admission.of, admission.window).name;
       return quotaExceeded(admission);
     case 'credit_exhausted':
       x.need(requestStatsSlot).limitOf = 'team';
@@ -268,11 +269,17 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
 
 const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', test_keys: "the team's test keys" } as const;
 
-function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of }: QuotaExceeded): Outcome {
+function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of, window }: QuotaExceeded): Outcome {
+  const whose = WHOSE_CHARACTERS[of ?? 'team'];
+  const members = { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) };
+  if (window !== undefined) {
+    const detail = `The request has more characters than the ${characterLimit} that ${whose} may use in a ${window.per}; send less at once, or have the limit raised.`;
+    return refuse('quota_exceeded', detail, { ...members, limit_of: quotaKind(of, window).name });
+  }
   return refuse(
     'quota_exceeded',
-    `The characters left for ${WHOSE_CHARACTERS[of ?? 'team']} in this period do not cover the request; wait for the next period, or have the limit raised.`,
-    { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) },
+    `The characters left for ${whose} in this period do not cover the request; wait for the next period, or have the limit raised.`,
+    members,
   );
 }
 

@@ -9,6 +9,7 @@ import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isScope } from '../domain/scopes.ts';
 import { dayOfDate } from '../domain/usage-days.ts';
+import { keySubject, windowLimits } from '../domain/window-limits.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
 import { isAhead } from './clock-repair.ts';
@@ -34,6 +35,7 @@ export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportF
   judgeDays(contents, found);
   judgeWindow(contents.window, 'the slots of its rate window are out of order', found);
   judgeKeyLimits(contents, found);
+  judgeWindowCounts(contents, found);
   judgeGlossaries(contents, found);
   judgeRefusals(contents, found);
 }
@@ -44,6 +46,11 @@ function judgeLimits(limits: TeamLimits, whose: string, found: Found): void {
   if (limits.requestsPerSecond === 0) found('limits', `${whose} let no request through`);
   if (limits.billing !== 'quota' && limits.billing !== 'credit') found('limits', `${whose} have an unknown billing`);
   if (!isPeriodRule(limits.period)) found('limits', `${whose} have an invalid period`);
+  try {
+    windowLimits(limits.windows);
+  } catch {
+    found('limits', `${whose} have invalid limits by minute to month`);
+  }
 }
 
 function judgeMoney({ team: { balanceMicro }, heldMicro }: TeamContents, found: Found): void {
@@ -197,6 +204,26 @@ function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found):
     const sum = sumOf(open.map((one) => one.characters));
     if (sum !== heldCharacters)
       found('held', `a key is recorded as holding ${heldCharacters} characters, its open reservations hold ${sum}`, { keyId });
+  }
+}
+
+/** What windows have counted contains what their open reservations hold, and belongs to the team or one of its keys. */
+function judgeWindowCounts({ windowCounts, keys, requests }: TeamContents, found: Found): void {
+  for (const { subject, counts } of windowCounts) {
+    const keyId = keys.find((key) => keySubject(key.keyId) === subject)?.keyId;
+    if (subject !== 'team' && keyId === undefined) found('limits', `there are counts of limits of "${subject}", which is unknown`);
+    for (const { per, startMs, endMs, from, requests: counted, characters } of counts.windows) {
+      const open = requests.filter(({ state, tickets }) => state === 'open' && (tickets?.[subject] ?? 0) > from);
+      const held = sumOf(open.map((one) => one.characters));
+      const faults = [
+        ![startMs, endMs, from, counted, characters, counts.tickets].every(isCount) && 'has counts that are not whole numbers',
+        endMs <= startMs && 'ends before it begins',
+        from + counted > counts.tickets && `has counted ${counted} requests, more than there were`,
+        held > characters && `has counted ${characters} characters, its open reservations hold ${held}`,
+      ].filter((fault) => fault !== false);
+      for (const fault of faults)
+        found('limits', `the ${per} of ${subject === 'team' ? 'the team' : 'a key'} ${fault}`, keyId === undefined ? {} : { keyId });
+    }
   }
 }
 

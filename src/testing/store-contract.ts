@@ -36,6 +36,7 @@ import { teamsContract } from './store/teams-contract.ts';
 import { testKeysContract } from './store/test-keys-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
 import { withTeams } from './store/team-under-test.ts';
+import { windowContract } from './store/window-contract.ts';
 import type { AddStoreCase, Subject } from './store/team-under-test.ts';
 
 /** Opens the store under test with the given clock. */
@@ -74,6 +75,7 @@ const PARTS: readonly Part[] = [
   { title: 'keys with limits', part: keyLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'keys with limits: rate and characters', part: keyUseLimitsContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'free characters of test keys', part: testKeysContract, needs: ({ history }) => history !== undefined },
+  { title: 'limits by minute to month', part: windowContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract, needs: ({ history }) => history !== undefined },
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },

@@ -44,6 +44,7 @@ const QUOTA: TeamLimits = {
   testAllowance: 0,
   currency: 'EUR',
   period: 'P1M',
+  windows: '',
 };
 const CREDIT: TeamLimits = {
   ...QUOTA,

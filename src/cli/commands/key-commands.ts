@@ -10,7 +10,16 @@ import type { KeyChange } from '../../ports/team-registry.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { confirm, requireConfirmable, YES } from '../confirmation.ts';
-import { keyTable, LIMIT_FLAGS, limitsText, NO_LIMIT_FLAGS, readLimitChange, readLimits, STATUS_NOTES } from '../key-flags.ts';
+import {
+  keyTable,
+  LIMIT_FLAGS,
+  limitsText,
+  NO_LIMIT_FLAGS,
+  readLimitChange,
+  readLimits,
+  readWindowChange,
+  STATUS_NOTES,
+} from '../key-flags.ts';
 import { given, KEYS_WHERE, readId, readKey, readName, readTeam, TEAM_FLAG } from '../operand.ts';
 import { labelled } from '../text-table.ts';
 import { printChange, valueOf, withAdmin } from '../with-store.ts';
@@ -120,13 +129,15 @@ export const keyUpdate: Command = {
   examples: [
     'lingate key update 01JD3QB5W1T9C4E8S7X2G6V0PA --expires-at 2027-01-31T18:00:00Z --characters 100000',
     'lingate key update 01JD3QB5W1T9C4E8S7X2G6V0PA --allow 203.0.113.0/24 --allow 2001:db8::/32 --no-characters',
+    'lingate key update 01JD3QB5W1T9C4E8S7X2G6V0PA --limit requests=600/minute --limit characters=1000000/day --no-limit month',
     'lingate key update 01JD3QB5W1T9C4E8S7X2G6V0PA --disable',
   ],
   async run(context) {
     const change = readChange(context);
+    const windows = readWindowChange(context);
     const keyId = readKeyId(context.operands[0]!);
     await withAdmin(context, async (admin) => {
-      const result = await admin.updateKey(keyId, change);
+      const result = await (windows === undefined ? admin.updateKey(keyId, change) : admin.updateWindows(keyId, change, windows));
       const key = valueOf(result);
       const report = changedKeyReport(key);
       printChange(context, result, report, `${keyText(report, limitsText(key.limits))}${STATUS_NOTES[key.status]}`);
@@ -139,7 +150,7 @@ function readChange(context: CommandContext): KeyChange {
   const label = readLabel(context);
   const [disables, enables] = [context.on('disable'), context.on('enable')];
   if (disables && enables) throw new UsageError('--disable and --enable contradict each other; give one of them');
-  if (limits === undefined && label === undefined && !disables && !enables) {
+  if (limits === undefined && label === undefined && !disables && !enables && readWindowChange(context) === undefined) {
     throw new UsageError('nothing to change; give --label, a limit, --disable or --enable');
   }
   return {

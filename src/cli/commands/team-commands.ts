@@ -4,6 +4,7 @@ import { teamReport } from '../../admin/reports.ts';
 import { readTeamFilter, TEAM_CRITERIA, TEAM_CRITERION_NAMES } from '../../admin/team-filter.ts';
 import type { TeamFilter } from '../../admin/team-filter.ts';
 import { judgeNewTeam } from '../../admin/team-terms.ts';
+import { windowTexts } from '../../domain/given-windows.ts';
 import { holdsKey } from '../../domain/api-key.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
 import { anchorOf, lengthOf } from '../../domain/period-rule.ts';
@@ -237,8 +238,10 @@ function deletionOf({ name }: Team): Confirmation {
 }
 
 function teamText(team: Team, more: Readonly<Record<string, string>> = {}): string {
-  const { next_plan: next, ...report } = teamReport(team);
-  return labelled({ ...report, ...(next === undefined ? {} : { next_plan: `${next.plan}, when the period ends` }), ...more });
+  const { next_plan: next, limits: _limits, ...report } = teamReport(team);
+  const windows = windowTexts(team.limits.windows);
+  const limits = windows.length === 0 ? {} : { limits: windows.join(', ') };
+  return labelled({ ...report, ...limits, ...(next === undefined ? {} : { next_plan: `${next.plan}, when the period ends` }), ...more });
 }
 
 function refusedText(refusals: RefusalCounts | undefined): string {

@@ -30,17 +30,32 @@ function summary(report: UsageReport): string {
     plan: `${report.plan} (${report.billing}, ${report.requests_per_second} requests per second)`,
     period: `${report.period_start} to ${report.period_end}`,
   };
-  const { test_character_count: ofTests = 0, test_keys: free } = report;
+  const { test_character_count: ofTests = 0, test_keys: free, limits = [] } = report;
   const tests = {
     ...(ofTests === 0 ? {} : { 'with test keys': ofTests }),
     ...(free === undefined ? {} : { 'of these free': `${free.character_count} of ${free.character_limit}` }),
   };
+  const used = Object.fromEntries(limits.map((one) => [`this ${one.per}`, windowText(one)]));
   if (report.billing === 'credit') {
     const { balance_minor: balance, currency } = report.credit;
-    return labelled({ ...base, characters: report.character_count, ...tests, balance: `${balance} minor units of ${currency}` });
+    return labelled({ ...base, characters: report.character_count, ...tests, ...used, balance: `${balance} minor units of ${currency}` });
   }
   const characters = `${report.character_count} of ${report.character_limit}`;
-  return labelled({ ...base, characters, ...tests, overage: overageText(report.overage) });
+  return labelled({ ...base, characters, ...tests, ...used, overage: overageText(report.overage) });
+}
+
+function windowText({
+  requests,
+  used_requests,
+  characters,
+  used_characters,
+  resets_at,
+}: NonNullable<UsageReport['limits']>[number]): string {
+  const parts = [
+    requests === undefined ? '' : `${used_requests} of ${requests} requests`,
+    characters === undefined ? '' : `${used_characters} of ${characters} characters`,
+  ];
+  return `${parts.filter((part) => part !== '').join(', ')}, until ${resets_at}`;
 }
 
 function keys(figures: Usage, nowMs: number): string {

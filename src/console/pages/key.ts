@@ -11,6 +11,7 @@ import type { FieldFaults } from '../form.ts';
 import { fact } from '../html-table.ts';
 import { limitFields, limitTexts, readLimitFields } from '../key-limit-fields.ts';
 import { count, day, usageBar } from '../shown.ts';
+import { windowFacts } from '../window-facts.ts';
 import { findTeamKey, keyPath, keyStatus, lastUse } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
 
@@ -59,6 +60,7 @@ function facts({ key, period }: TeamKey, nowMs: number): Html {
     ${fact('Period', html`${day(period.startMs)} to ${day(period.endMs)}`)} ${fact('Characters', used)}
     ${fact('Requests', count(key.requests))}
     ${fact('Rate', rate === undefined ? "the team's" : `at most ${count(rate)} a second, within the team's`)}
+    ${windowFacts(key.windows, key.display)}
     ${fact('Addresses', from === undefined ? 'any' : html`${from.map((range) => html`<code>${range}</code> `)}`)}
     ${fact('Scopes', scopes === undefined ? 'everything' : html`${scopes.map((scope) => html`<code>${scope}</code> `)}`)}
     ${fact('Expires', until === undefined ? 'never' : `${until.slice(0, 10)} ${until.slice(11, 19)} UTC`)}

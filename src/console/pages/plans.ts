@@ -6,7 +6,9 @@ import type { MissingPlan, PlanComparison, TeamBehind } from '../../admin/plan-c
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
+import { windowTexts } from '../../domain/given-windows.ts';
 import { periodRule } from '../../domain/period-rule.ts';
+import { writtenWindows } from '../../domain/window-limits.ts';
 import { audit, changedAnswer, CONSOLE_PREFIX, get, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { postForm } from '../form.ts';
@@ -19,7 +21,7 @@ export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage), 
 
 async function plansPage({ nowMs }: SignedInVisit, { operations, applications }: ConsoleParts): Promise<ConsoleAnswer> {
   const missing = await operations.missingPlans(COMPARED_MAX);
-  const limits = [numeric('Requests per second'), numeric('Longest request'), numeric('Glossaries')];
+  const limits = [numeric('Requests per second'), numeric('Longest request'), numeric('Glossaries'), 'Limits'];
   const columns = ['Plan', 'Included characters', 'Overage', ...limits, 'Its teams'];
   const rows = operations
     .listPlans()
@@ -29,6 +31,7 @@ async function plansPage({ nowMs }: SignedInVisit, { operations, applications }:
       count(plan.requests_per_second),
       `${count(plan.max_characters_per_request)} characters`,
       count(plan.max_glossaries),
+      windowTexts(writtenWindows(plan.limits ?? []), count).join(', ') || '–',
       html`${standing(applications.of(plan.name), nowMs)}
         <a href="${CONSOLE_PREFIX}/plans/${plan.name}/apply">Compare<span class="unseen"> plan ${plan.name} with its teams</span></a>`,
     ]);

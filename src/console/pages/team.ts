@@ -16,6 +16,7 @@ import type { Choice, FieldFaults, FieldTexts } from '../form.ts';
 import { fact } from '../html-table.ts';
 import { foldedLimits } from '../key-limit-fields.ts';
 import { count, day, money, usageBar } from '../shown.ts';
+import { windowFacts } from '../window-facts.ts';
 import { teamHistory } from '../team-history.ts';
 import { teamCredit } from '../team-credit.ts';
 import { keysTable } from '../team-keys.ts';
@@ -55,7 +56,11 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
   return pageAnswer({ title: team.name, section: 'teams', main, assets }, faults);
 }
 
-function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: UsageReport, refusals: RefusalCounts | undefined): Html {
+function usageSection(
+  { team, periodStartMs, periodEndMs, windows }: Usage,
+  report: UsageReport,
+  refusals: RefusalCounts | undefined,
+): Html {
   const { limits } = team;
   const { test_keys: free } = report;
   const charged = report.character_count - (free?.character_count ?? 0);
@@ -73,7 +78,7 @@ function usageSection({ team, periodStartMs, periodEndMs }: Usage, report: Usage
       ${chargedTests === 0 ? undefined : fact('With test keys', `${count(chargedTests)} of these characters`)}
       ${free === undefined ? undefined : fact('Free for test keys', usageBar(`Free characters of test keys of ${team.name}`, free.character_count, free.character_limit))}
       ${fact('Requests', `at most ${count(limits.requestsPerSecond)} a second, ${count(limits.maxCharactersPerRequest)} characters each`)}
-      ${refusals === undefined ? undefined : fact('Refused', refusalsText(refusals))}
+      ${windowFacts(windows, team.name)} ${refusals === undefined ? undefined : fact('Refused', refusalsText(refusals))}
       ${fact('Glossaries', `at most ${count(limits.maxGlossaries)}`)}
     </dl>`;
 }

@@ -1,6 +1,7 @@
 // The encoding of events that functions write (lua/outbox.lua): a time, then texts with their lengths; and the list of all
 // teams' events.
 import { withLimits } from '../../domain/key-limits.ts';
+import type { Counted, WindowName } from '../../domain/window-limits.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import { packClosed } from './packed-team.ts';
 import { readClosed } from './period-record.ts';
@@ -87,12 +88,15 @@ function factsOf(teamId: string, atMs: number, kind: string, values: readonly Bu
     case 'refused': {
       const { usage } = readReport(teamId, [textsOf(values[3]!), textsOf(values[4]!)], atMs);
       const keyId = String(values[2]);
-      const what = {
-        kind: 'limit_reached',
-        ...(keyId === '' ? {} : { keyId }),
-        ...(String(values[5]) === '' ? {} : { testKeys: true as const }),
-        usage,
-      } as const;
+      const what = { kind: 'limit_reached', ...(keyId === '' ? {} : { keyId }), usage } as const;
+      const by = String(values[5] ?? '');
+      if (by === 'test_keys') return { ...what, code: 'quota_exceeded', requiredCharacters: number(1), testKeys: true };
+      const [per, counts] = by.split(' ') as [WindowName | '', Counted?];
+      if (per !== '' && counts !== undefined) {
+        const code = String(values[0]) === 'rate_limited' ? 'rate_limited' : 'quota_exceeded';
+        const required = values[1]!.length === 0 ? {} : { requiredCharacters: number(1) };
+        return { ...what, code, window: { per, counts }, ...required };
+      }
       return String(values[0]) === 'credit_exhausted'
         ? { ...what, code: 'credit_exhausted', requiredMicro: number(1) }
         : { ...what, code: 'quota_exceeded', requiredCharacters: number(1) };

@@ -3,7 +3,9 @@ import { parseRange, writtenRange } from '../../domain/key-limits.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { TeamContents } from '../../ports/store-contents.ts';
+import { NO_WINDOWS } from '../../domain/window-limits.ts';
 import { ROWS } from './row-formats.ts';
+import { packWindowLimits, readWindowLimits } from './window-layout.ts';
 
 const { KEY_LIMITS: LIMITS, KEY_COUNTS: COUNTS, KEY_SLOT: ENTRY } = ROWS;
 /** Times in a window are stored modulo this. */
@@ -11,6 +13,7 @@ const LOW = 65_536;
 /** More than a prefix length can be. */
 const SCOPE = 255;
 const NONE = Buffer.alloc(LIMITS.bytes);
+const [DISABLED, HAS_WINDOWS] = [1, 2];
 
 /** Field `l:<key>` of a team. */
 export interface GuardedLimits {
@@ -19,9 +22,11 @@ export interface GuardedLimits {
 }
 
 export function packKeyLimits({ disabled, limits }: GuardedLimits): Buffer {
-  const { expiresAtMs = 0, requestsPerSecond = 0, characters = 0, allowedAddresses = [], scopes = [] } = limits;
-  const numbers = LIMITS.pack({ disabled: disabled ? 1 : 0, expiresAtMs, requestsPerSecond, characters });
-  return Buffer.concat([numbers, packScopes(scopes), packRanges(allowedAddresses)]);
+  const { expiresAtMs = 0, requestsPerSecond = 0, characters = 0, allowedAddresses = [], scopes = [], windows } = limits;
+  const windowed = packWindowLimits(windows ?? NO_WINDOWS);
+  const flags = (disabled ? DISABLED : 0) + (windowed.length > 0 ? HAS_WINDOWS : 0);
+  const numbers = LIMITS.pack({ disabled: flags, expiresAtMs, requestsPerSecond, characters });
+  return Buffer.concat([numbers, packScopes(scopes), packRanges(allowedAddresses), windowed]);
 }
 
 /** In front of the ranges: for each scope a byte that no range begins with and its number of bytes, then its text. */
@@ -41,7 +46,8 @@ export function packRanges(ranges: readonly string[]): Buffer {
 }
 
 export function readKeyLimits(bytes: Buffer = NONE): GuardedLimits {
-  const packed = bytes.length === 0 ? NONE : bytes;
+  const whole = bytes.length === 0 ? NONE : bytes;
+  const [windows, packed] = whole[0]! >= HAS_WINDOWS ? readWindowLimits(whole) : [undefined, whole];
   const { disabled, expiresAtMs, requestsPerSecond, characters } = LIMITS.read(packed);
   const { scopes, ranges } = readLists(packed.subarray(LIMITS.bytes));
   const limits: KeyLimits = {
@@ -50,8 +56,9 @@ export function readKeyLimits(bytes: Buffer = NONE): GuardedLimits {
     ...(characters > 0 ? { characters } : {}),
     ...(ranges.length > 0 ? { allowedAddresses: ranges } : {}),
     ...(scopes.length > 0 ? { scopes } : {}),
+    ...(windows === undefined ? {} : { windows }),
   };
-  return { disabled: disabled === 1, limits };
+  return { disabled: disabled % HAS_WINDOWS === DISABLED, limits };
 }
 
 function readLists(packed: Buffer): { readonly scopes: readonly string[]; readonly ranges: readonly string[] } {

@@ -1,6 +1,7 @@
 // Decodes the ledger's replies: bytes, read from front to back. lua/call.lua encodes them.
 import { minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
-import type { Admission, AdmissionRequest, Placed, QuotaExceeded, RateLimited, Resolution } from '../../ports/ledger.ts';
+import { windowNumberAt } from '../../domain/limits.ts';
+import type { Admission, AdmissionRequest, Placed, QuotaExceeded, RateLimited, Resolution, WindowStanding } from '../../ports/ledger.ts';
 
 /** Answers for operations that had no effect. */
 export type Undone =
@@ -53,13 +54,20 @@ export class ReplyReader {
       case 'P':
       case 'F':
         return this.#undone(letter);
+      case 'Y':
+        this.hasEvents = true;
+        return this.#refusedOrPlaced(request, this.#letter());
       case 'W': {
         const plan = this.#text();
         return { ...this.#placed(request, this.#letter()), plan };
       }
       default:
-        return REFUSALS.get(letter) ?? this.#placed(request, letter);
+        return REFUSALS.get(letter) ?? this.#refusedOrPlaced(request, letter);
     }
+  }
+
+  #refusedOrPlaced(request: AdmissionRequest, letter: string): RateLimited | Placed {
+    return letter === 'z' ? { ...this.#window(), ...this.#rateLimited() } : this.#placed(request, letter);
   }
 
   resolution(): Resolution | Undone {
@@ -79,6 +87,10 @@ export class ReplyReader {
       case '*': {
         const rate = { limit: this.#number(), remaining: this.#number(), of: letter === '*' ? ('key' as const) : undefined };
         return { ...this.#placed(request, this.#letter()), rate };
+      }
+      case '=': {
+        const windows = this.#windowStandings();
+        return { ...this.#placed(request, this.#letter()), windows };
       }
       case 'a':
         return { kind: 'admitted', reservation: undefined };
@@ -101,6 +113,8 @@ export class ReplyReader {
         return this.#placed(request, this.#letter());
       case 'q':
         return this.#quotaExceeded();
+      case 'Z':
+        return { ...this.#window(), ...this.#quotaExceeded() };
       case 'Q':
         return { ...this.#quotaExceeded(), of: 'key' };
       case 't':
@@ -112,6 +126,20 @@ export class ReplyReader {
       default:
         throw unreadable(letter);
     }
+  }
+
+  /** Of which limit of a window a refusal is. */
+  #window(): Pick<RateLimited, 'of' | 'window'> {
+    const { of, per, counts } = windowNumberAt(this.#byte());
+    return { ...(of === 'key' ? { of } : {}), window: { per, counts } };
+  }
+
+  #windowStandings(): WindowStanding[] {
+    return Array.from({ length: this.#byte() }, () => {
+      const { of, per, counts } = windowNumberAt(this.#byte());
+      const numbers = { limit: this.#number(), remaining: this.#number(), resetMs: this.#number() };
+      return { ...(of === 'key' ? { of } : {}), per, counts, ...numbers };
+    });
   }
 
   #rateLimited(): RateLimited {
@@ -129,7 +157,11 @@ export class ReplyReader {
   }
 
   #letter(): string {
-    return String.fromCharCode(this.#bytes.readUInt8(this.#at++));
+    return String.fromCharCode(this.#byte());
+  }
+
+  #byte(): number {
+    return this.#bytes.readUInt8(this.#at++);
   }
 
   #number(): number {

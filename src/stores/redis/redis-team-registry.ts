@@ -222,7 +222,13 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
-    return answering(async () => (await this.#report(teamId))?.usage);
+    return answering(async () => {
+      const report = await this.#report(teamId);
+      if (report === undefined || !hasWindows(report.usage)) return report?.usage;
+      // What leases hold that have ended has to come back first.
+      answered(await this.standing(teamId));
+      return (await this.#report(teamId))?.usage;
+    });
   }
 
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
@@ -266,6 +272,10 @@ export class RedisTeamRegistry implements TeamRegistry {
     const alone = name === 'create_team' || name === 'update_team' || name === 'standing';
     return this.#link.call({ name, teamId, keys: alone ? [team] : [team, keys], args });
   }
+}
+
+function hasWindows({ windows, keys }: Usage): boolean {
+  return windows !== undefined || keys.some((key) => key.windows !== undefined);
 }
 
 /** For functions that return a key's record and its state. */

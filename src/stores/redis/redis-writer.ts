@@ -26,6 +26,7 @@ import { serverTime } from './store-round.ts';
 import { lineOf } from './team-index.ts';
 import { allowanceField, packPlan, toldFields } from './team-layout.ts';
 import { packHead, packSlots, packRequest } from './team-raw.ts';
+import { windowCountFields } from './window-layout.ts';
 
 const SCAN_PIECE = 500;
 /** Request ids and related keys are kept this much longer than necessary, because the copy is compared before it is used. */
@@ -159,6 +160,8 @@ function teamCommands(contents: TeamContents): RedisWords[] {
   const commands: RedisWords[] = [
     ['HSET', names.team, ...fields, ...numbers, ...next, 'p', packPlan(team.limits), 'b', packBooks(contents), ...creditField(contents)],
   ];
+  const used = windowCountFields(contents.windowCounts);
+  if (used.length > 0) commands.push(['HSET', names.team, ...used]);
   const told = [...toldFields(contents), ...allowanceField(contents)];
   if (told.length > 0) commands.push(['HSET', names.team, ...told]);
   if (period.anchorMs !== team.createdAtMs) commands.push(['HSET', names.team, 'anchor', String(period.anchorMs)]);

@@ -22,7 +22,10 @@ const HEAD_HELD = { heldCharacters: 'I7', heldMicro: 'I7' } as const;
  * one, because rows written before are shorter.
  */
 export const ROWS = {
-  /** Field `p` of a team: 1 for credit, then the plan's numbers. Currency and period are texts in fields of their own. */
+  /**
+   * Field `p` of a team: 1 for credit, plus 2 if limits by minute to month follow the plan's numbers (`WINDOW_LIMIT`). Currency and
+   * period are texts in fields of their own.
+   */
   PLAN: recordFormat({ billing: 'I1', ...PLAN_NUMBERS }),
   /** Field `b` of a team: the period's number and bounds, the characters used in it, and the balance. */
   BOOKS: recordFormat({ number: 'd', startMs: 'd', endMs: 'd', usedCharacters: 'd', balanceMicro: 'd' }),
@@ -33,18 +36,36 @@ export const ROWS = {
    * in, and the day of the last count, 0 if the key's days include all counts. Rows of versions without days lack the day.
    */
   KEY: recordFormat({ word: 'I1', lastUsedAtMs: 'd', number: 'd', characters: 'd', requests: 'd', day: 'I3' }),
-  /** Field `l:<key>` of a team: whether the key is disabled, then its limits, 0 for none; its scopes and its address ranges follow. */
+  /**
+   * Field `l:<key>` of a team: 1 if the key is disabled, plus 2 if it is limited by minute to month, then its limits, 0 for none; its
+   * scopes and its address ranges follow, and at the end those by minute to month (`WINDOW_LIMIT`).
+   */
   KEY_LIMITS: recordFormat({ disabled: 'I1', expiresAtMs: 'd', requestsPerSecond: 'd', characters: 'd' }),
   /**
    * Field `w:<key>` of a team: the period and the characters held in it, maintained only if they are limited; then the key's rate
    * window: the time of the newest slot, that time in the scale of the slots, and how many there are; the slots follow.
    */
   KEY_COUNTS: recordFormat({ heldIn: 'I4', heldCharacters: 'I7', newestMs: 'I6', low: 'I2', total: 'I3' }),
+  /**
+   * A limit by minute to month: the window's number (domain/window-limits.ts), and its numbers, 0 for none. Such a list is the end of
+   * its field, and its last byte is how many there are.
+   */
+  WINDOW_LIMIT: recordFormat({ window: 'I1', requests: 'd', characters: 'd' }),
+  /**
+   * What a subject has used of its windows (domain/window-counts.ts): field `c` of a team for the team's own, `c:<key>` for a key's.
+   * How many requests were counted, then the windows.
+   */
+  WINDOW_TICKETS: recordFormat({ tickets: 'I6' }),
+  WINDOW_COUNT: recordFormat({ window: 'I1', startMs: 'I6', endMs: 'I6', from: 'I6', requests: 'I6', characters: 'I7', told: 'I1' }),
   /** How many slots of the key's window were taken at one time. */
   KEY_SLOT: recordFormat({ low: 'I2', count: 'I3' }),
-  /** A field of `:ids`, an open reservation: `untilMs` is the end of its lease; its key follows. */
+  /**
+   * A field of `:ids`, an open reservation: `untilMs` is the end of its lease; its key follows. If it was counted in windows, its state
+   * is `IS_OPEN_COUNTED` (lua/layout.lua), and its tickets are before the key, 0 for none.
+   */
   OPEN: recordFormat({ state: 'I1', ...OPEN_HELD, untilMs: 'd' }),
   OPEN_HELD: recordFormat(OPEN_HELD),
+  TICKETS: recordFormat({ team: 'I6', key: 'I6' }),
   /** A field of `:ids`, a resolved id: its state, and until when it is remembered. The row of an open one is longer. */
   DONE: recordFormat({ state: 'I1', untilMs: 'I6' }),
   /**

@@ -6,6 +6,8 @@ import type { TeamLimits } from '../../domain/plan.ts';
 import type { KeyChange, KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
 import { packRanges, packScopes, readKeyLimits } from './key-layout.ts';
 import { packNextPlan, readNextPlan } from './next-plan-codec.ts';
+import { withWindowUses } from '../../domain/window-counts.ts';
+import { packWindowLimits, readWindowCounts } from './window-layout.ts';
 import { BOOKS, packPlan, readAllowance, readKeyState, readPlan } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 
@@ -57,7 +59,7 @@ export function readTeam(teamId: string, values: unknown): Team {
 
 /** In the order in which the function reads them (lua/keys.lua); '' leaves a value unchanged. */
 export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (string | Buffer)[] {
-  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes } = limits;
+  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows } = limits;
   const word = <T>(value: T | null | undefined, written: (value: T) => string | Buffer): string | Buffer => {
     if (value === undefined) return '';
     return value === null ? 'none' : written(value);
@@ -67,6 +69,7 @@ export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (s
     disabled === undefined ? '' : disabled ? '1' : '0',
     ...[expiresAtMs, requestsPerSecond, characters].map((number) => word(number, String)),
     word(allowedAddresses, packRanges),
+    word(windows, packWindowLimits),
     word(scopes, packScopes),
   ];
 }
@@ -151,7 +154,9 @@ export function readReport(teamId: string, values: readonly unknown[], nowMs: nu
   const { allowanceUsed } = readAllowance(fields.get('allowance'), number);
   const keys = keysInOrder(teamId, records, fields, nowMs);
   const counted: KeyUsage[] = keys.map((key) => ({ ...key, ...countsIn(number, stateOf(fields.get(`k${key.keyId}`))) }));
-  return { usage: { team, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys: counted }, keys };
+  const usage: Usage = { team, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys: counted };
+  const windowCounts = readWindowCounts(fields);
+  return { usage: withWindowUses(usage, (subject) => windowCounts.get(subject), nowMs), keys };
 }
 
 /** A team's keys, from the hash of their records and the team's record. */

@@ -20,6 +20,7 @@ import { ROWS } from './row-formats.ts';
 import { activeWord, readAllowance, readKeyState, BOOKS, readPlan, readTold } from './team-layout.ts';
 import { isOpenRecord, readHead, readRequest, readWindow } from './team-raw.ts';
 import type { BooksHead } from './team-raw.ts';
+import { readWindowCounts } from './window-layout.ts';
 
 /** The keys of a team that are read as they are. */
 export const RAW_PARTS = [
@@ -92,6 +93,9 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     ...readAllowance(fields.get('allowance'), number),
     heldMicro: head?.heldMicro ?? 0,
     window: readWindow(raw.places, Math.max(head?.newestMs ?? 0, ...raw.places.slice(-1).map((slot) => ROWS.SLOT.read(slot).atMs))),
+    windowCounts: [...readWindowCounts(fields)]
+      .map(([subject, counts]) => ({ subject, counts }))
+      .toSorted((one, other) => (one.subject < other.subject ? -1 : 1)),
     keys,
     days: daysOf(raw, fields, keys, found),
     dayDone: Number(String(days.get('told') ?? 0)),
@@ -172,7 +176,7 @@ function keysOf(teamId: string, { team, keys: records }: RawTeam, current: numbe
   for (const name of fields.keys()) {
     if (name.startsWith('k') && name.length > 1 && !ids.has(name.slice(1)))
       found('key', 'it has a state but no record', { keyId: name.slice(1) });
-    if (/^[lnw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
+    if (/^[clnw]:/.test(name) && !ids.has(name.slice(2))) found('key', 'it has limits but no record', { keyId: name.slice(2) });
   }
   return keys.toSorted((one, other) => one.order - other.order).map(({ key }) => key);
 }

@@ -8,9 +8,12 @@ import { dayOf } from '../../domain/period.ts';
 import type { TeamContents, ToldRefusal } from '../../ports/store-contents.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
+import { firstWindow } from '../../domain/limits.ts';
+import { NO_WINDOWS } from '../../domain/window-limits.ts';
 import { CORRECTED } from './server-clocks.ts';
 import { recordFormat } from './record-format.ts';
 import { ROWS } from './row-formats.ts';
+import { packWindowLimits, readWindowLimits } from './window-layout.ts';
 
 const { BOOKS, KEY, PLAN, ALLOWANCE } = ROWS;
 export { BOOKS, KEY };
@@ -26,18 +29,25 @@ export const CONSTANTS: Readonly<Record<string, string | number>> = {
   FOLLOWED_STEP_MS,
   CORRECTED,
   PLAN_NUMBERS: `{ ${PLAN_NUMBERS.join(', ')} }`,
+  TEAM_WINDOWS: firstWindow('team'),
+  KEY_WINDOWS: firstWindow('key'),
   RECORD_TABLES: `{ ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`,
 };
 
-/** Field `p` of a team: a byte for billing, then the numbers; currency and period are separate text fields. */
+const [ON_CREDIT, HAS_WINDOWS] = [1, 2];
+
+/** Field `p` of a team: a byte for billing, the numbers, and the limits by minute to month; currency and period are separate texts. */
 export function packPlan(limits: TeamLimits): Buffer {
-  return PLAN.pack({ ...limits, billing: limits.billing === 'credit' ? 1 : 0 });
+  const windows = packWindowLimits(limits.windows);
+  const billing = (limits.billing === 'credit' ? ON_CREDIT : 0) + (windows.length > 0 ? HAS_WINDOWS : 0);
+  return Buffer.concat([PLAN.pack({ ...limits, billing }), windows]);
 }
 
 /** Records written before the last numbers of the list were introduced have 0 for them. */
-export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumber> {
-  const { billing, ...numbers } = PLAN.read(Buffer.concat([packed], PLAN.bytes));
-  return { billing: billing === 1 ? 'credit' : 'quota', ...numbers };
+export function readPlan(packed: Buffer): Pick<TeamLimits, 'billing' | LimitNumber | 'windows'> {
+  const [windows, before] = packed[0]! >= HAS_WINDOWS ? readWindowLimits(packed) : [NO_WINDOWS, packed];
+  const { billing, ...numbers } = PLAN.read(Buffer.concat([before], PLAN.bytes));
+  return { billing: billing % HAS_WINDOWS === ON_CREDIT ? 'credit' : 'quota', ...numbers, windows };
 }
 
 /** What test keys have used and hold of the plan's allowance in the current period, from the field `allowance` of a team. */

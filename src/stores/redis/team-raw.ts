@@ -3,39 +3,45 @@ import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { RequestContents, RequestState, TeamContents } from '../../ports/store-contents.ts';
 import { readRequestId } from './request-id-bytes.ts';
 import { ROWS } from './row-formats.ts';
+import { packTickets, readTickets } from './window-layout.ts';
 
 const STATES: readonly RequestState[] = ['open', 'committed', 'released', 'expired'];
-const { OPEN, DONE, HEAD, SLOT } = ROWS;
+/** What an open one adds if it was counted in windows, and if it is of the allowance for test keys (lua/layout.lua). */
+const OPEN_COUNTED = 4;
+const OF_ALLOWANCE = 8;
+const { OPEN, DONE, HEAD, SLOT, TICKETS } = ROWS;
 const NEVER = 281_474_976_710_655;
 const LONGEST = 4_294_967_295;
-/** Instead of 'open', for a reservation of the allowance for test keys. */
-const OF_ALLOWANCE = 4;
 
 /** A request id that is open or remembered (`OPEN`, `DONE`). */
 export function readRequest(id: Buffer, record: Buffer): RequestContents {
   const requestId = readRequestId(id);
-  const ofAllowance = record[0] === OF_ALLOWANCE;
-  const state = ofAllowance ? 'open' : STATES[record[0]!];
+  const word = record[0]!;
+  const ofAllowance = (word & OF_ALLOWANCE) !== 0;
+  const isCounted = (word & OPEN_COUNTED) !== 0;
+  const state = isOpenRecord(record) ? 'open' : STATES[word];
   if (state === undefined) throw new Error('a request has an unknown state');
   if (state !== 'open') {
     const { untilMs } = DONE.read(record);
     return { requestId, state, untilMs, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined, ofAllowance };
   }
   const { characters, priceMicro, periodNumber, untilMs } = OPEN.read(record);
-  const keyId = String(record.subarray(OPEN.bytes));
-  return { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance };
+  const keyId = String(record.subarray(OPEN.bytes + (isCounted ? TICKETS.bytes : 0)));
+  const counted = isCounted ? { tickets: readTickets(record.subarray(OPEN.bytes), keyId) } : {};
+  return { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, ...counted };
 }
 
 /** Whether a request id of this record is open. */
 export function isOpenRecord(record: Buffer): boolean {
-  return record[0] === OF_ALLOWANCE || STATES[record[0]!] === 'open';
+  return (record[0]! & ~(OF_ALLOWANCE | OPEN_COUNTED)) === 0;
 }
 
 export function packRequest(request: RequestContents): Buffer {
-  const { state: word, untilMs, keyId = '', characters, priceMicro, periodNumber = 0, ofAllowance } = request;
+  const { state: word, untilMs, keyId = '', characters, priceMicro, periodNumber = 0, ofAllowance, tickets } = request;
   if (word !== 'open') return DONE.pack({ state: STATES.indexOf(word), untilMs });
-  const state = ofAllowance ? OF_ALLOWANCE : STATES.indexOf(word);
-  return Buffer.concat([OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }), Buffer.from(keyId)]);
+  const state = (tickets === undefined ? 0 : OPEN_COUNTED) + (ofAllowance ? OF_ALLOWANCE : 0);
+  const counted = tickets === undefined ? [] : [packTickets(tickets, keyId)];
+  return Buffer.concat([OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }), ...counted, Buffer.from(keyId)]);
 }
 
 export type BooksHead = ReturnType<typeof HEAD.read>;

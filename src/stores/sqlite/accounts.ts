@@ -1,6 +1,9 @@
 // The team cache of transactions: each team is read once and written once, and operations in between work in memory.
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
+import { WindowCounts } from '../../domain/window-counts.ts';
+import type { StoredCounts } from '../../domain/window-counts.ts';
+import type { WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
 import { GUARD_COLUMNS, KeyGuard } from './key-guard.ts';
 import { RateWindow } from './rate-window.ts';
 import { HeldReservations } from './request-ids.ts';
@@ -60,6 +63,8 @@ const SQL = {
     window = ? WHERE team = ?`,
   writeKey: `UPDATE key_books SET last_used_at_ms = ?, period_no = ?, characters = ?, requests = ?, day_characters = ?,
     day_requests = ? WHERE team = ? AND key = ?`,
+  windowCounts: tuples<[counts: string]>('SELECT counts FROM window_counts WHERE team = ? AND subject = ?'),
+  writeWindowCounts: 'INSERT OR REPLACE INTO window_counts (team, subject, counts) VALUES (?, ?, ?)',
   writeGuard: 'UPDATE key_limits SET held_period_no = ?, held_characters = ?, window_newest_ms = ?, window = ? WHERE key = ?',
 };
 
@@ -70,6 +75,7 @@ export class Accounts {
   readonly #changedAllowances: TeamAccount[] = [];
   readonly #changedKeys: KeyAccount[] = [];
   readonly #changedGuards: KeyAccount[] = [];
+  readonly #changedWindows: { readonly team: number; readonly subject: WindowSubject; readonly counts: WindowCounts }[] = [];
   #version: SQLOutputValue = null;
 
   constructor(database: DatabaseSync) {
@@ -127,6 +133,32 @@ export class Accounts {
     this.#changedAllowances.push(team);
   }
 
+  /** What a subject of the team has used of its windows; read on first use. */
+  windowCounts(team: TeamAccount, subject: WindowSubject): WindowCounts {
+    const known = team.windowCounts.get(subject);
+    if (known !== undefined) return known;
+    const row = this.#sql.windowCounts.get(team.no, subject);
+    const counts = new WindowCounts(storedCounts(row?.[0]));
+    team.windowCounts.set(subject, counts);
+    return counts;
+  }
+
+  /** Characters of a reservation with these tickets are not charged after all. */
+  giveBack(team: TeamAccount, tickets: WindowTickets | undefined, characters: number): void {
+    if (tickets === undefined || characters === 0) return;
+    for (const [subject, ticket] of Object.entries(tickets) as [WindowSubject, number][]) {
+      this.windowCounts(team, subject).giveBack(ticket, characters);
+      this.touchWindows(team, subject);
+    }
+  }
+
+  touchWindows(team: TeamAccount, subject: WindowSubject): void {
+    const counts = this.windowCounts(team, subject);
+    if (counts.changed) return;
+    counts.changed = true;
+    this.#changedWindows.push({ team: team.no, subject, counts });
+  }
+
   touch(team: TeamAccount): void {
     if (team.changed) return;
     team.changed = true;
@@ -172,6 +204,11 @@ export class Accounts {
       guard!.changed = false;
     }
     this.#changedGuards.length = 0;
+    for (const { team, subject, counts } of this.#changedWindows) {
+      this.#sql.writeWindowCounts.run(team, subject, JSON.stringify(counts.stored()));
+      counts.changed = false;
+    }
+    this.#changedWindows.length = 0;
   }
 
   /** Called after a rollback, and after anything else wrote these tables: the cache no longer matches the file. */
@@ -181,6 +218,7 @@ export class Accounts {
     this.#changedAllowances.length = 0;
     this.#changedKeys.length = 0;
     this.#changedGuards.length = 0;
+    this.#changedWindows.length = 0;
   }
 
   #guarding(key: KeyAccount): KeyAccount {
@@ -188,6 +226,11 @@ export class Accounts {
     if (row !== undefined) key.guard = new KeyGuard(row);
     return key;
   }
+}
+
+/** From their column; `undefined` if nothing was counted. */
+export function storedCounts(column: string | undefined): StoredCounts | undefined {
+  return column === undefined ? undefined : (JSON.parse(column) as StoredCounts);
 }
 
 /** A team in memory: limits, counters, window and the keys used so far. */
@@ -201,6 +244,8 @@ export class TeamAccount {
   leaseDueMs: number;
   /** By key id and by number. */
   readonly keys = new Map<string | number, KeyAccount>();
+  /** By subject, those that were needed so far. */
+  readonly windowCounts = new Map<WindowSubject, WindowCounts>();
   /** What open reservations made since the team was read hold; others are looked up in the file. */
   readonly held = new HeldReservations();
   /** `undefined` until it is computed. */

@@ -9,19 +9,21 @@ import type { SqlRow } from './statements.ts';
 
 /** The columns of `key_limits` for reporting, with names that no other table uses. */
 export const LIMIT_COLUMNS = `l.disabled, l.expires_at_ms, l.requests_per_second AS key_requests_per_second,
-  l.characters AS key_characters, l.addresses, l.scopes`;
+  l.characters AS key_characters, l.addresses, l.scopes, l.windows AS key_windows`;
 
 export const GUARD_COLUMNS = `${LIMIT_COLUMNS}, l.held_period_no, l.held_characters, l.window_newest_ms, l.window`;
 
 /** From a row with `LIMIT_COLUMNS`, which are all null for a key without limits. */
 export function limitsOfRow(row: SqlRow): KeyLimits {
-  const { expires_at_ms: expires, key_requests_per_second: rate, key_characters: characters, addresses, scopes } = row;
+  const { expires_at_ms: expires, key_requests_per_second: rate, key_characters: characters, addresses } = row;
+  const { scopes, key_windows: windows } = row;
   return {
     ...(isSet(expires) ? { expiresAtMs: Number(expires) } : {}),
     ...(isSet(rate) ? { requestsPerSecond: Number(rate) } : {}),
     ...(isSet(characters) ? { characters: Number(characters) } : {}),
     ...(isSet(addresses) ? { allowedAddresses: JSON.parse(String(addresses)) as string[] } : {}),
     ...(isSet(scopes) ? { scopes: JSON.parse(String(scopes)) as string[] } : {}),
+    ...(isSet(windows) ? { windows: String(windows) } : {}),
   };
 }
 

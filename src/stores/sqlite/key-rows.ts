@@ -53,14 +53,14 @@ const SQL = {
   dropLimits: 'DELETE FROM key_limits WHERE key = ?',
   // Recounts what is held, to include reservations made before the limit was set; without a rate, no window is kept.
   setLimits: `INSERT INTO key_limits
-      (key, team, disabled, expires_at_ms, requests_per_second, characters, addresses, scopes, held_period_no, held_characters)
-    SELECT k.no, k.team, $disabled, $expires, $rate, $characters, $addresses, $scopes, b.period_no, iif($characters IS NULL, 0, (
+      (key, team, disabled, expires_at_ms, requests_per_second, characters, addresses, scopes, windows, held_period_no, held_characters)
+    SELECT k.no, k.team, $disabled, $expires, $rate, $characters, $addresses, $scopes, $windows, b.period_no, iif($characters IS NULL, 0, (
         SELECT coalesce(sum(o.characters), 0) FROM operations o
         WHERE o.team = k.team AND o.state = ${OPEN} AND o.key = k.no AND o.period_no = b.period_no))
       FROM keys k JOIN books b ON b.team = k.team WHERE k.no = $key
     ON CONFLICT (key) DO UPDATE SET disabled = excluded.disabled, expires_at_ms = excluded.expires_at_ms,
       requests_per_second = excluded.requests_per_second, characters = excluded.characters, addresses = excluded.addresses,
-      scopes = excluded.scopes,
+      scopes = excluded.scopes, windows = excluded.windows,
       held_period_no = excluded.held_period_no, held_characters = excluded.held_characters,
       window = iif(excluded.requests_per_second IS NULL, x'', window)`,
 };
@@ -140,7 +140,7 @@ export class KeyRows {
     const isGuarded = disabled || hasLimits(limits);
     this.#sql.setGuarded.run(Number(isGuarded), no);
     if (!isGuarded) return void this.#sql.dropLimits.run(no);
-    const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes } = limits;
+    const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows } = limits;
     this.#sql.setLimits.run({
       $key: no,
       $disabled: Number(disabled),
@@ -149,6 +149,7 @@ export class KeyRows {
       $characters: characters ?? null,
       $addresses: allowedAddresses === undefined ? null : JSON.stringify(allowedAddresses),
       $scopes: scopes === undefined ? null : JSON.stringify(scopes),
+      $windows: windows ?? null,
     });
   }
 

@@ -7,6 +7,7 @@ import { periodBy, sameLength } from '../../domain/period-rule.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { Accounts, KeyAccount, TeamAccount } from './accounts.ts';
 import type { NextPlans } from './next-plans.ts';
+import { readTickets } from './request-ids.ts';
 import { EXPIRED, LIMITS, OPEN } from './sqlite-schema.ts';
 import { columnOf, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -40,10 +41,10 @@ export const OF_TESTS = "coalesce(sum(iif(k.mode = 'test', characters, 0)), 0)";
 const MOVED_CREDIT = 'added_micro > 0 OR deducted_micro > 0 OR opening_micro <> balance_micro';
 
 const SQL = {
-  expire: tuples<[periodNo: number, characters: number, priceMicro: number, key: number, ofAllowance: number]>(`
+  expire: tuples<[periodNo: number, characters: number, priceMicro: number, key: number, ofAllowance: number, tickets: string | null]>(`
     UPDATE operations SET state = ${EXPIRED}, until_ms = until_ms + ${REMEMBER_MS} WHERE (request_id, team) IN
       (SELECT request_id, team FROM operations WHERE team = ? AND state = ${OPEN} AND until_ms <= ? ORDER BY until_ms LIMIT ?)
-    RETURNING period_no, characters, price_micro, key, of_allowance`),
+    RETURNING period_no, characters, price_micro, key, of_allowance, tickets`),
   nextEnd: tuples<[number | null]>(`SELECT min(until_ms) FROM operations WHERE team = ? AND state = ${OPEN}`),
   anchor: tuples<[number]>(`SELECT coalesce(p.anchor_ms, t.created_at_ms) FROM teams t
     LEFT JOIN periods p ON p.team = t.no AND p.no = ? WHERE t.no = ?`),
@@ -99,8 +100,9 @@ export class Periods {
   endLeases(team: TeamAccount, nowMs: number, rowsMax: number): void {
     const ended = this.#sql.expire.all(team.no, nowMs, rowsMax);
     const limitsKeys = ended.length > 0 && this.#accounts.limitsKeys(team);
-    for (const [periodNo, characters, priceMicro, key, ofAllowance] of ended) {
+    for (const [periodNo, characters, priceMicro, key, ofAllowance, tickets] of ended) {
       if (limitsKeys) this.#accounts.hold(this.#accounts.key(team, key)!, -characters, periodNo);
+      this.#accounts.giveBack(team, readTickets(tickets), characters);
       team.counts.heldMicro -= priceMicro;
       // Holds of a past period are no longer in the counters.
       const isCurrent = periodNo === team.counts.periodNo;

@@ -1,6 +1,7 @@
 // Request ids: open, settled, and deleted in small batches when they are no longer remembered.
 import type { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
+import type { WindowTickets } from '../../domain/window-limits.ts';
 import type { TeamAccount } from './accounts.ts';
 import { OPEN, RELEASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
@@ -26,11 +27,13 @@ export interface Held {
   readonly periodNo: number;
   /** Whether it is of the allowance for test keys. */
   readonly ofAllowance: boolean;
+  /** In the windows of its subjects, if it was counted in any. */
+  readonly tickets?: WindowTickets | undefined;
 }
 
-const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no, of_allowance)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null, ofAllowance: false };
+const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no, of_allowance, tickets)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null, ofAllowance: false, tickets: undefined };
 const RANGE = '(request_id, team) > (?, ?) AND (request_id, team) <= (?, ?)';
 const FIRST: readonly [string, number] = ['', -1];
 const RESOLVED = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
@@ -42,8 +45,8 @@ const SQL = {
   add: `INSERT ${ADDED}`,
   // Replaces an expired row of the id that has not been deleted yet.
   addOver: `INSERT OR REPLACE ${ADDED}`,
-  resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number, ofAllowance: number]>(
-    `${RESOLVED} RETURNING key, characters, price_micro, period_no, of_allowance`,
+  resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number, ofAllowance: number, tickets: string | null]>(
+    `${RESOLVED} RETURNING key, characters, price_micro, period_no, of_allowance, tickets`,
   ),
   resolveHeld: RESOLVED,
   rangeEnd: tuples<[string, number]>(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
@@ -75,11 +78,12 @@ export class RequestIds {
    * kept unless `over` is set.
    */
   add(team: TeamAccount, requestId: string, held: Held | undefined, untilMs: number, nowMs: number, over: boolean): boolean {
-    const { key, characters, priceMicro, periodNo, ofAllowance } = held ?? NOTHING;
+    const { key, characters, priceMicro, periodNo, ofAllowance, tickets } = held ?? NOTHING;
     const state = held === undefined ? RELEASED : OPEN;
     const statement = over ? this.#sql.addOver : this.#sql.add;
     try {
-      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo, ofAllowance ? 1 : 0);
+      const written = tickets === undefined ? null : JSON.stringify(tickets);
+      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo, ofAllowance ? 1 : 0, written);
     } catch (error) {
       // Ids repeat so rarely that handling an error is cheaper than counting changes every time.
       if (constraintViolationOf(error) === 'exists') return false;
@@ -102,8 +106,8 @@ export class RequestIds {
     }
     const row = this.#sql.resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no);
     if (row === undefined) return undefined;
-    const [key, characters, priceMicro, periodNo, ofAllowance] = row;
-    return { key, characters, priceMicro, periodNo, ofAllowance: ofAllowance === 1 };
+    const [key, characters, priceMicro, periodNo, ofAllowance, tickets] = row;
+    return { key, characters, priceMicro, periodNo, ofAllowance: ofAllowance === 1, tickets: readTickets(tickets) };
   }
 
   /**
@@ -124,6 +128,11 @@ export class RequestIds {
     const row = this.#sql.firstResolved.get();
     return row !== undefined && row[0] <= nowMs;
   }
+}
+
+/** From its column. */
+export function readTickets(column: string | null): WindowTickets | undefined {
+  return column === null ? undefined : (JSON.parse(column) as WindowTickets);
 }
 
 interface Entry {

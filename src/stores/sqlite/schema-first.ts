@@ -32,6 +32,8 @@ CREATE TABLE teams (
   test_allowance INTEGER NOT NULL CHECK (test_allowance ${WHOLE}),
   currency TEXT NOT NULL,
   period TEXT NOT NULL,
+  -- The limits by minute to month (domain/window-limits.ts); empty for none.
+  windows TEXT NOT NULL DEFAULT '',
   -- 0 not deleted; 1 being deleted; 2 being deleted, but its usage is kept; 3 only its usage is left. From 1 on only the deletion
   -- and the history use the row.
   erasure INTEGER NOT NULL DEFAULT 0 CHECK (erasure BETWEEN 0 AND 3),
@@ -98,6 +100,7 @@ CREATE TABLE key_limits (
   requests_per_second INTEGER CHECK (requests_per_second BETWEEN 1 AND 9007199254740991),
   characters INTEGER CHECK (characters BETWEEN 1 AND 9007199254740991),
   addresses TEXT CHECK (json_valid(addresses)),
+  windows TEXT,
   -- What the key's open reservations hold in this period; only maintained while its characters are limited.
   held_period_no INTEGER NOT NULL DEFAULT 0 CHECK (held_period_no >= 0),
   held_characters INTEGER NOT NULL DEFAULT 0 CHECK (held_characters ${WHOLE}),
@@ -106,6 +109,15 @@ CREATE TABLE key_limits (
   window BLOB NOT NULL DEFAULT x'' CHECK (length(window) <= 16384)
 ) STRICT;
 CREATE INDEX key_limits_by_team ON key_limits (team);
+
+-- What a subject ('team', or 'key:' and a key's id) has used of its limits by minute to month (domain/window-counts.ts). Only of
+-- subjects that have or had such limits; never deleted before the team, because reservations have tickets of it.
+CREATE TABLE window_counts (
+  team INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  counts TEXT NOT NULL CHECK (json_valid(counts)),
+  PRIMARY KEY (team, subject)
+) STRICT, WITHOUT ROWID;
 
 -- The part of a key that operations change. Counts are of the period it was last charged in; usage has the earlier ones.
 CREATE TABLE key_books (
@@ -201,6 +213,8 @@ CREATE TABLE operations (
   period_no INTEGER,
   -- Whether it is of the allowance for test keys.
   of_allowance INTEGER NOT NULL DEFAULT 0 CHECK (of_allowance BETWEEN 0 AND 1),
+  -- With which its characters come back to the windows of its subjects; null if it was counted in none.
+  tickets TEXT,
   PRIMARY KEY (request_id, team),
   CHECK (state = 2 OR (key IS NOT NULL AND period_no IS NOT NULL))
 ) STRICT, WITHOUT ROWID;

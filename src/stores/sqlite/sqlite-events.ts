@@ -3,7 +3,7 @@ import { creditReached, eventIds, nextCharacters, percentsReached } from '../../
 import type { EventChange, EventRules } from '../../domain/event-rules.ts';
 import { costMicro } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
-import type { CreditExhausted, QuotaExceeded } from '../../ports/ledger.ts';
+import type { CreditExhausted, QuotaExceeded, RateLimited } from '../../ports/ledger.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
@@ -12,6 +12,7 @@ import { TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
+import type { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {
   keep: 'INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)',
@@ -73,13 +74,30 @@ export class SqliteEvents implements HistoryHooks {
     if (whose.quotaToldIn !== periodNo) this.#quotaRefused(whose, team, characters, nowMs);
   }
 
+  /** A request of this key was refused by a window, which is told of once in that window. `characters`: those to reserve. */
+  refusedByWindow(
+    key: KeyAccount,
+    refusal: RateLimited | QuotaExceeded,
+    windowed: WindowAccounts,
+    characters: number | undefined,
+    nowMs: number,
+  ): void {
+    const { team } = key;
+    const startMs = windowed.tell(team, key, refusal);
+    const { window } = refusal;
+    if (startMs === undefined || window === undefined) return;
+    const [of, keyId] = refusal.of === 'key' ? [key.keyId, { keyId: key.keyId }] : [team.teamId, {}];
+    const facts = { kind: 'limit_reached', code: refusal.kind, window, ...keyId, ...required(characters) } as const;
+    this.keep(eventIds.windowLimit(of, window.per, startMs), team.teamId, nowMs, { ...facts, usage: this.#usageNow(team, nowMs) });
+  }
+
   #creditRefused(team: TeamAccount, characters: number, nowMs: number): void {
     const code = 'credit_exhausted';
     const [before = 0, told = 0] = this.#sql.toldRefusal.get(team.no, WHOLE_TEAM, code) ?? [];
     team.isCreditTold = true;
     if (told === 1) return;
     const requiredMicro = costMicro(characters, team.limits.minorPerMillion);
-    const facts = { kind: 'limit_reached', code, requiredMicro, usage: this.#usageNow(team) } as const;
+    const facts = { kind: 'limit_reached', code, requiredMicro, usage: this.#usageNow(team, nowMs) } as const;
     this.keep(eventIds.creditLimit(team.teamId, before + 1), team.teamId, nowMs, facts);
     this.#sql.setToldRefusal.run(team.no, WHOLE_TEAM, code, before + 1);
   }
@@ -91,7 +109,7 @@ export class SqliteEvents implements HistoryHooks {
     const [toldIn] = this.#sql.toldRefusal.get(team.no, of, code) ?? [];
     whose.quotaToldIn = periodNo;
     if (toldIn === periodNo) return;
-    const usage = this.#usageNow(team);
+    const usage = this.#usageNow(team, nowMs);
     const period = { startMs: usage.periodStartMs, number: periodNo };
     this.keep(eventIds.quotaLimit(id, period), team.teamId, nowMs, { kind: 'limit_reached', code, ...keyId, requiredCharacters, usage });
     this.#sql.setToldRefusal.run(team.no, of, code, periodNo);
@@ -103,7 +121,7 @@ export class SqliteEvents implements HistoryHooks {
     const [toldIn] = this.#sql.toldRefusal.get(team.no, TEST_KEYS, code) ?? [];
     team.allowanceToldIn = periodNo;
     if (toldIn === periodNo) return;
-    const usage = this.#usageNow(team);
+    const usage = this.#usageNow(team, nowMs);
     const id = eventIds.testLimit(team.teamId, { startMs: usage.periodStartMs, number: periodNo });
     this.keep(id, team.teamId, nowMs, { kind: 'limit_reached', code, testKeys: true, requiredCharacters, usage });
     this.#sql.setToldRefusal.run(team.no, TEST_KEYS, code, periodNo);
@@ -158,15 +176,15 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   #quota(team: TeamAccount, nowMs: number): void {
-    this.#keepReached(team.no, team.counts.periodNo, this.#usageNow(team), nowMs);
+    this.#keepReached(team.no, team.counts.periodNo, this.#usageNow(team, nowMs), nowMs);
   }
 
   /** The transaction's counts must be written before rows are read. */
-  #usageNow(team: TeamAccount): Usage {
+  #usageNow(team: TeamAccount, nowMs: number): Usage {
     const { accounts, usage } = this.#parts;
     accounts.touch(team);
     accounts.flush();
-    return usage.current(team.no);
+    return usage.current(team.no, nowMs);
   }
 
   #keepReached(no: number, periodNo: number, usage: Usage, nowMs: number): void {
@@ -186,4 +204,8 @@ export class SqliteEvents implements HistoryHooks {
   #lastPercent(team: number, periodNo: number): number {
     return this.#sql.lastPercent.get(team, periodNo)?.[0] ?? 0;
   }
+}
+
+function required(characters: number | undefined): { readonly requiredCharacters?: number } {
+  return characters === undefined ? {} : { requiredCharacters: characters };
 }

@@ -4,6 +4,7 @@
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
+import { nextTickets, tooSmallWindow, windowRefusal, windowStandings } from '../../domain/windowed-subjects.ts';
 import type {
   Admission,
   AdmissionRequest,
@@ -22,13 +23,14 @@ import type {
 import { readPairs } from '../records/glossary-record.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import { fullForMs } from './key-guard.ts';
-import type { FromCaller, KeyGuard } from './key-guard.ts';
+import type { KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
 import type { Held } from './request-ids.ts';
 import { COMMITTED, EXPIRED, OPEN, RELEASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
+import { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {
   pairs: tuples<[string]>("SELECT value FROM records WHERE team = ? AND kind = 'pairs' AND id = ?"),
@@ -46,6 +48,7 @@ export class SqliteLedger implements Ledger {
   readonly #periods: Parts['periods'];
   readonly #ids: Parts['ids'];
   readonly #events: Parts['events'];
+  readonly #windowed: WindowAccounts;
   readonly #sql: Statements<typeof SQL>;
 
   constructor({ database, group, accounts, periods, ids, events }: Parts) {
@@ -54,6 +57,7 @@ export class SqliteLedger implements Ledger {
     this.#periods = periods;
     this.#ids = ids;
     this.#events = events;
+    this.#windowed = new WindowAccounts(accounts);
     this.#sql = prepared(database, SQL);
   }
 
@@ -76,7 +80,13 @@ export class SqliteLedger implements Ledger {
     if (team === undefined) return { kind: 'key_unknown' };
     this.#periods.update(team, nowMs);
     const key = this.#accounts.key(team, request.keyId);
-    if (key !== undefined && !key.isRevoked && key.guard === undefined && team.window.hasRoom(team.limits.requestsPerSecond, nowMs)) {
+    if (
+      key !== undefined &&
+      !key.isRevoked &&
+      key.guard === undefined &&
+      team.window.hasRoom(team.limits.requestsPerSecond, nowMs) &&
+      windowRefusal(this.#windowed.of(team, key), toReserve(request), nowMs) === undefined
+    ) {
       // Only a known id can still prevent the admission: inserting its row detects that before anything else is written.
       const answer = this.#judge(request, team, key, nowMs);
       const placed = this.#place(request, team, key, answer, nowMs, false);
@@ -101,33 +111,46 @@ export class SqliteLedger implements Ledger {
   }
 
   readonly #check = (check: CallerCheck, nowMs: number): CheckedCaller => {
-    const { teamId, keyId } = check;
-    const team = this.#accounts.team(teamId, keyId);
-    const key = team && this.#accounts.key(team, keyId);
+    const team = this.#accounts.team(check.teamId, check.keyId);
+    const key = team && this.#accounts.key(team, check.keyId);
     if (team === undefined || key === undefined) return { kind: 'key_unknown' };
     return this.#callerRefusal(team, key, check, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
   };
 
-  /** Checks key and rate, for a request that takes a slot or only asks. */
-  #callerRefusal(team: TeamAccount, key: KeyAccount, from: FromCaller, nowMs: number, takesPlace: boolean): CallerRefusal | undefined {
+  /** Checks key, rate and windows, for a request that takes a slot or only asks. */
+  #callerRefusal(
+    team: TeamAccount,
+    key: KeyAccount,
+    asked: CallerCheck | AdmissionRequest,
+    nowMs: number,
+    takesPlace: boolean,
+  ): CallerRefusal | undefined {
     if (key.isRevoked) return { kind: 'key_revoked' };
     const { guard } = key;
-    const barred = guard?.refusal(from, nowMs);
+    const barred = guard?.refusal(asked, nowMs);
     if (barred !== undefined) return barred;
     this.#stamp(key, nowMs);
     // Saved even on a refusal: slots that were freed or moved must stay so, whatever the clock does next.
     this.#accounts.touch(team);
     const limit = team.limits.requestsPerSecond;
-    // If the key has a window too, it is not certain yet that a slot will be taken.
-    const retryAfterMs = takesPlace && guard === undefined ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
+    const windowed = this.#windowed.of(team, key);
+    // If anything else may refuse it, it is not certain yet that a slot will be taken.
+    const isLast = guard === undefined && windowed.length === 0;
+    const retryAfterMs = takesPlace && isLast ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
     if (retryAfterMs > 0) return { kind: 'rate_limited', limit, retryAfterMs, fullForMs: fullForMs(retryAfterMs, guard, nowMs) };
-    if (guard === undefined) return undefined;
-    this.#accounts.touchGuard(key);
-    return guard.rateRefusal(nowMs);
+    if (isLast) return undefined;
+    if (guard !== undefined) this.#accounts.touchGuard(key);
+    const characters = 'reserve' in asked ? toReserve(asked) : undefined;
+    const refusal: CallerRefusal | undefined =
+      guard?.rateRefusal(nowMs) ?? windowRefusal(windowed, characters, nowMs, guard?.limits.expiresAtMs);
+    if (refusal?.kind === 'rate_limited' && refusal.window !== undefined)
+      this.#events?.refusedByWindow(key, refusal, this.#windowed, characters, nowMs);
+    return refusal;
   }
 
   /** The result for a request that has a slot. Changes nothing. */
-  #judge(request: AdmissionRequest, { no, limits, counts }: TeamAccount, key: KeyAccount, nowMs: number): Placed {
+  #judge(request: AdmissionRequest, team: TeamAccount, key: KeyAccount, nowMs: number): Placed {
+    const { no, limits, counts } = team;
     const { requestId, teamId, reserve, leaseMs, glossary } = request;
     const maxCharacters = limits.maxCharactersPerRequest;
     if (request.characters !== undefined && request.characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
@@ -135,7 +158,10 @@ export class SqliteLedger implements Ledger {
     const characters = request.charged ?? request.characters;
     const dictionary = glossary === undefined ? undefined : this.#dictionary(no, glossary);
     if (typeof dictionary === 'object') return dictionary;
-    const refusal = (key.guard && keyRefusal(key, key.guard, counts, characters)) ?? accountRefusal(key, characters);
+    const refusal =
+      tooSmallWindow(this.#windowed.of(team, key), characters, nowMs) ??
+      (key.guard && keyRefusal(key, key.guard, counts, characters)) ??
+      accountRefusal(key, characters);
     if (refusal !== undefined) return refusal;
     const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
     return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
@@ -149,15 +175,18 @@ export class SqliteLedger implements Ledger {
     const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
     const { limits, counts } = team;
     const ofAllowance = usesAllowance(key);
+    const windowed = this.#windowed.of(team, key);
     const held = reservation && {
       key: key.no,
       characters: reservation.characters,
       priceMicro: limits.billing === 'credit' && !ofAllowance ? costMicro(reservation.characters, limits.minorPerMillion) : 0,
       periodNo: counts.periodNo,
       ofAllowance,
+      tickets: nextTickets(windowed),
     };
     if (!this.#ids.add(team, request.requestId, held, reservation?.leaseUntilMs ?? nowMs + REMEMBER_MS, nowMs, over)) return undefined;
     this.#stamp(key, nowMs);
+    this.#windowed.count(windowed, team, held?.characters ?? 0, nowMs);
     team.window.take(nowMs);
     const { guard } = key;
     if (guard !== undefined) {
@@ -173,13 +202,17 @@ export class SqliteLedger implements Ledger {
       team.leaseDueMs = Math.min(team.leaseDueMs, reservation.leaseUntilMs);
     }
     if (answer.kind === 'quota_exceeded' || answer.kind === 'credit_exhausted') {
-      this.#events?.refused(key, answer, request.charged ?? request.characters!, nowMs);
+      const characters = request.charged ?? request.characters!;
+      if (answer.kind === 'quota_exceeded' && answer.window !== undefined)
+        this.#events?.refusedByWindow(key, answer, this.#windowed, characters, nowMs);
+      else this.#events?.refused(key, answer, characters, nowMs);
     }
     const placed = request.reportPlan === true ? { ...answer, plan: this.#accounts.planOf(team) } : answer;
     if (request.reportRate !== true) return placed;
     const limit = limits.requestsPerSecond;
     const rate = { limit, remaining: limit - team.window.total };
-    return { ...placed, rate: guard === undefined ? rate : guard.nearer(rate) };
+    const windows = windowed.length === 0 ? {} : { windows: windowStandings(windowed, nowMs) };
+    return { ...placed, rate: guard === undefined ? rate : guard.nearer(rate), ...windows };
   }
 
   #stamp(key: KeyAccount, nowMs: number): void {
@@ -211,7 +244,9 @@ export class SqliteLedger implements Ledger {
     // The key of a reservation always exists.
     const key = this.#accounts.key(team, held.key)!;
     if (key.guard !== undefined) this.#accounts.hold(key, -held.characters, held.periodNo);
-    if (isCommit) this.#charge(key, characters === undefined ? held : partOf(held, characters), isCurrent, nowMs);
+    const charged = characters === undefined ? held : partOf(held, characters);
+    if (isCommit) this.#charge(key, charged, isCurrent, nowMs);
+    this.#accounts.giveBack(team, held.tickets, held.characters - (isCommit ? charged.characters : 0));
     this.#accounts.touch(team);
     return { kind: isCommit ? 'committed' : 'released' };
   };
@@ -245,6 +280,11 @@ export class SqliteLedger implements Ledger {
     this.#ids.add(team, requestId, undefined, nowMs + REMEMBER_MS, nowMs, true);
     return { kind: 'released' };
   }
+}
+
+/** How many characters a request would reserve; `undefined` if none. */
+function toReserve({ reserve, characters, charged }: AdmissionRequest): number | undefined {
+  return reserve && characters !== undefined ? (charged ?? characters) : undefined;
 }
 
 /** Checked after the glossary and before the team's quota: the key's own characters in the team's period. */

@@ -6,6 +6,7 @@ import type { EntryPieces } from '../../domain/entries-text.ts';
 import { movedCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
+import type { WindowSubject } from '../../domain/window-limits.ts';
 import type {
   KeyContents,
   LooseChange,
@@ -25,9 +26,11 @@ import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
 import { lastSeenMs } from '../records/record-gateways.ts';
 import { COPIED_SHARED_TABLES } from '../records/record-tables.ts';
+import { storedCounts } from './accounts.ts';
 import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
 import { RateWindow } from './rate-window.ts';
+import { readTickets } from './request-ids.ts';
 import { eventOf } from './sqlite-outbox.ts';
 import type { EventRow } from './sqlite-outbox.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT, OPEN, TEST_KEYS } from './sqlite-schema.ts';
@@ -45,12 +48,13 @@ export const STATES: readonly RequestState[] = ['open', 'committed', 'released',
 export const NO_DIGEST = 'none:';
 
 /** The stored part of a request id; what a settled one held no longer matters. */
-interface RequestRow extends Omit<RequestContents, 'state' | 'keyId' | 'periodNumber' | 'ofAllowance'> {
+interface RequestRow extends Omit<RequestContents, 'state' | 'keyId' | 'periodNumber' | 'ofAllowance' | 'tickets'> {
   readonly team: number;
   readonly state: number;
   readonly keyId: string | null;
   readonly periodNumber: number | null;
   readonly ofAllowance: number;
+  readonly tickets: string | null;
 }
 
 interface PeriodRow extends Pick<PeriodContents, 'number' | 'startMs' | 'endMs' | 'allowanceUsed'> {
@@ -74,7 +78,7 @@ interface UseRow {
   readonly requests: number;
 }
 
-const REQUEST = `${named('o', 'team', 'requestId', 'state', 'untilMs', 'characters', 'priceMicro', 'ofAllowance')}, o.period_no AS periodNumber`;
+const REQUEST = `${named('o', 'team', 'requestId', 'state', 'untilMs', 'characters', 'priceMicro', 'ofAllowance', 'tickets')}, o.period_no AS periodNumber`;
 
 const SQL = {
   behind: tuples<[no: number]>(`SELECT no FROM teams WHERE no > ? AND erasure = ${NOT_ERASED} ORDER BY no LIMIT ?`),
@@ -100,6 +104,9 @@ const SQL = {
       SELECT period_no, key, characters, requests FROM usage WHERE team = $team
       UNION ALL SELECT period_no, key, characters, requests FROM key_books WHERE team = $team AND requests > 0
     ) JOIN keys k ON k.no = key WHERE period_no < $current GROUP BY period_no, key ORDER BY period_no, key`),
+  windowCounts: tuples<[subject: WindowSubject, counts: string]>(
+    'SELECT subject, counts FROM window_counts WHERE team = ? ORDER BY subject',
+  ),
   open: objects<RequestRow>(`SELECT ${REQUEST}, k.key_id AS keyId FROM operations o LEFT JOIN keys k ON k.no = o.key
     WHERE o.team = ? AND o.state = ${OPEN}`),
   remembered: objects<RequestRow>(`SELECT ${REQUEST}, NULL AS keyId FROM operations o WHERE o.state > ${OPEN}`),
@@ -264,6 +271,7 @@ export class SqliteReader implements StoreReader {
       allowanceHeld: Number(row['allowance_held']),
       heldMicro: Number(row['held_micro']),
       window: windowOf(row),
+      windowCounts: this.#sql.windowCounts.all(no).map(([subject, counts]) => ({ subject, counts: storedCounts(counts)! })),
       keys: this.#sql.keys.all(no).map(keyOf),
       days: this.#sql.days.all({ $team: no }),
       dayDone: this.#dayDone(no, Number(row['day'])),
@@ -343,8 +351,11 @@ function keyOf(row: SqlRow): KeyContents {
   };
 }
 
-function requestOf({ team: _team, requestId, state, untilMs, keyId, periodNumber, ofAllowance, ...held }: RequestRow): RequestContents {
+function requestOf(row: RequestRow): RequestContents {
+  const { team: _team, requestId, state, untilMs, keyId, periodNumber, ofAllowance, tickets, ...held } = row;
   const known = { requestId, state: STATES[state]!, untilMs };
   if (state !== OPEN) return { ...known, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined, ofAllowance: false };
-  return { ...known, ...held, keyId: keyId ?? undefined, periodNumber: Number(periodNumber), ofAllowance: ofAllowance === 1 };
+  const counted = tickets === null ? {} : { tickets: readTickets(tickets) };
+  const owner = { keyId: keyId ?? undefined, periodNumber: Number(periodNumber) };
+  return { ...known, ...held, ...owner, ofAllowance: ofAllowance === 1, ...counted };
 }

@@ -21,7 +21,7 @@ export const ERASING_BUT_USAGE = 2;
 export const ONLY_USAGE_LEFT = 3;
 
 /** A team's limits, each a column of `teams`. Columns of numbers that a file lacks are added when it is opened. */
-export const LIMITS: readonly (keyof TeamLimits)[] = ['billing', ...LIMIT_NUMBERS, 'currency', 'period'];
+export const LIMITS: readonly (keyof TeamLimits)[] = ['billing', ...LIMIT_NUMBERS, 'currency', 'period', 'windows'];
 
 /** Statements that add the missing plan columns to a file's `teams`, with 0 for existing teams. */
 export function missingNumbers(database: DatabaseSync, columns: readonly string[] = LIMIT_NUMBERS.map(columnOf)): string[] {

@@ -164,7 +164,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
-    return this.#read(teamId, (no) => this.#parts.usage.current(no), true);
+    return this.#read(teamId, (no, nowMs) => this.#parts.usage.current(no, nowMs), true);
   }
 
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
@@ -172,11 +172,11 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   /** Reads from a team's rows, after bringing it up to date if its counts matter; `undefined` if there is no such team. */
-  #read<T>(teamId: string, read: (no: number) => T, isCurrent = false): Promise<T | undefined | StoreUnavailable> {
+  #read<T>(teamId: string, read: (no: number, nowMs: number) => T, isCurrent = false): Promise<T | undefined | StoreUnavailable> {
     const { work, teams } = this.#parts;
     return work.run(`team ${teamId}`, (nowMs) => {
       const no = isCurrent ? work.current(teamId, nowMs) : teams.number(teamId);
-      return no === undefined ? undefined : read(no);
+      return no === undefined ? undefined : read(no, nowMs);
     });
   }
 

@@ -3,6 +3,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
+import { NO_WINDOWS } from '../../domain/window-limits.ts';
+import type { WindowSubject } from '../../domain/window-limits.ts';
+import { withWindowUses } from '../../domain/window-counts.ts';
 import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
@@ -10,6 +13,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyRecord, TeamPage, Usage } from '../../ports/team-registry.ts';
 import { isInSpan } from '../../domain/period-span.ts';
 import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
+import { storedCounts } from './accounts.ts';
 import type { KeyRows } from './key-rows.ts';
 import { OF_TESTS } from './periods.ts';
 import { TeamPages } from './registry-work.ts';
@@ -256,6 +260,7 @@ const PERIOD_SQL = {
     `SELECT start_ms, coalesce(left_ms, end_ms), plan, limits, closed_characters, closed_requests, allowance_used,
       closed_test_characters, ${CREDIT} FROM periods p WHERE team = ? AND no = ?`,
   ),
+  windowCounts: tuples<[subject: WindowSubject, counts: string]>('SELECT subject, counts FROM window_counts WHERE team = ?'),
   byKey: tuples<[key: number, characters: number, requests: number]>(
     'SELECT key, characters, requests FROM usage WHERE team = ? AND period_no = ?',
   ),
@@ -274,10 +279,18 @@ export class PeriodUsage {
   }
 
   /** For the team's current period; the team must be up to date. */
-  current(no: number): Usage {
+  current(no: number, nowMs: number): Usage {
     const { team, usedCharacters, allowanceUsed, periodNo } = this.#teams.get(no);
     const [periodStartMs, periodEndMs] = this.#sql.bounds.get(no, periodNo)!;
-    return { team, periodStartMs, periodEndMs, characters: usedCharacters, allowanceUsed, keys: this.#keys.usage(no) };
+    const keys = this.#keys.usage(no);
+    return this.#withWindows(no, { team, periodStartMs, periodEndMs, characters: usedCharacters, allowanceUsed, keys }, nowMs);
+  }
+
+  #withWindows(no: number, usage: Usage, nowMs: number): Usage {
+    const { windows } = usage.team.limits;
+    if (windows === NO_WINDOWS && usage.keys.every(({ limits }) => limits.windows === undefined)) return usage;
+    const counts = new Map(this.#sql.windowCounts.all(no));
+    return withWindowUses(usage, (subject) => storedCounts(counts.get(subject)), nowMs);
   }
 
   /** For a closed period with usage. */

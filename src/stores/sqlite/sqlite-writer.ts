@@ -43,13 +43,17 @@ export class SqliteWriter implements StoreWriter {
     for (const { keyId, day, ...counts } of contents.days) {
       if (day !== running) this.#insert('usage_days', { team, day, key: keys.get(keyId)!, ...counts });
     }
-    for (const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance } of contents.requests) {
+    for (const request of contents.requests) {
+      const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, tickets } = request;
       // The owner of a settled id does not matter, but the schema requires some key and period.
       const owner = { key: keys.get(keyId ?? '') ?? [...keys.values()][0] ?? 0, periodNo: periodNumber ?? contents.period.number };
       const whose = state === 'released' ? { key: null, periodNo: null } : owner;
-      const held = { characters, priceMicro, ofAllowance: ofAllowance ? 1 : 0 };
+      const counted = tickets === undefined ? {} : { tickets: JSON.stringify(tickets) };
+      const held = { characters, priceMicro, ofAllowance: ofAllowance ? 1 : 0, ...counted };
       this.#insert('operations', { requestId, team, state: STATES.indexOf(state), untilMs, ...held, ...whose });
     }
+    for (const { subject, counts } of contents.windowCounts)
+      this.#insert('window_counts', { team, subject, counts: JSON.stringify(counts) });
     for (const { number, percent } of contents.toldPercents) this.#insert('told_percents', { team, periodNo: number, percent });
     for (const one of contents.toldRefusals) {
       const told = one.code === 'quota_exceeded' || one.told ? 1 : 0;
@@ -177,12 +181,12 @@ export class SqliteWriter implements StoreWriter {
   #writeLimits(team: number, key: number, { status, limits, heldCharacters, window }: KeyContents, periodNo: number): void {
     const disabled = Number(status === 'disabled');
     if (disabled === 0 && !hasLimits(limits)) return;
-    const { expiresAtMs = null, requestsPerSecond = null, characters = null, allowedAddresses, scopes: listed } = limits;
+    const { expiresAtMs = null, requestsPerSecond = null, characters = null, allowedAddresses, scopes: listed, windows = null } = limits;
     const addresses = allowedAddresses === undefined ? null : JSON.stringify(allowedAddresses);
     const scopes = listed === undefined ? null : JSON.stringify(listed);
     const held = { heldPeriodNo: periodNo, heldCharacters: heldCharacters ?? 0, ...packedWindow(window) };
     this.#run('UPDATE keys SET guarded = 1 WHERE no = ?', key);
-    this.#insert('key_limits', { key, team, disabled, expiresAtMs, requestsPerSecond, characters, addresses, scopes, ...held });
+    this.#insert('key_limits', { key, team, disabled, expiresAtMs, requestsPerSecond, characters, addresses, scopes, windows, ...held });
   }
 
   #writePeriods(team: number, numbers: ReadonlyMap<string, number>, { team: whole, periods, keys }: TeamContents): void {

@@ -32,6 +32,7 @@ const OWNED: readonly { readonly table: string; readonly key: string; readonly s
   { table: 'records', key: 'team, kind, id' },
   { table: 'key_books', key: 'team, key' },
   { table: 'key_limits', key: 'key' },
+  { table: 'window_counts', key: 'team, subject' },
   { table: 'usage_days', key: 'team, day, key', stays: true },
   { table: 'usage', key: 'team, period_no, key', stays: true },
   { table: 'periods', key: 'team, no', stays: true },

@@ -21,6 +21,7 @@ const NOT_OF_GATEWAYS = `kind NOT IN (${UNCOPIED_SHARED_TABLES.map((name) => `'$
 
 /** The tables that a copy includes, and those that gateways write about themselves. Rows of others are never silently left behind. */
 export const COPIED_TABLES: ReadonlySet<string> = new Set([
+  'window_counts',
   ...'teams books keys key_books key_limits periods usage usage_days operations changes'.split(' '),
   ...'records blobs pieces outbox told_percents told_refusals audit shared_records'.split(' '),
   ...WRITTEN_BY_GATEWAYS,

@@ -57,6 +57,7 @@ export const GENEROUS_QUOTA: TeamLimits = {
   testAllowance: 0,
   currency: 'EUR',
   period: 'P1M',
+  windows: '',
 };
 
 /** 0.0025 of a minor unit per character. */

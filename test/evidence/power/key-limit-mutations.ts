@@ -52,7 +52,7 @@ const REDIS: readonly Bug[] = [
   [
     "a lease that ends leaves what the key's reservation held",
     'look in expiry.lua',
-    'guarding.expire(sub(record, OPEN_KEY), characters)',
+    'guarding.expire(open_key(record), characters)',
     'local _ = guarding',
   ],
   ['a limit that comes later does not count what is open', 'held_by', 'if held > 0 and held_in == number then', 'if false then'],
@@ -179,8 +179,8 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         where: 'refusalOf in admit.ts',
-        find: "limitOf = admission.of ?? 'team';\n      return quotaExceeded(",
-        replace: "limitOf = 'team';\n      return quotaExceeded(",
+        find: "admission.window === undefined ? (admission.of ?? 'team')",
+        replace: "admission.window === undefined ? 'team'",
       },
     ],
     caughtBy: [{ file: 'test/journey/key-limits.test.ts', names: 'whose limit it was' }],

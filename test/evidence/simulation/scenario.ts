@@ -82,6 +82,7 @@ function drawTeam(random: Random): TeamPlan {
     testAllowance: 0,
     currency: 'EUR',
     period: random.pick(['P1M', 'P1M', 'PT3S']),
+    windows: '',
   };
   const balanceMicro = billing === 'credit' ? random.pick([100, 600, 1_000_000]) * limits.minorPerMillion + random.int(0, 5) : 0;
   return { limits, balanceMicro, keys: random.int(1, 3) };

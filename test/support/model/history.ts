@@ -1,6 +1,7 @@
 // Random histories of store operations, which fast-check generates, shrinks and prints.
 import * as fc from 'fast-check';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Verdict } from '../../../src/ports/ledger.ts';
 
@@ -85,7 +86,15 @@ export interface GlossaryUse {
 }
 
 /** `second_edge`: a full second of the clock, at which nothing may change. */
-export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'id_forgotten' | 'second_edge' | 'midnight';
+export type Moment =
+  | 'lease_end'
+  | 'window_edge'
+  | 'period_end'
+  | 'id_forgotten'
+  | 'second_edge'
+  | 'minute_edge'
+  | 'midnight'
+  | 'month_edge';
 
 export interface History {
   readonly startMs: number;
@@ -124,6 +133,17 @@ export const PAIRS = [
   ['EN', 'PT-PT'],
 ] as const;
 
+/** Limits by minute to month that histories reach, because most of them take less than a minute and few requests. */
+const windows: fc.Arbitrary<string> = fc
+  .array(
+    fc.record(
+      { per: fc.constantFrom(...WINDOWS), requests: fc.integer({ min: 1, max: 12 }), characters: fc.integer({ min: 1, max: 150 }) },
+      { requiredKeys: ['per'] },
+    ),
+    { minLength: 1, maxLength: 3 },
+  )
+  .map(writtenWindows);
+
 const limits: fc.Arbitrary<TeamLimits> = fc
   .record({
     billing: fc.constantFrom('quota', 'quota', 'credit'),
@@ -135,6 +155,7 @@ const limits: fc.Arbitrary<TeamLimits> = fc
     testAllowance: fc.constantFrom(0, 0, 1, 40, 150),
     period: fc.constantFrom('P1M', 'P1M', 'P1M@calendar', 'P1D', 'P1D@calendar', 'P7D@calendar', 'P1W', 'PT2S', 'PT7S', 'P1DT1H', 'P1Y2M'),
     maxGlossaries: fc.integer({ min: 0, max: 3 }),
+    windows: fc.oneof({ weight: 2, arbitrary: fc.constant('') }, { weight: 1, arbitrary: windows }),
   })
   .map((numbers) => ({ overageCapMinor: 5, currency: 'EUR', ...numbers }));
 
@@ -170,6 +191,10 @@ const keyChange: fc.Arbitrary<KeyChange> = fc.record(
       {
         requestsPerSecond: fc.constantFrom(null, 1, 2, 3, 5),
         characters: fc.constantFrom(null, 5, 40, 80, 120),
+        windows: fc.oneof(
+          fc.constant(null),
+          windows.map((written) => (written === '' ? null : written)),
+        ),
         allowedAddresses: fc.constantFrom(null, null, null, ['10.0.0.0/8'], ['10.1.2.3/32', '2001:db8::/33']),
         scopes: fc.constantFrom(null, null, null, ['translate:text'], ['usage:read', 'forward:a']),
       },
@@ -232,7 +257,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       step: fc.constant('wait_until' as const),
-      moment: fc.constantFrom('lease_end', 'window_edge', 'period_end', 'id_forgotten', 'second_edge', 'second_edge', 'midnight'),
+      moment: fc.constantFrom(
+        'lease_end',
+        'window_edge',
+        'period_end',
+        'id_forgotten',
+        'second_edge',
+        'minute_edge',
+        'midnight',
+        'month_edge',
+      ),
       offsetMs: fc.constantFrom(-1, 0, 1),
     }),
   },
@@ -324,6 +358,7 @@ export function busyHistory(stepsMax: number): fc.Arbitrary<History> {
       minorPerMillion: 0,
       testAllowance: 0,
       period: 'P1M',
+      windows: '',
       maxGlossaries: 0,
       overageCapMinor: 0,
       currency: 'EUR',

@@ -2,6 +2,7 @@
 import { DAY_MS, dayOf } from '../../../src/domain/period.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
+import { windowAt } from '../../../src/domain/window-limits.ts';
 import type { Moment } from './history.ts';
 
 interface End {
@@ -46,6 +47,9 @@ export class Moments {
       window_edge: () => this.#windowEdges,
       id_forgotten: () => this.#forgottenAt.map((end) => end.atMs),
       period_end: () => periodEnds,
+      minute_edge: () => [0, 1].map((n) => windowAt('minute', nowMs).endMs + n * 60_000),
+      // Weeks end at midnights, too.
+      month_edge: () => [windowAt('month', nowMs).endMs, windowAt('month', windowAt('month', nowMs).endMs).endMs],
       midnight: () => [0, 1].map((n) => (dayOf(nowMs) + 1 + n) * DAY_MS),
       second_edge: () => [0, 1].map((n) => (Math.floor(nowMs / 1000) + 1 + n) * 1000),
     }[moment]();

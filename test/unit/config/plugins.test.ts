@@ -120,7 +120,7 @@ describe('problem codes of a plugin', () => {
   test('become refusals of the host with the declared status and words', async () => {
     const setup = "(_options, host) => ({ stores: {}, engines: { [JSON.stringify(host.refuse('closed', 'Soon.', { hours: 1 }))]: {} } })";
     const plugins = await loadPlugins([declaring({ closed: SOUND }, setup)], SILENT);
-    const kind = { ...SOUND, meaning: 'Closed.', fields: [], headers: ['Retry-After'], dashboardOnly: false };
+    const kind = { ...SOUND, meaning: 'Closed.', fields: [], mayHave: [], headers: ['Retry-After'], dashboardOnly: false };
     expect(JSON.parse([...plugins.engines.keys()][0]!)).toEqual({
       kind: 'problem',
       problem: { code: 'closed', kind, detail: 'Soon.', fields: { hours: 1 }, headers: [] },

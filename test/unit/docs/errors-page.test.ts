@@ -36,6 +36,7 @@ test('a plugin’s own code has a section, with its words and an example', () =>
     meaning: 'The shop is closed.',
     retry: true,
     fields: [],
+    mayHave: [],
     headers: ['Retry-After' as const],
     dashboardOnly: false,
   };

@@ -98,7 +98,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await told()).toHaveLength(1);
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
     expect((await team.admit({ characters: 2 }, there)).kind).toBe('quota_exceeded');
-    const required = (await told()).map(({ facts }) => (facts.code === 'quota_exceeded' ? facts.requiredCharacters : 0));
+    const required = (await told()).map(({ facts }) => (facts.code === 'quota_exceeded' ? (facts.requiredCharacters ?? 0) : 0));
     expect(required.toSorted((one, other) => one - other)).toEqual([1, 41]);
   });
 

@@ -392,7 +392,15 @@ async function whileServing(store: ReturnType<typeof promisedStore>, look: () =>
     maxGlossaries: 10,
     characterLimit: 1e9,
   } as const;
-  const rest = { overageCharacters: 0, overageCapMinor: 0, minorPerMillion: 0, testAllowance: 0, currency: 'EUR', period: 'PT1S' };
+  const rest = {
+    overageCharacters: 0,
+    overageCapMinor: 0,
+    minorPerMillion: 0,
+    testAllowance: 0,
+    currency: 'EUR',
+    period: 'PT1S',
+    windows: '',
+  };
   const ending = new AbortController();
   const ended = (): boolean => ending.signal.aborted;
   let made = 0;

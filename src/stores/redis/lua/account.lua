@@ -1,7 +1,7 @@
 -- Opens a team's account and writes it. The few values of a usual command are passed one by one: unpack() would be another call.
 --@ uses constants: RATE_WINDOW_MS, REMEMBER_MS, BOOKS, KEY, KEY_BYTES, DONE_BYTES, HEAD, HEAD_HELD
 --@ uses shared: call, max, min, insert, unpack, sub, pack, parse, NONE, key_at, digits, PIECE, call_in_pieces
---@ uses layout: GUARDED, DAY_MS, OPEN_KEY, NEVER, LONGEST, LOOK_MS, with_day, beside
+--@ uses layout: GUARDED, DAY_MS, open_key, NEVER, LONGEST, LOOK_MS, with_day, beside
 --@ uses plan: read_plan
 --@ uses outbox: events
 --@ uses team: teams
@@ -14,6 +14,7 @@
 --@ changes state: longest_lease, shortest_lease, done_now
 --@ uses guards: guarding
 --@ uses allowance: allowance
+--@ uses windows: windows
 --@ uses window: slots, in_second, in_second_before, open_window
 --@ changes window: taken, this_second, slot_now
 --@ uses expiry: expiry
@@ -95,7 +96,7 @@ do
       if op_what[i] >= ADMISSION then
         key, admits = op_key[i], true
       elseif record and #record > DONE_BYTES then
-        key = sub(record, OPEN_KEY)
+        key = open_key(record)
       end
       if key and keys[key] == nil then
         count = count + 1
@@ -439,6 +440,9 @@ do
     end
     if rare and rare.guards then
       count = guarding.write(team_fields, count)
+    end
+    if rare and rare.windows then
+      count = windows.write(rare.windows, team_fields, count)
     end
     if books_changed then
       count = count + 2

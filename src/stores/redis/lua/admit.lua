@@ -1,7 +1,7 @@
 -- The admission: checks a request and applies its changes, in the order of ports/ledger.ts (`Admission`).
 --@ uses constants: OPEN, DONE, DONE_BYTES
 --@ uses shared: call, max, min, pack, parse, now_past
---@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_RELEASED, IS_OF_ALLOWANCE, LOOK_MS, HELD
+--@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_OPEN_COUNTED, IS_RELEASED, IS_OF_ALLOWANCE, LOOK_MS, HELD
 --@ uses call: RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK, PLAIN, op_what, op_key, op_characters
 --@ uses call: op_lease, op_glossary, op_pair, op_rare, has, KEY_UNKNOWN
 --@ uses state: now, team_key, plan, number, ends, used, balance, keys, newest, rare, key_beside, put_record, done_now
@@ -9,6 +9,7 @@
 --@ changes state: held, held_micro, longest_lease, shortest_lease
 --@ uses guards: guarding
 --@ uses allowance: allowance
+--@ uses windows: windows
 --@ uses window: move_slots, wait_for_slot, slots_left, take_slot
 --@ uses outbox: events
 --@ gives admit
@@ -73,12 +74,15 @@ do
   end
 
   -- `state` is IS_OPEN or IS_OF_ALLOWANCE.
-  local function reserve(i, id, key_id, state, characters, micro, guard)
+  local function reserve(i, id, key_id, state, characters, micro, guard, is_windowed)
     local lease = op_lease[i]
     if guard then
       guarding.hold(guard, characters)
     end
     held, held_micro = held + characters, held_micro + micro
+    if is_windowed then
+      state, key_id = state + IS_OPEN_COUNTED, windows.hold(guard, key_id, characters) .. key_id
+    end
     put_record(id, pack(OPEN_WITH_KEY, state, characters, micro, number, now + lease, key_id))
     if lease > longest_lease then
       longest_lease = lease
@@ -98,7 +102,7 @@ do
 
   -- Checks a request that has taken its slot; `guard` is nil for a key without limits. Returns the answer, and whether a
   -- reservation was made.
-  local function judge(i, what, id, key_id, guard)
+  local function judge(i, what, id, key_id, guard, is_windowed)
     local plain, characters = what == PLAIN, op_characters[i]
     local length = op_rare and op_rare[-i] or characters
     if (plain or has(what, HAS_CHARACTERS)) and length > plan.max_characters_per_request then
@@ -115,6 +119,12 @@ do
         return refusal
       end
     end
+    if is_windowed then
+      local refusal = windows.judge_whole(guard, key_id, characters)
+      if refusal then
+        return refusal
+      end
+    end
     if guard and guarding.is_used_up(guard, keys[key_id], characters) then
       return events.refused('Q' .. pack('>ddd', guard.characters, 0, ends), characters, false, key_id)
     end
@@ -124,7 +134,7 @@ do
         return events.refused('t' .. pack('>ddd', plan.test_allowance, 0, ends), characters, false, nil, own)
       end
       allowance.hold(characters)
-      reserve(i, id, key_id, IS_OF_ALLOWANCE, characters, 0, guard)
+      reserve(i, id, key_id, IS_OF_ALLOWANCE, characters, 0, guard, is_windowed)
       return reserved, true
     end
     -- The price of the characters in millionths of a minor unit.
@@ -137,7 +147,7 @@ do
     elseif used + held + characters > plan.most_characters and is_over_quota(characters) then
       return events.refused('q' .. pack('>ddd', plan.character_limit, plan.overage_cap_minor, ends), characters, false)
     end
-    reserve(i, id, key_id, IS_OPEN, characters, micro, guard)
+    reserve(i, id, key_id, IS_OPEN, characters, micro, guard, is_windowed)
     return reserved, true
   end
 
@@ -200,14 +210,25 @@ do
         return too_fast('l', guard.rate, wait, guard)
       end
     end
+    local is_windowed = plan.windows or guard and guard.windows
+    if is_windowed then
+      local reserves = what == PLAIN or not is_check and has(what, RESERVES) and has(what, HAS_CHARACTERS)
+      local refusal = windows.judge(guard, key_id, reserves and op_characters[i] or nil)
+      if refusal then
+        return refusal
+      end
+    end
     if is_check then
       return ADMITTED
     end
     take_slot(id)
+    if is_windowed then
+      windows.count(guard, key_id)
+    end
     if guard and guard.rate > 0 then
       guarding.take_slot(guard)
     end
-    local answer, reserved = judge(i, what, id, key_id, guard)
+    local answer, reserved = judge(i, what, id, key_id, guard, is_windowed)
     if not reserved then
       put_record(id, done_now[IS_RELEASED])
     end
@@ -220,6 +241,9 @@ do
         letter, rate, left = '*', guard.rate, guard.rate - guard.total
       end
       answer = about_rate(letter, rate, left) .. answer
+      if is_windowed then
+        answer = windows.report(guard, key_id) .. answer
+      end
     end
     return plan_name(i) .. answer
   end

@@ -35,7 +35,7 @@ do
   -- Returns whether a reservation, by the first byte of its record, was of the allowance; what it held in the current period is
   -- held no longer.
   function allowance.release(state, characters, reserved_in)
-    if state ~= IS_OF_ALLOWANCE then
+    if state < IS_OF_ALLOWANCE then
       return false
     end
     if reserved_in == number then

@@ -18,7 +18,13 @@
 
 -- A partial commit; set when the end of the call is decoded.
 local COMMIT_PART = -1
-local ADMISSION, RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK = 2, 4, 8, 16, 32, 64, 128
+local ADMISSION = 2
+local RESERVES = 4
+local REPORTS_RATE = 8
+local HAS_GLOSSARY = 16
+local HAS_CHARACTERS = 32
+local BY_BASE = 64
+local IS_CHECK = 128
 local PLAIN = ADMISSION + RESERVES + HAS_CHARACTERS
 
 local op_what, op_id, op_key, op_characters, op_lease = {}, {}, {}, {}, {}
@@ -127,4 +133,6 @@ do
 end
 
 -- An answer is a letter, followed by its values.
-local KEY_UNKNOWN, COMMITTED, ABSENT = 'u', 'C', 'N'
+local KEY_UNKNOWN = 'u'
+local COMMITTED = 'C'
+local ABSENT = 'N'

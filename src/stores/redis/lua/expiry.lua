@@ -1,13 +1,14 @@
 -- Expiry: leases end, and resolved ids are deleted after some time. For that, each id is checked again later.
 --@ uses constants: REMEMBER_MS, OPEN, DONE, DONE_BYTES, SLOT
 --@ uses shared: call, max, min, insert, unpack, sub, pack, parse, digits, PIECE
---@ uses layout: OPEN_KEY, IS_EXPIRED, SLOT_ID, NEVER, LONGEST, LOOK_MS
+--@ uses layout: open_key, IS_OPEN, IS_OF_ALLOWANCE, IS_EXPIRED, SLOT_ID, NEVER, LONGEST, LOOK_MS
 --@ uses call: op_id
 --@ uses state: now, number, ids_key, slots_key, records, single_record, key_beside, put_record, forget_record, look_later
 --@ uses state: close_reservation
 --@ changes state: newest, late, current, previous, length, passed, oldest, shortest, head_changed, single, left_over
 --@ uses guards: guarding
 --@ uses allowance: allowance
+--@ uses windows: windows
 --@ uses window: ended_slots, slots_between
 --@ gives expiry
 
@@ -52,7 +53,10 @@ do
       close_reservation(characters, micro, reserved_in)
       allowance.release(state, characters, reserved_in)
       if reserved_in == number then
-        guarding.expire(sub(record, OPEN_KEY), characters)
+        guarding.expire(open_key(record), characters)
+      end
+      if state % IS_OF_ALLOWANCE ~= IS_OPEN then
+        windows.release(record, characters)
       end
       until_ms = lease + REMEMBER_MS
       put_record(id, pack(DONE, IS_EXPIRED, until_ms))

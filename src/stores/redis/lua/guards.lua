@@ -4,6 +4,7 @@
 --@ uses constants: RATE_WINDOW_MS, KEY_LIMITS, KEY_COUNTS, KEY_COUNTS_BYTES, KEY_SLOT, KEY_SLOT_BYTES
 --@ uses shared: call, floor, max, insert, unpack, sub, byte, pack, parse
 --@ uses layout: GUARDED, SCOPE, lists_of
+--@ uses plan: read_windows
 --@ uses outbox: events
 --@ uses state: now, team_key, number, keys, held, rare, rarely
 --@ gives guarding
@@ -23,7 +24,11 @@ do
     local guard = { field = 'w:' .. id, ranges = '', scopes = '', changed = false }
     guard.disabled, guard.expires, guard.rate, guard.characters = 0, 0, 0, 0
     if limits then
+      if byte(limits) >= 2 then
+        guard.windows, limits = read_windows(limits)
+      end
       guard.disabled, guard.expires, guard.rate, guard.characters = parse(KEY_LIMITS, limits)
+      guard.disabled = guard.disabled % 2
       guard.scopes, guard.ranges = lists_of(limits)
     end
     guard.held_in, guard.held, guard.newest, guard.low, guard.total, guard.slots = number, 0, 0, 0, 0, ''

@@ -2,9 +2,10 @@
 -- `k<key>`. KEYS: team, keys. ARGV: the head (clock, deadline, offer), then the key, the arguments listed at each function, and
 -- the audit arguments.
 --@ uses constants: BOOKS, KEY, KEY_LIMITS, KEY_COUNTS, KEY_COUNTS_BYTES, OPEN, DONE_BYTES, HEAD
+--@ uses constants: WINDOW_LIMIT_BYTES
 --@ uses library: timed
 --@ uses shared: call, insert, unpack, sub, byte, pack, parse, NONE, key_at, text_at, digits
---@ uses layout: ACTIVE, GUARDED, SCOPED, OPEN_KEY, beside, lists_of
+--@ uses layout: ACTIVE, GUARDED, SCOPED, open_key, beside, lists_of
 --@ uses outbox: events
 --@ uses audit: open_audit, keep_audit
 
@@ -90,7 +91,7 @@ local function held_by(x)
     for i = 1, #ids, 2 do
       local record = ids[i + 1]
       -- Fields with one-letter names are not request ids.
-      if #ids[i] > 1 and #record > DONE_BYTES and sub(record, OPEN_KEY) == x.id then
+      if #ids[i] > 1 and #record > DONE_BYTES and open_key(record) == x.id then
         local _, characters, _, reserved_in = parse(OPEN, record)
         sum = sum + (reserved_in == number and characters or 0)
       end
@@ -104,9 +105,23 @@ local function changed(text, number)
   return text == 'none' and 0 or tonumber(text) or number
 end
 
--- Scopes and ranges as bytes, which are longer than 'none'.
-local function changed_list(text, list)
-  return text == 'none' and '' or text ~= '' and text or list
+-- Scopes, ranges and windows as bytes, which are not 'none': the first byte of a scope or a range is no letter, and a list of windows
+-- is longer.
+local function changed_bytes(text, bytes)
+  return text == 'none' and '' or text ~= '' and text or bytes
+end
+
+-- The packed limits as { disabled, expiry, rate, characters, ranges, windows, scopes }: the last three as bytes, '' for none.
+local function unpacked(packed)
+  local disabled, expires, rate, characters = parse(KEY_LIMITS, packed)
+  local windowed = disabled >= 2 and byte(packed, -1) * WINDOW_LIMIT_BYTES + 1 or 0
+  local ends = #packed - windowed
+  local scopes, ranges = lists_of(sub(packed, 1, ends))
+  return { disabled % 2, expires, rate, characters, ranges, sub(packed, ends + 1), scopes }
+end
+
+local function packed(is)
+  return pack(KEY_LIMITS, is[1] + (is[6] ~= '' and 2 or 0), is[2], is[3], is[4]) .. is[7] .. is[5] .. is[6]
 end
 
 -- The counters for the key's limits, as far as they are needed.
@@ -124,9 +139,10 @@ local function counts_of(x, rate, characters)
   return pack(KEY_COUNTS, number, held, newest, low, total) .. slots
 end
 
--- `is` are the numbers, `limits` the whole of them.
-local function write_limits(x, state, is, limits)
-  local is_guarded, rate, characters = limits ~= UNLIMITED, is[3], is[4]
+-- `is` are the limits, unpacked.
+local function write_limits(x, state, is)
+  local limits, rate, characters = packed(is), is[3], is[4]
+  local is_guarded = limits ~= UNLIMITED
   local word = byte(state) == REVOKED and REVOKED or active_word(is_guarded, limits)
   state = pack('B', word) .. sub(state, 2)
   if is_guarded then
@@ -139,23 +155,22 @@ local function write_limits(x, state, is, limits)
 end
 
 -- 8: the label as JSON; 9: '1' to disable the key, '0' to enable it; 10 to 14: its expiry, requests per second, characters,
--- ranges, scopes. '' leaves a value unchanged.
+-- ranges, limits by minute to month; 15: scopes. '' leaves a value unchanged.
 function timed.update_key(now)
   local x, label, disabled = read_key(), text_at(8), text_at(9)
-  local numbers = { text_at(10), text_at(11), text_at(12) }
-  local audit, before = open_audit(x.team, 15, now), key_values(x)
+  local numbers, ranges, windows, scopes = { text_at(10), text_at(11), text_at(12) }, text_at(13), text_at(14), text_at(15)
+  local audit, before = open_audit(x.team, 16, now), key_values(x)
   if not before[1] or not before[2] or call('HEXISTS', x.team, 'b') == 0 then
     return { now, 'none' }
   end
   local was = before[3] ~= '' and before[3] or UNLIMITED
-  local stored = { parse(KEY_LIMITS, was) }
+  local stored = unpacked(was)
   local is = { changed(disabled, stored[1]) }
   for i = 1, 3 do
     is[i + 1] = changed(numbers[i], stored[i + 1])
   end
-  local scopes, ranges = lists_of(was)
-  local limits = pack(KEY_LIMITS, is[1], is[2], is[3], is[4]) .. changed_list(text_at(14), scopes) .. changed_list(text_at(13), ranges)
-  local limits_changed = limits ~= was
+  is[5], is[6], is[7] = changed_bytes(ranges, stored[5]), changed_bytes(windows, stored[6]), changed_bytes(scopes, stored[7])
+  local limits_changed = packed(is) ~= was
   local from, behind = string.match(before[1], LABEL)
   local record = label ~= '' and from .. label .. behind or before[1]
   if not limits_changed and record == before[1] then
@@ -163,7 +178,7 @@ function timed.update_key(now)
   end
   events.look(x.team)
   if limits_changed then
-    write_limits(x, before[2], is, limits)
+    write_limits(x, before[2], is)
   end
   call('HSET', x.keys, x.id, record)
   local after = key_values(x)

@@ -3,15 +3,16 @@
 -- - `:team` hash: `p` the plan's numbers; `b` the books of the period, `credit` what changed its balance and `allowance` what test
 --   keys use for nothing (team.lua); `k<key>` a key's status, last use and counts; for a key
 --   with limits or a disabled one `l:<key>` its limits, and `w:<key>` the counters for them; what events have reported: `t`
---   (outbox.lua), and `n:<key>` of refusals by a key's own limit (told.lua); texts
+--   (outbox.lua), and `n:<key>` of refusals by a key's own limit (told.lua); `c` and `c:<key>`
+--   what is used of limits by minute to month (windows.lua); texts
 -- - `:ids` hash: `h` the head; for each request id that is open or remembered, its record
 -- - `:places` list: the slots of the rate window, each with its time and request id, newest last
 -- - `:late` sorted set: ids that have to be checked again, by time; absent if there are none
 -- - `:days` hash: each key's usage by day (days.lua)
---@ uses constants: REMEMBER_MS, KEY_BYTES, KEY_LIMITS_BYTES, OPEN_BYTES, SLOT_BYTES
+--@ uses constants: REMEMBER_MS, KEY_BYTES, KEY_LIMITS_BYTES, OPEN_BYTES, SLOT_BYTES, TICKETS_BYTES
 --@ uses shared: floor, sub, byte, pack, parse
---@ gives ACTIVE, GUARDED, SCOPED, SCOPE, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED, IS_OF_ALLOWANCE
---@ gives SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, with_day, beside, lists_of
+--@ gives ACTIVE, GUARDED, SCOPED, SCOPE, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
+--@ gives IS_OPEN_COUNTED, IS_OF_ALLOWANCE, SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, with_day, beside, open_key, lists_of
 
 -- A key's status; 0 is revoked. Versions without limits treat a key with limits as revoked, versions without scopes one with scopes.
 local ACTIVE = 1
@@ -28,8 +29,9 @@ local IS_OPEN = 0
 local IS_COMMITTED = 1
 local IS_RELEASED = 2
 local IS_EXPIRED = 3
--- Open, and of the allowance for test keys.
-local IS_OF_ALLOWANCE = 4
+-- Open, and counted in windows; its tickets are where the key would follow. Plus 8 if it is of the allowance for test keys.
+local IS_OPEN_COUNTED = 4
+local IS_OF_ALLOWANCE = 8
 -- Where its id follows in a slot.
 local SLOT_ID = SLOT_BYTES + 1
 
@@ -51,6 +53,12 @@ local function with_day(packed)
     return packed .. pack('>I3', floor(parse('>d', packed, 2) / DAY_MS))
   end
   return packed
+end
+
+-- The key of an open reservation.
+local function open_key(record)
+  local is_counted = byte(record) % IS_OF_ALLOWANCE ~= IS_OPEN
+  return sub(record, is_counted and OPEN_KEY + TICKETS_BYTES or OPEN_KEY)
 end
 
 local function beside(team_key, name)

@@ -1,7 +1,7 @@
 -- The resolution of an id: each has one terminal state (ports/ledger.ts).
 --@ uses constants: REMEMBER_MS, OPEN_HELD, DONE, DONE_BYTES
---@ uses shared: call, max, min, sub, byte, parse
---@ uses layout: OPEN_KEY, OPEN_HELD_AT, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
+--@ uses shared: call, max, min, byte, parse
+--@ uses layout: open_key, IS_OPEN, IS_OF_ALLOWANCE, OPEN_HELD_AT, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
 --@ uses days: days
 --@ uses call: COMMIT_PART, op_characters, COMMITTED, ABSENT
 --@ uses state: now, today, number, keys, rare, key_beside, rarely, put_record, done_now, look_later, left_period
@@ -9,6 +9,7 @@
 --@ changes state: used, balance, books_changed
 --@ uses guards: guarding
 --@ uses allowance: allowance
+--@ uses windows: windows
 --@ uses team: teams
 --@ gives resolve
 
@@ -93,13 +94,16 @@ do
   function resolve(i, what, id, record)
     if record and #record > DONE_BYTES then
       local characters, micro, reserved_in = parse(OPEN_HELD, record, OPEN_HELD_AT)
-      local key = sub(record, OPEN_KEY)
+      local key, is_counted = open_key(record), byte(record) % IS_OF_ALLOWANCE ~= IS_OPEN
       close_reservation(characters, micro, reserved_in)
       local is_of_allowance = allowance.release(byte(record), characters, reserved_in)
       if rare and rare.guards and reserved_in == number then
         guarding.release(key, characters)
       end
       if what == RELEASE then
+        if is_counted then
+          windows.release(record, characters)
+        end
         put_record(id, done_now[IS_RELEASED])
         return RELEASED
       end
@@ -107,6 +111,9 @@ do
       if what == COMMIT_PART then
         -- The price per character is an integer.
         local part = max(0, min(op_characters[i], characters))
+        if is_counted then
+          windows.release(record, characters - part)
+        end
         characters, micro = part, part == 0 and 0 or micro / characters * part
       end
       charge(reserved_in, key, characters, micro)

@@ -1,9 +1,11 @@
 -- The first refusal for a limit, which is reported as an event: once in a period for the team's quota and for each key's own
--- limit and for the allowance of test keys, and once for credit since some was added. What was reported of the team is in the field
--- `t` (outbox.lua), of a key in `n:<key>`: the period's number and start; of the allowance in `allowance` (team.lua). Without rules for events nothing is looked at.
+-- limit and for the allowance of test keys, once for credit since some was added, and once in each window of a team or a key. What
+-- was reported of the team is in the field `t` (outbox.lua), of a key in `n:<key>`: the period's number and start; of the allowance
+-- in `allowance` (team.lua), of a window with its counts (windows.lua). Without rules for events nothing is looked at.
 --@ uses shared: call, insert, pack, parse, digits
 --@ uses outbox: events
 --@ uses state: now, team_key, number, starts, rare, key_beside, rarely
+--@ uses windows: windows
 do
   local CREDIT, QUOTA = 'credit_exhausted', 'quota_exceeded'
   -- Precedes the answer of a refusal that is reported, so that the driver lists the team's events for the sender.
@@ -37,7 +39,7 @@ do
     if for_credit then
       id = of .. '-limit-credit-' .. digits(before + 1)
     end
-    insert(rarely('refusals'), { id, for_credit and CREDIT or QUOTA, digits(required), key_id or '', own and '1' or '' })
+    insert(rarely('refusals'), { id, for_credit and CREDIT or QUOTA, digits(required), key_id or '', own and 'test_keys' or '' })
   end
 
   -- Returns the answer; cheap for all but the first, because a flood asks each time. `required`: the characters, or for credit the micro, that the request needed. `key_id`: the key whose own limit refused it; `own`: the allowance, if that did.
@@ -56,6 +58,24 @@ do
       return answer
     end
     report(for_credit, key_id, own, required)
+    return REPORTED .. answer
+  end
+
+  local NAMES = { 'minute', 'hour', 'day', 'week', 'month' }
+
+  -- The same for a refusal by a window. `what` it counts is `requests` or `characters`. `required`: the characters that the
+  -- request would have reserved, nil if none. `key_id`: nil for a window of the team.
+  function events.refused_by_window(answer, code, window, what, counts, required, key_id)
+    local began = events.rules and windows.tell(counts, window)
+    if not began then
+      return answer
+    end
+    events.look(team_key)
+    call('HLEN', key_beside('keys'))
+    rarely('reported')
+    local id = (key_id or events.team_of(team_key)) .. '-limit-' .. NAMES[window] .. '-' .. digits(began)
+    local of_window = NAMES[window] .. ' ' .. what
+    insert(rarely('refusals'), { id, code, required and digits(required) or '', key_id or '', of_window })
     return REPORTED .. answer
   end
 

@@ -25,6 +25,7 @@ export const QUOTA: TeamLimits = {
   testAllowance: 0,
   currency: 'EUR',
   period: 'P1M',
+  windows: '',
 };
 
 export const CREDIT: TeamLimits = { ...QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };

@@ -62,7 +62,7 @@ const CALLS: readonly Call[] = [
   ),
   single('update_team', [team], ['5', 'once', 'asked', '1000', '2', 'name', 'other', ...AUDITED]),
   single('create_key', [team, keys], ['other', '{}', '', ...AUDITED]),
-  single('update_key', [team, keys], [KEY, '"another"', '1', '', '5', '', '', ...AUDITED]),
+  single('update_key', [team, keys], [KEY, '"another"', '1', '', '5', '', '', '', '', ...AUDITED]),
   single('revoke_key', [team, keys], [KEY, ...AUDITED]),
   single(
     'change_records',

@@ -1,0 +1,77 @@
+// Every kind of limit that may refuse a request, in the order in which they are judged: the list that both ledgers, answers,
+// header fields, log, console and manual read. Another kind is a row here, and its rule in each ledger.
+import type { LimitOwner, RefusingLimit } from './key-limits.ts';
+import { COUNTED, WINDOWS } from './window-limits.ts';
+import type { Counted, WindowName, WindowNumber } from './window-limits.ts';
+
+export interface LimitKind {
+  /** What `limit_of` says. Limits of a second or a period are named by whose they are alone. */
+  readonly name: string;
+  readonly of: RefusingLimit;
+  /** Over what time it counts; credit is for no certain time. */
+  readonly per: 'second' | WindowName | 'period' | undefined;
+  readonly counts: Counted | 'credit';
+  readonly code: 'rate_limited' | 'quota_exceeded' | 'credit_exhausted';
+  /** Its name in the `RateLimit` fields of answers; `undefined` if it is not in them. */
+  readonly policy: string | undefined;
+}
+
+/** In the order in which their limits are judged. */
+const OWNERS: readonly LimitOwner[] = ['team', 'key'];
+
+const RATES: readonly LimitKind[] = [
+  { name: 'team', of: 'team', per: 'second', counts: 'requests', code: 'rate_limited', policy: 'requests' },
+  { name: 'key', of: 'key', per: 'second', counts: 'requests', code: 'rate_limited', policy: 'key-requests' },
+];
+
+/** A text that is longer than a window's whole number is `quota_exceeded`, because no waiting helps. */
+const OF_WINDOWS: readonly LimitKind[] = OWNERS.flatMap((of) =>
+  WINDOWS.flatMap((per) =>
+    COUNTED.map((counts): LimitKind => ({
+      name: `${of}:${per}:${counts}`,
+      of,
+      per,
+      counts,
+      code: 'rate_limited',
+      policy: `${of}-${per}-${counts}`,
+    })),
+  ),
+);
+
+const ACCOUNTS: readonly LimitKind[] = [
+  { name: 'key', of: 'key', per: 'period', counts: 'characters', code: 'quota_exceeded', policy: undefined },
+  { name: 'test_keys', of: 'test_keys', per: 'period', counts: 'characters', code: 'quota_exceeded', policy: undefined },
+  { name: 'team', of: 'team', per: 'period', counts: 'characters', code: 'quota_exceeded', policy: undefined },
+  { name: 'team', of: 'team', per: undefined, counts: 'credit', code: 'credit_exhausted', policy: undefined },
+];
+
+/** Stores may keep a kind by its index for as long as an answer takes, not longer. */
+export const LIMITS: readonly LimitKind[] = [...RATES, ...OF_WINDOWS, ...ACCOUNTS];
+
+/** Of a rate, or of a window. */
+export function limitKind(of: RefusingLimit = 'team', window?: WindowNumber): LimitKind {
+  return kindOf(of, window?.per ?? 'second', window?.counts ?? 'requests');
+}
+
+/** Of a window, or of what a period has. */
+export function quotaKind(of: RefusingLimit = 'team', window?: WindowNumber): LimitKind {
+  return kindOf(of, window?.per ?? 'period', window?.counts ?? 'characters');
+}
+
+function kindOf(of: RefusingLimit, per: LimitKind['per'], counts: LimitKind['counts']): LimitKind {
+  return LIMITS.find((kind) => kind.of === of && kind.per === per && kind.counts === counts)!;
+}
+
+/** The index of a subject's first window: the others follow, from the shortest, requests before characters. */
+export function firstWindow(of: LimitOwner): number {
+  return LIMITS.indexOf(limitKind(of, { per: WINDOWS[0], counts: COUNTED[0] }));
+}
+
+/** Of the kind at an index of the list, which is one of a window. */
+export function windowNumberAt(index: number): WindowNumber & { readonly of: LimitOwner } {
+  const kind = LIMITS[index];
+  const per = WINDOWS.find((name) => name === kind?.per);
+  if (kind === undefined || per === undefined || kind.counts === 'credit' || kind.of === 'test_keys')
+    throw new RangeError(`no limit of a window has the index ${index}`);
+  return { of: kind.of, per, counts: kind.counts };
+}

@@ -1,0 +1,122 @@
+// Limits by minute, hour, day, week and month: their bounds in UTC, and the text in which a team or a key has them.
+import { DAY_MS } from './period.ts';
+import type { Period } from './period.ts';
+
+/** From the shortest to the longest; a week begins on Monday. Stores number them in this order. */
+export const WINDOWS = ['minute', 'hour', 'day', 'week', 'month'] as const;
+
+export type WindowName = (typeof WINDOWS)[number];
+
+/** What is counted, in the order in which it is judged. */
+export const COUNTED = ['requests', 'characters'] as const;
+
+export type Counted = (typeof COUNTED)[number];
+
+/** At least one of the numbers, each at least 1. */
+export interface WindowLimit {
+  readonly per: WindowName;
+  readonly requests?: number;
+  readonly characters?: number;
+}
+
+/** A number of a window: what `limit_of` names besides whose it is. */
+export interface WindowNumber {
+  readonly per: WindowName;
+  readonly counts: Counted;
+}
+
+/** Whose requests a window counts: by it a store finds the counts, and a reservation the tickets with which characters come back. */
+export type WindowSubject = 'team' | `key:${string}`;
+
+/** The tickets of a reservation in the counts of its subjects (`WindowCounts.count`). */
+export type WindowTickets = Readonly<Partial<Record<WindowSubject, number>>>;
+
+export function keySubject(keyId: string): WindowSubject {
+  return `key:${keyId}`;
+}
+
+/** In place of a list of limits: none. */
+export const NO_WINDOWS = '';
+
+const ENTRY = /^(requests|characters)=(\d+)\/(minute|hour|day|week|month)$/;
+
+/**
+ * The form in which stores keep a list, and in which two equal lists are equal: `requests=600/minute characters=1000000/day`, the
+ * shortest window first. Entries for the same window are joined.
+ */
+export function writtenWindows(limits: readonly WindowLimit[]): string {
+  return WINDOWS.flatMap((per) =>
+    COUNTED.flatMap((counts) => {
+      const most = limits.find((one) => one.per === per && one[counts] !== undefined)?.[counts];
+      return most === undefined ? [] : [`${counts}=${most}/${per}`];
+    }),
+  ).join(' ');
+}
+
+const NONE: readonly WindowLimit[] = [];
+/** Many teams have the same limits. */
+const READ_MAX = 1000;
+const read = new Map<string, readonly WindowLimit[]>();
+
+/** The list, an entry for each window, the shortest first. Throws a `RangeError` for a text that `writtenWindows` cannot have written. */
+export function windowLimits(written: string): readonly WindowLimit[] {
+  if (written === NO_WINDOWS) return NONE;
+  const known = read.get(written);
+  if (known !== undefined) return known;
+  const limits = readWindows(written);
+  if (read.size >= READ_MAX) read.clear();
+  read.set(written, limits);
+  return limits;
+}
+
+function readWindows(written: string): readonly WindowLimit[] {
+  const limits: { per: WindowName; requests?: number; characters?: number }[] = [];
+  for (const text of written.split(' ')) {
+    const [, counts, most, name] = ENTRY.exec(text) ?? [];
+    if (name === undefined) throw new RangeError(`"${text}" is not a limit such as requests=600/minute`);
+    const per = name as WindowName;
+    const entry = limits.find((one) => one.per === per);
+    if (entry === undefined) limits.push({ per, [counts as Counted]: Number(most) });
+    else entry[counts as Counted] = Number(most);
+  }
+  return limits;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const WEEK_MS = 7 * DAY_MS;
+/** 1970-01-01 was a Thursday. */
+const SINCE_MONDAY_MS = 3 * DAY_MS;
+
+/** How long a window is; of months the longest. */
+export const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
+  minute: 60,
+  hour: 3600,
+  day: 86_400,
+  week: 604_800,
+  month: 2_678_400,
+};
+
+/** The window that contains a moment, in UTC. */
+export function windowAt(per: WindowName, nowMs: number): Period {
+  switch (per) {
+    case 'minute':
+      return multipleAt(MINUTE_MS, 0, nowMs);
+    case 'hour':
+      return multipleAt(HOUR_MS, 0, nowMs);
+    case 'day':
+      return multipleAt(DAY_MS, 0, nowMs);
+    case 'week':
+      return multipleAt(WEEK_MS, SINCE_MONDAY_MS, nowMs);
+    case 'month': {
+      const now = new Date(nowMs);
+      const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+      return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
+    }
+  }
+}
+
+function multipleAt(lengthMs: number, shiftMs: number, nowMs: number): Period {
+  const startMs = Math.floor((nowMs + shiftMs) / lengthMs) * lengthMs - shiftMs;
+  return { startMs, endMs: startMs + lengthMs };
+}

@@ -1,0 +1,40 @@
+// Planted bugs in the limits by minute to month: where windows end, what comes back, whose limit is named; each in both ledgers.
+import type { Mutation } from './mutation.ts';
+import { contract, inRedis } from './store-mutations.ts';
+
+const TITLE = 'limits by minute to month';
+
+type Bug = readonly [name: string, where: string, find: string, replace: string];
+
+const REDIS: readonly Bug[] = [
+  ['a window ends a millisecond late', 'refusal_for_now', 'now < one.ends', 'now <= one.ends'],
+  ['a week begins on Thursday', 'bounds', 'window == WEEK and SINCE_MONDAY or 0', '0'],
+  ['a month has the length of another', 'bounds', 'first_day(month + 1)', 'first_day(month) + 30'],
+  ['a release after the window ended gives to the next one', 'give_back', 'if one and ticket > one.from then', 'if one then'],
+  ['a release leaves what a window has counted', 'windows.release', 'if characters > 0 then', 'if characters < 0 then'],
+  ['the window that ends first is named', 'refusal_for_now', 'ending > ends', '(ends == 0 or ending < ends)'],
+  ["a refusal by the key's window is named after the team's", 'first_of', 'KEY_WINDOWS, key_id', 'TEAM_WINDOWS, key_id'],
+  ['a refusal for characters is promised to hold', 'refusal_for_now', 'if number == 1 then', 'if number >= 1 then'],
+];
+
+/** The rules of SQLite's ledger, which domain/ has for every store. */
+const RULES: readonly Bug[] = [
+  ['a window ends a millisecond late', 'WindowCounts.exceeded', 'nowMs >= window.endMs', 'nowMs > window.endMs'],
+  ['a release gives to windows that did not count it', 'WindowCounts.giveBack', 'ticket <= window.from', 'false'],
+  ['the window that ends first is named', 'WindowCounts.exceeded', 'endMs > found.endMs', 'endMs < found.endMs'],
+  ['requests are one too many', 'exceededBy', 'window.requests >= limit.requests', 'window.requests > limit.requests'],
+];
+
+export const WINDOW_MUTATIONS: readonly Mutation[] = [
+  ...REDIS.map(([name, where, find, replace]) => inRedis(`windows: ${name}`, where, find, replace, contract('Redis', TITLE))),
+  ...RULES.map(([name, where, find, replace]): Mutation => ({
+    name: `windows: SQLite: ${name}`,
+    edits: [{ where, find, replace }],
+    caughtBy: [contract('SQLite', TITLE)],
+  })),
+  {
+    name: 'windows: limit_of names another limit',
+    edits: [{ where: 'tooMany', find: 'limit_of: name', replace: 'limit_of: of' }],
+    caughtBy: [{ file: 'test/journey/window-limits.test.ts' }],
+  },
+];

@@ -1,0 +1,61 @@
+// Limits by minute to month over real sockets: what a refusal says, on every front alike, and what is shown of them.
+import { afterAll, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const upstream = await startUpstream();
+afterAll(() => upstream.close());
+
+const config = {
+  limits: { rate_limit_headers: true },
+  forward: [{ path: '/v1/documents/*', methods: ['GET'], target: upstream.url, charge_characters: 30 }],
+};
+/** A month does not end while a test runs, or not twice. */
+const LIMITS = [{ per: 'month', requests: 4, characters: 50 }] as const;
+
+onEveryGateway({ config }, (setting) => {
+  const translate = (key: string, text: string): Promise<HttpResponse> =>
+    ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: [text], target_lang: 'DE' } });
+
+  test('over a limit: 429 with limit_of and Retry-After until the window ends, on routes and forward routes alike', async () => {
+    const { key } = await setting.gateway.team({ ...QUOTA_PLAN, limits: LIMITS });
+    expect((await ask(setting, { path: '/v1/documents/one', key })).status).toBe(200);
+    const refused = await translate(key, 'x'.repeat(21));
+    expectProblem(refused, 'rate_limited', { limit: 50, limit_of: 'team:month:characters' });
+    const waitS = Number(refused.header('retry-after'));
+    expect(waitS).toBeGreaterThan(0);
+    expect(waitS).toBeLessThanOrEqual(31 * 86_400);
+    expect(refused.header('x-ratelimit-limit')).toBe('50');
+    expect(refused.header('ratelimit-policy')).toBe('"team-month-characters";q=50;qu="characters";w=2678400');
+    expect(refused.header('ratelimit')).toBe(`"team-month-characters";r=0;t=${waitS}`);
+    expectProblem(await ask(setting, { path: '/v1/documents/two', key }), 'rate_limited', { limit: 50, limit_of: 'team:month:characters' });
+    const good = await translate(key, 'x'.repeat(20));
+    expect(good.status).toBe(200);
+    expect(good.header('ratelimit')).toMatch(/^"requests";r=\d+;t=1, "team-month-requests";r=2;t=\d+, "team-month-characters";r=0;t=\d+$/);
+    const usage = await ask(setting, { path: '/v1/usage', key });
+    const { limits } = JSON.parse(String(usage.body)) as { limits: unknown };
+    expect(limits).toMatchObject([{ per: 'month', requests: 4, used_requests: 3, characters: 50, used_characters: 50 }]);
+    expect((await ask(setting, { path: '/v1/languages', key })).status).toBe(200);
+    for (let i = 0; i < 3; i++)
+      expectProblem(await ask(setting, { path: '/v1/languages', key }), 'rate_limited', { limit: 4, limit_of: 'team:month:requests' });
+  });
+
+  test('a text that never fits is a 402; a raised limit holds at the next request', async () => {
+    const team = await setting.gateway.team({ ...QUOTA_PLAN });
+    answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=40/month' } }));
+    const tooLong = await translate(team.key, 'x'.repeat(41));
+    expect(tooLong.status).toBe(402);
+    expect(JSON.parse(String(tooLong.body))).toMatchObject({
+      code: 'quota_exceeded',
+      character_limit: 40,
+      limit_of: 'key:month:characters',
+    });
+    expect((await translate(team.key, 'x'.repeat(40))).status).toBe(200);
+    expectProblem(await translate(team.key, 'x'), 'rate_limited', { limit: 40, limit_of: 'key:month:characters' });
+    answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=41/month' } }));
+    expect((await translate(team.key, 'x')).status).toBe(200);
+  });
+});
