@@ -162,6 +162,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
         plan: 'test',
         billing: 'quota',
         character_count: 12,
+        test_character_count: 0,
         character_limit: 10,
         overage: usage['overage'],
       },

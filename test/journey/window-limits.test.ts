@@ -36,7 +36,7 @@ onEveryGateway({ config }, (setting) => {
     expect(good.status).toBe(200);
     expect(good.header('ratelimit')).toMatch(/^"requests";r=\d+;t=1, "team-month-requests";r=2;t=\d+, "team-month-characters";r=0;t=\d+$/);
     const usage = await ask(setting, { path: '/v1/usage', key });
-    const { limits } = JSON.parse(String(usage.body)) as { limits: unknown };
+    const { limits } = JSON.parse(usage.body) as { limits: unknown };
     expect(limits).toMatchObject([{ per: 'month', requests: 4, used_requests: 3, characters: 50, used_characters: 50 }]);
     expect((await ask(setting, { path: '/v1/languages', key })).status).toBe(200);
     for (let i = 0; i < 3; i++)
@@ -48,7 +48,7 @@ onEveryGateway({ config }, (setting) => {
     answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=40/month' } }));
     const tooLong = await translate(team.key, 'x'.repeat(41));
     expect(tooLong.status).toBe(402);
-    expect(JSON.parse(String(tooLong.body))).toMatchObject({
+    expect(JSON.parse(tooLong.body)).toMatchObject({
       code: 'quota_exceeded',
       character_limit: 40,
       limit_of: 'key:month:characters',

@@ -130,7 +130,7 @@ test('wrong or shared names, roles and tokens of operators are reported together
     expect.stringMatching(/^admin\.tokens\.1\.name: is missing/),
     expect.stringMatching(/^admin\.tokens\.2\.token: is too weak/),
   ]);
-  expect(await faults({ admin: {} })).toEqual(['admin: has no token; give it a token, or tokens, or leave it out']);
+  expect(await faults({ admin: {} })).toEqual(['admin: has no token; give it a token, or tokens, or oidc, or leave it out']);
 });
 
 test('a wrong protocol from an environment variable is refused by the variable’s name', async () => {

@@ -121,6 +121,7 @@ describe('config check', () => {
       plugins: [],
       admin: 'off',
       events: 'off',
+      otel: 'off',
       secrets_found: [],
       limits: {
         body_bytes: 1_048_576,

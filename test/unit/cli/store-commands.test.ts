@@ -203,6 +203,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
       teams: 2,
       changed: 2,
       changes: [{ number: 'requests_per_second', from: 1, to: 7, teams: 2 }],
+      dearer: { teams: 0, minor: 0 },
     });
     for (const team of [first, second]) {
       expect(await report('team', 'show', team.team_id)).toMatchObject({ ...team, requests_per_second: 7 });

@@ -516,6 +516,8 @@ describe('an admitted request', () => {
     expect(await team.standing()).toEqual({
       usedCharacters: expected,
       heldCharacters: 0,
+      allowanceUsed: 0,
+      allowanceHeld: 0,
       balanceMicro: 1_000_000 - expected * 2500,
       heldMicro: 0,
       openReservations: 0,
