@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly batch?: object;
   /** The store's time; generous for the same reason. */
   readonly storeMs?: number;
+  /** Where events are sent, as `events`; by default nowhere, and none are kept. */
+  readonly events?: object;
 }
 
 export interface Fleet {
@@ -44,7 +46,7 @@ const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-fleet-'));
   const file = join(folder, 'lingate.yaml');
-  const { store, engineUrl, size, engineMs = 5000, leaseSeconds = 60, storeMs = 5000, forward = [], batch } = options;
+  const { store, engineUrl, size, engineMs = 5000, leaseSeconds = 60, storeMs = 5000, forward = [], batch, events } = options;
   const config = {
     listen: '127.0.0.1:0',
     ops: '127.0.0.1:0',
@@ -54,6 +56,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     engine: { urls: [engineUrl], timeout_ms: engineMs, ...(batch === undefined ? {} : { batch }) },
     forward,
     limits: { reservation_seconds: leaseSeconds },
+    ...(events === undefined ? {} : { events }),
   };
   // JSON is valid YAML.
   await writeFile(file, JSON.stringify(config));

@@ -18,7 +18,7 @@ function bug(name: string, where: string, find: string, replace: string, ...caug
 }
 
 const NO_ANSWER = "if (outcome.kind !== 'reply' && outcome.kind !== 'stream')";
-const RELEASE = 'return settlements.release(reservation);';
+const RELEASE = 'return settlements.release(reservation, x.get(traceSlot));';
 /** In the first of the two passes. */
 const WITHIN = 'let values = 0;\n  for (let at = 0; at < bytes.length; at++) {\n    switch (bytes[at]!) {\n      case QUOTE:';
 const UNTIL = 'const untilMs = this.#options.now()';
@@ -47,7 +47,13 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     { file: 'test/unit/domain/schema-refusal.test.ts', names: 'a rule that only the schema has' },
   ),
   bug('the lease is forgotten', 'PendingAdmission.constructor', 'this.leaseMs = options.leaseMs;', 'this.leaseMs = 2 ** 40;', SIMULATED),
-  bug('an unknown admission is left held', 'conclude in admit.ts', 'options.settlements.releaseUnknown(teamId, x.id);', '', SIMULATED),
+  bug(
+    'an unknown admission is left held',
+    'conclude in admit.ts',
+    'options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));',
+    '',
+    SIMULATED,
+  ),
   bug('UTF-16 units are counted', 'countCharacters', 'if (unit >= 0xd800 && unit <= 0xdbff) count--;', '', SIMULATED, {
     file: 'test/unit/domain/translate-request.test.ts',
   }),

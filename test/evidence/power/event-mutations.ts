@@ -3,6 +3,7 @@ import type { Mutation } from './mutation.ts';
 
 const KEPT = { file: 'test/unit/stores/events.test.ts' };
 const LIMITS = { file: 'test/unit/stores/limit-events.test.ts' };
+const KILLED = { file: 'test/evidence/faults/refusal-events.test.ts' };
 const SENT = { file: 'test/unit/runtime/event-sender.test.ts' };
 
 export const EVENT_MUTATIONS: readonly Mutation[] = [
@@ -29,7 +30,10 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'Redis: what was told of a refusal is forgotten',
     edits: [{ where: 'events.write_refusals', find: "        call('HSET', team_key, 't', events.percents)\n", replace: '' }],
-    caughtBy: [{ ...LIMITS, names: 'Redis' }],
+    caughtBy: [
+      { ...LIMITS, names: 'Redis' },
+      { ...KILLED, names: 'redis' },
+    ],
   },
   {
     name: 'Redis: a refusal does not say that there is something to list',

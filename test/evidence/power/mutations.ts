@@ -1,4 +1,5 @@
 // The table of planted bugs: each must be caught by every test run that it names.
+import { BILLING_MUTATIONS } from './billing-mutations.ts';
 import { CHAIN_MUTATIONS } from './chain-mutations.ts';
 import { CHART_MUTATIONS } from './chart-mutations.ts';
 import { CLOCK_MUTATIONS } from './clock-mutations.ts';
@@ -39,6 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...WINDOW_MUTATIONS,
   ...RATE_FLOOD_MUTATIONS,
   ...EVENT_MUTATIONS,
+  ...BILLING_MUTATIONS,
   ...HISTORY_MUTATIONS,
   ...GLOSSARY_MUTATIONS,
   ...ERASURE_MUTATIONS,

@@ -36,18 +36,10 @@ export const RATE_FLOOD_MUTATIONS: readonly Mutation[] = [
   bug('clocks are taken to run alike', 'KnownFullWindows.note', '* (1 - CLOCK_DRIFT)', '', UNIT),
   bug('a change by this gateway drops nothing', 'KnownFullWindows.drop', 'this.#known.clear();', '', UNIT, SIMULATED, CHANGED),
   bug('an answer from before a change counts after it', 'KnownFullWindows.note', ' || askedAtMs <= this.#droppedAtMs', '', UNIT),
-  bug(
-    'all addresses of a key share a refusal',
-    'nameOf in known-full-windows.ts',
-    'return address === undefined ? keyId :',
-    'return keyId ??',
-    UNIT,
-    SIMULATED,
-    {
-      ...JOURNEY,
-      names: 'an address that the key',
-    },
-  ),
+  bug('all addresses of a key share a refusal', 'nameOf in known-full-windows.ts', "${address ?? '-'}", '-', UNIT, SIMULATED, {
+    ...JOURNEY,
+    names: 'an address that the key',
+  }),
   bug('memory has no bound', 'KnownFullWindows.note', '&& this.#known.size <= keysMax', '', UNIT),
   bug('what has ended stays in memory', 'KnownFullWindows.note', 'if (endsMs > nowMs && this', 'if (this', UNIT),
   bug('a refusal without the store is not counted', 'admitStep.foresee', 'options.onAdmission(refused, owner.teamId);', '', ADMISSION),

@@ -12,7 +12,7 @@ export const TELEMETRY_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'an engine is told that a request is sampled although it is not',
-    edits: [{ where: 'traceparentUnsampled', find: '${caller.flags & ~SAMPLED}', replace: '${caller.flags}' }],
+    edits: [{ where: 'traceparentUnsampled', find: 'caller.flags & ~SAMPLED', replace: 'caller.flags' }],
     caughtBy: [JOURNEY, { file: 'test/unit/domain/traceparent.test.ts' }],
   },
   {

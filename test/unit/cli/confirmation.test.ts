@@ -1,11 +1,22 @@
 // What cannot be undone asks: at a terminal for a name, without one it is refused unless --yes is given. Nothing is done before.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { newId } from '../../../src/testing/store/team-under-test.ts';
 import { atTerminal, inProcess, parsed } from '../../support/lingate-command.ts';
-import { storePlace } from '../../support/store-place.ts';
+import { openBeside, storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
 
 interface KeyList {
   readonly keys: readonly { readonly key_id: string; readonly status: string }[];
+}
+
+interface GlossaryList {
+  readonly glossaries: readonly { readonly name: string }[];
+}
+
+interface AuditList {
+  readonly entries: readonly { readonly action: string; readonly team_id: string | null }[];
 }
 
 describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
@@ -67,11 +78,53 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     expect(await json('key', 'revoke', '--all', '--team', teamId, '--yes')).toEqual({ team_id: teamId, revoked: [] });
   });
 
+  test('at a terminal a glossary is deleted when its name is typed, and not for anything else', async () => {
+    const glossaryId = newId();
+    const store = await openBeside(place.url);
+    const terms = { dictionaryId: newId(), sourceLang: 'EN', targetLang: 'DE', entries: { cat: 'Katze' } };
+    await store.glossaries.create({ glossaryId, teamId, name: 'Press terms', dictionaries: [terms] });
+    await store.close();
+    const names = async (): Promise<string[]> =>
+      ((await json('glossary', 'list', '--team', teamId)) as GlossaryList).glossaries.map(({ name }) => name);
+    expect(await atTerminal(at('glossary', 'delete', glossaryId), glossaryId)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr:
+        `This deletes the glossary "Press terms" of team ${teamId} permanently. Type its name to continue: ` +
+        'lingate glossary delete: this is not "Press terms"; nothing was changed\n',
+    });
+    expect(await names()).toEqual(['Press terms']);
+    expect(await atTerminal(at('glossary', 'delete', glossaryId), 'Press terms')).toMatchObject({
+      status: 0,
+      stdout: `Glossary ${glossaryId} (Press terms) of team ${teamId} is deleted.\n`,
+    });
+    expect(await names()).toEqual([]);
+  });
+
+  test('at a terminal the cache of all teams is cleared when "clear" is typed, that of one team without a question', async () => {
+    const file = join(place.folder, 'memory.yaml');
+    await writeFile(file, JSON.stringify({ plugins: [{ module: 'lingate/plugins/memory' }] }));
+    const clear = (...args: string[]): string[] => at('memory', 'clear', ...args, '--config', file);
+    const cleared = async (): Promise<(string | null)[]> =>
+      ((await json('audit', 'list')) as AuditList).entries.filter(({ action }) => action === 'clearMemory').map(({ team_id: of }) => of);
+    const asks = 'This deletes the cached translations of all teams. Type clear to continue: ';
+    expect(await atTerminal(clear(), 'yes')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${asks}lingate memory clear: this is not "clear"; nothing was changed\n`,
+    });
+    expect(await cleared()).toEqual([]);
+    expect(await atTerminal(clear(), 'clear')).toMatchObject({ status: 0, stderr: asks });
+    expect(await cleared()).toEqual([null]);
+    expect(await atTerminal(clear('--team', teamId), '')).toMatchObject({ status: 0, stderr: '' });
+    expect(await cleared()).toEqual([teamId, null]);
+  });
+
   test('with --yes programs revoke all keys, and the audit has one entry for each', async () => {
     const { keys } = (await json('key', 'list', '--team', teamId)) as KeyList;
     const { revoked } = (await json('key', 'revoke', '--all', '--team', teamId, '--yes')) as { revoked: string[] };
     expect(revoked).toEqual(keys.map(({ key_id: id }) => id));
-    const { entries } = (await json('audit', 'list', '--team', teamId)) as { entries: readonly { action: string }[] };
+    const { entries } = (await json('audit', 'list', '--team', teamId)) as AuditList;
     expect(entries.filter(({ action }) => action === 'revokeKey')).toHaveLength(2);
   });
 });

@@ -1,38 +1,50 @@
-// Random histories of months on both stores: every invoice equals what a second calculation, from a list of what happened, gives in
-// whole millionths; the sum of invoices equals the sum of days; and a closed line never changes.
+// Random histories of months on both stores, copied from one to the other in between: every invoice equals what a second calculation,
+// from a list of what happened, gives in whole millionths; the sum of invoices equals the sum of days; a closed line never changes.
+import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
 import type { InvoiceRow } from '../../../src/admin/invoice-rows.ts';
+import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
 import { DAY_MS, dayOf } from '../../../src/domain/period.ts';
+import { spentIn } from '../../../src/domain/period-credit.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { daysOfMonth, monthOf } from '../../../src/domain/usage-days.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
-import { GENEROUS_QUOTA, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { ClerkNotes } from '../../support/clerk-notes.ts';
+import type { NotedPlan } from '../../support/clerk-notes.ts';
 import { emptyRedis } from '../../support/redis-of-file.ts';
 import { SEED } from '../../support/seed.ts';
 import { sqliteFile } from './sqlite/sqlite-file.ts';
 
 const HISTORIES = 20;
 const MONTHLY = 'P1M@calendar';
-const MICRO = 1_000_000n;
 
 type Deed =
   | { readonly deed: 'use'; readonly characters: number; readonly other: boolean }
   /** Reserved, and committed so many days later: often in another month. */
   | { readonly deed: 'late'; readonly characters: number; readonly part: number; readonly days: number; readonly other: boolean }
-  | { readonly deed: 'plan'; readonly limits: TeamLimits }
+  | { readonly deed: 'plan'; readonly limits: TeamLimits; readonly when: 'now' | 'next-period' }
+  /** Nothing but the price, higher or lower. */
+  | { readonly deed: 'price'; readonly minorPerMillion: number; readonly when: 'now' | 'next-period' }
+  /** The plan that waits for the next period is taken back. */
+  | { readonly deed: 'stay' }
+  | { readonly deed: 'copy' }
   | { readonly deed: 'credit'; readonly micro: number }
   | { readonly deed: 'days'; readonly count: number };
+
+const prices = fc.constantFrom(0, 1, 333_333, 1_500_001);
+const times = fc.constantFrom('now' as const, 'next-period' as const);
 
 const limits: fc.Arbitrary<TeamLimits> = fc
   .record({
     billing: fc.constantFrom('quota', 'credit'),
     characterLimit: fc.constantFrom(0, 100, 2000),
-    minorPerMillion: fc.constantFrom(0, 1, 333_333, 1_500_001),
+    minorPerMillion: prices,
     overageCapMinor: fc.constantFrom(0, 3, 100_000),
     currency: fc.constantFrom('EUR', 'JPY', 'KWD'),
     testAllowance: fc.constantFrom(0, 0, 150, 3000),
@@ -54,7 +66,10 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
       other: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ deed: fc.constant('plan' as const), limits }) },
+  { weight: 2, arbitrary: fc.record({ deed: fc.constant('plan' as const), limits, when: times }) },
+  { weight: 2, arbitrary: fc.record({ deed: fc.constant('price' as const), minorPerMillion: prices, when: times }) },
+  { weight: 1, arbitrary: fc.constant({ deed: 'stay' as const }) },
+  { weight: 1, arbitrary: fc.constant({ deed: 'copy' as const }) },
   {
     weight: 2,
     arbitrary: fc.record({ deed: fc.constant('credit' as const), micro: fc.integer({ min: -900_000_000, max: 2_000_000_000 }) }),
@@ -66,78 +81,62 @@ const history = fc.record({
   limits,
   balanceMicro: fc.integer({ min: 0, max: 2_000_000_000 }),
   deeds: fc.array(deed, { maxLength: 40, size: 'max' }),
+  /** At the end, with what is open; its usage is kept, and copied. */
+  deleted: fc.boolean(),
 });
-
-interface Charge {
-  readonly month: string;
-  readonly day: number;
-  readonly characters: bigint;
-  readonly micro: bigint;
-  readonly isTest: boolean;
-  readonly isFree: boolean;
-}
-
-/** What happened, as a clerk would note it: nothing is added up until it is asked for. */
-class Notes {
-  readonly charges: Charge[] = [];
-  readonly moves: { readonly month: string; readonly micro: bigint }[] = [];
-  /** The last plan of each month in which there was one. */
-  readonly plans = new Map<string, TeamLimits>();
-
-  invoice(month: string) {
-    const plan = this.plans.get(
-      [...this.plans.keys()]
-        .filter((one) => one <= month)
-        .toSorted()
-        .at(-1)!,
-    )!;
-    const own = this.charges.filter((one) => one.month === month);
-    const all = (wanted: (one: Charge) => boolean): bigint => own.filter(wanted).reduce((sum, one) => sum + one.characters, 0n);
-    const [characters, ofTests, free] = [all(() => true), all(({ isTest }) => isTest), all(({ isFree }) => isFree)];
-    const charged = characters - free;
-    const spent = own.reduce((sum, one) => sum + one.micro, 0n);
-    const moves = this.moves.filter((one) => one.month === month).map(({ micro }) => micro);
-    const balance =
-      this.moves.filter((one) => one.month <= month).reduce((sum, { micro }) => sum + micro, 0n) -
-      this.charges.filter((one) => one.month <= month).reduce((sum, { micro }) => sum + micro, 0n);
-    const added = moves.filter((micro) => micro > 0n).reduce((sum, micro) => sum + micro, 0n);
-    const deducted = -moves.filter((micro) => micro < 0n).reduce((sum, micro) => sum + micro, 0n);
-    const isQuota = plan.billing === 'quota';
-    const beyond = charged > BigInt(plan.characterLimit) ? charged - BigInt(plan.characterLimit) : 0n;
-    const uncapped = (beyond * BigInt(plan.minorPerMillion)) / MICRO;
-    const cost = uncapped > BigInt(plan.overageCapMinor) ? BigInt(plan.overageCapMinor) : uncapped;
-    const movedNothing = spent === 0n && added === 0n && deducted === 0n;
-    const credit = (micro: bigint): number | null => (isQuota && movedNothing ? null : Number(micro / MICRO));
-    return {
-      billing: plan.billing,
-      request_count: own.length,
-      character_count: Number(characters),
-      included_characters: isQuota ? plan.characterLimit : null,
-      overage_characters: isQuota ? Number(beyond) : null,
-      overage_cost_minor: isQuota ? Number(cost) : null,
-      credit_spent_minor: credit(spent),
-      credit_added_minor: credit(added),
-      credit_deducted_minor: credit(deducted),
-      balance_minor: credit(balance),
-      total_minor: isQuota ? Number(cost) : Number(spent / MICRO),
-      currency: plan.currency,
-      test_character_count: Number(ofTests),
-      free_character_count: Number(free),
-    };
-  }
-
-  /** Whether a store keeps the month: without characters and movements it need not. */
-  isKept(month: string): boolean {
-    return (
-      this.charges.some((one) => one.month === month && one.characters + one.micro > 0n) || this.moves.some((one) => one.month === month)
-    );
-  }
-}
 
 const clock = new MovableClock();
 const redis = emptyRedis();
 const file = sqliteFile();
-afterEach(() => file.remove());
+afterAll(() => file.remove());
+
+type Kind = 'Redis' | 'SQLite';
+let files = 0;
+
+/** A new store, which a copy moves to one of the other kind. */
+class Place {
+  #kind: Kind;
+  #url = '';
+  #store: PluginStore | undefined;
+
+  constructor(kind: Kind) {
+    this.#kind = kind;
+  }
+
+  get store(): PluginStore {
+    return this.#store!;
+  }
+
+  async open(): Promise<void> {
+    this.#url = await this.#newUrl();
+    await this.#open();
+  }
+
+  async move(): Promise<void> {
+    await this.close();
+    const from = this.#url;
+    this.#kind = this.#kind === 'Redis' ? 'SQLite' : 'Redis';
+    this.#url = await this.#newUrl();
+    await copyStoreTo({ from, to: this.#url, restart: false, onProgress: () => undefined });
+    await this.#open();
+  }
+
+  async close(): Promise<void> {
+    await this.#store?.close();
+    this.#store = undefined;
+  }
+
+  async #newUrl(): Promise<string> {
+    if (this.#kind === 'SQLite') return `sqlite:${join(file.directory, `${files++}.db`)}`;
+    await redis.client.flushall();
+    return redis.server.url;
+  }
+
+  async #open(): Promise<void> {
+    const path = this.#url.slice('sqlite:'.length);
+    this.#store = await (this.#kind === 'Redis' ? redis.open({ clock }) : file.open({ clock, path, durability: 'normal' }));
+  }
+}
 
 async function linesOf(store: PluginStore, teamId: string, from: number, to: number, open: boolean): Promise<InvoiceRow[]> {
   const rows: InvoiceRow[] = [];
@@ -149,20 +148,23 @@ async function linesOf(store: PluginStore, teamId: string, from: number, to: num
 }
 
 class Month {
-  readonly #store: PluginStore;
+  readonly #place: Place;
   readonly #team: TeamUnderTest;
-  readonly #notes = new Notes();
+  readonly #notes = new ClerkNotes();
   readonly #firstDay = dayOf(clock.nowMs());
   readonly #closed = new Map<string, InvoiceRow>();
   #limits: TeamLimits;
+  /** Begins with the next month. */
+  #waiting: NotedPlan | undefined;
+  #plans = 0;
   #open: { readonly requestId: string; readonly dueMs: number; readonly commit: () => Promise<void> }[] = [];
   #keyId = '';
 
-  constructor(store: PluginStore, team: TeamUnderTest, first: TeamLimits, balanceMicro: number) {
-    this.#store = store;
+  constructor(place: Place, team: TeamUnderTest, first: TeamLimits, balanceMicro: number) {
+    this.#place = place;
     this.#team = team;
     this.#limits = first;
-    this.#notes.plans.set(this.#month(), first);
+    this.#notes.plans.set(this.#month(), { name: 'test', limits: first });
     if (balanceMicro > 0) this.#notes.moves.push({ month: this.#month(), micro: BigInt(balanceMicro) });
   }
 
@@ -177,12 +179,18 @@ class Month {
       case 'late':
         return this.#charge(one.characters, Math.min(one.part, one.characters), one.days, one.other);
       case 'plan':
-        this.#limits = one.limits;
-        this.#notes.plans.set(this.#month(), one.limits);
-        return this.#team.setLimits(one.limits);
+        return this.#changePlan(one.limits, one.when);
+      case 'price':
+        return this.#changePlan({ ...this.#limits, minorPerMillion: one.minorPerMillion }, one.when);
+      case 'stay':
+        this.#waiting = undefined;
+        return void answered(await this.#teams.updateTeam(this.#team.teamId, { nextPlan: null }));
+      case 'copy':
+        await this.#place.move();
+        return this.compare();
       case 'credit': {
         if (one.micro === 0) return;
-        const changed = answered(await this.#store.teams.updateTeam(this.#team.teamId, { addMicro: one.micro }));
+        const changed = answered(await this.#teams.updateTeam(this.#team.teamId, { addMicro: one.micro }));
         if (changed !== undefined && !('kind' in changed)) this.#notes.moves.push({ month: this.#month(), micro: BigInt(one.micro) });
         return;
       }
@@ -192,16 +200,37 @@ class Month {
     }
   }
 
+  get #teams(): PluginStore['teams'] {
+    return this.#place.store.teams;
+  }
+
+  async #changePlan(changed: TeamLimits, time: 'now' | 'next-period'): Promise<void> {
+    const plan = { name: `plan ${++this.#plans}`, limits: changed };
+    if (time === 'now') this.#begin(plan);
+    else this.#waiting = plan;
+    answered(await this.#teams.updateTeam(this.#team.teamId, time === 'now' ? { plan } : { nextPlan: plan }));
+  }
+
+  #begin(plan: NotedPlan): void {
+    this.#limits = plan.limits;
+    this.#notes.plans.set(this.#month(), plan);
+  }
+
   async #charge(characters: number, part: number, days: number, other: boolean): Promise<void> {
-    if (other && this.#keyId === '') this.#keyId = (await this.#team.newKey('tests', 'test')).keyId;
-    const admitted = await this.#team.admit({ characters, leaseMs: 60 * DAY_MS, ...(other ? { keyId: this.#keyId } : {}) });
+    if (other && this.#keyId === '') {
+      const key = freshKey(this.#team.teamId, 'tests', 'test');
+      answered(await this.#teams.createKey(key));
+      this.#keyId = key.keyId;
+    }
+    const asked = { characters, leaseMs: 60 * DAY_MS, ...(other ? { keyId: this.#keyId } : {}) };
+    const admitted = await this.#team.admit(asked, this.#place.store);
     if (admitted.kind !== 'admitted') return;
     const { requestId } = admitted.reservation!;
     const month = this.#month();
     const isFree = other && this.#limits.testAllowance > 0;
     const price = this.#limits.billing === 'credit' && !isFree ? BigInt(this.#limits.minorPerMillion) : 0n;
     const commit = async (): Promise<void> => {
-      expect(await this.#team.commitPart(requestId, part)).toEqual({ kind: 'committed' });
+      expect(await this.#team.commitPart(requestId, part, this.#place.store)).toEqual({ kind: 'committed' });
       this.#notes.charges.push({
         month,
         day: dayOf(clock.nowMs()),
@@ -216,7 +245,12 @@ class Month {
   }
 
   async #nextDay(): Promise<void> {
+    const before = this.#month();
     clock.step(DAY_MS);
+    if (this.#waiting !== undefined && this.#month() !== before) {
+      this.#begin(this.#waiting);
+      this.#waiting = undefined;
+    }
     const due = this.#open.filter(({ dueMs }) => dueMs <= clock.nowMs());
     this.#open = this.#open.filter((one) => !due.includes(one));
     for (const { commit } of due) await commit();
@@ -226,7 +260,24 @@ class Month {
     for (const { commit } of this.#open.splice(0)) await commit();
     for (let day = 0; day < 31; day++) await this.#nextDay();
     await this.compare();
-    expect(this.#closed.size).toBe([...this.#months()].filter((month) => month < this.#month() && this.#notes.isKept(month)).length);
+    this.#expectClosed((month) => month < this.#month());
+  }
+
+  /** The running month is closed, and what was reserved costs nothing. */
+  async delete(): Promise<void> {
+    await this.compare();
+    answered(await this.#teams.deleteTeam!(this.#team.teamId, { keepUsage: true }));
+    for (const [month, line] of this.#closed) this.#closed.set(month, { ...line, name: null });
+    // Without usage nothing is left.
+    if (answered(await this.#place.store.history!.periods(this.#team.teamId)) === undefined) return this.#expectClosed(() => true);
+    await this.compare();
+    this.#expectClosed(() => true);
+    await this.#place.move();
+    await this.compare();
+  }
+
+  #expectClosed(wanted: (month: string) => boolean): void {
+    expect(this.#closed.size).toBe([...this.#months()].filter((month) => wanted(month) && this.#notes.isKept(month)).length);
   }
 
   *#months(): Generator<string> {
@@ -236,7 +287,7 @@ class Month {
 
   async compare(): Promise<void> {
     const today = dayOf(clock.nowMs());
-    const lines = await linesOf(this.#store, this.#team.teamId, this.#firstDay - 31, today + 31, true);
+    const lines = await linesOf(this.#place.store, this.#team.teamId, this.#firstDay - 31, today + 31, true);
     const kept = lines.filter(({ period_start: start }) => this.#notes.isKept(start.slice(0, 7)));
     for (const line of kept) {
       // A team's first period begins with the team's month.
@@ -246,25 +297,30 @@ class Month {
       expect(line).toEqual(this.#closed.get(month) ?? line);
       this.#closed.set(month, line);
     }
-    const { days } = answered(await this.#store.history!.days(this.#team.teamId, { from: this.#firstDay, to: today }))!;
+    for (const { startMs, credit } of answered(await this.#place.store.history!.periods(this.#team.teamId))!) {
+      const month = monthOf(dayOf(startMs));
+      if (credit === undefined || !this.#notes.isKept(month)) continue;
+      const { addedMicro, deductedMicro, balanceMicro } = credit;
+      const [spent, added, deducted, balance] = [spentIn(credit), addedMicro, deductedMicro, balanceMicro].map(BigInt);
+      expect({ month, spent, added, deducted, balance }).toEqual({ month, ...this.#notes.credit(month) });
+    }
+    const { days } = answered(await this.#place.store.history!.days(this.#team.teamId, { from: this.#firstDay, to: today }))!;
     const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
     expect(sum(lines.map((line) => line.character_count))).toBe(sum(days.map(({ characters }) => characters)));
     expect(sum(kept.map((line) => line.request_count!)) <= sum(days.map(({ requests }) => requests))).toBe(true);
   }
 }
 
-test.each([
-  ['Redis', () => redis.open({ clock })],
-  ['SQLite', () => file.open({ clock })],
-] as const)('in %s', { timeout: 120_000 }, async (_, open) => {
-  const store = await open();
+test.each(['Redis', 'SQLite'] as const)('beginning in %s', { timeout: 120_000 }, async (kind) => {
   await fc.assert(
-    fc.asyncProperty(history, async ({ limits: first, balanceMicro, deeds }) => {
+    fc.asyncProperty(history, async ({ limits: first, balanceMicro, deeds, deleted }) => {
+      const place = new Place(kind);
+      await place.open();
       const startMicro = first.billing === 'credit' ? balanceMicro : 0;
-      const team = await teamUnderTest(store, first, startMicro);
-      const month = new Month(store, team, first, startMicro);
+      const month = new Month(place, await teamUnderTest(place.store, first, startMicro), first, startMicro);
       for (const one of deeds) await month.do(one);
-      await month.end();
+      await (deleted ? month.delete() : month.end());
+      await place.close();
     }),
     { seed: SEED, numRuns: HISTORIES },
   );
