@@ -48,8 +48,8 @@ const TEST_KEYS: readonly Mutation[] = [
   inRedis(
     'billing: a reservation of the allowance costs credit after all',
     'judge in admit.lua',
-    'reserve(i, id, key_id, IS_OF_ALLOWANCE, characters, 0, guard)',
-    'reserve(i, id, key_id, IS_OF_ALLOWANCE, characters, plan.on_credit and characters * plan.minor_per_million or 0, guard)',
+    'reserve(i, id, key_id, IS_OF_ALLOWANCE, characters, 0, guard, is_windowed)',
+    'reserve(i, id, key_id, IS_OF_ALLOWANCE, characters, plan.on_credit and characters * plan.minor_per_million or 0, guard, is_windowed)',
     FREE.redis,
   ),
   inSqlite(

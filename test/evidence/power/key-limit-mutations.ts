@@ -11,7 +11,7 @@ type Bug = readonly [name: string, where: string, find: string, replace: string,
 const REDIS: readonly Bug[] = [
   ['a scope is found in the middle of another', 'has_scope', 'string.char(SCOPE, #scope) .. scope', 'scope'],
   ['a request without a scope is let through', 'guarding.refusal', 'return SCOPE_WANTED', 'return nil'],
-  ['a change of the ranges loses the scopes', 'timed.update_key', 'changed_list(text_at(14), scopes)', "changed_list(text_at(14), '')"],
+  ['a change of the ranges loses the scopes', 'timed.update_key', 'changed_bytes(scopes, stored[7])', "changed_bytes(scopes, '')"],
   ['a disabled key is let through', 'guarding.refusal', 'if guard.disabled == 1 then', 'if guard.disabled == 2 then'],
   ['a key expires a millisecond late', 'guarding.refusal', 'now >= guard.expires', 'now > guard.expires'],
   ['a request without an address is let through', 'guarding.refusal', 'return ADDRESS_WANTED', 'return nil'],
@@ -101,8 +101,8 @@ const SQLITE: readonly Bug[] = [
   [
     "a request that the key's rate refuses takes a place of the team's",
     'SqliteLedger.#callerRefusal',
-    'return guard.rateRefusal(nowMs);',
-    'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined) team.window.take(nowMs);\n    return refused;',
+    'if (guard !== undefined) this.#accounts.touchGuard(key);',
+    'if (guard !== undefined) this.#accounts.touchGuard(key);\n    if (guard?.rateRefusal(nowMs) !== undefined) team.window.take(nowMs);',
   ],
   [
     "the key's rate is off by one",
@@ -138,8 +138,8 @@ const IN_RUNS: readonly Bug[] = [
   [
     "a request that the key's rate refuses is remembered, and takes a place of the team's",
     'SqliteLedger.#callerRefusal',
-    'return guard.rateRefusal(nowMs);',
-    'const refused = guard.rateRefusal(nowMs);\n    if (refused !== undefined && takesPlace) team.window.take(nowMs);\n    return refused;',
+    'if (guard !== undefined) this.#accounts.touchGuard(key);',
+    'if (guard !== undefined) this.#accounts.touchGuard(key);\n    if (takesPlace && guard?.rateRefusal(nowMs) !== undefined) team.window.take(nowMs);',
   ],
   ["what is open of the key's does not count", 'keyRefusal', 'used + guard.held(team) + characters', 'used + characters'],
   ['who is asked for the address is refused instead', 'wantedBy', "kind === 'address_wanted' && address === undefined", "kind === ''"],
@@ -179,8 +179,8 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         where: 'refusalOf in admit.ts',
-        find: "admission.window === undefined ? (admission.of ?? 'team')",
-        replace: "admission.window === undefined ? 'team'",
+        find: 'limitOf = quotaKind(admission.of, admission.window)',
+        replace: "limitOf = quotaKind('team', admission.window)",
       },
     ],
     caughtBy: [{ file: 'test/journey/key-limits.test.ts', names: 'whose limit it was' }],

@@ -34,7 +34,7 @@ export const WINDOW_MUTATIONS: readonly Mutation[] = [
   })),
   {
     name: 'windows: limit_of names another limit',
-    edits: [{ where: 'tooMany', find: 'limit_of: name', replace: 'limit_of: of' }],
+    edits: [{ where: 'tooMany in refusals.ts', find: 'limit_of: name', replace: 'limit_of: of' }],
     caughtBy: [{ file: 'test/journey/window-limits.test.ts' }],
   },
 ];
