@@ -5,7 +5,7 @@ import type { EngineSettings } from '../config/engine-options.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { countCharacters } from '../domain/characters.ts';
-import type { EngineCap } from '../domain/engine-cap.ts';
+import type { EngineCap } from '../ports/engine-use.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { openEngines } from '../engines/open-engine.ts';

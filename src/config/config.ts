@@ -1,6 +1,6 @@
 // The configuration as the program uses it: validated, with our own names and units, and with paths resolved.
 import { dirname, isAbsolute, resolve } from 'node:path';
-import type { EngineCap } from '../domain/engine-cap.ts';
+import type { EngineCap } from '../ports/engine-use.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import { eventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';

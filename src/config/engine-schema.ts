@@ -1,6 +1,6 @@
 // The schema of engines in a configuration: one in `engine`, or several by name in `engines` and the rules of `routing`.
 import type { Static } from 'typebox';
-import { CAP_TIMES } from '../domain/engine-cap.ts';
+import { WINDOWS } from '../domain/window-limits.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { Type } from '../domain/typebox.ts';
 import { closed, list, matching, section, whole } from './schema-parts.ts';
@@ -35,7 +35,7 @@ const engineMembers = {
   check_ids: Type.Boolean({ default: true }),
   // By default, what the protocol's engines support.
   pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS }), isPairs, () => PAIRS)),
-  characters: Type.Optional(Type.Object({ per: Type.Enum(CAP_TIMES), most: whole(1, 1_000_000_000_000) }, closed)),
+  characters: Type.Optional(Type.Object({ per: Type.Enum([...WINDOWS]), most: whole(1, 1_000_000_000_000) }, closed)),
   // 50 texts is the most of one request, so every engine accepts them; a longer wait would not fit into the lease.
   batch: Type.Optional(
     Type.Object({ texts_max: whole(2, 50, 50), characters_max: whole(1, 100_000, 10_000), wait_ms: whole(0, 50, 0) }, closed),

@@ -1,5 +1,6 @@
 // What was sent to engines whose characters are limited: counted in the store over all gateways.
-import type { CapWindow, EngineCap } from '../domain/engine-cap.ts';
+import type { Period } from '../domain/period.ts';
+import type { WindowName } from '../domain/window-limits.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 /** Characters that a process has sent to an engine, and not reported before. */
@@ -15,7 +16,14 @@ export interface SentCharacters {
   readonly tells: boolean;
 }
 
-export interface EngineUsed extends CapWindow {
+/** What an engine may cost: so many characters in each window, counted over all gateways. */
+export interface EngineCap {
+  readonly per: WindowName;
+  /** Characters, at least 1. */
+  readonly most: number;
+}
+
+export interface EngineUsed extends Period {
   /** In this window, of all processes. */
   readonly characters: number;
   /** By the store's clock. */

@@ -1,6 +1,6 @@
 // Engines whose characters are limited: reports to the store what this process sends, each second, and knows which are used up.
 import { randomBytes } from 'node:crypto';
-import type { EngineCap } from '../domain/engine-cap.ts';
+import type { EngineCap } from '../ports/engine-use.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineUse } from '../ports/engine-use.ts';

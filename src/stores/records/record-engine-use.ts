@@ -1,5 +1,6 @@
 // What engines have used in their present windows, as shared records: one for each engine and kind of window.
-import { capWindow } from '../../domain/engine-cap.ts';
+import { windowAt } from '../../domain/window-limits.ts';
+import type { WindowName } from '../../domain/window-limits.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -47,7 +48,7 @@ export class RecordEngineUse implements EngineUse {
 }
 
 function added(before: KeptUse | undefined, { cap, process, report, characters, tells }: SentCharacters, nowMs: number): KeptUse {
-  const window = capWindow(cap.per, nowMs);
+  const window = windowAt(cap.per, nowMs);
   const current = before !== undefined && before.startMs === window.startMs ? before : undefined;
   // An event of the window before is sent, whatever comes.
   const event = before?.event === undefined ? {} : { event: before.event };
@@ -164,7 +165,7 @@ function recordOf({ id, teamId }: DueEvent): RecordName | undefined {
 function keptEvent(recordId: string, id: string, { most, event }: KeptUse): KeptEvent | undefined {
   if (event === undefined || eventId(recordId, event.atMs) !== id) return undefined;
   const [engine = '', per = ''] = recordId.split(' ');
-  const { endMs } = capWindow(per as 'day', event.atMs);
+  const { endMs } = windowAt(per as WindowName, event.atMs);
   const facts = { kind: 'engine_limit', engine, per, most, characters: event.used, resetsAtMs: endMs } as const;
   return { id, teamId: engine, atMs: event.atMs, facts };
 }

@@ -1,5 +1,5 @@
 // Part of the store contract: what engines with a limit have used, counted over all processes.
-import type { EngineCap } from '../../domain/engine-cap.ts';
+import type { EngineCap } from '../../ports/engine-use.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { EngineUsed, SentCharacters } from '../../ports/engine-use.ts';
 import { expect } from '../expect.ts';
