@@ -22,10 +22,10 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 describe('the tarball', () => {
-  test('contains JavaScript and declarations, what they read, configuration, README and licences, and nothing else', () => {
+  test('contains JavaScript and declarations, what they read, configuration with the chart, README and licences, and nothing else', () => {
     const strange = project.packed.filter(
       (path) =>
-        !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:(?:manual|examples)\/)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/(?:lingate|supported-node)\.js)$/.test(
+        !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:(?:manual|examples)\/|helm\/lingate\/(?:files\/|templates\/)?)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/(?:lingate|supported-node)\.js)$/.test(
           path,
         ),
     );
