@@ -122,7 +122,8 @@ export interface RateLimited extends WhichLimit {
   /**
    * For how long from now on the store would refuse this key, from this address, for the same reason, if nobody changes the team
    * or the key: at least 0, and at most `retryAfterMs`. A clock of whole milliseconds may be nearly one behind, so it promises one
-   * less. Ends when the key expires. 0 for a window of characters, which a release may free. Until then the gateway answers the key's requests itself; if it is absent, it asks each time.
+   * less. Ends when the key expires. 0 for a window of characters, which a release may free. Until then the gateway answers the
+   * key's requests itself; if it is absent, it asks each time.
    */
   readonly fullForMs?: number | undefined;
 }

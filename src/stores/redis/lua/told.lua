@@ -42,7 +42,8 @@ do
     insert(rarely('refusals'), { id, for_credit and CREDIT or QUOTA, digits(required), key_id or '', own and 'test_keys' or '' })
   end
 
-  -- Returns the answer; cheap for all but the first, because a flood asks each time. `required`: the characters, or for credit the micro, that the request needed. `key_id`: the key whose own limit refused it; `own`: the allowance, if that did.
+  -- Returns the answer; cheap for all but the first, because a flood asks each time. `required`: the characters, or for credit the
+  -- micro, that the request needed. `key_id`: the key whose own limit refused it; `own`: the allowance, if that did.
   function events.refused(answer, required, for_credit, key_id, own)
     if not events.rules then
       return answer
