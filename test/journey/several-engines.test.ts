@@ -35,7 +35,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       config: {
         plugins: FACADES,
         engines: {
-          small: { urls: [engines.small.url], timeout_ms: 20_000, pairs: ['EN-DE', 'EN-FR', 'EN-ES'] },
+          small: { urls: [engines.small.url], timeout_ms: 3000, pairs: ['EN-DE', 'EN-FR', 'EN-ES'] },
           large: { urls: [engines.large.url], timeout_ms: 20_000 },
           third: { urls: [engines.third.url], timeout_ms: 20_000 },
         },
