@@ -1,4 +1,5 @@
 // vitest's configuration for `npm test`.
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Command } from './support/programs.ts';
@@ -70,8 +71,8 @@ export default defineConfig({
   test: {
     ...COMMON,
     maxWorkers: WORKERS,
-    // Of the random histories of stores, `test:evidence` tries more.
-    env: { ...startsFor('test'), ...temporaryFilesInMemory(), LINGATE_PROPERTY_RUNS: '20' },
+    // Of the random histories of stores, `test:evidence` tries more, and who runs a test may ask for any number.
+    env: { ...startsFor('test'), ...temporaryFilesInMemory(), LINGATE_PROPERTY_RUNS: process.env['LINGATE_PROPERTY_RUNS'] ?? '20' },
     // Files share the workers: loading imports again for each file would take a sixth of the total time.
     isolate: false,
     include: ['test/**/*.test.ts'],

@@ -1,4 +1,5 @@
 // vitest for the evidence: attacks, faults and loads on whole gateways.
+import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { COMMON, EVIDENCE, startsFor, WORKERS } from '../vitest.config.ts';
 import { temporaryFilesInMemory } from '../support/memory-folder.ts';
@@ -30,7 +31,11 @@ export default defineConfig({
   test: {
     ...COMMON,
     maxWorkers: WORKERS,
-    env: { ...startsFor('test:evidence'), ...temporaryFilesInMemory(), LINGATE_PROPERTY_RUNS: '150' },
+    env: {
+      ...startsFor('test:evidence'),
+      ...temporaryFilesInMemory(),
+      LINGATE_PROPERTY_RUNS: process.env['LINGATE_PROPERTY_RUNS'] ?? '150',
+    },
     // `npm test` has fewer random histories of the stores.
     include: [...EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`), 'test/unit/stores/equality.test.ts'],
     testTimeout: 180_000,
