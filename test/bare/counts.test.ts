@@ -1,6 +1,6 @@
 // A run is counted by what it says at its end, and never as passed when it failed.
 import { expect, test } from 'vitest';
-import { countsOf } from './counts.ts';
+import { countsOf, failuresOf } from './counts.ts';
 
 const VITEST = (files: string, tests: string): string =>
   `x\n\x1b[2m Test Files \x1b[22m ${files}\n\x1b[2m      Tests \x1b[22m ${tests}\n   Duration  1 s\n`;
@@ -19,4 +19,9 @@ test.each([
   ['one that failed', 2, 'no\n', { passed: 0, failed: 1 }],
 ])('%s', (_name, status, output, counts) => {
   expect(countsOf({ status, output })).toEqual(counts);
+});
+
+test('what failed is named once, each with its error', () => {
+  const output = '\x1b[31m FAIL \x1b[39m test/a.test.ts > it\nAssertionError: no\n at x\n FAIL  test/a.test.ts > it\nAssertionError: no\n✓ FAILING\n';
+  expect(failuresOf({ output })).toEqual(['FAIL  test/a.test.ts > it AssertionError: no']);
 });

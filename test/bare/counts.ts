@@ -17,6 +17,13 @@ export function countsOf({ status, output }: Ran): Counts {
   return { passed: counts.passed, failed: unsaid ? 1 : counts.failed };
 }
 
+/** What failed, by the names that vitest prints, each with the line that follows: the error. */
+export function failuresOf({ output }: Pick<Ran, 'output'>): readonly string[] {
+  const lines = stripVTControlCharacters(output).split('\n');
+  const named = lines.flatMap((line, i) => (/(^|[| ])FAIL /.test(line) ? [`${line.trim()} ${lines[i + 1]?.trim() ?? ''}`] : []));
+  return [...new Set(named)];
+}
+
 /** `N passed, N failed`. */
 function closingLine(lines: readonly string[]): Counts | undefined {
   const line = lines.findLast((text) => text !== '') ?? '';

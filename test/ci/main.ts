@@ -2,7 +2,7 @@
 import { delimiter, dirname } from 'node:path';
 import process from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
-import { countsOf } from '../bare/counts.ts';
+import { countsOf, failuresOf } from '../bare/counts.ts';
 import { run } from '../bare/command.ts';
 import { whyNoRoot } from '../bare/root-file-system.ts';
 import { say, StepCounts } from '../bare/step-counts.ts';
@@ -36,6 +36,8 @@ const task = (limitS: number, name: string, ...args: readonly string[]): Step =>
 
 const startedMs = performance.now();
 const steps = new StepCounts();
+/** Repeated at the end, where a reader of a long log looks first. */
+const failures: string[] = [];
 let stopped: string | undefined;
 // On a signal, whoever started the current programs kills them; the remaining steps fail.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => (stopped ??= `stopped by ${signal}`));
@@ -61,6 +63,7 @@ await together(
 );
 await together([npm(1200, 'test:evidence')]);
 say(`${((performance.now() - startedMs) / MINUTE_MS).toFixed(1)} minutes`);
+for (const failure of failures) say(`failed: ${failure}`);
 process.exitCode = steps.close();
 
 /** Lanes run in parallel, the steps of a lane in sequence. */
@@ -78,6 +81,7 @@ async function countsOfStep({ name, command: [program, ...args], limitS, onItsNo
   const ran = await run(program, args, { limitMs: limitS * 1000, show, ...(onItsNode ? {} : { env: WITH_NODE_22 }) });
   show('\n');
   if (ran.killed !== undefined) say(`${name}: ${ran.killed}`);
+  failures.push(...failuresOf(ran).map((failure) => `${name} | ${failure}`));
   return countsOf(ran);
 }
 

@@ -265,13 +265,13 @@ class Replay {
     if (Math.min(...charged.keys()) > range.from) this.#refuse(unaccounted(charged, answered(use)!.days, periods));
   }
 
-  /** Only its days and periods are left of a deleted team. */
+  /** Only its days and periods are left of a deleted team. Once all of them have expired, it is unknown: sooner or later, as for each of them. */
   async #compareKept(teamId: string): Promise<void> {
     const range = this.#certainDays();
-    await this.#agreement.on(`days left of ${teamId}`, async (store) => answered(await store.history!.days(teamId, range))?.days);
+    await this.#agreement.on(`days left of ${teamId}`, async (store) => answered(await store.history!.days(teamId, range))?.days ?? []);
     await this.#agreement.on(`periods left of ${teamId}`, async (store) =>
-      answered(await store.history!.periods(teamId))
-        ?.filter(({ endMs }) => dayOf(endMs) >= range.from)
+      (answered(await store.history!.periods(teamId)) ?? [])
+        .filter(({ endMs }) => dayOf(endMs) >= range.from)
         .map(({ number: _number, ...period }) => period),
     );
     await this.#agreement.on(`standing of ${teamId}`, (store) => store.teams.standing(teamId));
