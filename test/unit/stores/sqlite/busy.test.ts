@@ -41,8 +41,8 @@ test('an admission is answered unavailable after the timeout without blocking th
   const requestId = ulid();
   const startedAtMs = performance.now();
   const admission = team.admit({ requestId }, store);
-  // With a driver that waits, the loop would turn once or twice in all that time.
-  expect(await turnsUntil(admission)).toBeGreaterThan(100);
+  // With a driver that waits, the loop would turn once or twice in all that time; how often it turns otherwise is up to the machine.
+  expect(await turnsUntil(admission)).toBeGreaterThan(10);
   expect(await admission).toMatchObject({ kind: 'unavailable', cause: 'busy' });
   expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(150);
   expect(await team.commit(requestId, store)).toMatchObject({ kind: 'unavailable', cause: 'busy' });
