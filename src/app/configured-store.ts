@@ -51,6 +51,16 @@ export async function openConfiguredStore(config: Config, creation: StoreCreatio
   }
 }
 
+/** No caller waits for a command: the store may take five seconds, if `store_options.command_timeout_ms` does not allow more. */
+const PATIENCE_MS = 5000;
+
+/** The same for a command. */
+export function openPatiently(config: Config, creation: StoreCreation): Promise<ConfiguredStore> {
+  const { storeOptions } = config;
+  const commandTimeoutMs = Math.max(storeOptions.commandTimeoutMs, PATIENCE_MS);
+  return openConfiguredStore({ ...config, storeOptions: { ...storeOptions, commandTimeoutMs } }, creation);
+}
+
 /** Plugins are only loaded if the store's URL is not one of ours, so that a plugin may provide the store. */
 async function pluginsFor({ store, plugins }: Config, log: Log): Promise<Pick<LoadedPlugins, 'stores' | 'close'>> {
   const { loadPlugins, NO_PLUGINS } = await import('../config/plugins.ts');

@@ -22,7 +22,7 @@ export async function withStore(
   onMigrated?: StoreCreation['onMigrated'],
 ): Promise<void> {
   const config = await context.config();
-  const { openConfiguredStore } = await import('../app/configured-store.ts');
+  const { openPatiently } = await import('../app/configured-store.ts');
   const { name } = context;
   const { makesStore = false, migratesStore = false } = context.command;
   const acceptsClock = context.on(ACCEPT_CLOCK);
@@ -32,7 +32,7 @@ export async function withStore(
     mayMigrate: migratesStore,
     onMigrated: onMigrated ?? ((place, migration) => context.io.err(migratedText(name, place, migration))),
   };
-  const opened = await openConfiguredStore(config, creation).catch(whereNoStore(config));
+  const opened = await openPatiently(config, creation).catch(whereNoStore(config));
   try {
     const step = opened.store.clock?.step();
     if (step !== undefined && !acceptsClock) context.io.err(unbelievedText(name, step));

@@ -19,7 +19,7 @@ const LEARNT_MS = 30_000;
 test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (kind) => {
   const [place, shared, engine] = await Promise.all([storePlace(kind), startRedis(), startScriptedEngine()]);
   const client = new Redis(shared.url);
-  const plugins = [{ module: 'lingate/plugins/memory', options: { store: { env: 'SHARED_MEMORY' } } }];
+  const plugins = [{ module: 'lingate/plugins/memory', options: { store: { env: 'SHARED_MEMORY' }, look_up_ms: 10_000 } }];
   process.env['SHARED_MEMORY'] = shared.url;
   const file = join(place.folder, 'command.yaml');
   writeFileSync(file, JSON.stringify({ store: place.url, plugins }));

@@ -20,7 +20,7 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
       return JSON.stringify({ translations: text.map((one) => ({ text: `${model} ${one}` })) });
     };
     const engine = await startScriptedEngine({ right });
-    const plugins = [{ module: 'lingate/plugins/memory', options: { store: memory.url } }];
+    const plugins = [memory.plugin];
     const file = join(place.folder, 'command.yaml');
     writeFileSync(file, JSON.stringify({ store: place.url, plugins }));
     const start = () =>

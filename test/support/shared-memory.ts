@@ -11,7 +11,8 @@ import { everything } from './store-search.ts';
 export const LEARNT_MS = 30_000;
 
 export interface SharedMemory {
-  readonly url: string;
+  /** The plugin's entry of a configuration. */
+  readonly plugin: { readonly module: string; readonly options: object };
   /** Ids of the teams that have entries, each once. */
   teams(): Promise<readonly string[]>;
   /** Names and values of all entries. */
@@ -23,7 +24,8 @@ export async function startSharedMemory(): Promise<SharedMemory> {
   const redis = await startRedis();
   const client = new Redis(redis.url);
   return {
-    url: redis.url,
+    // An answer that comes too late would be a miss, and nothing would be written for a second.
+    plugin: { module: 'lingate/plugins/memory', options: { store: redis.url, look_up_ms: 10_000 } },
     teams: async () => [...new Set((await client.keys('lingate:memory:*')).map((name) => name.split(':')[2]!))].toSorted(),
     content: async () => (await everything(redis.url)).map(({ text }) => text).join('\n'),
     async stop() {

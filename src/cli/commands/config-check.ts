@@ -85,10 +85,10 @@ const OFFLINE: Unread = { reason: 'not asked, because of --offline', isFault: fa
 
 /** Creates and migrates nothing. */
 async function plansInStore(config: Config): Promise<TeamsPlans | Unread> {
-  const { openConfiguredStore } = await import('../../app/configured-store.ts');
+  const { openPatiently } = await import('../../app/configured-store.ts');
   const { missingPlans, TEAMS_CHECKED_MAX } = await import('../../admin/plan-comparison.ts');
   try {
-    const opened = await openConfiguredStore(config, { mayCreate: false, mayMigrate: false });
+    const opened = await openPatiently(config, { mayCreate: false, mayMigrate: false });
     try {
       return answered(await missingPlans(opened.store.teams, config.plans, TEAMS_CHECKED_MAX));
     } finally {

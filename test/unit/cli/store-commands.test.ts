@@ -196,7 +196,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   });
 
   test("plan apply gives a plan's changed limits to each of its teams, and to no other team", async () => {
-    const [first, second, other] = await Promise.all([newTeam('tiny'), newTeam('tiny'), newTeam('free')]);
+    const [first, second, other] = [await newTeam('tiny'), await newTeam('tiny'), await newTeam('free')];
     writeFileSync(file('changed.yaml'), planFile('7'));
     expect(await report('plan', 'apply', 'tiny', '--config', file('changed.yaml'))).toEqual({
       plan: 'tiny',

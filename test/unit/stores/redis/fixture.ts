@@ -100,7 +100,7 @@ export async function refusal(url: string): Promise<string> {
 
 /** Opens a store, uses it end to end, and closes it. */
 export async function walk(url: string, log = memoryLog()): Promise<void> {
-  const store = promisedStore(await openRedisStore({ url, log }));
+  const store = promisedStore(await openRedisStore({ url, log, commandTimeoutMs: 5000 }));
   try {
     await store.ping();
     await furnish(store);

@@ -124,7 +124,7 @@ describe('a dataset', () => {
     await walk(url);
     expect(await client.get(LAYOUT_KEY)).toBe('4');
     await client.del(LAYOUT_KEY);
-    const store = await openRedisStore({ url, log: memoryLog() });
+    const store = await openRedisStore({ url, log: memoryLog(), commandTimeoutMs: 5000 });
     expect(await store.teams.listTeams()).toHaveLength(1);
     expect(await client.get(LAYOUT_KEY)).toBe('4');
     await store.close();

@@ -21,8 +21,8 @@ let silent: Store;
 beforeAll(async () => {
   server = await startRedis();
   client = new Redis(server.port, '127.0.0.1', { protocol: 2 });
-  silent = await openRedisStore({ url: server.url, log: SILENT });
-  telling = await openRedisStore({ url: server.url, log: SILENT, events: eventRules([80, 95, 100], [1000, 0]) });
+  silent = await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000 });
+  telling = await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000, events: eventRules([80, 95, 100], [1000, 0]) });
 });
 
 afterAll(async () => {

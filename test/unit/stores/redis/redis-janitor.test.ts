@@ -205,7 +205,7 @@ describe('the janitor', () => {
 
   test('runs in one process at a time, and another takes over if that has stopped or died', async () => {
     await furnish(store, SHORT);
-    const first = await openRedisStore({ url: redis.server.url, log: SILENT, clock, tendEveryMs: EVERY_MS });
+    const first = await openRedisStore({ url: redis.server.url, log: SILENT, clock, tendEveryMs: EVERY_MS, commandTimeoutMs: 5000 });
     await settled();
     const name = await client.get(JANITOR_KEY);
     await janitor();
@@ -244,7 +244,9 @@ describe('the janitor', () => {
 
   test('works in a cluster', async () => {
     const cluster = await clusterOfOne();
-    const clustered = promisedStore(await openRedisStore({ url: cluster.url, log: SILENT, clock, tendEveryMs: EVERY_MS }));
+    const clustered = promisedStore(
+      await openRedisStore({ url: cluster.url, log: SILENT, clock, tendEveryMs: EVERY_MS, commandTimeoutMs: 5000 }),
+    );
     await furnish(clustered, SHORT);
     await use(clustered, 7, 'r1');
     clock.move(10_000);

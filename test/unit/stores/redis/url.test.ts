@@ -101,7 +101,7 @@ describe('every kind of URL', () => {
     const log = memoryLog();
     await walk(url, log);
     expect(log.lines).toContainEqual(expect.stringContaining('set cluster-require-full-coverage no'));
-    const store = promisedStore(await openRedisStore({ url, log }));
+    const store = promisedStore(await openRedisStore({ url, log, commandTimeoutMs: 5000 }));
     for (let i = 0; i < 20; i++) {
       const [teamId, keyId] = [`team-${i}`, `key-${i}`];
       await furnish(store, undefined, 0, teamId, keyId);

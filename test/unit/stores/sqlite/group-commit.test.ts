@@ -95,7 +95,7 @@ describe('the store', () => {
   });
 
   test('closing runs what was called before, and nothing after', async () => {
-    const store = promisedStore(await openSqliteStore({ path: file.path, log: SILENT, clock: CLOCK }));
+    const store = promisedStore(await openSqliteStore({ path: file.path, log: SILENT, clock: CLOCK, busyTimeoutMs: 5000 }));
     const team = await teamUnderTest(store);
     const before = team.admit();
     const closed = store.close();

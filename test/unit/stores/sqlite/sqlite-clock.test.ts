@@ -30,7 +30,13 @@ afterEach(async () => {
 });
 
 async function opened(looks = true): Promise<Store> {
-  const store = await openSqliteStore({ path: file.path, log: SILENT, clock: new JudgedClock(machine), durability: 'normal' });
+  const store = await openSqliteStore({
+    path: file.path,
+    log: SILENT,
+    clock: new JudgedClock(machine),
+    durability: 'normal',
+    busyTimeoutMs: 5000,
+  });
   open.push(store);
   if (looks) expect(await store.clock!.look()).toBeUndefined();
   return store;
@@ -77,7 +83,7 @@ describe('a clock that is accepted', () => {
 });
 
 test('without a clock that is judged, tests move time as they like', async () => {
-  const store = await openSqliteStore({ path: file.path, log: SILENT, clock: real, durability: 'normal' });
+  const store = await openSqliteStore({ path: file.path, log: SILENT, clock: real, durability: 'normal', busyTimeoutMs: 5000 });
   open.push(store);
   expect(store.clock).toBeUndefined();
 });
