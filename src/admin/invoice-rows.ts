@@ -64,7 +64,7 @@ export function invoiceRow(team: Team, deleted: boolean, period: PeriodUse): Inv
     period_start: rfc3339(startMs),
     period_end: rfc3339(endMs),
     closed: period.closed,
-    request_count: period.requests ?? null,
+    request_count: period.requests,
     character_count: characters,
     included_characters: overage === undefined ? null : limits.characterLimit,
     overage_characters: overage?.character_count ?? null,
@@ -81,7 +81,7 @@ const NO_CREDIT = { credit_spent_minor: null, credit_added_minor: null, credit_d
 
 /** A quota plan has no credit, unless the period began on a credit plan and moved some. */
 function creditOf({ limits, credit }: PeriodUse) {
-  if (credit === undefined || (limits.billing === 'quota' && !movedCredit(credit))) return NO_CREDIT;
+  if (limits.billing === 'quota' && !movedCredit(credit)) return NO_CREDIT;
   return {
     credit_spent_minor: minorRoundedDown(spentIn(credit)),
     credit_added_minor: minorRoundedDown(credit.addedMicro),

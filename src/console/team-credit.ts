@@ -68,8 +68,8 @@ function movementOf({ atMs, actor, reason, before, after }: AuditEntry): Movemen
 
 /** One line for each period, at its end. */
 function spentMovement({ startMs, endMs, closed, credit }: PeriodUse): Movement[] {
-  const micro = credit === undefined ? 0 : spentIn(credit);
-  if (credit === undefined || micro === 0) return [];
+  const micro = spentIn(credit);
+  if (micro === 0) return [];
   const note = `in the period from ${rfc3339(startMs).slice(0, 10)} to ${rfc3339(endMs).slice(0, 10)}${closed ? '' : ', which is not closed'}`;
   return [{ atMs: endMs, what: 'spent', micro: -micro, balanceMicro: credit.balanceMicro, note }];
 }

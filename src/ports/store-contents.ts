@@ -24,8 +24,8 @@ export interface TeamContents {
     readonly endMs: number;
     /** The anchor from which later periods are counted. */
     readonly anchorMs: number;
-    /** `undefined` if the period began before this was recorded. Its balance is the team's. */
-    readonly credit: PeriodCredit | undefined;
+    /** Its balance is the team's. */
+    readonly credit: PeriodCredit;
   };
   readonly usedCharacters: number;
   /** What the balances say is held; open reservations are among `requests`. */
@@ -94,15 +94,7 @@ export interface KeyContents extends Omit<KeyRecord, 'teamId'> {
   readonly window: TeamContents['window'];
 }
 
-export interface PeriodContents extends Pick<PeriodUse, 'number' | 'startMs' | 'endMs' | 'closed'> {
-  /** `undefined` for periods that ended before this was recorded. */
-  readonly held: Pick<PeriodUse, 'plan' | 'limits'> | undefined;
-  readonly characters: number;
-  readonly allowanceUsed: number;
-  readonly testCharacters: number;
-  /** Requests that were charged; `undefined` if the period ended before this was recorded. */
-  readonly requests: number | undefined;
-  readonly credit: PeriodCredit | undefined;
+export interface PeriodContents extends PeriodUse {
   /** What each key was charged in it; `undefined` if that is not kept. */
   readonly keys: readonly { readonly keyId: string; readonly characters: number; readonly requests: number }[] | undefined;
 }
@@ -186,7 +178,7 @@ export interface LooseUsage {
   /** In order of creation. */
   readonly keys: readonly Pick<KeyContents, 'keyId' | 'mode' | 'createdAtMs'>[];
   readonly days: readonly KeyDay[];
-  /** All closed, oldest first; `held` is known. */
+  /** All closed, oldest first. */
   readonly periods: readonly Omit<PeriodContents, 'keys' | 'closed'>[];
 }
 

@@ -43,10 +43,9 @@ export interface PeriodUse {
   readonly allowanceUsed: number;
   /** Of `characters`, those of test keys. */
   readonly testCharacters: number;
-  /** Requests that were charged; `undefined` if the period was closed before that was recorded. */
-  readonly requests?: number | undefined;
-  /** `undefined` if the period began before that was recorded. */
-  readonly credit?: PeriodCredit | undefined;
+  /** Requests that were charged. */
+  readonly requests: number;
+  readonly credit: PeriodCredit;
 }
 
 /** A team's periods that a question is about. */

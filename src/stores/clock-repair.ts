@@ -112,13 +112,11 @@ function daysUntil(days: readonly KeyDay[], today: number): KeyDay[] {
 }
 
 /** The running period gets all that was added, deducted and spent in those that were begun instead of it. */
-function creditOf({ period }: TeamContents, undone: readonly PeriodContents[]): PeriodCredit | undefined {
+function creditOf({ period }: TeamContents, undone: readonly PeriodContents[]): PeriodCredit {
   const all = [...undone.map(({ credit }) => credit), period.credit];
-  const known = all.filter((credit) => credit !== undefined);
-  if (known.length < all.length) return undefined;
-  const sum = (name: 'addedMicro' | 'deductedMicro'): number => known.reduce((total, credit) => total + credit[name], 0);
-  const { openingMicro } = known[0]!;
-  return { openingMicro, addedMicro: sum('addedMicro'), deductedMicro: sum('deductedMicro'), balanceMicro: known.at(-1)!.balanceMicro };
+  const sum = (name: 'addedMicro' | 'deductedMicro'): number => all.reduce((total, credit) => total + credit[name], 0);
+  const { openingMicro } = all[0]!;
+  return { openingMicro, addedMicro: sum('addedMicro'), deductedMicro: sum('deductedMicro'), balanceMicro: all.at(-1)!.balanceMicro };
 }
 
 type Counts = Pick<KeyContents, 'characters' | 'requests'>;

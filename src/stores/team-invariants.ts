@@ -61,21 +61,19 @@ function judgeMoney({ team: { balanceMicro }, heldMicro }: TeamContents, found: 
 
 /** What invoices are made of: nothing negative was spent, and each period begins with what the one before it has left. */
 function judgeCredit({ team, period, periods }: TeamContents, found: Found): void {
-  for (const { number, requests } of periods)
-    if (requests !== undefined && !isCount(requests)) found('credit', `period ${number} has ${requests} requests`);
+  for (const { number, requests } of periods) if (!isCount(requests)) found('credit', `period ${number} has ${requests} requests`);
   const all = [...periods, period].map(({ number, credit }) => ({ number, credit }));
   for (const [i, { number, credit }] of all.entries()) {
-    if (credit === undefined) continue;
     const { openingMicro, addedMicro, deductedMicro, balanceMicro } = credit;
     const spentMicro = spentIn(credit);
     if (![openingMicro, addedMicro, deductedMicro, balanceMicro, spentMicro].every(isCount)) {
       found('credit', `period ${number} has spent ${spentMicro}, begun with ${openingMicro} and left ${balanceMicro}`);
     }
     const before = all[i - 1];
-    if (before?.number !== number - 1 || before.credit === undefined || before.credit.balanceMicro === openingMicro) continue;
+    if (before?.number !== number - 1 || before.credit.balanceMicro === openingMicro) continue;
     found('credit', `period ${number} begins with ${openingMicro}, the one before it has left ${before.credit.balanceMicro}`);
   }
-  if (period.credit !== undefined && period.credit.balanceMicro !== team.balanceMicro)
+  if (period.credit.balanceMicro !== team.balanceMicro)
     found('credit', `its period has a balance of ${period.credit.balanceMicro}, the team one of ${team.balanceMicro}`);
 }
 
@@ -141,7 +139,7 @@ function judgePeriods({ period, periods, keys, requests }: TeamContents, found: 
     if (!isCount(one.characters)) found('period', `${name} has ${one.characters} characters`);
     const isOpen = requests.some(({ state, periodNumber }) => state === 'open' && periodNumber === one.number);
     if (one.closed && isOpen) found('period', `${name} is closed, and a reservation of it is open`);
-    if (one.held !== undefined) judgeLimits(one.held.limits, `the limits of ${name}`, found);
+    judgeLimits(one.limits, `the limits of ${name}`, found);
     if (one.keys === undefined) continue;
     const sum = sumOf(one.keys.map(({ characters }) => characters));
     if (sum !== one.characters) found('period', `${name} has ${one.characters} characters, its keys ${sum}`);

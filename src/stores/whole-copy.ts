@@ -89,7 +89,7 @@ interface WholeTeam {
   readonly entries: ReadonlyMap<string, EntryPieces>;
 }
 
-/** Reads the entries, and fills in what older versions did not keep: the plan of past periods. */
+/** Reads the entries. */
 async function whole(reader: StoreReader, read: TeamContents, report: ReportFinding): Promise<WholeTeam> {
   const { team } = read;
   const entries = new Map<string, EntryPieces>();
@@ -98,8 +98,7 @@ async function whole(reader: StoreReader, read: TeamContents, report: ReportFind
     if (pieces === undefined) report({ what: 'dictionary', teamId: team.teamId, detail: `dictionary ${dictionaryId} has no entries` });
     entries.set(dictionaryId, pieces ?? []);
   }
-  const periods = read.periods.map((one) => ({ ...one, held: one.held ?? { plan: team.plan, limits: team.limits } }));
-  return { contents: { ...read, periods }, entries };
+  return { contents: read, entries };
 }
 
 const FINGERPRINT_BYTES = 16;

@@ -40,14 +40,7 @@ export function readKept(teamId: string, hashes: readonly unknown[]): LooseUsage
     limits: { ...readPlan(team.get('erased_p')!), currency, period: String(team.get('period')) },
     keys,
     days,
-    periods: periods
-      .toSorted((one, other) => one.number - other.number)
-      .map(({ closed: _closed, plan, limits, ...period }) => ({
-        ...period,
-        requests: period.requests,
-        credit: period.credit,
-        held: { plan, limits },
-      })),
+    periods: periods.toSorted((one, other) => one.number - other.number).map(({ closed: _closed, ...period }) => period),
   };
 }
 
@@ -72,13 +65,6 @@ export function keptCommands({ teamId, createdAtMs, plan, limits, keys, days, pe
     if (own.length === 0) continue;
     commands.push(['HSET', names.team, `k${keyId}`, packKey(whole, number)], ['HSET', names.days, keyId, packDays(whole, number, own)]);
   }
-  for (const { held, ...one } of periods) {
-    commands.push([
-      'HSET',
-      names.periods,
-      String(one.number),
-      packClosed({ ...one, plan: held?.plan ?? plan, limits: held?.limits ?? limits }),
-    ]);
-  }
+  for (const one of periods) commands.push(['HSET', names.periods, String(one.number), packClosed(one)]);
   return commands;
 }

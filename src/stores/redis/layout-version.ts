@@ -7,15 +7,6 @@ import type { StoreCreation } from '../../ports/store.ts';
 
 export const VERSION = '4';
 
-/** An entry among the plan's numbers: keys in this data may have limits, which older versions would not enforce. */
-const KEY_LIMITS = 'keyLimits';
-
-/** Must be called before a key is given limits. */
-export async function markKeyLimits(redis: RedisConnection): Promise<undefined> {
-  await redis.sadd(PLAN_NUMBERS_KEY, KEY_LIMITS);
-  return undefined;
-}
-
 /** Marks the data as Lingate's. Throws a `StoreError` if it has another version, or limits that this version does not know. */
 export async function checkLayout(redis: RedisConnection, shown: string, { mayCreate = true, onCreated }: StoreCreation): Promise<void> {
   const { version, marked } = await readVersion(redis, shown);
@@ -44,8 +35,8 @@ export async function assertLayout(redis: RedisConnection, shown: string): Promi
 /** How many of the known plan numbers are already marked here. Throws if unknown ones are. */
 async function knownNumbers(redis: RedisConnection, shown: string): Promise<number> {
   const numbers = await redis.smembers(PLAN_NUMBERS_KEY);
-  const strange = numbers.filter((name) => name !== KEY_LIMITS && !LIMIT_NUMBERS.some((known) => known === name));
-  if (strange.length === 0) return numbers.filter((name) => name !== KEY_LIMITS).length;
+  const strange = numbers.filter((name) => !LIMIT_NUMBERS.some((known) => known === name));
+  if (strange.length === 0) return numbers.length;
   throw new StoreError(
     `the store ${shown} was written by a newer Lingate (its teams have limits that this one does not know: ${strange.toSorted().join(', ')}): run that version`,
   );

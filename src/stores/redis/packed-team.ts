@@ -3,19 +3,19 @@ import type { KeyContents, TeamContents } from '../../ports/store-contents.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { hasLimits } from '../../domain/key-limits.ts';
 import { packKeyCounts, packKeyLimits } from './key-layout.ts';
-import { CLOSED, CLOSED_CREDIT, CLOSED_REQUESTS, CLOSED_TESTS, CREDIT } from './period-record.ts';
 import { ROWS } from './row-formats.ts';
 import { activeWord, BOOKS, byteOf, KEY, packPlan } from './team-layout.ts';
 
+const { CLOSED, CLOSED_MONEY, CREDIT } = ROWS;
 const SEVEN_BITS = 128;
 
 export function packBooks({ team, period, usedCharacters }: TeamContents): Buffer {
   return BOOKS.pack({ ...period, usedCharacters, balanceMicro: team.balanceMicro });
 }
 
-/** The field `credit` with its name; none if it was not recorded. */
+/** The field `credit` with its name. */
 export function creditField({ period: { number, credit } }: TeamContents): (string | Buffer)[] {
-  return credit === undefined ? [] : ['credit', CREDIT.pack({ number, ...credit })];
+  return ['credit', CREDIT.pack({ number, ...credit })];
 }
 
 /** All counts of the key are already among its days. */
@@ -57,17 +57,9 @@ function inSevens(number: number): number[] {
 }
 
 /** A period that can no longer change. */
-type ClosedPeriod = Pick<
-  PeriodUse,
-  'startMs' | 'endMs' | 'characters' | 'allowanceUsed' | 'testCharacters' | 'plan' | 'limits' | 'requests' | 'credit'
->;
-
-export function packClosed(period: ClosedPeriod): Buffer {
-  const { startMs, endMs, characters, plan, limits, requests, credit } = period;
-  const counted = requests === undefined ? [] : [CLOSED_REQUESTS.pack({ requests })];
-  const money = Buffer.concat(
-    requests === undefined || credit === undefined ? counted : [...counted, CLOSED_CREDIT.pack({ ...credit }), CLOSED_TESTS.pack(period)],
-  );
+export function packClosed(period: Omit<PeriodUse, 'number' | 'closed'>): Buffer {
+  const { plan, limits, credit } = period;
+  const money = CLOSED_MONEY.pack({ ...period, ...credit });
   const texts = [packPlan(limits), Buffer.from(plan), Buffer.from(limits.currency), Buffer.from(limits.period), money];
-  return Buffer.concat([CLOSED.pack({ startMs, endMs, characters }), ...texts.flatMap((text) => [Buffer.from([text.length]), text])]);
+  return Buffer.concat([CLOSED.pack(period), ...texts.flatMap((text) => [Buffer.from([text.length]), text])]);
 }

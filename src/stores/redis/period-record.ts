@@ -5,10 +5,13 @@ import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { fieldsOf, isTestKey } from './team-codec.ts';
-import { recordFormat } from './record-format.ts';
+import { ROWS } from './row-formats.ts';
 import { BOOKS, readAllowance, readKeyState, readPlan } from './team-layout.ts';
 
+const { CLOSED, CLOSED_MONEY, CREDIT } = ROWS;
+
 type Fields = ReadonlyMap<string, Buffer>;
+type MoneyNumbers = [number, number, number, number, number, number, number];
 type IsTest = (keyId: string) => boolean;
 
 /** Newest first; periods that neither used characters nor moved credit are omitted, except for the current one. `values` are the function's. */
@@ -24,7 +27,7 @@ export function readPeriods(values: readonly unknown[], keptDays: number): Perio
 
 /** A period without use that has not changed the credit either may be left out. */
 function isKept({ characters, credit }: PeriodUse): boolean {
-  return characters > 0 || (credit !== undefined && movedCredit(credit));
+  return characters > 0 || movedCredit(credit);
 }
 
 /** For a deleted team whose usage was kept: only closed periods. */
@@ -51,7 +54,7 @@ function readCurrent(team: Fields, isTest: IsTest): PeriodUse {
     characters: usedCharacters,
     allowanceUsed: readAllowance(team.get('allowance'), number).allowanceUsed,
     ...countsOfKeys(team, number, isTest),
-    credit: currentCredit(team.get('credit'), number, balanceMicro),
+    credit: currentCredit(team.get('credit')!, balanceMicro),
   };
 }
 
@@ -59,7 +62,9 @@ function readCurrent(team: Fields, isTest: IsTest): PeriodUse {
 function readLeft(values: readonly Buffer[], team: Fields, isTest: IsTest): PeriodUse {
   const [number, starts, ends, characters, p, plan, currency, period, ...money] = values;
   const of = Number(String(number));
-  const [requests, openingMicro, addedMicro, deductedMicro, balanceMicro, allowanceUsed = 0, tests = 0] = money.map(numberOf);
+  const [requests, openingMicro, addedMicro, deductedMicro, balanceMicro, allowanceUsed, tests] = money.map((text) =>
+    Number(String(text)),
+  ) as MoneyNumbers;
   const ofKeys = countsOfKeys(team, of, isTest);
   return {
     number: of,
@@ -71,8 +76,8 @@ function readLeft(values: readonly Buffer[], team: Fields, isTest: IsTest): Peri
     characters: Number(String(characters)),
     allowanceUsed,
     testCharacters: tests + ofKeys.testCharacters,
-    requests: requests === undefined ? undefined : requests + ofKeys.requests,
-    credit: creditOf({ openingMicro, addedMicro, deductedMicro, balanceMicro }),
+    requests: requests + ofKeys.requests,
+    credit: { openingMicro, addedMicro, deductedMicro, balanceMicro },
   };
 }
 
@@ -89,55 +94,31 @@ export function countsOfKeys(team: Fields, number: number, isTest: IsTest): { re
   return sum;
 }
 
-/** The field `credit` of a team (lua/team.lua). */
-export const CREDIT = recordFormat({ number: 'd', openingMicro: 'd', addedMicro: 'd', deductedMicro: 'd' });
-
-/** `undefined` if the period was begun by a version that did not record it. */
-export function currentCredit(packed: Buffer | undefined, number: number, balanceMicro: number): PeriodCredit | undefined {
-  if (packed === undefined) return undefined;
-  const { number: of, ...credit } = CREDIT.read(packed);
-  return of === number ? { ...credit, balanceMicro } : undefined;
+/** From the field `credit` of a team. */
+export function currentCredit(packed: Buffer, balanceMicro: number): PeriodCredit {
+  const { number: _number, ...credit } = CREDIT.read(packed);
+  return { ...credit, balanceMicro };
 }
-
-export function creditOf(kept: { readonly [Name in keyof PeriodCredit]: number | undefined }): PeriodCredit | undefined {
-  const { openingMicro, addedMicro, deductedMicro, balanceMicro } = kept;
-  if (openingMicro === undefined || addedMicro === undefined || deductedMicro === undefined || balanceMicro === undefined) return undefined;
-  return { openingMicro, addedMicro, deductedMicro, balanceMicro };
-}
-
-/** `undefined` for what is not recorded: an absent field, or an empty text. */
-export function numberOf(text: Buffer | undefined): number | undefined {
-  return text === undefined || text.length === 0 ? undefined : Number(String(text));
-}
-
-/** A closed period, before its texts (lua/team.lua: `CLOSED`). */
-export const CLOSED = recordFormat({ startMs: 'I6', endMs: 'I6', characters: 'I7' });
-/** The last text: as much of them as was recorded. */
-export const CLOSED_REQUESTS = recordFormat({ requests: 'd' });
-export const CLOSED_CREDIT = recordFormat({ openingMicro: 'd', addedMicro: 'd', deductedMicro: 'd', balanceMicro: 'd' });
-export const CLOSED_TESTS = recordFormat({ allowanceUsed: 'd', testCharacters: 'd' });
-const CREDIT_AT = CLOSED_REQUESTS.bytes;
-const TESTS_AT = CREDIT_AT + CLOSED_CREDIT.bytes;
-const NO_TESTS = { allowanceUsed: 0, testCharacters: 0 };
 
 export function readClosed(number: number, record: Buffer): PeriodUse {
   let at = CLOSED.bytes;
   const text = (): Buffer => {
-    if (at >= record.length) return Buffer.alloc(0);
     const length = record[at]!;
     at += 1 + length;
     return record.subarray(at - length, at);
   };
   const [p, plan, currency, period, money] = [text(), text(), text(), text(), text()];
+  const { requests, allowanceUsed, testCharacters, ...credit } = CLOSED_MONEY.read(money);
   return {
     number,
     ...CLOSED.read(record),
     closed: true,
     plan: String(plan),
     limits: limitsOf(p, currency, period),
-    requests: money.length === 0 ? undefined : CLOSED_REQUESTS.read(money).requests,
-    credit: money.length <= CREDIT_AT ? undefined : CLOSED_CREDIT.read(money.subarray(CREDIT_AT)),
-    ...(money.length <= TESTS_AT ? NO_TESTS : CLOSED_TESTS.read(money.subarray(TESTS_AT))),
+    requests,
+    credit,
+    allowanceUsed,
+    testCharacters,
   };
 }
 

@@ -146,7 +146,7 @@ export class RedisJanitor {
   }
 
   /**
-   * Adds teams that are missing from the due list: those of older versions, and those whose creation was interrupted. Corrects
+   * Adds teams that are missing from the due list, because their creation was interrupted. Corrects
    * names in the search index after an interrupted renaming. Some per round.
    */
   async #compare(): Promise<void> {

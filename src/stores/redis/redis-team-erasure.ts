@@ -6,17 +6,14 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
-import { readOwner, scanned } from './keyspace.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
-import { DIGEST_PREFIX, digestKey, ERASURES_KEY, ONLY_USAGE_KEY, ownerKey, teamKeys } from './redis-keys.ts';
+import { digestKey, ERASURES_KEY, ONLY_USAGE_KEY, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { digestOfRecord } from './team-codec.ts';
 import type { TeamIndex } from './team-index.ts';
 
 /** Keys of the team handled at a time. */
 const KEYS_PIECE = 250;
-/** Digests read at a time for keys whose records lack their digest. */
-const SCAN_PIECE = 1000;
 /** A deletion that was announced this long ago and has not begun will never begin: its command was refused, or its process stopped. */
 const BEGUN_WITHIN_MS = 60_000;
 /** Deletions completed per round; the others are left for the next round. */
@@ -106,22 +103,9 @@ export class RedisTeamErasure {
 
   /** Removes the indexes from the digests and ids of the team's keys. */
   async #removeKeys(teamId: string): Promise<void> {
-    let isOld = false;
     await this.#eachKey(teamId, async (keys) => {
       const digests = keys.map(([, record]) => digestOfRecord(record));
-      isOld ||= digests.includes(undefined);
       await this.#remove([...keys.map(([keyId]) => ownerKey(keyId)), ...digests.filter((one) => one !== undefined).map(digestKey)]);
-    });
-    if (isOld) await this.#removeDigests(teamId);
-  }
-
-  /** Key records of older versions lack the digest, so that all digests have to be read. */
-  async #removeDigests(teamId: string): Promise<void> {
-    await this.#parts.link.ask(async ({ redis }) => {
-      for await (const names of scanned(redis, SCAN_PIECE, DIGEST_PREFIX)) {
-        const owners = await Promise.all(names.map((name) => redis.get(name)));
-        await this.#remove(names.filter((_, i) => readOwner(owners[i] ?? null)?.teamId === teamId));
-      }
     });
   }
 

@@ -25,7 +25,6 @@ import type {
 } from '../../ports/team-registry.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
 import { packKeyLimits } from './key-layout.ts';
-import { markKeyLimits } from './layout-version.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -138,7 +137,6 @@ export class RedisTeamRegistry implements TeamRegistry {
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     const { keyId, teamId, digest, mode, limits = {} } = key;
     return answering(async () => {
-      if (hasLimits(limits)) await this.#markLimits();
       const audit = await this.#audit.begin(teamId, by, newKeyDifference(key), keyId);
       const packedLimits = hasLimits(limits) ? packKeyLimits({ disabled: false, limits }) : '';
       const reply = await this.#run('create_key', teamId, [keyId, keyJson(key), packedLimits, ...audit]);
@@ -166,8 +164,6 @@ export class RedisTeamRegistry implements TeamRegistry {
       const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
       if (teamId === null) return undefined;
       // A key must be disabled even while another server of a cluster is unavailable.
-      if (isDisabled) await answering(() => this.#markLimits());
-      else if (change.limits !== undefined) await this.#markLimits();
       const audit = await this.#audit[isDisabled ? 'beginUrgent' : 'begin'](teamId, by, undefined, keyId);
       const reply = await this.#run('update_key', teamId, [keyId, ...changedKeyWords(change), ...audit]);
       return reply.word === 'none' ? undefined : readKeyReply({ keyId, teamId }, reply);
@@ -245,11 +241,6 @@ export class RedisTeamRegistry implements TeamRegistry {
     if (record === undefined) return undefined;
     const created = record.unused.length === 0 ? [] : await this.#link.ask(({ redis }) => redis.hmget(keys, ...record.unused));
     return summaryOf(record, created.map(creationOf), nowMs);
-  }
-
-  /** From now on, older gateways refuse to open this data. */
-  #markLimits(): Promise<undefined> {
-    return this.#link.ask(({ redis }) => markKeyLimits(redis));
   }
 
   async #findTeams(ids: readonly string[]): Promise<readonly Team[]> {

@@ -1,6 +1,5 @@
 // Writes the contents of another store to Redis; the data is marked as half-written until it is complete.
 import type { EntryPieces } from '../../domain/entries-text.ts';
-import { hasLimits } from '../../domain/key-limits.ts';
 import type { PeriodCredit } from '../../domain/period-credit.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import { HALF_WRITTEN_LAYOUT, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
@@ -15,7 +14,7 @@ import { isIndex } from '../records/record-tables.ts';
 import { packNextPlan } from './next-plan-codec.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
-import { markKeyLimits, markPlanNumbers, VERSION } from './layout-version.ts';
+import { markPlanNumbers, VERSION } from './layout-version.ts';
 import { creditField, packBooks, packClosed, guardFields, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { AUDIT_KEY, blobKey, digestKey, INDEX_KEYS, LAYOUT_KEY, LEFT_BY_GATEWAYS, ownerKey, tableKey, teamKeys } from './redis-keys.ts';
@@ -65,7 +64,6 @@ export class RedisWriter implements StoreWriter {
   readonly #redis: RedisConnection;
   readonly #functions: RedisFunctions;
   #offsetMs: number | undefined;
-  #hasLimits = false;
 
   constructor(redis: RedisConnection, functions: RedisFunctions) {
     this.#redis = redis;
@@ -75,7 +73,6 @@ export class RedisWriter implements StoreWriter {
   async team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): Promise<void> {
     const { teamId } = contents.team;
     const nowMs = await this.#nowMs();
-    this.#hasLimits ||= contents.keys.some(({ status, limits }) => status === 'disabled' || hasLimits(limits));
     await together(this.#redis, [
       ...teamCommands(contents),
       ...historyCommands(contents),
@@ -134,7 +131,6 @@ export class RedisWriter implements StoreWriter {
 
   async finish(): Promise<void> {
     await markPlanNumbers(this.#redis);
-    if (this.#hasLimits) await markKeyLimits(this.#redis);
     await this.#redis.set(LAYOUT_KEY, VERSION);
   }
 
@@ -185,9 +181,9 @@ function historyCommands({ team, period, keys, days, dayDone, periods, toldPerce
   }
   if (days.length > 0) commands.push(['HSET', names.days, 'told', String(dayDone)]);
   for (const one of periods) {
-    const { plan, limits } = one.held ?? team;
+    const { plan, limits } = one;
     if (one.closed) {
-      commands.push(['HSET', names.periods, String(one.number), packClosed({ ...one, plan, limits })]);
+      commands.push(['HSET', names.periods, String(one.number), packClosed(one)]);
       continue;
     }
     const open = requests.filter(({ state, periodNumber }) => state === 'open' && periodNumber === one.number);
@@ -198,10 +194,8 @@ function historyCommands({ team, period, keys, days, dayDone, periods, toldPerce
     const rest = ['plan', plan, 'currency', limits.currency, 'open', String(held), 'over', String(over)];
     const lastPercent = toldPercents.find(({ number }) => number === one.number)?.percent ?? 0;
     if (lastPercent > 0) rest.push('told', String(lastPercent));
-    rest.push('allowance', String(one.allowanceUsed), 'tests', String(one.testCharacters));
-    if (one.requests !== undefined) rest.push('requests', String(one.requests));
-    if (one.credit !== undefined) rest.push(...creditWords(one.credit));
-    commands.push(['HSET', use, ...bounds, ...rest, 'p', packPlan(limits)]);
+    rest.push('allowance', String(one.allowanceUsed), 'tests', String(one.testCharacters), 'requests', String(one.requests));
+    commands.push(['HSET', use, ...bounds, ...rest, ...creditWords(one.credit), 'p', packPlan(limits)]);
   }
   return commands;
 }

@@ -33,7 +33,7 @@ export const ROWS = {
   ALLOWANCE: recordFormat({ number: 'd', used: 'd', held: 'd', told: 'I1' }),
   /**
    * Field `k<key>` of a team: its status, its last use (0 for never), number, characters and requests of the last period it was used
-   * in, and the day of the last count, 0 if the key's days include all counts. Rows of versions without days lack the day.
+   * in, and the day of the last count, 0 if the key's days include all counts.
    */
   KEY: recordFormat({ word: 'I1', lastUsedAtMs: 'd', number: 'd', characters: 'd', requests: 'd', day: 'I3' }),
   /**
@@ -96,6 +96,22 @@ export const ROWS = {
    * one, the last day, and its position; the days follow (lua/days.lua).
    */
   DAYS: recordFormat({ number: 'I4', characters: 'I7', requests: 'I6', before: 'I3', last: 'I3', lastAt: 'I3' }),
+  /** Field `credit` of a team: the period's number, the balance at its beginning, and what was added and deducted since. */
+  CREDIT: recordFormat({ number: 'd', openingMicro: 'd', addedMicro: 'd', deductedMicro: 'd' }),
+  /**
+   * A field of `:periods`, a closed period, before its texts, each of them after a byte with its length: the plan's numbers, its name,
+   * the currency, the period's length, and `CLOSED_MONEY`.
+   */
+  CLOSED: recordFormat({ startMs: 'I6', endMs: 'I6', characters: 'I7' }),
+  CLOSED_MONEY: recordFormat({
+    requests: 'd',
+    openingMicro: 'd',
+    addedMicro: 'd',
+    deductedMicro: 'd',
+    balanceMicro: 'd',
+    allowanceUsed: 'd',
+    testCharacters: 'd',
+  }),
 } as const satisfies Record<string, RecordFormat<never>>;
 
 /** Constants for Lua files, as Lua expressions by name. */

@@ -74,12 +74,12 @@ export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (s
   ];
 }
 
-/** The part of a key's record that never changes. The digest finds the key's index when the team is deleted; older records lack it. */
+/** The part of a key's record that never changes. The digest finds the key's index when the team is deleted. */
 export function keyJson({ display, label, mode, digest }: NewKey): string {
   return JSON.stringify({ display, label, mode, digest });
 }
 
-/** The digest in a key's record, if it has one. */
+/** The digest in a key's record; those of deleted teams whose usage was kept have none. */
 export function digestOfRecord(record: string): string | undefined {
   const { digest } = jsonOf(record);
   return typeof digest === 'string' ? digest : undefined;

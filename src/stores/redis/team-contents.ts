@@ -1,7 +1,6 @@
 // Converts a team's data in Redis to the port's format; reports inconsistencies.
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { movedCredit } from '../../domain/period-credit.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
 import type {
   KeyContents,
   PeriodContents,
@@ -13,7 +12,7 @@ import type {
 import type { KeyDay } from '../../ports/usage-history.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
 import { keyDays } from './key-days.ts';
-import { creditOf, currentCredit, numberOf, readClosed, countsOfKeys } from './period-record.ts';
+import { currentCredit, readClosed, countsOfKeys } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
 import { DESCRIPTION, TEAM_FIELDS, countsIn, digestOfRecord, fieldsOf, keyFields, readKey, readTeam, stateOf } from './team-codec.ts';
 import { ROWS } from './row-formats.ts';
@@ -86,7 +85,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
       startMs,
       endMs,
       anchorMs: Number(String(fields.get('anchor') ?? fields.get('created'))),
-      credit: currentCredit(fields.get('credit'), number, team.balanceMicro),
+      credit: currentCredit(fields.get('credit')!, team.balanceMicro),
     },
     usedCharacters,
     heldCharacters: head !== undefined && head.number === number ? head.heldCharacters : 0,
@@ -198,9 +197,6 @@ function daysOf({ days }: RawTeam, fields: ReadonlyMap<string, Buffer>, keys: re
   });
 }
 
-/** The credit of a period that is not closed, in its hash (lua/team.lua). */
-const LEFT_CREDIT = ['opening', 'added', 'deducted', 'balance'] as const;
-
 /** Omits periods without usage and without open reservations, which stores need not keep, unless they changed the credit. */
 function periodsOf(
   { periods: closed, left }: WholeRawTeam,
@@ -212,48 +208,38 @@ function periodsOf(
   const isTest = (keyId: string): boolean => keys.some((key) => key.keyId === keyId && key.mode === 'test');
   const periods: PeriodContents[] = [];
   for (const [name, record] of fieldsOf(closed)) {
-    const { plan, limits, ...period } = readClosed(Number(name), record);
-    periods.push({ ...period, requests: period.requests, credit: period.credit, held: { plan, limits }, keys: undefined });
+    periods.push({ ...readClosed(Number(name), record), keys: undefined });
   }
   for (const [number, flat] of left) {
     const fields = fieldsOf(flat);
-    // It was left by a version that stored no bounds.
-    if (!fields.has('starts')) continue;
-    const characters = Number(String(fields.get('characters') ?? 0));
+    // Periods in which nothing was charged or held are not kept.
+    if (fields.size === 0) continue;
+    const count = (field: string): number => Number(String(fields.get(field)));
+    const characters = count('characters');
     const open = requests.filter(({ state, periodNumber }) => state === 'open' && periodNumber === number);
     const held = open.reduce((sum, one) => sum + one.characters, 0);
-    const kept = fields.get('open');
-    if (kept !== undefined && Number(String(kept)) !== held) {
-      found('held', `period ${number} records ${String(kept)} held characters, its open reservations hold ${held}`);
-    }
-    const [openingMicro, addedMicro, deductedMicro, balanceMicro] = LEFT_CREDIT.map((field) => numberOf(fields.get(field)));
-    const credit = creditOf({ openingMicro, addedMicro, deductedMicro, balanceMicro });
-    if (characters === 0 && open.length === 0 && !(credit && movedCredit(credit))) continue;
-    const counted = numberOf(fields.get('requests'));
+    if (count('open') !== held)
+      found('held', `period ${number} records ${count('open')} held characters, its open reservations hold ${held}`);
+    const opening = { openingMicro: count('opening'), addedMicro: count('added') };
+    const credit = { ...opening, deductedMicro: count('deducted'), balanceMicro: count('balance') };
+    if (characters === 0 && open.length === 0 && !movedCredit(credit)) continue;
     const ofKeys = countsOfKeys(team, number, isTest);
     periods.push({
       number,
-      startMs: Number(String(fields.get('starts'))),
-      endMs: Number(String(fields.get('ends'))),
+      startMs: count('starts'),
+      endMs: count('ends'),
       closed: false,
-      held: heldIn(fields, String(team.get('period'))),
+      plan: String(fields.get('plan')),
+      limits: { ...readPlan(fields.get('p')!), currency: String(fields.get('currency')), period: String(fields.get('length')) },
       characters,
-      allowanceUsed: numberOf(fields.get('allowance')) ?? 0,
-      testCharacters: (numberOf(fields.get('tests')) ?? 0) + ofKeys.testCharacters,
-      requests: counted === undefined ? undefined : counted + ofKeys.requests,
+      allowanceUsed: count('allowance'),
+      testCharacters: count('tests') + ofKeys.testCharacters,
+      requests: count('requests') + ofKeys.requests,
       credit,
       keys: undefined,
     });
   }
   return periods.toSorted((one, other) => one.number - other.number);
-}
-
-/** A period left by an older version lacks its length; the team's is used instead, as in lua/tend.lua. */
-function heldIn(fields: ReadonlyMap<string, Buffer>, length: string): PeriodContents['held'] {
-  const [plan, p, currency, kept] = ['plan', 'p', 'currency', 'length'].map((name) => fields.get(name));
-  if (plan === undefined || p === undefined || currency === undefined) return undefined;
-  const limits: TeamLimits = { ...readPlan(p), currency: String(currency), period: String(kept ?? length) };
-  return { plan: String(plan), limits };
 }
 
 /** A table of the record space. */

@@ -171,7 +171,7 @@ export class TeamIndex {
     return ids.slice(0, limit);
   }
 
-  /** Adds lines missing from the search: of teams from older versions, or after a process stopped between the two writes. */
+  /** Adds lines missing from the search: those of teams whose process stopped between the two writes. */
   async #nameAll(): Promise<void> {
     const [teams, named] = await this.#link.ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
     if (Number(named ?? 0) >= teams) return;

@@ -4,7 +4,6 @@ import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
 import type { LimitNumber, TeamLimits } from '../../domain/plan.ts';
-import { dayOf } from '../../domain/period.ts';
 import type { TeamContents, ToldRefusal } from '../../ports/store-contents.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
@@ -143,15 +142,7 @@ export interface KeyState extends Pick<KeyRecord, 'lastUsedAtMs'> {
   readonly day: number;
 }
 
-const DAY_BYTES = 3;
-
 export function readKeyState(packed: Buffer): KeyState {
-  const isWithoutDay = packed.length === KEY.bytes - DAY_BYTES;
-  const { word, lastUsedAtMs, day, ...counts } = KEY.read(isWithoutDay ? Buffer.concat([packed], KEY.bytes) : packed);
-  return {
-    ...counts,
-    word: STATE_WORDS[word] ?? 'revoked',
-    lastUsedAtMs: lastUsedAtMs === 0 ? undefined : lastUsedAtMs,
-    day: isWithoutDay ? dayOf(lastUsedAtMs) : day,
-  };
+  const { word, lastUsedAtMs, ...counts } = KEY.read(packed);
+  return { ...counts, word: STATE_WORDS[word] ?? 'revoked', lastUsedAtMs: lastUsedAtMs === 0 ? undefined : lastUsedAtMs };
 }

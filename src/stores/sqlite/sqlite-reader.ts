@@ -58,16 +58,16 @@ interface RequestRow extends Omit<RequestContents, 'state' | 'keyId' | 'periodNu
 }
 
 interface PeriodRow extends Pick<PeriodContents, 'number' | 'startMs' | 'endMs' | 'allowanceUsed'> {
-  readonly plan: string | null;
+  readonly plan: string;
   /** JSON. */
   readonly limits: string;
   readonly closed: number | null;
   readonly closedRequests: number | null;
   readonly closedTests: number | null;
-  readonly openingMicro: number | null;
+  readonly openingMicro: number;
   readonly addedMicro: number;
   readonly deductedMicro: number;
-  readonly balanceMicro: number | null;
+  readonly balanceMicro: number;
 }
 
 interface UseRow {
@@ -302,17 +302,18 @@ export class SqliteReader implements StoreReader {
       const keys = own.map(({ period: _period, mode: _mode, ...use }) => use);
       const isOpen = requests.some(({ state, periodNumber }) => state === 'open' && periodNumber === number);
       const credit = creditOf(row);
-      if (keys.length === 0 && !isOpen && closed === null && !(credit && movedCredit(credit))) return [];
+      if (keys.length === 0 && !isOpen && closed === null && !movedCredit(credit)) return [];
       return {
         number,
         startMs,
         endMs,
         closed: closed !== null,
-        held: plan === null ? undefined : { plan, limits: JSON.parse(limits) as TeamLimits },
+        plan,
+        limits: JSON.parse(limits) as TeamLimits,
         characters: closed ?? keys.reduce((sum, { characters }) => sum + characters, 0),
         allowanceUsed,
         testCharacters: closedTests ?? own.reduce((sum, { mode, characters }) => (mode === 'test' ? sum + characters : sum), 0),
-        requests: closed === null ? keys.reduce((sum, { requests: count }) => sum + count, 0) : (closedRequests ?? undefined),
+        requests: closedRequests ?? keys.reduce((sum, { requests: count }) => sum + count, 0),
         credit,
         keys: closed !== null && keys.length === 0 ? undefined : keys,
       };
@@ -321,11 +322,10 @@ export class SqliteReader implements StoreReader {
 }
 
 function creditOf({ openingMicro, addedMicro, deductedMicro, balanceMicro }: PeriodRow): PeriodContents['credit'] {
-  return openingMicro === null || balanceMicro === null ? undefined : { openingMicro, addedMicro, deductedMicro, balanceMicro };
+  return { openingMicro, addedMicro, deductedMicro, balanceMicro };
 }
 
 function runningCredit(row: SqlRow): PeriodContents['credit'] {
-  if (row['opening_micro'] === null) return undefined;
   const [openingMicro, addedMicro] = [Number(row['opening_micro']), Number(row['added_micro'])];
   return { openingMicro, addedMicro, deductedMicro: Number(row['deducted_micro']), balanceMicro: Number(row['balance_micro']) };
 }

@@ -42,7 +42,7 @@ type PeriodRow = [
   testCharacters: number | null,
   ...credit: CreditRow,
 ];
-type CreditRow = readonly [openingMicro: number | null, addedMicro: number, deductedMicro: number, balanceMicro: number | null];
+type CreditRow = readonly [openingMicro: number, addedMicro: number, deductedMicro: number, balanceMicro: number];
 
 const CREDIT = 'p.opening_micro, p.added_micro, p.deducted_micro, p.balance_micro';
 
@@ -53,7 +53,6 @@ const SQL = {
   kept: tuples<DayRow>(`${ROW} AND day = ?`),
   counted: tuples<DayRow>(`SELECT b.day, u.key, u.day_characters, u.day_requests FROM books b JOIN key_books u ON u.team = b.team
     WHERE b.team = ? AND b.day BETWEEN ? AND ? AND u.day_requests > 0 ORDER BY u.key`),
-  // The limits are unknown for periods that ended before plans were recorded with them.
   periods: tuples<PeriodRow>(`SELECT p.no, p.start_ms, coalesce(p.left_ms, p.end_ms), p.plan, p.limits, p.closed_characters,
       coalesce(p.no = b.period_no, 0), p.closed_requests, p.allowance_used, p.closed_test_characters, ${CREDIT}
     FROM periods p LEFT JOIN books b ON b.team = p.team
@@ -144,8 +143,8 @@ export class SqliteUsageHistory implements UsageHistory {
     const [number, startMs, endMs, plan, limits, closed, isRunning, closedRequests, leftAllowance, closedTests, ...credit] = row;
     const bounds = { number, startMs, endMs };
     const counted = closed === null ? this.#sql.charged.get({ $team: team, $no: number })! : undefined;
-    const requests = counted?.[1] ?? closedRequests ?? undefined;
-    const testCharacters = counted?.[2] ?? closedTests ?? 0;
+    const requests = counted?.[1] ?? closedRequests!;
+    const testCharacters = counted?.[2] ?? closedTests!;
     if (isRunning === 1) {
       const { team: held, usedCharacters, allowanceUsed } = this.#teams.get(team);
       const { plan: name, limits: current } = held;
@@ -226,10 +225,9 @@ export class SqliteUsageHistory implements UsageHistory {
   }
 }
 
-/** `undefined` if the period began before this was recorded. */
-function creditOf(row: CreditRow, balanceMicro = row[3]): PeriodCredit | undefined {
-  const [openingMicro, addedMicro, deductedMicro] = row;
-  return openingMicro === null || balanceMicro === null ? undefined : { openingMicro, addedMicro, deductedMicro, balanceMicro };
+/** The balance of the running period is the team's. */
+function creditOf([openingMicro, addedMicro, deductedMicro, leftMicro]: CreditRow, balanceMicro = leftMicro): PeriodCredit {
+  return { openingMicro, addedMicro, deductedMicro, balanceMicro };
 }
 
 /** Sums of the same day, ordered by key. */
@@ -248,12 +246,12 @@ const PERIOD_SQL = {
     [
       startMs: number,
       endMs: number,
-      plan: string | null,
-      limits: string | null,
+      plan: string,
+      limits: string,
       characters: number,
       requests: number,
       allowanceUsed: number,
-      testCharacters: number | null,
+      testCharacters: number,
       ...CreditRow,
     ]
   >(
@@ -295,13 +293,10 @@ export class PeriodUsage {
 
   /** For a closed period with usage. */
   closed(no: number, periodNo: number): { readonly period: PeriodUse; readonly usage: Usage } {
-    const [startMs, endMs, heldPlan, heldLimits, characters, requestsOfAll, allowanceUsed, ofTests, ...credit] = this.#sql.closed.get(
-      no,
-      periodNo,
-    )!;
+    const row = this.#sql.closed.get(no, periodNo)!;
+    const [startMs, endMs, plan, limitsJson, characters, requestsOfAll, allowanceUsed, testCharacters, ...credit] = row;
     const { team } = this.#teams.get(no);
-    const plan = heldPlan ?? team.plan;
-    const limits = heldLimits === null ? team.limits : (JSON.parse(heldLimits) as TeamLimits);
+    const limits = JSON.parse(limitsJson) as TeamLimits;
     const used = new Map(this.#sql.byKey.all(no, periodNo).map(([key, ...counts]) => [key, counts]));
     const keys = this.#keys.numbered(no).map(([key, record]) => {
       const [charged = 0, requests = 0] = used.get(key) ?? [];
@@ -317,7 +312,7 @@ export class PeriodUsage {
         limits,
         characters,
         allowanceUsed,
-        testCharacters: ofTests ?? 0,
+        testCharacters,
         requests: requestsOfAll,
         credit: creditOf(credit),
       },

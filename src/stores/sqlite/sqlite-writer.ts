@@ -147,16 +147,11 @@ export class SqliteWriter implements StoreWriter {
       keyNumbers.set(keyId, this.#insert('keys', { keyId, team, ...erased, mode, createdAtMs: madeAtMs }));
     }
     for (const { keyId, day, ...counts } of days) this.#insert('usage_days', { team, day, key: keyNumbers.get(keyId)!, ...counts });
-    for (const { number: no, startMs, endMs, held, characters, allowanceUsed, testCharacters, requests, credit } of periods) {
+    for (const { number: no, startMs, endMs, characters, allowanceUsed, testCharacters, requests, credit, ...last } of periods) {
       const bounds = { startMs, endMs: Math.max(endMs, startMs + 1), leftMs: endMs };
-      const last = { plan: held?.plan ?? plan, limits: JSON.stringify(held?.limits ?? limits) };
-      const counts = {
-        closedCharacters: characters,
-        closedRequests: requests ?? null,
-        allowanceUsed,
-        closedTestCharacters: testCharacters,
-      };
-      this.#insert('periods', { team, no, ...bounds, ...last, ...counts, ...creditColumns(credit) });
+      const left = { plan: last.plan, limits: JSON.stringify(last.limits), allowanceUsed };
+      const counts = { closedCharacters: characters, closedRequests: requests, closedTestCharacters: testCharacters };
+      this.#insert('periods', { team, no, ...bounds, ...left, ...counts, ...creditColumns(credit) });
     }
   }
 
@@ -189,13 +184,12 @@ export class SqliteWriter implements StoreWriter {
     this.#insert('key_limits', { key, team, disabled, expiresAtMs, requestsPerSecond, characters, addresses, scopes, windows, ...held });
   }
 
-  #writePeriods(team: number, numbers: ReadonlyMap<string, number>, { team: whole, periods, keys }: TeamContents): void {
+  #writePeriods(team: number, numbers: ReadonlyMap<string, number>, { periods, keys }: TeamContents): void {
     for (const period of periods) {
-      const { number: no, startMs, endMs, closed, held, characters, allowanceUsed, testCharacters, requests, credit } = period;
-      const { plan, limits } = held ?? whole;
+      const { number: no, startMs, endMs, closed, plan, limits, characters, allowanceUsed, testCharacters, requests, credit } = period;
       const left = { leftMs: endMs, plan, limits: JSON.stringify(limits), closedCharacters: closed ? characters : null };
       const tests = { allowanceUsed, closedTestCharacters: closed ? testCharacters : null };
-      const money = { closedRequests: closed ? (requests ?? null) : null, ...tests, ...creditColumns(credit) };
+      const money = { closedRequests: closed ? requests : null, ...tests, ...creditColumns(credit) };
       this.#insert('periods', { team, no, startMs, endMs: Math.max(endMs, startMs + 1), ...left, ...money });
       for (const { keyId, ...count } of period.keys ?? countsOf(period, keys))
         this.#insert('usage', { team, periodNo: no, key: numbers.get(keyId)!, ...count });
@@ -257,7 +251,7 @@ function countsOf(period: PeriodContents, keys: readonly KeyContents[]): { keyId
     { key: test, characters: ofTests },
     { key: other, characters: period.characters - ofTests },
   ].filter(({ characters }) => characters > 0);
-  const requests = Math.max(all.length, period.requests ?? 1);
+  const requests = Math.max(all.length, period.requests);
   return all.flatMap(({ key, characters }, i) =>
     key === undefined ? [] : [{ keyId: key.keyId, characters, requests: i === 0 ? requests - all.length + 1 : 1 }],
   );

@@ -59,6 +59,8 @@ const PERIOD = {
   limits: limitsOf(CREDIT_PLAN),
   allowanceUsed: 0,
   testCharacters: 0,
+  requests: 1,
+  credit: { openingMicro: 0, addedMicro: START_MICRO, deductedMicro: 0, balanceMicro: START_MICRO - 10 * PRICE },
 };
 
 function account(): TeamAccount {

@@ -59,18 +59,21 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
     caughtBy: [SQLITE],
   },
   {
-    name: 'Redis: a deletion leaves digests of old keys',
+    name: 'Redis: a deletion leaves the digests of the keys',
     edits: [
       {
         where: 'RedisTeamErasure.#removeKeys',
-        find: 'if (isOld) await this.#removeDigests(teamId);',
+        find: ', ...digests.filter((one) => one !== undefined).map(digestKey)',
         replace: '',
       },
     ],
-    caughtBy: [{ file: REDIS, names: 'keys of the version before' }],
+    caughtBy: [
+      { file: REDIS, names: 'the janitor' },
+      { file: REDIS, names: 'in a cluster' },
+    ],
   },
   {
-    name: 'Redis: a deletion looks for digests on one server of a cluster',
+    name: 'Redis: what looks at all keys looks at one server of a cluster',
     edits: [
       {
         where: 'scanned in keyspace.ts',
@@ -78,7 +81,7 @@ export const ERASURE_MUTATIONS: readonly Mutation[] = [
         replace: 'of mastersOf(redis).slice(0, 1)) {',
       },
     ],
-    caughtBy: [{ file: REDIS, names: 'in a cluster' }],
+    caughtBy: [{ file: 'test/unit/stores/redis/cluster-repair.test.ts' }],
   },
   {
     name: 'Redis: the deletion of a glossary is not kept in the audit',

@@ -140,8 +140,8 @@ export const HISTORY_MUTATIONS: readonly Mutation[] = [
   inRedis(
     'a period is closed while something is open in it',
     'is_over',
-    'if open == 0 or over and now >= over then',
-    'if true then',
+    'return tonumber(counts.open) == 0 or now >= tonumber(counts.over)',
+    'return true',
     PERIODS_IN_REDIS,
   ),
   inRedis(

@@ -17,6 +17,8 @@ describe('the report for a period', () => {
       characters: 1_001_000,
       allowanceUsed: 0,
       testCharacters: 9,
+      requests: 7,
+      credit: { openingMicro: 0, addedMicro: 0, deductedMicro: 0, balanceMicro: 0 },
     });
 
   test('with a quota plan has the same limit and overage as the usage report', () => {

@@ -124,6 +124,8 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
         characters: 90,
         allowanceUsed: 0,
         testCharacters: 3,
+        requests: 2,
+        credit: { openingMicro: 0, addedMicro: 0, deductedMicro: 0, balanceMicro: 0 },
       },
     },
     'lingate.period.closed',

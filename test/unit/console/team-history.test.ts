@@ -41,6 +41,8 @@ const period = (number: number, more: Partial<PeriodUse> = {}): PeriodUse => ({
   characters: 1200,
   allowanceUsed: 0,
   testCharacters: 0,
+  requests: 3,
+  credit: { openingMicro: 0, addedMicro: 0, deductedMicro: 0, balanceMicro: 0 },
   ...more,
 });
 

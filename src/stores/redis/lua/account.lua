@@ -1,7 +1,7 @@
 -- Opens a team's account and writes it. The few values of a usual command are passed one by one: unpack() would be another call.
---@ uses constants: RATE_WINDOW_MS, REMEMBER_MS, BOOKS, KEY, KEY_BYTES, DONE_BYTES, HEAD, HEAD_HELD
+--@ uses constants: RATE_WINDOW_MS, REMEMBER_MS, BOOKS, KEY, DONE_BYTES, HEAD, HEAD_HELD
 --@ uses shared: call, max, min, insert, unpack, sub, pack, parse, NONE, key_at, digits, PIECE, call_in_pieces
---@ uses layout: GUARDED, DAY_MS, open_key, NEVER, LONGEST, LOOK_MS, with_day, beside
+--@ uses layout: GUARDED, DAY_MS, open_key, NEVER, LONGEST, LOOK_MS, beside
 --@ uses plan: read_plan
 --@ uses outbox: events
 --@ uses team: teams
@@ -135,9 +135,6 @@ do
     for i = BEFORE_KEYS + 1, last_key do
       local key, packed = key_states[i], stored[i]
       if packed then
-        if #packed < KEY_BYTES then
-          packed = with_day(packed)
-        end
         key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, packed)
         key.changed = false
         if key.active >= GUARDED then

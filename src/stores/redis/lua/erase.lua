@@ -131,9 +131,8 @@ local function erase_periods(team_key, keeps, now)
     local key = teams.use_key(team_key, number)
     local counts = keeps and closed_periods.named(call('HGETALL', key)) or NONE
     if counts.starts and closed_periods.is_kept(counts) then
-      local length = counts.length or call('HGET', team_key, 'period')
       of_keys = of_keys or closed_periods.counts_of_keys(team_key)
-      closed_periods.keep(team_key, number, closed_periods.record(counts, length, of_keys[number]), now)
+      closed_periods.keep(team_key, number, closed_periods.record(counts, of_keys[number]), now)
     end
     insert(gone, key)
   end

@@ -60,7 +60,7 @@ do
     end
   end
 
-  -- A gateway of an older version releases reservations without updating this, so a key can never hold more than its team.
+  -- The ids of an idle team expire all at once, with what the team holds but not this: a key never holds more than its team.
   function guarding.fit()
     for _, guard in pairs(rare.guards) do
       if guard and guard.held > held then

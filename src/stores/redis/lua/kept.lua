@@ -3,7 +3,7 @@
 --@ uses constants: KEY
 --@ uses library: timed
 --@ uses shared: call, floor, parse, key_at, number_at, digits
---@ uses layout: DAY_MS, with_day, beside
+--@ uses layout: DAY_MS, beside
 --@ uses team: closed_periods
 --@ uses days: days
 
@@ -18,7 +18,7 @@ end
 local function tend_key(team, days_key, id, packed, first)
   local state, of, key = call('HGET', team, 'k' .. id), days.read(packed), {}
   if state then
-    key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, with_day(state))
+    key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, state)
     days.close(of, key)
   end
   days.drop(of, first)

@@ -9,10 +9,10 @@
 -- - `:places` list: the slots of the rate window, each with its time and request id, newest last
 -- - `:late` sorted set: ids that have to be checked again, by time; absent if there are none
 -- - `:days` hash: each key's usage by day (days.lua)
---@ uses constants: REMEMBER_MS, KEY_BYTES, KEY_LIMITS_BYTES, OPEN_BYTES, SLOT_BYTES, TICKETS_BYTES
---@ uses shared: floor, sub, byte, pack, parse
+--@ uses constants: REMEMBER_MS, KEY_LIMITS_BYTES, OPEN_BYTES, SLOT_BYTES, TICKETS_BYTES
+--@ uses shared: sub, byte
 --@ gives ACTIVE, GUARDED, SCOPED, SCOPE, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
---@ gives IS_OPEN_COUNTED, IS_OF_ALLOWANCE, SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, with_day, beside, open_key, lists_of
+--@ gives IS_OPEN_COUNTED, IS_OF_ALLOWANCE, SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, beside, open_key, lists_of
 
 -- A key's status; 0 is revoked. Versions without limits treat a key with limits as revoked, versions without scopes one with scopes.
 local ACTIVE = 1
@@ -46,14 +46,6 @@ local LOOK_MS = REMEMBER_MS + 5000
 -- What a glossary holds (`:pairs`): "<source>|<target>:<dictionary>" of each dictionary, separated by spaces
 -- (stores/records/glossary-record.ts). The pattern splits one.
 local HELD = '([^ :]+):([^ ]+)'
-
--- A key's record with its day, whichever version wrote it; most have one.
-local function with_day(packed)
-  if #packed < KEY_BYTES then
-    return packed .. pack('>I3', floor(parse('>d', packed, 2) / DAY_MS))
-  end
-  return packed
-end
 
 -- The key of an open reservation.
 local function open_key(record)

@@ -45,10 +45,8 @@ do
   -- It is as if the balance had been lower since that period. Periods are closed in order, so that none of these has been.
   local function spend_late(reserved_in, micro)
     rarely('credit')
-    rare.credit = rare.credit.opening and rare.credit or teams.read_credit(call('HGET', team_key, 'credit'), number)
-    if rare.credit then
-      rare.credit.opening = rare.credit.opening - micro
-    end
+    rare.credit = rare.credit.opening and rare.credit or teams.read_credit(call('HGET', team_key, 'credit'))
+    rare.credit.opening = rare.credit.opening - micro
     for left = reserved_in, number - 1 do
       local counts = left_period(left)
       counts.balance = counts.balance and counts.balance - micro

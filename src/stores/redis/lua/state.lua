@@ -75,7 +75,7 @@ local function look_later(id, at_ms)
   rarely('look_at')[id] = at_ms
 end
 
--- Counts of an earlier period, as far as they were recorded.
+-- Counts of an earlier period; none if it was not kept, because nothing was charged or held in it.
 local function left_period(left)
   local use = rarely('use')
   local counts = use[left]

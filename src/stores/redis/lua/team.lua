@@ -1,8 +1,8 @@
 -- A team's record: its plan, its keys' states, and its period. Lua has no calendar: a function that finds the period ended asks
 -- the driver for the bounds of the next one.
---@ uses constants: BOOKS, HEAD, KEY, ALLOWANCE
+--@ uses constants: BOOKS, HEAD, KEY, ALLOWANCE, CREDIT, CLOSED, CLOSED_MONEY
 --@ uses shared: call, max, min, insert, unpack, pack, parse, text_at, digits, call_in_pieces, byte, sub
---@ uses layout: beside, with_day
+--@ uses layout: beside
 --@ uses plan: read_plan
 --@ uses outbox: events
 --@ gives teams, closed_periods
@@ -82,7 +82,7 @@ do
     end
     local team = { key = team_key, plan = read_plan(got[1]), anchor = tonumber(got[6] or got[3]), length = got[4], currency = got[5], use = {} }
     team.number, team.starts, team.ends, team.used, team.balance = parse(BOOKS, got[2])
-    team.credit = teams.read_credit(got[7], team.number)
+    team.credit = teams.read_credit(got[7])
     team.next = got[8] and read_next(got[8])
     return team
   end
@@ -94,17 +94,10 @@ do
     return call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b', 'reference', 'next')
   end
 
-  -- The period's number, the balance at its beginning, and what was added and deducted since. What was spent is the rest
-  -- (domain/period-credit.ts), so that no settlement has to count it besides.
-  local CREDIT = '>dddd'
-
-  -- nil if the period was begun by a version that did not record it.
-  function teams.read_credit(packed, number)
-    if not packed then
-      return nil
-    end
-    local of, opening, added, deducted = parse(CREDIT, packed)
-    return of == number and { opening = opening, added = added, deducted = deducted } or nil
+  -- What was spent is the rest (domain/period-credit.ts), so that no settlement has to count it besides.
+  function teams.read_credit(packed)
+    local _, opening, added, deducted = parse(CREDIT, packed)
+    return { opening = opening, added = added, deducted = deducted }
   end
 
   function teams.pack_credit(number, credit)
@@ -135,13 +128,11 @@ do
   -- Counts an addition, or a deduction if it is negative.
   function teams.add_credit(team, add)
     team.balance = team.balance + add
-    if team.credit then
-      team.credit.added, team.credit.deducted = team.credit.added + max(0, add), team.credit.deducted - min(0, add)
-    end
+    team.credit.added, team.credit.deducted = team.credit.added + max(0, add), team.credit.deducted - min(0, add)
   end
 
   local function moved_credit(credit, balance)
-    return credit and (credit.added > 0 or credit.deducted > 0 or credit.opening ~= balance)
+    return credit.added > 0 or credit.deducted > 0 or credit.opening ~= balance
   end
 
   -- Ends the team's period and begins the offered one. The ended period's counts, bounds and plan are stored if anything was or
@@ -160,8 +151,7 @@ do
       team.use[team.number] = {
         characters = team.used, starts = team.starts, ends = max(team.starts, min(team.ends, offer.starts)), length = team.length,
         plan = kept[1], p = kept[2], currency = kept[3], open = open, over = expires, requests = 0,
-        balance = credit and team.balance, opening = credit and credit.opening, added = credit and credit.added,
-        deducted = credit and credit.deducted, tests = 0,
+        balance = team.balance, opening = credit.opening, added = credit.added, deducted = credit.deducted, tests = 0,
         allowance = teams.read_allowance(call('HGET', team.key, 'allowance'), team.number).used,
       }
       if events.rules then
@@ -253,19 +243,16 @@ do
   end
 end
 
--- Closed periods, in `:periods`: start, end and characters; then the plan's numbers, its name, the currency, the period's length,
--- and as far as they were recorded the requests, the credit at its beginning, added, deducted and at its end, and of the characters
--- those of the allowance and all of test keys. COUNTS are the fields of an ended period's hash that settlements change.
+-- Closed periods, in `:periods`. COUNTS are the fields of an ended period's hash that settlements change.
 local closed_periods = { COUNTS = { 'characters', 'open', 'requests', 'opening', 'balance', 'allowance', 'tests' } }
 
 do
-  local CLOSED = '>I6I6I7Bc0Bc0Bc0Bc0Bc0'
-  local CLOSED_ENDS, CLOSED_ENDS_AT, CLOSED_BOUNDS = '>I6', 7, '>I6I6I7'
+  local WITH_TEXTS = CLOSED .. 'Bc0Bc0Bc0Bc0Bc0'
 
   -- Called when a period is final, once for each that used characters or changed the credit, with its record; the same call makes the writes.
   function closed_periods.keep(team_key, of, record, at_ms)
     call('HSET', beside(team_key, 'periods'), digits(of), record)
-    local starts, _, characters = parse(CLOSED_BOUNDS, record)
+    local starts, _, characters = parse(CLOSED, record)
     if characters == 0 then
       return
     end
@@ -288,7 +275,7 @@ do
     local by_number, fields = {}, call('HGETALL', team_key)
     for i = 1, #fields, 2 do
       if byte(fields[i]) == 107 then -- 'k'
-        local _, _, number, characters, requests = parse(KEY, with_day(fields[i + 1]))
+        local _, _, number, characters, requests = parse(KEY, fields[i + 1])
         local counts = by_number[number] or { requests = 0, tests = 0 }
         by_number[number], counts.requests = counts, counts.requests + requests
         if characters > 0 and teams.is_test(call('HGET', beside(team_key, 'keys'), sub(fields[i], 2))) then
@@ -301,30 +288,19 @@ do
 
   -- Whether an ended period has to be kept.
   function closed_periods.is_kept(counts)
-    local balance = tonumber(counts.balance or nil)
-    return tonumber(counts.characters or 0) > 0
-      or balance and (tonumber(counts.added) > 0 or tonumber(counts.deducted) > 0 or tonumber(counts.opening) ~= balance)
+    return tonumber(counts.characters) > 0 or tonumber(counts.added) > 0 or tonumber(counts.deducted) > 0
+      or tonumber(counts.opening) ~= tonumber(counts.balance)
   end
 
   local NONE_OF_KEYS = { requests = 0, tests = 0 }
 
-  local function money_of(counts, of_keys)
-    if not counts.requests then
-      return ''
-    end
-    local all = pack('>d', tonumber(counts.requests) + of_keys.requests)
-    if not counts.balance then
-      return all
-    end
-    local tests = tonumber(counts.tests or 0) + of_keys.tests
-    return all .. pack('>dddd', tonumber(counts.opening), tonumber(counts.added), tonumber(counts.deducted), tonumber(counts.balance))
-      .. pack('>dd', tonumber(counts.allowance or 0), tests)
-  end
-
   -- The record of an ended period. `of_keys` is what keys still count.
-  function closed_periods.record(counts, length, of_keys)
-    local numbers, plan_name, currency, money = counts.p, counts.plan, counts.currency, money_of(counts, of_keys or NONE_OF_KEYS)
-    return pack(CLOSED, tonumber(counts.starts), tonumber(counts.ends), tonumber(counts.characters or 0), #numbers, numbers, #plan_name,
+  function closed_periods.record(counts, of_keys)
+    local numbers, plan_name, currency, length = counts.p, counts.plan, counts.currency, counts.length
+    of_keys = of_keys or NONE_OF_KEYS
+    local money = pack(CLOSED_MONEY, tonumber(counts.requests) + of_keys.requests, tonumber(counts.opening), tonumber(counts.added),
+      tonumber(counts.deducted), tonumber(counts.balance), tonumber(counts.allowance), tonumber(counts.tests) + of_keys.tests)
+    return pack(WITH_TEXTS, tonumber(counts.starts), tonumber(counts.ends), tonumber(counts.characters), #numbers, numbers, #plan_name,
       plan_name, #currency, currency, #length, length, #money, money)
   end
 
@@ -332,7 +308,8 @@ do
   function closed_periods.drop(key, before_ms)
     local dropped, closed = {}, call('HGETALL', key)
     for i = 1, #closed, 2 do
-      if parse(CLOSED_ENDS, closed[i + 1], CLOSED_ENDS_AT) < before_ms then
+      local _, ends = parse(CLOSED, closed[i + 1])
+      if ends < before_ms then
         insert(dropped, closed[i])
       end
     end

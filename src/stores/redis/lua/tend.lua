@@ -4,17 +4,17 @@
 --@ uses constants: KEY
 --@ uses library: timed
 --@ uses shared: call, max, min, insert, sub, byte, pack, parse, number_at, digits, call_in_pieces
---@ uses layout: DAY_MS, NEVER, with_day
+--@ uses layout: DAY_MS, NEVER
 --@ uses plan: read_plan
 --@ uses outbox: events
 --@ uses team: teams, closed_periods
 --@ uses days: days
---@ uses state: now, today, team_key, number, ends, expires, slots_key, key_beside
+--@ uses state: now, today, team_key, number, ends, slots_key, key_beside
 --@ uses account: open_alone, write_account
 
 -- How soon a team is checked again while a reservation is open in an ended period.
 local OPEN_AGAIN_MS = 2000
--- Ended periods that one call checks; an older version may have left many.
+-- Ended periods that one call checks.
 local LEFT_MAX = 200
 -- How far back to search for them if no lower bound is stored.
 local LEFT_BEFORE = 10000
@@ -51,24 +51,15 @@ local function catch_up(at_ms)
   return nil
 end
 
--- Whether no reservation can be open in an ended period; one left by an older version does not record that.
-local function is_over(counts, key)
-  local open, over = tonumber(counts.open), tonumber(counts.over)
-  if open == 0 or over and now >= over then
-    return true
-  elseif not open and not over then
-    -- Everything reserved before now will have expired when the team's ids expire.
-    call('HSET', key, 'over', digits(expires))
-    return now >= expires
-  end
-  return false
+-- Whether no reservation can be open in an ended period.
+local function is_over(counts)
+  return tonumber(counts.open) == 0 or now >= tonumber(counts.over)
 end
 
 local function close_period(of, counts, key)
-  local length = counts.length or call('HGET', team_key, 'period')
   if closed_periods.is_kept(counts) then
-    local record = closed_periods.record(counts, length, closed_periods.counts_of_keys(team_key)[of])
-    if events.rules and tonumber(counts.characters or 0) > 0 then
+    local record = closed_periods.record(counts, closed_periods.counts_of_keys(team_key)[of])
+    if events.rules and tonumber(counts.characters) > 0 then
       report_late_percents(of, counts, record)
     end
     closed_periods.keep(team_key, of, record, now)
@@ -83,9 +74,9 @@ local function close_periods()
   for of = from, last do
     local key = teams.use_key(team_key, of)
     local counts = closed_periods.named(call('HGETALL', key))
-    -- It was left by a version that stored no bounds.
+    -- Periods in which nothing was charged or held are not kept.
     if counts.starts then
-      if not first_left and is_over(counts, key) then
+      if not first_left and is_over(counts) then
         close_period(of, counts, key)
       else
         left[of], first_left = counts, first_left or of
@@ -107,7 +98,7 @@ local function finish_days(stored)
     local of = byte(fields[i]) == 107 and stored[sub(fields[i], 2)] -- 'k'
     if of then
       local key = {}
-      key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, with_day(fields[i + 1]))
+      key.active, key.last_use, key.number, key.characters, key.requests, key.day = parse(KEY, fields[i + 1])
       of.resting = key.day == 0
       if key.day > 0 and key.day < today then
         days.close(of, key)
@@ -213,12 +204,9 @@ function timed.periods(at_ms)
   end
   local left, open = close_periods(), {}
   for of, counts in pairs(left) do
-    local length = counts.length or call('HGET', team_key, 'period')
-    local requests = counts.requests and digits(tonumber(counts.requests))
     insert(open, {
-      digits(of), counts.starts, counts.ends, counts.characters, counts.p, counts.plan, counts.currency, length, requests or '',
-      counts.opening or '', counts.added or '', counts.deducted or '', counts.balance or '',
-      counts.allowance or '0', counts.tests or '0',
+      digits(of), counts.starts, counts.ends, counts.characters, counts.p, counts.plan, counts.currency, counts.length, counts.requests,
+      counts.opening, counts.added, counts.deducted, counts.balance, counts.allowance, counts.tests,
     })
   end
   return { now, 'periods', digits(now), call('HGETALL', team_key), open, call('HGETALL', key_beside('periods')), call('HGETALL', key_beside('keys')) }

@@ -1,4 +1,4 @@
-// Usage of keys by day in Redis: its bytes, its cost, and records of older versions.
+// Usage of keys by day in Redis: its bytes and its cost.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
@@ -10,8 +10,6 @@ import { KEY, QUOTA, TEAM, asking, furnish, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
 const WHENEVER = { from: 0, to: 1_000_000 };
-/** The length of a key's record in versions before the days. */
-const OLD_KEY_BYTES = 33;
 const redis = emptyRedis();
 let client: Redis;
 let store: PluginStore;
@@ -121,29 +119,6 @@ describe('days in Redis', () => {
       [0, 10, 1],
       [1, 23, 3],
     ]);
-  });
-
-  test('begin in an older dataset with the first commit; an older gateway beside ours removes none', async () => {
-    await use(40);
-    await client.del(keys.days);
-    const shorten = async () =>
-      client.hset(keys.team, `k${KEY}`, (await client.hgetBuffer(keys.team, `k${KEY}`))!.subarray(0, OLD_KEY_BYTES));
-    await shorten();
-    expect(await days()).toEqual([]);
-    expect(answered(await store.teams.usage(TEAM))?.keys[0]).toMatchObject({ characters: 40, requests: 1 });
-    clock.move(DAY_MS);
-    await use(2);
-    expect(await days()).toEqual([[1, 2, 1]]);
-    // An older gateway writes the record without its day.
-    await shorten();
-    expect(await days()).toEqual([[1, 2, 1]]);
-    clock.move(DAY_MS);
-    await use(3);
-    expect(await days()).toEqual([
-      [1, 2, 1],
-      [2, 3, 1],
-    ]);
-    expect(answered(await store.teams.usage(TEAM))?.keys[0]).toMatchObject({ characters: 45, requests: 3 });
   });
 
   test('are returned in pages of teams, including teams without usage, with the keys that have any', async () => {

@@ -1,16 +1,14 @@
-// Keys with limits in Redis: what they cost, and how gateways of the version before limits treat them.
+// Keys with limits in Redis: what they cost, and their state.
 import type { Redis } from 'ioredis';
 import { beforeEach, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import type { KeyChange } from '../../../../src/ports/team-registry.ts';
-import { PLAN_NUMBERS_KEY, teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, TEAM, asking, furnish, stillClock } from './fixture.ts';
 
 const keys = teamKeys(TEAM);
-/** The length of a key's state in the version before days. */
-const OLD_STATE_BYTES = 33;
 const redis = emptyRedis();
 let client: Redis;
 let store: PluginStore;
@@ -25,16 +23,15 @@ beforeEach(async () => {
 
 const change = async (given: KeyChange) => answered(await store.teams.updateKey!(KEY, given))!;
 const limit = (limits: KeyChange['limits']) => change({ limits: limits! });
-/** The first byte: a gateway of the version before limits takes every value but 1 for revoked. */
+/** The first byte. */
 const stateWord = async (): Promise<number> => (await client.hgetBuffer(keys.team, `k${KEY}`))![0]!;
-const isMarked = async (): Promise<boolean> => (await client.smembers(PLAN_NUMBERS_KEY)).includes('keyLimits');
 
-test('running gateways of the version before limits take a limited or disabled key for revoked, and new ones refuse the dataset', async () => {
-  expect([await stateWord(), await isMarked()]).toEqual([1, false]);
+test('the state of a key says whether it has limits or is disabled, and a key without either has no fields for them', async () => {
+  expect(await stateWord()).toBe(1);
   await change({ label: 'only a label' });
-  expect([await stateWord(), await isMarked()]).toEqual([1, false]);
+  expect(await stateWord()).toBe(1);
   await limit({ characters: 5 });
-  expect([await stateWord(), await isMarked()]).toEqual([2, true]);
+  expect(await stateWord()).toBe(2);
   await change({ disabled: true, limits: { characters: null } });
   expect(await stateWord()).toBe(2);
   await change({ disabled: false });
@@ -45,16 +42,10 @@ test('running gateways of the version before limits take a limited or disabled k
   expect(await stateWord()).toBe(0);
 });
 
-test('creating a key with limits marks the dataset, too', async () => {
-  const key = { keyId: 'K2', teamId: TEAM, digest: 'K2', display: 'la_live_2222', label: '', mode: 'live' } as const;
-  answered(await store.teams.createKey({ ...key, limits: { requestsPerSecond: 1 } }));
-  expect(await isMarked()).toBe(true);
-});
-
-test('what an older gateway has settled no longer counts for the key: it never holds more than its team', async () => {
+test('a key never holds more than its team, whose ids expire all at once', async () => {
   await limit({ characters: 100 });
   await store.ledger.admit(asking('r1', { characters: 60 }));
-  // As if the older gateway had ended a reservation of 40 characters only for the team.
+  // As if a reservation of 40 characters had expired with the ids.
   const counts = (await client.hgetBuffer(keys.team, `w:${KEY}`))!;
   expect(counts.readUIntBE(5, 6)).toBe(60);
   counts.writeUIntBE(100, 5, 6);
@@ -66,22 +57,6 @@ test('what an older gateway has settled no longer counts for the key: it never h
   });
   expect(await store.ledger.resolve(TEAM, 'r1', 'release')).toEqual({ kind: 'released' });
   expect(await store.ledger.admit(asking('r3', { characters: 100 }))).toMatchObject({ kind: 'admitted' });
-});
-
-test('a state written by an older gateway, without the day, is limited, freed and counted like any other', async () => {
-  await store.ledger.admit(asking('r1', { characters: 7 }));
-  await store.ledger.resolve(TEAM, 'r1', 'commit');
-  const shorten = async () =>
-    client.hset(keys.team, `k${KEY}`, (await client.hgetBuffer(keys.team, `k${KEY}`))!.subarray(0, OLD_STATE_BYTES));
-  await shorten();
-  await limit({ characters: 10, requestsPerSecond: 9 });
-  await shorten();
-  expect(await store.ledger.admit(asking('r2', { characters: 4 }))).toMatchObject({ kind: 'quota_exceeded', of: 'key' });
-  expect(await store.ledger.admit(asking('r3', { characters: 3 }))).toMatchObject({ kind: 'admitted' });
-  await store.ledger.resolve(TEAM, 'r3', 'commit');
-  await shorten();
-  await limit({ characters: null, requestsPerSecond: null });
-  expect(answered(await store.teams.usage(TEAM))?.keys[0]).toMatchObject({ characters: 10, requests: 2, status: 'active', limits: {} });
 });
 
 test('a key without limits takes no more commands than before, even beside limited ones; a limited one takes one more read', async () => {

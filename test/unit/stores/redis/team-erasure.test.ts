@@ -1,4 +1,4 @@
-// Deletions of teams on Redis: completed by the janitor, with keys of older versions, and in a cluster of several servers.
+// Deletions of teams on Redis: completed by the janitor, and in a cluster of several servers.
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
@@ -63,16 +63,6 @@ async function begin(teamId: string, keepUsage: boolean): Promise<void> {
   ]);
 }
 
-/** Removes the digests from the records of a team's keys, as the version before wrote them. */
-async function age(of: Pick<Redis, 'hgetall' | 'hset'>, teamId: string): Promise<void> {
-  const { keys } = teamKeys(teamId);
-  for (const [keyId, record] of Object.entries(await of.hgetall(keys))) {
-    const old = record.replace(/,"digest":"[^"]*"/, '');
-    expect(old).not.toBe(record);
-    await of.hset(keys, keyId, old);
-  }
-}
-
 describe('the janitor', () => {
   const janitor = (): Promise<PluginStore> => redis.open({ clock, tendEveryMs: EVERY_MS });
   const isListed = async (teamId: string): Promise<boolean> => (await client.zscore(ERASURES_KEY, teamId)) !== null;
@@ -126,17 +116,6 @@ describe('the janitor', () => {
   });
 });
 
-test('keys of the version before, whose records have no digest, are found by a scan of all digests', async () => {
-  const [goes, stays] = [await furnished(), await furnished()];
-  await age(client, goes.team.teamId);
-  await age(client, stays.team.teamId);
-  const young = freshKey(goes.team.teamId);
-  answered(await store.teams.createKey(young));
-  expect(await store.teams.deleteTeam!(goes.team.teamId, { keepUsage: false })).toBe(true);
-  expect(await placesOf(redis.server.url, [...goes.words, young.keyId, young.digest])).toEqual([]);
-  for (const { digest, keyId } of stays.keys) expect(await store.keys.find(digest)).toMatchObject({ keyId });
-});
-
 describe('in a cluster', () => {
   let cluster: RedisCluster;
   let across: PluginStore;
@@ -156,14 +135,8 @@ describe('in a cluster', () => {
   const holders = async (words: readonly string[]): Promise<number> =>
     (await Promise.all(cluster.nodes.map(async ({ server }) => (await placesOf(server.url, words)).length > 0))).filter(Boolean).length;
 
-  test.each([
-    { what: 'with digests in their records', isOld: false },
-    { what: 'of the version before', isOld: true },
-  ])('keys $what are gone from every server, and another team keeps all of its own', async ({ isOld }) => {
+  test('keys are gone from every server, and another team keeps all of its own', async () => {
     const [goes, stays] = [await furnished(across), await furnished(across)];
-    const masters = await cluster.masters();
-    const slot = Number(await cluster.nodes[0]!.client.call('CLUSTER', 'KEYSLOT', teamKeys(goes.team.teamId).team));
-    if (isOld) await age(masters(slot).client, goes.team.teamId);
     expect(await holders(goes.keys.map(({ digest }) => digest))).toBeGreaterThan(1);
     expect(await across.teams.deleteTeam!(goes.team.teamId, { keepUsage: false })).toBe(true);
     expect(await everywhere(goes.words)).toEqual([]);

@@ -30,12 +30,14 @@ export interface JanitorUnderTest {
 interface JanitorOptions {
   readonly historyDays?: number;
   readonly hooks?: HistoryHooks;
+  /** Awaited in a deletion that the janitor continues, after it has found it unfinished and before it removes anything. */
+  readonly midway?: () => Promise<void>;
 }
 
 export async function janitorOn(
   path: string,
   clock: Clock,
-  { historyDays = HISTORY_DAYS, hooks }: JanitorOptions = {},
+  { historyDays = HISTORY_DAYS, hooks, midway = async () => {} }: JanitorOptions = {},
 ): Promise<JanitorUnderTest> {
   const database = await openDatabase(path, 'normal');
   const accounts = new Accounts(database);
@@ -48,6 +50,11 @@ export async function janitorOn(
   const records = new SqliteRecords({ database, path, group, teams, blobs, audit });
   const idempotency = new RecordIdempotency(records, () => clock.nowMs());
   const work = new RegistryWork({ group, accounts, periods });
+  const { forgetTeam } = RecordIdempotency.prototype;
+  idempotency.forgetTeam = async (teamId) => {
+    await midway();
+    return forgetTeam.call(idempotency, teamId);
+  };
   const erasure = new TeamErasure({ database, work, accounts, periods, blobs, events: undefined, audit, idempotency });
   const janitor = new Janitor({
     idempotency,

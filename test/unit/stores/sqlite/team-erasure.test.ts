@@ -103,3 +103,32 @@ test.each([false, true])('janitors that join a deletion take nothing that it kee
   janitor.close();
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
 });
+
+test.each([false, true])('a janitor that is overtaken in a deletion removes nothing more; usage is kept: %s', async (keepUsage) => {
+  const store = await file.open({ clock });
+  const range = { from: dayOf(clock.nowMs()), to: dayOf(clock.nowMs()) };
+  const goes = await teamUnderTest(store);
+  await goes.use(5);
+  await cutOff(goes, keepUsage);
+  let overtaken = 0;
+  const midway = async (): Promise<void> => {
+    if (overtaken++ > 0) return;
+    await store.teams.deleteTeam!(goes.teamId, { keepUsage });
+    expect(stateOf(goes.teamId)).toBe(keepUsage ? 3 : undefined);
+    // Gets the number of a team that is wholly deleted.
+    const next = await teamUnderTest(store);
+    await next.use(7);
+    nextTeams.push(next);
+  };
+  const nextTeams: TeamUnderTest[] = [];
+  const janitor = await janitorOn(file.path, clock, { midway });
+  await janitor.sweep();
+  janitor.close();
+  expect(overtaken).toBeGreaterThan(0);
+  expect(answered(await store.history!.days(goes.teamId, range))?.days).toEqual(
+    keepUsage ? [{ day: range.from, keyId: goes.keyId, characters: 5, requests: 1 }] : undefined,
+  );
+  const [next] = nextTeams;
+  expect(answered(await store.history!.days(next!.teamId, range))?.days).toMatchObject([{ characters: 7 }]);
+  expect(await next!.admit()).toMatchObject({ kind: 'admitted' });
+});
