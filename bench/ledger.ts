@@ -1,5 +1,6 @@
-// npm run task -- bench:ledger [--before FOLDER]: what an admission and its commit cost Redis and the driver, by requests per call
-// and by teams; optionally compared with another checkout, in alternating rounds.
+// npm run task -- bench:ledger [--before FOLDER] [--windows 'requests=1000000/minute characters=1000000000/day']: what an admission and
+// its commit cost Redis and the driver, by requests per call and by teams; optionally compared with another checkout, and with teams
+// that have such limits, in alternating rounds.
 import { randomInt } from 'node:crypto';
 import { resolve } from 'node:path';
 import process from 'node:process';
@@ -22,6 +23,7 @@ import { textTable } from './run/text-table.ts';
 const { values: flags } = parseArgs({
   options: {
     before: { type: 'string' },
+    windows: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
     billing: { type: 'string', default: 'quota' },
@@ -41,6 +43,8 @@ interface Team {
 
 interface Contender {
   readonly name: string;
+  /** Of its teams, as stores write them. */
+  readonly windows: string;
   readonly store: Store;
   readonly pid: number;
   readonly redis: Redis;
@@ -53,7 +57,7 @@ interface Figures {
   readonly commands: number;
 }
 
-async function contender(name: string, folder: string): Promise<Contender> {
+async function contender(name: string, folder: string, windows = ''): Promise<Contender> {
   const server = await startRedis();
   const module = (await import(pathToFileURL(resolve(folder, 'src/stores/redis/redis-store.ts')).href)) as {
     openRedisStore: (options: object) => Promise<Store>;
@@ -67,15 +71,16 @@ async function contender(name: string, folder: string): Promise<Contender> {
     redis.disconnect();
     await server.stop();
   };
-  return { name, store, pid: server.process.pid!, redis, stop };
+  return { name, windows, store, pid: server.process.pid!, redis, stop };
 }
 
-async function furnish(store: Store, count: number): Promise<Team[]> {
+async function furnish({ store, windows }: Contender, count: number): Promise<Team[]> {
   const credit = flags.billing === 'credit';
   const limits = {
     ...GENEROUS_QUOTA,
     requestsPerSecond: 100_000,
     characterLimit: 1e12,
+    windows,
     ...(credit ? ({ billing: 'credit', minorPerMillion: 1 } as const) : {}),
   };
   const teams = Array.from({ length: count }, () => ({ teamId: ulid(), keyId: ulid() }));
@@ -131,11 +136,12 @@ async function round(one: Contender, teams: readonly Team[], together: number): 
 }
 
 const contenders = [await contender('now', '.')];
+if (flags.windows !== undefined) contenders.push(await contender('with windows', '.', flags.windows));
 if (flags.before !== undefined) contenders.push(await contender('before', flags.before));
 const rows: string[][] = [];
 try {
   for (const count of flags.teams.split(',').map(Number)) {
-    const teams = new Map(await Promise.all(contenders.map(async (one) => [one, await furnish(one.store, count)] as const)));
+    const teams = new Map(await Promise.all(contenders.map(async (one) => [one, await furnish(one, count)] as const)));
     for (const together of flags.requests.split(',').map(Number)) {
       const figures = new Map<Contender, Figures[]>(contenders.map((one) => [one, []]));
       for (let i = 0; i < ROUNDS; i++) for (const one of contenders) figures.get(one)!.push(await round(one, teams.get(one)!, together));

@@ -37,6 +37,14 @@ export const contestants: readonly Contestant[] = [
   lingate({ name: 'lingate-redis-100k', does: 'all of it, on Redis, 100,000 teams in turn', store: 'redis', teams: 100_000 }),
 ];
 
+/** That nobody reaches. */
+const WINDOWS = {
+  limits: [
+    { per: 'minute', requests: 100_000_000 },
+    { per: 'day', characters: 100_000_000_000 },
+  ],
+} as const;
+
 const FACADES = {
   plugins: [
     ...['deepl-v2', 'libretranslate', 'google-v2'].map((name) => ({ module: `lingate/plugins/${name}` })),
@@ -66,6 +74,10 @@ function remembering(name: string, shared: boolean): Contestant[] {
 export const furtherContestants: readonly Contestant[] = [
   lingate({ name: 'lingate-redis-facades', does: 'all of it, on Redis, all facades loaded', store: 'redis', config: FACADES }),
   lingate({ name: 'lingate-sqlite-facades', does: 'all of it, on SQLite, all facades loaded', store: 'sqlite', config: FACADES }),
+  lingate({ name: 'lingate-redis-windows', does: 'all of it, on Redis, two limits by minute and day', store: 'redis', plan: WINDOWS }),
+  lingate({ name: 'lingate-sqlite-windows', does: 'all of it, on SQLite, two limits by minute and day', store: 'sqlite', plan: WINDOWS }),
+  lingate({ name: 'lingate-redis-before', does: 'another checkout, on Redis, access log', store: 'redis', before: true }),
+  lingate({ name: 'lingate-sqlite-before', does: 'another checkout, on SQLite, access log', store: 'sqlite', before: true }),
   lingate({ name: 'lingate-redis-older', does: 'on the older build of uWebSockets.js, Redis, access log', store: 'redis', env: olderUws }),
   uwsFloorOlder,
   ...remembering('lingate-redis-memory', false),

@@ -1,9 +1,10 @@
 // Lingate from this checkout, as `lingate serve` runs it, always with its access log.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { nodeFile } from '../../test/bare/node.ts';
+import type { QuotaPlan } from '../../src/domain/plan.ts';
 import type { NodeName } from '../../test/bare/node.ts';
 import { runProgram } from '../../test/support/start-program.ts';
 import type { TextVariety } from '../load/text-variety.ts';
@@ -29,6 +30,10 @@ export interface LingateOptions {
   readonly workers?: number;
   /** They share the teams; one server without it. */
   readonly redisMasters?: number;
+  /** Members of every team's plan. */
+  readonly plan?: Partial<QuotaPlan>;
+  /** Lingate of another checkout, built, with its dependencies: `BENCH_BEFORE=FOLDER`. */
+  readonly before?: boolean;
   /** All load comes from one team with one request a second: nearly all of it is refused. */
   readonly flooded?: boolean;
   /** The engine's own path as a forward route: nothing is parsed or translated, only passed on. */
@@ -60,13 +65,15 @@ async function start(ground: Ground, options: LingateOptions): Promise<Running> 
   const file = join(folder, 'lingate.yaml');
   const memory = options.memory?.shared === true ? await startMemory(ground) : undefined;
   writeSettings(file, ground, options, memory?.port);
-  await judgeSettings(file);
+  const main = options.before === true ? join(beforeFolder(), 'src/lingate.js') : MAIN;
+  await judgeSettings(file, main);
   const store = await startStore(ground, options);
   const keys = benchKeys(options.flooded === true ? 1 : ground.teams);
-  const plan = options.flooded === true ? { ...BENCH_PLAN, requests_per_second: 1 } : BENCH_PLAN;
-  await makeTeams(store.directUrl, plan, keys);
+  const plan = { ...BENCH_PLAN, ...options.plan, ...(options.flooded === true ? { requests_per_second: 1 } : {}) };
+  const make = options.before === true ? await makeTeamsBefore() : makeTeams;
+  await make(store.directUrl, plan, keys);
   const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)];
-  const args = [...profiling(), MAIN, 'serve', '--config', file, '--store', store.url, ...workers];
+  const args = [...profiling(), main, 'serve', '--config', file, '--store', store.url, ...workers];
   const node = options.node === undefined ? {} : { file: await nodeFile(options.node) };
   const program = await startProgram('node', args, { cores: ground.cores.gateway, port: READY, folder, name: options.name, env, ...node });
   return {
@@ -156,9 +163,21 @@ function writeSettings(file: string, ground: Ground, options: LingateOptions, me
 }
 
 /** A setting that this checkout does not know skips the contestant instead of ending the bench. */
-async function judgeSettings(file: string): Promise<void> {
-  const { status, stderr } = await runProgram('node', [MAIN, 'config', 'check', '--config', file]);
+async function judgeSettings(file: string, main: string): Promise<void> {
+  const { status, stderr } = await runProgram('node', [main, 'config', 'check', '--config', file]);
   if (status !== 0) throw new NotOffered(stderr.trim().replace(`${file}: `, '') || 'its configuration is refused');
+}
+
+function beforeFolder(): string {
+  const folder = process.env['BENCH_BEFORE'];
+  if (folder === undefined) throw new NotOffered('BENCH_BEFORE names no checkout');
+  return resolve(folder);
+}
+
+/** An older version reads only what it, or one before it, has written. */
+async function makeTeamsBefore(): Promise<typeof makeTeams> {
+  const file = join(beforeFolder(), 'bench/contestants/lingate-teams.ts');
+  return ((await import(pathToFileURL(file).href)) as { readonly makeTeams: typeof makeTeams }).makeTeams;
 }
 
 /** `BENCH_PROFILE=FOLDER npm run bench` writes a CPU profile of each Lingate there. */

@@ -83,6 +83,24 @@ onEveryGateway({ config }, (setting) => {
       }
     });
 
+    test('a window of the team and one of the key refuse until they end, and a text that never fits for good', async () => {
+      // A month does not end while a test runs, or not twice.
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, limits: [{ per: 'month', characters: 10 }] });
+      expectRefusal(front, await translate(front, team, ['x'.repeat(11)]), 'quota_exceeded');
+      for (const status of [200, 200]) expect((await translate(front, team)).status).toBe(status);
+      const ofKey = await setting.gateway.team();
+      await changeKey(ofKey, { limits: { windows: 'requests=1/month' } });
+      expect((await translate(front, ofKey)).status).toBe(200);
+      for (const [one, limit] of [
+        [team, '10'],
+        [ofKey, '1'],
+      ] as const) {
+        const response = await translate(front, one);
+        expectRefusal(front, response, 'rate_limited');
+        expect([Number(response.header('retry-after')) > 0, response.header('x-ratelimit-limit')]).toEqual([true, limit]);
+      }
+    });
+
     test('a request refused for its content takes a slot of the rate but no characters', async () => {
       const team = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 3 });
       expectRefusal(front, await send(front.translation(team.key, ['a'], 'zz')), 'invalid_target_lang');

@@ -53,6 +53,16 @@ onEveryGateway(
       await expect.poll(() => usedBy(own)).toBe(5 + 5 + 7);
     });
 
+    test('limits by month hold for routes of plugins', async () => {
+      const own = await setting.gateway.team({ ...QUOTA_PLAN, limits: [{ per: 'month', requests: 2, characters: 9 }] });
+      expect((await small({}, { key: own.key })).status).toBe(200);
+      const refused = await small({}, { key: own.key });
+      expect(expectError(refused, 429)).toMatch(/9 characters/);
+      expect(Number(refused.header('retry-after'))).toBeGreaterThan(0);
+      expect((await small({ q: 'x'.repeat(4) }, { key: own.key })).status).toBe(200);
+      expect(expectError(await small({ q: 'x' }, { key: own.key }), 429)).toMatch(/2 requests/);
+    });
+
     test('the key in the fields takes precedence over the one in the body', async () => {
       expectError(await small({ api_key: team.key }, { key: 'la_live_wrong' }), 403);
       expect((await small({ api_key: 'wrong' })).status).toBe(200);

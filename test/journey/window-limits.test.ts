@@ -1,16 +1,22 @@
 // Limits by minute to month over real sockets: what a refusal says, on every front alike, and what is shown of them.
 import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
+import { EVENTS_SECRET, startScriptedReceiver } from '../support/event-receiver.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const upstream = await startUpstream();
-afterAll(() => upstream.close());
+const receiver = await startScriptedReceiver();
+afterAll(async () => {
+  await upstream.close();
+  await receiver.close();
+});
 
 const config = {
   limits: { rate_limit_headers: true },
+  events: { url: receiver.url, secret: EVENTS_SECRET },
   forward: [{ path: '/v1/documents/*', methods: ['GET'], target: upstream.url, charge_characters: 30 }],
 };
 /** A month does not end while a test runs, or not twice. */
@@ -57,5 +63,22 @@ onEveryGateway({ config }, (setting) => {
     expectProblem(await translate(team.key, 'x'), 'rate_limited', { limit: 40, limit_of: 'key:month:characters' });
     answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=41/month' } }));
     expect((await translate(team.key, 'x')).status).toBe(200);
+  });
+
+  test('lingate.limit.reached names the window, once for each, and the key if it is one of its own', async () => {
+    const team = await setting.gateway.team({ ...QUOTA_PLAN, limits: [{ per: 'month', requests: 3 }] });
+    answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=5/month' } }));
+    expect((await translate(team.key, 'x'.repeat(5))).status).toBe(200);
+    for (let i = 0; i < 2; i++) expect((await translate(team.key, 'x')).status).toBe(429);
+    for (let i = 0; i < 2; i++) expect((await ask(setting, { path: '/v1/languages', key: team.key })).status).toBe(200);
+    for (let i = 0; i < 2; i++) expect((await ask(setting, { path: '/v1/languages', key: team.key })).status).toBe(429);
+    const told = () =>
+      receiver.received.filter(({ subject, type }) => subject === team.teamId && type === 'lingate.limit.reached').map(({ data }) => data);
+    await expect.poll(() => told().length).toBe(2);
+    expect(told().toSorted((one, other) => String(one['limit_of']).localeCompare(String(other['limit_of'])))).toMatchObject([
+      { code: 'rate_limited', window: 'month', limit_of: 'key:month:characters', key_id: team.keyId, required_characters: 1 },
+      { code: 'rate_limited', window: 'month', limit_of: 'team:month:requests', limits: [{ per: 'month', requests: 3, used_requests: 3 }] },
+    ]);
+    expect(told().find(({ limit_of: name }) => name === 'team:month:requests')).not.toHaveProperty('key_id');
   });
 });

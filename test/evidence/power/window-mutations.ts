@@ -10,6 +10,11 @@ const REDIS: readonly Bug[] = [
   ['a window ends a millisecond late', 'refusal_for_now', 'now < one.ends', 'now <= one.ends'],
   ['a week begins on Thursday', 'bounds', 'window == WEEK and SINCE_MONDAY or 0', '0'],
   ['a month has the length of another', 'bounds', 'first_day(month + 1)', 'first_day(month) + 30'],
+  ['a year ends in the month before', 'first_day', 'floor(year / 4)', 'floor((year + 1) / 4)'],
+  ['a window that ended goes on', 'count', 'if one and now < one.ends then', 'if one then'],
+  ['requests are one too many', 'exceeded_by', 'one.requests >= limit.requests', 'one.requests > limit.requests'],
+  ['characters are one too many', 'exceeded_by', '> limit.characters then', '> limit.characters + 1 then'],
+  ['what a reservation holds is not counted', 'hold', 'one.characters + characters', 'one.characters'],
   ['a release after the window ended gives to the next one', 'give_back', 'if one and ticket > one.from then', 'if one then'],
   ['a release leaves what a window has counted', 'windows.release', 'if characters > 0 then', 'if characters < 0 then'],
   ['the window that ends first is named', 'refusal_for_now', 'ending > ends', '(ends == 0 or ending < ends)'],
@@ -22,6 +27,11 @@ const RULES: readonly Bug[] = [
   ['a window ends a millisecond late', 'WindowCounts.exceeded', 'nowMs >= window.endMs', 'nowMs > window.endMs'],
   ['a release gives to windows that did not count it', 'WindowCounts.giveBack', 'ticket <= window.from', 'false'],
   ['the window that ends first is named', 'WindowCounts.exceeded', 'endMs > found.endMs', 'endMs < found.endMs'],
+  ['a window that ended goes on', 'WindowCounts.count', 'nowMs >= window.endMs', 'nowMs > window.endMs + 1e12'],
+  ['a month has the length of another', 'windowAt', 'Date.UTC(year, month + 1)', 'Date.UTC(year, month, 31)'],
+  ['a week begins on Thursday', 'windowAt', 'SINCE_MONDAY_MS, nowMs', '0, nowMs'],
+  ['characters are one too many', 'exceededBy', '+ characters > most ?', '+ characters > most + 1 ?'],
+  ['what a reservation holds is not counted', 'WindowCounts.hold', 'window.characters += characters', 'window.characters += 0'],
   ['requests are one too many', 'exceededBy', 'window.requests >= limit.requests', 'window.requests > limit.requests'],
 ];
 
@@ -32,6 +42,21 @@ export const WINDOW_MUTATIONS: readonly Mutation[] = [
     edits: [{ where, find, replace }],
     caughtBy: [contract('SQLite', TITLE)],
   })),
+  {
+    name: 'windows: the cap of an engine is passed',
+    edits: [{ where: 'EngineCaps.isSpent', find: '>= cap.most', replace: '> cap.most' }],
+    caughtBy: [{ file: 'test/unit/runtime/engine-caps.test.ts' }],
+  },
+  {
+    name: 'windows: what a gateway sends to an engine counts once it is reported',
+    edits: [{ where: 'EngineCaps.isSpent', find: 'known + unreported', replace: 'known' }],
+    caughtBy: [{ file: 'test/unit/runtime/engine-caps.test.ts' }],
+  },
+  {
+    name: 'windows: every refusal is told',
+    edits: [{ where: 'WindowCounts.tell', find: ' || window.told', replace: '' }],
+    caughtBy: [{ file: 'test/unit/stores/limit-events.test.ts', names: 'SQLite.*by each window' }],
+  },
   {
     name: 'windows: limit_of names another limit',
     edits: [{ where: 'tooMany in refusals.ts', find: 'limit_of: name', replace: 'limit_of: of' }],

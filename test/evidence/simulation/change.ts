@@ -35,7 +35,7 @@ export function actionOf(change: Change, limitsBefore: TeamLimits | undefined): 
       return [change.teamId, { kind: 'team', limits, addMicro: change.change.addMicro ?? 0 }];
     }
     case 'create_key':
-      return [change.key.teamId, { kind: 'create_key', keyId: change.key.keyId, limits: change.key.limits ?? {} }];
+      return [change.key.teamId, { kind: 'create_key', keyId: change.key.keyId, mode: change.key.mode, limits: change.key.limits ?? {} }];
     case 'update_key':
       return [change.teamId, { kind: 'update_key', keyId: change.keyId, change: change.change }];
     case 'revoke_key':

@@ -1,4 +1,5 @@
 // What the store did, in its own order: one entry per operation that was really run.
+import type { KeyMode } from '../../../src/domain/api-key.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
@@ -16,7 +17,7 @@ export type Action =
       readonly answer: Resolution;
     }
   | { readonly kind: 'team'; readonly limits: TeamLimits; readonly addMicro: number }
-  | { readonly kind: 'create_key'; readonly keyId: string; readonly limits: KeyLimits }
+  | { readonly kind: 'create_key'; readonly keyId: string; readonly mode: KeyMode; readonly limits: KeyLimits }
   | { readonly kind: 'update_key'; readonly keyId: string; readonly change: KeyChange }
   | { readonly kind: 'revoke_key'; readonly keyId: string };
 

@@ -1,13 +1,14 @@
 // What must hold when a run is over: each caller's record against the gateway's log and the store's accounts.
 import { dayOf } from '../../../src/domain/period.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
+import type { Usage } from '../../../src/ports/team-registry.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
 import type { KeyRing } from './keys.ts';
 import { dayName } from './team-check.ts';
+import type { WindowCheck } from './window-check.ts';
 import type { IdState } from './team-check.ts';
-import { EPOCH_MS } from './virtual-time.ts';
 import type { SimulatedStore, World } from './world.ts';
 
 /** Deadlines are checked this often, and answers take a moment. */
@@ -19,9 +20,6 @@ const QUIET_FOR_FIRST_MS = 450;
 const STEP_MS_MAX = 700;
 /** How long a key that was tried before it existed may count as unknown: remembered for a second after a late look-up. */
 const UNKNOWN_MS_MAX = 1700;
-
-/** Of every run: clocks are off by hours at most. */
-const ALL_DAYS = { from: dayOf(EPOCH_MS) - 2, to: dayOf(EPOCH_MS) + 2 };
 
 export class FinalChecks {
   readonly #world: World;
@@ -74,7 +72,9 @@ export class FinalChecks {
       const certain = first || journal.clockChangedAtMs < 0;
       if (certain && usage.characters !== characters) violate('L3', `team ${teamId} used ${usage.characters}, charged were ${characters}`);
       if (balanceMicro !== team.balanceMicro) violate('L3', `team ${teamId} has ${balanceMicro} left of ${team.balanceMicro}`);
-      for (const { keyId, lastUsedAtMs, limits } of usage.keys) {
+      this.#windows(`team ${teamId}`, usage, team.windows, store);
+      for (const { keyId, lastUsedAtMs, limits, windows } of usage.keys) {
+        this.#windows(`key ${keyId}`, { windows }, team.key(keyId).windows, store);
         const expected = team.key(keyId).limits;
         if (limitsText(limits) !== limitsText(expected))
           violate('L10', `key ${keyId} has ${JSON.stringify(limits)}, not ${JSON.stringify(expected)}`);
@@ -84,11 +84,29 @@ export class FinalChecks {
     }
   }
 
+  /** What is shown of limits by minute to month is what was counted in them. */
+  #windows(
+    whose: string,
+    { windows = [] }: { readonly windows?: Usage['windows'] | undefined },
+    check: WindowCheck,
+    { process }: SimulatedStore,
+  ): void {
+    const { time, violate } = this.#world;
+    const storeMs = time.wallMs(process);
+    for (const { per, usedRequests, usedCharacters, endMs } of windows) {
+      const used = check.used(per, storeMs);
+      const [is, was] = [`${usedRequests}, ${usedCharacters}`, `${used.requests}, ${used.characters}`];
+      if (is !== was || endMs !== used.endMs) violate('L11', `${whose} has used ${is} of its ${per}, counted were ${was}`);
+    }
+  }
+
   /** Days by key, and periods, have exactly what was charged, whatever died meanwhile and however clocks went. */
   async history(store: SimulatedStore): Promise<void> {
-    const { journal, violate } = this.#world;
+    const { journal, scenario, violate } = this.#world;
+    const beginning = dayOf(scenario.beginningMs);
     for (const [teamId, team] of journal.teams) {
-      const use = answered(await store.history.days(teamId, ALL_DAYS));
+      // Clocks are off by hours at most.
+      const use = answered(await store.history.days(teamId, { from: beginning - 2, to: beginning + 2 }));
       const periods = answered(await store.history.periods(teamId));
       if (use === undefined || periods === undefined) return violate('L9', `team ${teamId} has no history`);
       const counted = new Map(use.days.map(({ day, keyId, characters, requests }) => [dayName(day, keyId), [characters, requests]]));
@@ -199,6 +217,6 @@ function unansweredCode({ brokenAtMs, leftAtMs }: RequestRecord): string {
 }
 
 /** Equal for equal limits, regardless of member order. */
-function limitsText({ expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes }: KeyLimits): string {
-  return JSON.stringify([expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes]);
+function limitsText({ expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows }: KeyLimits): string {
+  return JSON.stringify([expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows]);
 }

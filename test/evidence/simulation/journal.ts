@@ -15,6 +15,8 @@ export class Journal {
   #teams = new Map<string, TeamCheck>();
   clockChangedAtMs = -Infinity;
   #lostAtMs = -Infinity;
+  /** Of the last second: by how much the store's clock, as operations were run by it, was before or after true time. */
+  #offsets: { readonly atMs: number; readonly byMs: number }[] = [];
   /** When gateways last forgot what they knew of full windows. */
   readonly #droppedAtMs = new Map<Process, number>();
   /** How often gateways refused a request without asking the store. */
@@ -24,6 +26,8 @@ export class Journal {
   readonly addressRefused = new Set<string>();
   /** How often each limit of keys refused something. */
   readonly ofKeys = new Map<string, number>();
+  /** How often each limit by minute to month did, by its name. */
+  readonly ofWindows = new Map<string, number>();
 
   constructor(history: History, violate: Violate) {
     this.#history = history;
@@ -33,6 +37,7 @@ export class Journal {
   add(atMs: number, storeMs: number, teamId: string, action: Action): void {
     const entry = { atMs, storeMs, teamId, action };
     this.#entries.push(entry);
+    this.#offsets = [...this.#recentOffsets(atMs), { atMs, byMs: storeMs - atMs }];
     this.#checkCharge(entry);
     if (action.kind === 'admit') this.#noteKeys(action.request, action.answer);
     this.team(teamId).take(entry, this.#violate);
@@ -45,6 +50,13 @@ export class Journal {
     if (scope !== undefined && scope !== SCOPE_OF[intent.route])
       this.#violate('scope', `${requestId} for ${intent.route} came to the store as for ${scope}`);
     if (answer.kind === 'address_refused') this.addressRefused.add(requestId);
+    if ('window' in answer && answer.window !== undefined) {
+      const { per, counts } = answer.window;
+      const name = `${answer.of ?? 'team'}:${per}:${counts}${answer.kind === 'quota_exceeded' ? ' at any time' : ''}`;
+      this.ofWindows.set(name, (this.ofWindows.get(name) ?? 0) + 1);
+      return;
+    }
+    if ('of' in answer && answer.of === 'test_keys') this.ofKeys.set('test_keys', (this.ofKeys.get('test_keys') ?? 0) + 1);
     const isOfKey =
       /^(?:address|scope)/.test(answer.kind) ||
       ('reason' in answer && answer.reason !== undefined) ||
@@ -68,8 +80,14 @@ export class Journal {
     if (atMs - Math.max(this.clockChangedAtMs, this.#lostAtMs) <= RATE_WINDOW_MS) return;
     const sinceMs = Math.max(atMs - RATE_WINDOW_MS, this.#droppedAtMs.get(gateway) ?? -Infinity);
     const team = [...this.#teams.values()].find((one) => one.hasKey(caller.keyId));
-    const fault = team === undefined ? 'is not known' : team.repetitionFault(caller, refused, storeMs, sinceMs);
+    // A wrong clock is corrected by what a gateway measured, which is late by some milliseconds.
+    const correctedMs = Math.min(storeMs, ...this.#recentOffsets(atMs).map(({ byMs }) => Math.floor(atMs + byMs)));
+    const fault = team === undefined ? 'is not known' : team.repetitionFault(caller, refused, correctedMs, sinceMs);
     if (fault !== undefined) this.#violate('L6', `key ${caller.keyId} was refused by ${gateway.name} without the store: it ${fault}`);
+  }
+
+  #recentOffsets(nowMs: number) {
+    return this.#offsets.filter(({ atMs }) => nowMs - atMs <= RATE_WINDOW_MS);
   }
 
   team(teamId: string): TeamCheck {

@@ -1,13 +1,17 @@
 // One key as a checker tracks it, from the store's answers alone: what bars it, its own window, and its limits.
+import type { KeyMode } from '../../../src/domain/api-key.ts';
 import { changedLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import { isHeld } from './key-limits.ts';
 import type { Place } from './rate-check.ts';
+import { WindowCheck } from './window-check.ts';
 
 export class KeyCheck {
   limits: KeyLimits = {};
+  mode: KeyMode = 'live';
+  readonly windows = new WindowCheck();
   /** Slots taken while the key had a rate. */
   places: Place[] = [];
   /** In true time. */

@@ -43,12 +43,12 @@ export function drawKeyLimits(random: Random, nowMs: number): KeyLimits {
 }
 
 /** Mostly one that keeps the key useful: enabled, and with more time if any. */
-export function drawKeyChange(random: Random, nowMs: number): KeyChange {
+export function drawKeyChange(random: Random, nowMs: number, windows: Pick<KeyLimitChange, 'windows'>): KeyChange {
   const given = drawKeyLimits(random, nowMs);
   const removed = (['expiresAtMs', 'requestsPerSecond', 'characters', 'allowedAddresses', 'scopes'] as const).filter(() =>
     random.chance(0.25),
   );
-  const limits: KeyLimitChange = { ...given, ...Object.fromEntries(removed.map((name) => [name, null])) };
+  const limits: KeyLimitChange = { ...given, ...Object.fromEntries(removed.map((name) => [name, null])), ...windows };
   return {
     ...(random.chance(0.5) ? { disabled: random.chance(0.3) } : {}),
     ...(random.chance(0.8) ? { limits } : {}),

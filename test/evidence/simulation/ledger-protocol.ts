@@ -1,6 +1,8 @@
 // The byte protocol between the Redis driver and its ledger functions, read and written independently of both.
 import { SocketAddress } from 'node:net';
-import type { Admission, AdmissionRequest, RateStanding, Resolution, Verdict } from '../../../src/ports/ledger.ts';
+import { COUNTED, WINDOWS } from '../../../src/domain/window-limits.ts';
+import type { WindowNumber } from '../../../src/domain/window-limits.ts';
+import type { Admission, AdmissionRequest, RateStanding, Resolution, Verdict, WindowStanding } from '../../../src/ports/ledger.ts';
 
 export type LedgerOperation =
   | { readonly kind: 'admit'; readonly requestId: string; readonly request: AdmissionRequest }
@@ -174,11 +176,24 @@ export function periodQuestion(anchorMs: number, length: string): Buffer {
 export function bytesOf(answer: Admission | Resolution): Buffer {
   const rate = 'rate' in answer && answer.rate !== undefined ? rateParts(answer.rate) : [];
   const plan = 'plan' in answer && answer.plan !== undefined ? [Buffer.from('W'), text(answer.plan)] : [];
-  return Buffer.concat([...plan, ...rate, ...partsOf(answer)]);
+  const windows = 'windows' in answer && answer.windows !== undefined ? windowParts(answer.windows) : [];
+  return Buffer.concat([...plan, ...rate, ...windows, ...partsOf(answer)]);
 }
 
 function rateParts({ limit, remaining, of }: RateStanding): readonly Buffer[] {
   return [Buffer.from(of === 'key' ? '*' : '+'), numbers(limit, remaining)];
+}
+
+/** After the two rates come the team's windows, then the key's: from the shortest, requests before characters. */
+const FIRST_WINDOW = { team: 2, key: 2 + WINDOWS.length * COUNTED.length };
+
+function indexOf(of: 'team' | 'key' | 'test_keys' = 'team', { per, counts }: WindowNumber): Buffer {
+  return Buffer.from([FIRST_WINDOW[of === 'key' ? of : 'team'] + COUNTED.length * WINDOWS.indexOf(per) + COUNTED.indexOf(counts)]);
+}
+
+function windowParts(standings: readonly WindowStanding[]): readonly Buffer[] {
+  const parts = standings.flatMap((one) => [indexOf(one.of, one), numbers(one.limit, one.remaining, one.resetMs)]);
+  return [Buffer.from('='), Buffer.from([standings.length]), ...parts];
 }
 
 const WORDS = {
@@ -204,12 +219,18 @@ function partsOf(answer: Admission | Resolution): readonly Buffer[] {
       if (dictionaryId !== undefined) return [Buffer.from('G'), text(dictionaryId)];
       return [Buffer.from('O'), numbers(reservation.characters, reservation.leaseUntilMs)];
     }
-    case 'rate_limited':
-      return [Buffer.from(answer.of === 'key' ? 'l' : 'L'), numbers(answer.limit, answer.retryAfterMs, answer.fullForMs ?? 0)];
+    case 'rate_limited': {
+      const { limit, retryAfterMs, fullForMs = 0, window } = answer;
+      if (window !== undefined) return [Buffer.from('z'), indexOf(answer.of, window), numbers(limit, retryAfterMs, fullForMs)];
+      return [Buffer.from(answer.of === 'key' ? 'l' : 'L'), numbers(limit, retryAfterMs, fullForMs)];
+    }
     case 'text_too_long':
       return [Buffer.from('x'), numbers(answer.maxCharacters)];
-    case 'quota_exceeded':
-      return [Buffer.from(answer.of === 'key' ? 'Q' : 'q'), numbers(answer.characterLimit, answer.overageCapMinor, answer.periodEndMs)];
+    case 'quota_exceeded': {
+      const values = numbers(answer.characterLimit, answer.overageCapMinor, answer.periodEndMs);
+      if (answer.window !== undefined) return [Buffer.from('Z'), indexOf(answer.of, answer.window), values];
+      return [Buffer.from({ team: 'q', key: 'Q', test_keys: 't' }[answer.of ?? 'team']), values];
+    }
     case 'credit_exhausted':
       return [Buffer.from('c'), numbers(answer.balanceMinor * 1_000_000, answer.requiredMinor * 1_000_000), text(answer.currency)];
     case 'unavailable':

@@ -5,6 +5,7 @@ import { drawKeyChange, drawKeyLimits } from './key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { SimulatedGateway } from './gateway.ts';
+import { drawWindows } from './windows.ts';
 import type { Change, SimulatedStore, World } from './world.ts';
 
 interface TeamInHand {
@@ -63,7 +64,7 @@ export class Operators {
         return this.#revoke(random.pick(this.#keys.keys));
       case 'limits': {
         const requestsPerSecond = random.pick([1, 3, 10, 1000]);
-        team.limits = { ...team.limits, requestsPerSecond, maxCharactersPerRequest: random.pick([40, 10_000]) };
+        team.limits = { ...team.limits, requestsPerSecond, maxCharactersPerRequest: random.pick([40, 10_000]), ...this.#drawTeamWindows() };
         const change = { plan: { name: 'changed', limits: team.limits } };
         await this.#carryOut({ kind: 'update_team', teamId: team.teamId, change });
         return;
@@ -77,8 +78,23 @@ export class Operators {
 
   /** Some keys have none. */
   #drawLimits(): KeyLimits {
-    const { keyRandom, scenario } = this.#world;
-    return scenario.keyChangesPerSecond === undefined || keyRandom.chance(0.3) ? {} : drawKeyLimits(keyRandom, this.#storeMs);
+    const { keyRandom, scenario, windowRandom } = this.#world;
+    const limits = scenario.keyChangesPerSecond === undefined || keyRandom.chance(0.3) ? {} : drawKeyLimits(keyRandom, this.#storeMs);
+    return scenario.hasWindows && windowRandom.chance(0.5) ? { ...limits, windows: drawWindows(windowRandom) } : limits;
+  }
+
+  /** Of a changed plan: mostly as before. */
+  #drawTeamWindows(): { readonly windows?: string } {
+    const { scenario, windowRandom } = this.#world;
+    if (!scenario.hasWindows || windowRandom.chance(0.6)) return {};
+    return { windows: windowRandom.chance(0.3) ? '' : drawWindows(windowRandom) };
+  }
+
+  /** Of a changed key: `null` for none. */
+  #drawKeyWindows(): { readonly windows?: string | null } {
+    const { scenario, windowRandom } = this.#world;
+    if (!scenario.hasWindows || windowRandom.chance(0.5)) return {};
+    return { windows: windowRandom.chance(0.3) ? null : drawWindows(windowRandom) };
   }
 
   get #storeMs(): number {
@@ -90,7 +106,7 @@ export class Operators {
     const key = keyRandom.pick(this.#keys.keys);
     if (key.createdAtMs === undefined) return;
     const { keyId, teamId } = key.record;
-    const change = drawKeyChange(keyRandom, this.#storeMs);
+    const change = drawKeyChange(keyRandom, this.#storeMs, this.#drawKeyWindows());
     if (change.disabled === false) {
       key.enabled++;
       for (const span of key.disabled) span.untilMs = Math.min(span.untilMs, time.nowMs);

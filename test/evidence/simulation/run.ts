@@ -5,6 +5,7 @@ import { EmbeddedWiring } from './embedded-wiring.ts';
 import { FinalChecks } from './final-checks.ts';
 import { endingOf } from './history.ts';
 import type { History } from './history.ts';
+import type { Journal } from './journal.ts';
 import { KeyRing } from './keys.ts';
 import { Mishaps } from './mishaps.ts';
 import { Operators } from './operators.ts';
@@ -27,6 +28,8 @@ export interface RunResult {
   readonly batches: number;
   /** How often each limit of keys refused one; and how often an address was needed. */
   readonly ofKeys: ReadonlyMap<string, number>;
+  /** How often each limit by minute to month refused one, by its name or `NAME at any time`, and how often each window ended in between. */
+  readonly ofWindows: ReadonlyMap<string, number>;
   /** How often a gateway refused a request without asking the store. */
   readonly repetitions: number;
   /** Equal for two runs of one seed. */
@@ -42,15 +45,18 @@ export interface RunOptions {
 
 /** Apart from all other draws. */
 const CHANGE_SEED = 0x5bd1e995;
+const WINDOW_SEED = 0x2c1b3c6d;
 const SETTLED_MS = 6000;
 const ENOUGH_VIOLATIONS = 20;
 
 export async function runSeed(seed: number, { keepsTrace = false }: RunOptions = {}): Promise<RunResult> {
   const random = new Random(seed);
   const keyRandom = new Random(~seed);
-  const scenario = drawScenario(random, keyRandom);
-  const time = new VirtualTime();
-  const world = new World(scenario, time, random, keyRandom, new Random(seed ^ CHANGE_SEED), keepsTrace);
+  const windowRandom = new Random(seed ^ WINDOW_SEED);
+  const scenario = drawScenario(random, keyRandom, windowRandom);
+  const time = new VirtualTime(scenario.beginningMs);
+  const draws = { random, keyRandom, windowRandom, changeRandom: new Random(seed ^ CHANGE_SEED) };
+  const world = new World(scenario, time, draws, keepsTrace);
   world.note('scenario', JSON.stringify(scenario));
   const giveBack = borrowGlobals(time, random);
   try {
@@ -59,10 +65,26 @@ export async function runSeed(seed: number, { keepsTrace = false }: RunOptions =
     giveBack();
   }
   const { history, struck, trace, violations } = world;
-  const { ofKeys } = world.journal;
-  const { repetitions } = world.journal;
-  const seen = { requests: history.requests.size, outcomes: outcomesOf(history), struck, batches: world.batches, ofKeys, repetitions };
+  const { ofKeys, repetitions } = world.journal;
+  const ofWindows = ofWindowsIn(world.journal);
+  const seen = {
+    requests: history.requests.size,
+    outcomes: outcomesOf(history),
+    struck,
+    batches: world.batches,
+    ofKeys,
+    ofWindows,
+    repetitions,
+  };
   return { seed, scenario, ...seen, fingerprint: trace.fingerprint(), violations, trace: trace.text };
+}
+
+function ofWindowsIn({ ofWindows, teams }: Journal): Map<string, number> {
+  const seen = new Map(ofWindows);
+  for (const [per, times] of [...teams.values()].flatMap((team) => team.windowsEnded())) {
+    seen.set(`${per} ended`, (seen.get(`${per} ended`) ?? 0) + times);
+  }
+  return seen;
 }
 
 function outcomesOf(history: History): Map<string, number> {

@@ -3,6 +3,7 @@ import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { drawFaults } from './faults.ts';
 import type { Fault } from './faults.ts';
 import type { Random } from './random.ts';
+import { drawBeginning, drawWindows } from './windows.ts';
 
 /**
  * `redis`: the Redis store's driver over a network to a server that keeps its accounts as the reference model does.
@@ -11,6 +12,8 @@ import type { Random } from './random.ts';
 export type Wiring = 'redis' | 'embedded';
 
 export interface Scenario {
+  /** The wall clock when the run begins. */
+  readonly beginningMs: number;
   readonly wiring: Wiring;
   readonly gateways: number;
   readonly teams: readonly TeamPlan[];
@@ -31,6 +34,8 @@ export interface Scenario {
   readonly changesPerSecond: number;
   /** The same for limits of keys; `undefined` if keys have none. */
   readonly keyChangesPerSecond: number | undefined;
+  /** Whether teams and keys have limits by minute to month, which operators change. */
+  readonly hasWindows: boolean;
   readonly faults: readonly Fault[];
 }
 
@@ -42,16 +47,19 @@ export interface TeamPlan {
 
 export const COMMAND_TIMEOUT_MS = 500;
 
-export function drawScenario(random: Random, keyRandom: Random): Scenario {
+export function drawScenario(random: Random, keyRandom: Random, windowRandom: Random): Scenario {
   const wiring = random.chance(0.25) ? 'embedded' : 'redis';
   const gateways = random.int(1, 3);
   const loadMs = random.int(1500, 8000);
   const engineTimeoutMs = random.pick([300, 1000, 2000]);
   const faultless = random.chance(0.2);
+  const hasWindows = windowRandom.chance(0.6);
   return {
+    beginningMs: drawBeginning(windowRandom),
+    hasWindows,
     wiring,
     gateways,
-    teams: Array.from({ length: random.int(1, 3) }, () => drawTeam(random)),
+    teams: Array.from({ length: random.int(1, 3) }, () => drawTeam(random, windowRandom, hasWindows)),
     requests: random.int(10, 90),
     loadMs,
     engineTimeoutMs,
@@ -68,22 +76,24 @@ export function drawScenario(random: Random, keyRandom: Random): Scenario {
   };
 }
 
-function drawTeam(random: Random): TeamPlan {
+function drawTeam(random: Random, windowRandom: Random, hasWindows: boolean): TeamPlan {
   const billing = random.pick(['quota', 'quota', 'credit'] as const);
+  const rate = random.pick([1, 2, 5, 20, 1000]);
   const limits: TeamLimits = {
     billing,
-    requestsPerSecond: random.pick([1, 2, 5, 20, 1000]),
+    // A low rate hardly leaves anything for other limits to refuse.
+    requestsPerSecond: hasWindows && windowRandom.chance(0.6) ? 1000 : rate,
     maxCharactersPerRequest: random.pick([40, 10_000]),
     maxGlossaries: 1,
     characterLimit: billing === 'credit' ? 0 : random.pick([60, 600, 1_000_000]),
     overageCharacters: billing === 'credit' ? 0 : random.pick([0, 13]),
     overageCapMinor: 5,
     minorPerMillion: random.pick([1, 2500, 333_333]),
-    testAllowance: 0,
+    testAllowance: windowRandom.pick([0, 0, 0, 30, 500]),
     currency: 'EUR',
     period: random.pick(['P1M', 'P1M', 'PT3S']),
-    windows: '',
+    windows: hasWindows && windowRandom.chance(0.7) ? drawWindows(windowRandom) : '',
   };
-  const balanceMicro = billing === 'credit' ? random.pick([100, 600, 1_000_000]) * limits.minorPerMillion + random.int(0, 5) : 0;
+  const balanceMicro = billing === 'credit' ? random.pick([40, 300, 1_000_000]) * limits.minorPerMillion + random.int(0, 5) : 0;
   return { limits, balanceMicro, keys: random.int(1, 3) };
 }

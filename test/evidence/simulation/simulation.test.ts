@@ -1,6 +1,8 @@
 // Simulated runs of the whole chain, with everything going wrong: no guarantee breaks, and every run is reproducible.
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
+import { LIMITS } from '../../../src/domain/limits.ts';
+import { WINDOWS } from '../../../src/domain/window-limits.ts';
 import { SEED } from '../../support/seed.ts';
 import { report } from '../scorecard/report.ts';
 import { runSeed } from './run.ts';
@@ -33,6 +35,15 @@ const OF_KEYS = [
   'scope_missing',
   'rate_limited',
   'quota_exceeded',
+  'test_keys',
+];
+/** Refusals by each limit by minute to month, by its name, and ends of its window between two requests. */
+const OF_WINDOWS = [
+  ...LIMITS.flatMap(({ name, per, counts }) => {
+    if (!WINDOWS.some((window) => window === per)) return [];
+    return counts === 'characters' ? [name, `${name} at any time`] : [name];
+  }),
+  ...WINDOWS.map((per) => `${per} ended`),
 ];
 const FAULTS = `noise gateway_crash gateway_restart gateway_freeze gateway_clock connection_break
   store_freeze store_restart store_failover store_clock store_clock_wrong`.split(/\s+/);
@@ -58,6 +69,7 @@ describe('simulated runs', () => {
         faults: countsOf(FAULTS),
         outcomes: countsOf(OUTCOMES),
         ofKeys: countsOf(OF_KEYS),
+        ofWindows: countsOf(OF_WINDOWS),
       };
       let seeds = 0;
       for (const endMs = performance.now() + BUDGET_MS; wanted(seeds, endMs); seeds++) {
@@ -71,7 +83,9 @@ describe('simulated runs', () => {
       expect([...seen.faults.keys()].toSorted()).toEqual(FAULTS.toSorted());
       expect([...seen.outcomes.keys()].toSorted()).toEqual(OUTCOMES.toSorted());
       expect([...seen.ofKeys.keys()].toSorted()).toEqual(OF_KEYS.toSorted());
+      expect([...seen.ofWindows.keys()].toSorted()).toEqual(OF_WINDOWS.toSorted());
       expect([...seen.faults, ...seen.outcomes, ...seen.ofKeys].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
+      expect([...seen.ofWindows].filter(([, times]) => times === 0)).toEqual([]);
       expect(seen.batches).toBeGreaterThan(SEEN_MIN);
       expect(seen.repetitions).toBeGreaterThan(SEEN_MIN);
       report({
@@ -98,14 +112,16 @@ interface Seen {
   readonly faults: Map<string, number>;
   readonly outcomes: Map<string, number>;
   readonly ofKeys: Map<string, number>;
+  readonly ofWindows: Map<string, number>;
 }
 
-function note({ batches, ofKeys, outcomes, repetitions, requests, struck }: RunResult, seen: Seen): void {
+function note({ batches, ofKeys, ofWindows, outcomes, repetitions, requests, struck }: RunResult, seen: Seen): void {
   seen.requests += requests;
   seen.batches += batches;
   seen.repetitions += repetitions;
   for (const [kind, times] of struck) seen.faults.set(kind, (seen.faults.get(kind) ?? 0) + times);
   for (const [what, times] of ofKeys) seen.ofKeys.set(what, (seen.ofKeys.get(what) ?? 0) + times);
+  for (const [name, times] of ofWindows) seen.ofWindows.set(name, (seen.ofWindows.get(name) ?? 0) + times);
   for (const [outcome, times] of outcomes) seen.outcomes.set(outcome, (seen.outcomes.get(outcome) ?? 0) + times);
 }
 

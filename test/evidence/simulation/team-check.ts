@@ -2,18 +2,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { WindowName } from '../../../src/domain/window-limits.ts';
 import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
 import type { Action, Entry, Violate } from './entries.ts';
 import { KeyCheck } from './key-check.ts';
 import { rateFault } from './rate-check.ts';
 import type { Place } from './rate-check.ts';
+import { standingFault, WindowCheck, wholeFault, windowFault } from './window-check.ts';
+import type { Windowed } from './window-check.ts';
 
 export interface IdState {
   state: 'open' | 'committed' | 'released' | 'expired';
   /** As reserved; once it is committed, as charged. */
   characters: number;
   priceMicro: number;
+  /** Of the plan's allowance for test keys. */
+  readonly ofAllowance: boolean;
   readonly keyId: string;
   readonly reservedAtStoreMs: number;
   readonly leaseUntilMs: number;
@@ -32,6 +37,9 @@ const BARRED: ReadonlySet<Admission['kind']> = new Set([
   'scope_missing',
 ]);
 
+/** By then everything that was held before a clock changed is settled or has expired. */
+const CERTAIN_AFTER_MS = 60_000;
+
 export class TeamCheck {
   readonly ids = new Map<string, IdState>();
   readonly #keys = new Map<string, KeyCheck>();
@@ -40,6 +48,7 @@ export class TeamCheck {
   #raisedAtMs = -Infinity;
   #creditMicro = 0;
   readonly #places: Place[] = [];
+  readonly windows = new WindowCheck();
   /** When the store's clock last jumped, in true time: earlier slots prove nothing any more. */
   readonly #clockChangedAtMs: () => number;
 
@@ -51,11 +60,12 @@ export class TeamCheck {
     const { action } = entry;
     switch (action.kind) {
       case 'team':
-        if (action.limits.requestsPerSecond > (this.#limits?.requestsPerSecond ?? Infinity)) this.#raisedAtMs = entry.atMs;
+        if (this.#limits !== undefined && isRaised(action.limits, this.#limits)) this.#raisedAtMs = entry.atMs;
         this.#limits = action.limits;
         this.#creditMicro += action.addMicro;
         return;
       case 'create_key':
+        this.key(action.keyId).mode = action.mode;
         return this.key(action.keyId).change({ limits: action.limits }, entry.atMs);
       case 'update_key':
         return this.key(action.keyId).change(action.change, entry.atMs);
@@ -78,6 +88,7 @@ export class TeamCheck {
     if (Math.max(this.#raisedAtMs, key.changedAtMs) >= sinceMs) return undefined;
     const barred = key.barred(from, storeMs);
     if (barred !== undefined) return `would be told ${wordsOf(barred)}`;
+    if (refused.window !== undefined) return this.#repeatedWindowFault(keyId, refused, storeMs);
     const [places, rate] =
       refused.of === 'key' ? [key.places, key.limits.requestsPerSecond] : [this.#places, this.#limits?.requestsPerSecond];
     if (rate === undefined || rate > refused.limit) return `has a limit of ${rate}, and was told ${refused.limit}`;
@@ -106,6 +117,10 @@ export class TeamCheck {
       charged.set(name, [before + characters, requests + 1]);
     }
     return charged;
+  }
+
+  #usesAllowance(keyId: string, limits: TeamLimits): boolean {
+    return this.key(keyId).mode === 'test' && limits.testAllowance > 0;
   }
 
   get balanceMicro(): number {
@@ -150,7 +165,49 @@ export class TeamCheck {
     if (told !== undefined) return;
     this.lastUseMs.set(keyId, Math.max(this.lastUseMs.get(keyId) ?? 0, entry.storeMs));
     this.#checkRates(requestId, limits.requestsPerSecond, key, answer, entry, violate);
-    if (answer.kind === 'rate_limited') return;
+    if (answer.kind === 'rate_limited' && answer.window === undefined) return;
+    const subjects = this.windowed(keyId);
+    const { storeMs } = entry;
+    const isCertain = entry.atMs - this.#clockChangedAtMs() >= CERTAIN_AFTER_MS;
+    const characters = request.reserve ? request.characters : undefined;
+    const refusal = answer.kind === 'rate_limited' ? answer : undefined;
+    const fault = windowFault(subjects, refusal, { characters, storeMs, isCertain });
+    if (fault !== undefined) violate('L11', `${requestId} ${fault}`);
+    if (refusal !== undefined) return;
+    for (const { written, check } of subjects) check.count(written, storeMs);
+    this.#placed(request, answer, entry, violate);
+    if (!('windows' in answer) || answer.windows === undefined) return;
+    const wrong = standingFault(subjects, answer.windows, { storeMs, isCertain });
+    if (wrong !== undefined) violate('L11', `${requestId} ${wrong}`);
+  }
+
+  /** The team before the key, as they are judged. */
+  windowed(keyId: string): Windowed[] {
+    const key = this.key(keyId);
+    return [
+      { written: this.#limits?.windows ?? '', check: this.windows },
+      { of: 'key', written: key.limits.windows ?? '', check: key.windows },
+    ];
+  }
+
+  /** Of the team and its keys. */
+  windowsEnded(): [WindowName, number][] {
+    return [this, ...this.#keys.values()].flatMap(({ windows }) => [...windows.ended]);
+  }
+
+  /** Characters are never repeated. */
+  #repeatedWindowFault(keyId: string, { of, window, limit }: RateLimited, storeMs: number): string | undefined {
+    const subject = this.windowed(keyId).find((one) => one.of === of);
+    const exceeded = subject?.check.exceeded(subject.written, undefined, storeMs) ?? [];
+    const isSo = exceeded.some(({ per, counts, limit: most }) => per === window?.per && counts === window.counts && most === limit);
+    return isSo ? undefined : `does not exceed the ${limit} ${window?.counts} of the ${window?.per} that it was told`;
+  }
+
+  /** A request that took its place. */
+  #placed(request: AdmissionRequest, answer: Admission, entry: Entry, violate: Violate): void {
+    const { requestId, keyId } = request;
+    const key = this.key(keyId);
+    const limits = this.#limits!;
     const place = { atMs: entry.atMs, storeMs: entry.storeMs };
     this.#places.push(place);
     key.taken(place);
@@ -159,13 +216,17 @@ export class TeamCheck {
     this.#checkBooks(request, answer, limits, entry, violate);
     if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
     const { characters, leaseUntilMs } = answer.reservation;
-    const priceMicro = limits.billing === 'credit' ? characters * limits.minorPerMillion : 0;
-    this.ids.set(requestId, { state: 'open', characters, priceMicro, keyId, reservedAtStoreMs: entry.storeMs, leaseUntilMs });
+    const ofAllowance = this.#usesAllowance(keyId, limits);
+    const priceMicro = limits.billing === 'credit' && !ofAllowance ? characters * limits.minorPerMillion : 0;
+    const times = { reservedAtStoreMs: entry.storeMs, leaseUntilMs };
+    const state: IdState = { state: 'open', characters, priceMicro, ofAllowance, keyId, ...times };
+    this.ids.set(requestId, state);
+    for (const { written, check } of this.windowed(keyId)) check.hold(written, state);
   }
 
   /** The team's first, then the key's: a request refused by one took a slot in neither. */
   #checkRates(requestId: string, teamRate: number, key: KeyCheck, answer: Admission, entry: Entry, violate: Violate): void {
-    const refused = answer.kind === 'rate_limited';
+    const refused = answer.kind === 'rate_limited' && answer.window === undefined;
     const byKey = refused && answer.of === 'key';
     const keyRate = key.limits.requestsPerSecond;
     const told = refused ? answer.limit : undefined;
@@ -178,10 +239,14 @@ export class TeamCheck {
 
   /** A reservation is made exactly when what is left covers it. Periods that roll over are tested by the store contract. */
   #checkBooks(request: AdmissionRequest, answer: Admission, limits: TeamLimits, entry: Entry, violate: Violate): void {
-    if (!limits.period.endsWith('M') || entry.atMs - this.#clockChangedAtMs() < 60_000) return;
     const characters = request.characters ?? 0;
+    const told = answer.kind === 'quota_exceeded' ? answer : undefined;
+    const tooLong = wholeFault(this.windowed(request.keyId), told, characters, entry.storeMs);
+    if (tooLong !== undefined) violate('L11', `${request.requestId} ${tooLong}`);
+    if (told?.window !== undefined) return;
+    if (!limits.period.endsWith('M') || entry.atMs - this.#clockChangedAtMs() < CERTAIN_AFTER_MS) return;
     const held = [...this.ids.values()].filter((id) => id.state === 'open' && id.leaseUntilMs > entry.storeMs);
-    const byKey = answer.kind === 'quota_exceeded' && answer.of === 'key';
+    const byKey = told?.of === 'key';
     const ofKey = this.key(request.keyId).limits.characters;
     const charged = [...this.ids.values()].filter((id) => id.state === 'committed');
     const usedByKey = sum([...charged, ...held].filter(({ keyId }) => keyId === request.keyId).map((id) => id.characters));
@@ -190,13 +255,22 @@ export class TeamCheck {
     }
     if (byKey) return;
     const reserved = answer.kind === 'admitted';
+    const ofAllowance = this.#usesAllowance(request.keyId, limits);
+    if (ofAllowance !== (told?.of === 'test_keys') && !reserved) violate('L3', `${request.requestId} was told ${wordsOf(answer)}`);
+    const taken = sum([...charged, ...held].filter((id) => id.ofAllowance === ofAllowance).map((id) => id.characters));
+    const most = ofAllowance ? limits.testAllowance : limits.characterLimit + limits.overageCharacters;
     const fits =
-      limits.billing === 'quota'
-        ? this.charged().characters + sum(held.map((id) => id.characters)) + characters <= limits.characterLimit + limits.overageCharacters
+      ofAllowance || limits.billing === 'quota'
+        ? taken + characters <= most
         : sum(held.map((id) => id.priceMicro)) + characters * limits.minorPerMillion <= this.balanceMicro;
     if (fits !== reserved)
       violate('L3', `${request.requestId} for ${characters} was ${reserved ? 'reserved beyond' : 'refused within'} what is left`);
   }
+}
+
+/** What gateways were told of refusals before no longer holds. */
+function isRaised(limits: TeamLimits, before: TeamLimits): boolean {
+  return limits.requestsPerSecond > before.requestsPerSecond || limits.windows !== before.windows;
 }
 
 function wordsOf(answer: Admission | undefined): string {

@@ -14,9 +14,6 @@ export interface Process {
   timers: number;
 }
 
-/** Where virtual time begins, for wall clocks: a day ends in the middle of most runs. */
-export const EPOCH_MS = Date.UTC(2040, 0, 15, 23, 59, 57);
-
 // The real ones, whatever a run replaces them with.
 const realImmediate = globalThis.setImmediate;
 
@@ -24,9 +21,12 @@ export class VirtualTime {
   readonly #queue = new EventQueue();
   #nowMs = 0;
   #current: Process;
+  readonly #beginningMs: number;
   readonly world: Process;
 
-  constructor() {
+  /** `beginningMs`: where virtual time begins, for wall clocks. */
+  constructor(beginningMs: number) {
+    this.#beginningMs = beginningMs;
     this.world = newProcess('world');
     this.#current = this.world;
   }
@@ -42,7 +42,7 @@ export class VirtualTime {
   }
 
   wallMs(process: Process): number {
-    return EPOCH_MS + Math.floor(this.#nowMs + process.clockOffByMs);
+    return this.#beginningMs + Math.floor(this.#nowMs + process.clockOffByMs);
   }
 
   /** Runs `run` as `process`, unless that has died by then. */

@@ -12,12 +12,16 @@ import type { Scenario } from './scenario.ts';
 import { Trace } from './trace.ts';
 import type { Process, VirtualTime } from './virtual-time.ts';
 
+export type Draws = Pick<World, 'random' | 'keyRandom' | 'windowRandom' | 'changeRandom'>;
+
 export class World {
   readonly scenario: Scenario;
   readonly time: VirtualTime;
   readonly random: Random;
   /** Everything about limits of keys is drawn from here: seeds without any keep their runs. */
   readonly keyRandom: Random;
+  /** The same for limits by minute to month, of teams and keys. */
+  readonly windowRandom: Random;
   /** Who makes the operators' changes is drawn from here. */
   readonly changeRandom: Random;
   readonly trace: Trace;
@@ -29,12 +33,13 @@ export class World {
   batches = 0;
   readonly journal: Journal;
 
-  constructor(scenario: Scenario, time: VirtualTime, random: Random, keyRandom: Random, changeRandom: Random, keepsTrace: boolean) {
+  constructor(scenario: Scenario, time: VirtualTime, draws: Draws, keepsTrace: boolean) {
     this.scenario = scenario;
     this.time = time;
-    this.random = random;
-    this.keyRandom = keyRandom;
-    this.changeRandom = changeRandom;
+    this.random = draws.random;
+    this.keyRandom = draws.keyRandom;
+    this.windowRandom = draws.windowRandom;
+    this.changeRandom = draws.changeRandom;
     this.trace = new Trace(keepsTrace);
     this.journal = new Journal(this.history, this.violate);
   }

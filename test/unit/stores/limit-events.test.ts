@@ -9,6 +9,7 @@ import { eventIds, eventRules } from '../../../src/domain/event-rules.ts';
 import type { EventRules } from '../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../src/domain/money.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
+import { windowAt } from '../../../src/domain/window-limits.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { LimitReached } from '../../../src/ports/outbox.ts';
 import type { Store } from '../../../src/ports/store.ts';
@@ -193,6 +194,34 @@ describe.each(KINDS)('$name', ({ open }) => {
     await team.use(1);
     await team.standing();
     expect(await percents()).toEqual([80]);
+  });
+
+  test('the first refusal by each window of the team and of a key is told, once over both instances, and again in the next window', async () => {
+    const { team, here, there, told } = await scene({ windows: 'requests=2/minute characters=20/month' });
+    const limited = freshKey(team.teamId, 'limited');
+    answered(await here.teams.createKey({ ...limited, limits: { windows: 'characters=5/hour' } }));
+    const startMs = (per: 'minute' | 'hour' | 'month'): number => windowAt(per, clock.nowMs()).startMs;
+    clock.step(windowAt('hour', clock.nowMs()).endMs - clock.nowMs());
+    await team.use(5);
+    const key = team.withKey(limited.keyId);
+    await key.use(5);
+    const first = eventIds.windowLimit(team.teamId, 'minute', startMs('minute'));
+    for (const store of [here, there, here]) expect((await team.admit({ characters: 1 }, store)).kind).toBe('rate_limited');
+    expect(await told()).toMatchObject([
+      { id: first, facts: { code: 'rate_limited', window: { per: 'minute', counts: 'requests' }, requiredCharacters: 1 } },
+    ]);
+    clock.step(60_000);
+    for (const store of [there, here]) expect((await key.admit({ characters: 2 }, store)).kind).toBe('rate_limited');
+    const ofKey = eventIds.windowLimit(limited.keyId, 'hour', startMs('hour'));
+    expect((await told()).find(({ id }) => id === ofKey)).toMatchObject({
+      facts: { keyId: limited.keyId, window: { per: 'hour', counts: 'characters' }, requiredCharacters: 2 },
+    });
+    for (const store of [there, here]) expect((await team.admit({ characters: 11 }, store)).kind).toBe('rate_limited');
+    const ofMonth = eventIds.windowLimit(team.teamId, 'month', startMs('month'));
+    for (let i = 0; i < 2; i++) expect((await team.touch()).kind).toBe('admitted');
+    expect((await team.touch()).kind).toBe('rate_limited');
+    const second = eventIds.windowLimit(team.teamId, 'minute', startMs('minute'));
+    expect((await told()).map(({ id }) => id).toSorted()).toEqual([first, ofKey, ofMonth, second].toSorted());
   });
 
   test('other refusals, and a store without rules, tell nothing', async () => {

@@ -1,0 +1,349 @@
+// Limits by minute to month in bursts over the ends of windows: exact over two instances of each store, which are closed and opened
+// again in between, and over two gateway processes of each store in real time, which are killed.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, test } from 'vitest';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import { windowAt, windowLimits, WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
+import type { WindowName } from '../../../src/domain/window-limits.ts';
+import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { freshKey, newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import type { TeamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { redisBacking, sqliteBacking } from '../../support/backings.ts';
+import type { Backing } from '../../support/backings.ts';
+import { COMMAND_VARIABLE } from '../../support/start-program.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
+import { Callers } from './caller.ts';
+import { startFleet } from './fleet.ts';
+import { startJournalledRedis } from './journal/journalled-redis.ts';
+import { closedLoop, lasting } from './pace.ts';
+import { seeded } from './seeded.ts';
+import type { Seeded } from './seeded.ts';
+import { openWitness, watchedTeam } from './witness.ts';
+
+const IS_LONG = process.env[COMMAND_VARIABLE] === 'test:long';
+const REQUESTS = IS_LONG ? 100_000 : 4000;
+const ROUNDS = 16;
+/** Longer than all rounds of a team. */
+const LONG_MS = 20 * 366 * 86_400_000;
+
+/** What a window of a team or a key has counted. */
+interface Going {
+  endMs: number;
+  requests: number;
+  readonly reserved: Reserved[];
+}
+
+interface Subject {
+  readonly of: 'team' | 'key';
+  readonly keyId: string;
+  readonly written: string;
+  readonly going: Map<WindowName, Going>;
+}
+
+interface Reserved {
+  readonly requestId: string;
+  readonly characters: number;
+  readonly leaseUntilMs: number;
+  state: 'open' | 'charged' | 'free';
+}
+
+type Asked = Pick<AdmissionRequest, 'requestId' | 'keyId' | 'leaseMs'> & { readonly characters: number };
+
+/** One team with two keys, one of them limited, and the required result, whatever the order of a burst. */
+class Burst {
+  readonly violations: string[] = [];
+  readonly ended = new Set<WindowName>();
+  asked = 0;
+  refused = 0;
+  readonly #team: TeamUnderTest;
+  readonly #stores: () => readonly PluginStore[];
+  readonly #random: Seeded;
+  readonly #subjects: readonly Subject[];
+  #open: Reserved[] = [];
+
+  private constructor(team: TeamUnderTest, stores: () => readonly PluginStore[], random: Seeded, subjects: readonly Subject[]) {
+    this.#team = team;
+    this.#stores = stores;
+    this.#random = random;
+    this.#subjects = subjects;
+  }
+
+  static async of(stores: () => readonly PluginStore[], random: Seeded): Promise<Burst> {
+    const drawn = (): string =>
+      writtenWindows(
+        Array.from({ length: random.between(1, 3) }, () => {
+          const [requests, characters] = [random.between(15, 90), random.between(100, 1500)];
+          const per = random.oneOf(WINDOWS);
+          return random.oneOf([
+            { per, requests },
+            { per, characters },
+            { per, requests, characters },
+          ] as const);
+        }),
+      );
+    const [ofTeam, ofKey] = [drawn(), drawn()];
+    const team = await teamUnderTest(stores()[0]!, { requestsPerSecond: 100_000, characterLimit: 1_000_000_000, windows: ofTeam });
+    const key = { ...freshKey(team.teamId), limits: { windows: ofKey } };
+    answered(await stores()[0]!.teams.createKey(key));
+    return new Burst(team, stores, random, [
+      { of: 'team', keyId: '', written: ofTeam, going: new Map() },
+      { of: 'key', keyId: key.keyId, written: ofKey, going: new Map() },
+    ]);
+  }
+
+  async round(nowMs: number): Promise<void> {
+    this.#turn(nowMs);
+    const requests = Array.from({ length: this.#random.between(10, 60) }, (): Asked => {
+      const keyId = this.#random.chance(0.5) ? this.#team.keyId : this.#subjects[1]!.keyId;
+      return { requestId: newId(), keyId, characters: this.#random.between(1, 40), leaseMs: this.#random.oneOf([500, 90_000, LONG_MS]) };
+    });
+    this.asked += requests.length;
+    const answers = await Promise.all(requests.map((request) => this.#admit(request)));
+    for (const [i, answer] of answers.entries()) this.#count(answer, requests[i]!, nowMs);
+    for (const [i, answer] of answers.entries()) this.#judge(answer, requests[i]!, nowMs);
+    this.#judgeLimits();
+    await this.#settleSome();
+    await this.#judgeUsage();
+  }
+
+  /** A busy file may answer too late on a busy machine; the id then tells whether the operation ran. */
+  async #admit(request: Asked): Promise<Admission> {
+    for (;;) {
+      const answer = await this.#team.admit(request, this.#anyStore());
+      if (answer.kind !== 'unavailable') return answer;
+    }
+  }
+
+  #anyStore(): PluginStore {
+    return this.#random.oneOf(this.#stores());
+  }
+
+  /** Windows and leases end. */
+  #turn(nowMs: number): void {
+    for (const { going } of this.#subjects) {
+      for (const [per, { endMs }] of going) if (nowMs >= endMs && going.delete(per)) this.ended.add(per);
+    }
+    for (const one of this.#open) if (nowMs >= one.leaseUntilMs) one.state = 'free';
+    this.#open = this.#open.filter(({ state }) => state === 'open');
+  }
+
+  #subjectsOf({ keyId }: Asked): readonly Subject[] {
+    return this.#subjects.filter((one) => one.of === 'team' || one.keyId === keyId);
+  }
+
+  #count(answer: Admission, asked: Asked, nowMs: number): void {
+    if (answer.kind === 'rate_limited') return;
+    const reserved: Reserved = {
+      requestId: asked.requestId,
+      characters: asked.characters,
+      leaseUntilMs: nowMs + asked.leaseMs,
+      state: 'open',
+    };
+    const holds = answer.kind === 'admitted' && answer.reservation !== undefined;
+    if (holds) this.#open.push(reserved);
+    for (const { written, going } of this.#subjectsOf(asked)) {
+      for (const { per } of windowLimits(written)) {
+        const one = going.get(per) ?? { endMs: windowAt(per, nowMs).endMs, requests: 0, reserved: [] };
+        going.set(per, one);
+        one.requests++;
+        if (holds) one.reserved.push(reserved);
+      }
+    }
+  }
+
+  /** A refused request would not have fitted at the end of its burst either: a refused request takes nothing. */
+  #judge(answer: Admission, asked: Asked, nowMs: number): void {
+    if (answer.kind === 'admitted' || answer.kind === 'quota_exceeded') return;
+    this.refused++;
+    if (answer.kind !== 'rate_limited' || answer.window === undefined) {
+      this.violations.push(`an answer of another kind: ${JSON.stringify(answer)}`);
+      return;
+    }
+    const { per, counts } = answer.window;
+    const { written, going } = this.#subjects.find(({ of }) => of === (answer.of ?? 'team'))!;
+    const limit = windowLimits(written).find((one) => one.per === per)?.[counts];
+    const used = going.get(per);
+    const isFull = used !== undefined && (counts === 'requests' ? used.requests >= limit! : usedOf(used) + asked.characters > limit!);
+    if (limit !== answer.limit || !isFull || answer.retryAfterMs !== used.endMs - nowMs) {
+      this.violations.push(`${JSON.stringify(answer)} for ${asked.characters} with ${wordsOf(used)} of ${written}`);
+    }
+  }
+
+  #judgeLimits(): void {
+    for (const { of, written, going } of this.#subjects) {
+      for (const { per, requests = Infinity, characters = Infinity } of windowLimits(written)) {
+        const used = going.get(per);
+        if (used !== undefined && (used.requests > requests || usedOf(used) > characters))
+          this.violations.push(`the ${of} is over the limit of a ${per}: ${wordsOf(used)} of ${written}`);
+      }
+    }
+  }
+
+  async #settleSome(): Promise<void> {
+    const ending = this.#open.filter(() => this.#random.chance(0.6));
+    this.#open = this.#open.filter((one) => !ending.includes(one));
+    await Promise.all(
+      ending.map(async (one) => {
+        one.state = this.#random.chance(0.5) ? 'charged' : 'free';
+        const store = this.#anyStore();
+        const settle = () => (one.state === 'charged' ? this.#team.commit(one.requestId, store) : this.#team.release(one.requestId, store));
+        while ((await settle()).kind === 'unavailable');
+      }),
+    );
+  }
+
+  /** What is shown is what was counted: characters that were released are free at once, on every instance. */
+  async #judgeUsage(): Promise<void> {
+    const usage = answered(await this.#anyStore().teams.usage(this.#team.teamId))!;
+    for (const { of, keyId, going } of this.#subjects) {
+      const { windows = [] } = of === 'team' ? usage : usage.keys.find((key) => key.keyId === keyId)!;
+      for (const { per, usedRequests, usedCharacters } of windows) {
+        const one = going.get(per);
+        const [requests, characters] = one === undefined ? [0, 0] : [one.requests, usedOf(one)];
+        if (usedRequests !== requests || usedCharacters !== characters)
+          this.violations.push(
+            `the ${of} has used ${usedRequests}, ${usedCharacters} of a ${per}, counted were ${requests}, ${characters}`,
+          );
+      }
+    }
+  }
+}
+
+function usedOf({ reserved }: Going): number {
+  return reserved.filter(({ state }) => state !== 'free').reduce((total, { characters }) => total + characters, 0);
+}
+
+function wordsOf(going: Going | undefined): string {
+  return going === undefined ? 'nothing' : `${going.requests} requests and ${usedOf(going)} characters`;
+}
+
+/** The store's clock goes to just before, at or after the end of a window, or a little on. */
+function move(clock: MovableClock, random: Seeded): void {
+  const nowMs = clock.nowMs();
+  const per = random.oneOf([undefined, undefined, 'minute', ...WINDOWS] as const);
+  clock.step(per === undefined ? random.between(0, 900) : Math.max(1, windowAt(per, nowMs).endMs - nowMs + random.between(-1, 1)));
+}
+
+describe.each([
+  ['redis', () => redisBacking()],
+  ['sqlite', () => sqliteBacking('normal')],
+] as const)('two instances on %s', (_name, make) => {
+  test(`${REQUESTS} requests over the ends of windows: none is admitted beyond a limit, none that fits is refused`, async () => {
+    const [clock, random, backing]: [MovableClock, Seeded, Backing] = [new MovableClock(), seeded(), await make()];
+    const stores = [await backing.open(clock), await backing.open(clock)];
+    const total = { asked: 0, refused: 0, bursts: 0 };
+    const ended = new Set<WindowName>();
+    while (total.asked < REQUESTS) {
+      const burst = await Burst.of(() => stores, random);
+      for (let round = 0; round < ROUNDS; round++) {
+        move(clock, random);
+        await burst.round(clock.nowMs());
+        if (!random.chance(0.05)) continue;
+        const again = random.between(0, 1);
+        await stores[again]!.close();
+        stores[again] = await backing.open(clock);
+      }
+      expect([...new Set(burst.violations)].slice(0, 5)).toEqual([]);
+      total.asked += burst.asked;
+      total.refused += burst.refused;
+      total.bursts++;
+      for (const per of burst.ended) ended.add(per);
+    }
+    for (const store of stores) await store.close();
+    await backing.remove();
+    process.stdout.write(`${total.asked} requests of ${total.bursts} teams, ${total.refused} refused\n`);
+    // A run in which nothing is refused, and no window ends, would show nothing.
+    expect(total.refused).toBeGreaterThan(REQUESTS / 20);
+    expect([...ended].toSorted()).toEqual([...WINDOWS].toSorted());
+  }, 900_000);
+});
+
+/** Windows of real time that are filled, and how many requests each takes: few enough for a machine that is busy with other things. */
+const MINUTES = 3;
+const PER_MINUTE = 1500;
+const KILL_EVERY_MS = 4000;
+
+interface Place {
+  readonly url: string;
+  /** Kills the store itself, and brings it back. */
+  readonly strike?: () => Promise<void>;
+  remove(): Promise<void>;
+}
+
+async function redisPlace(): Promise<Place> {
+  const redis = await startJournalledRedis();
+  const strike = async (): Promise<void> => {
+    await redis.kill();
+    await redis.restart();
+  };
+  return { url: redis.url, strike, remove: () => redis.stop() };
+}
+
+async function sqlitePlace(): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'lingate-window-bursts-'));
+  return { url: `sqlite:${join(folder, 'lingate.db')}`, remove: async () => rmSync(folder, { recursive: true }) };
+}
+
+// Minutes of real time end only once a minute.
+describe.runIf(IS_LONG).each([
+  ['redis', redisPlace],
+  ['sqlite', sqlitePlace],
+] as const)('two gateways on %s in real time', (_name, make) => {
+  test(`killed over ${MINUTES} minutes: ${PER_MINUTE} requests of each are admitted`, { timeout: 900_000 }, async () => {
+    const place = await make();
+    const store = await openWitness(place.url);
+    const fleet = await startFleet({ store: place.url, engineUrl: 'http://127.0.0.1:9', size: 2 });
+    const callers = new Callers();
+    const plan = { ...QUOTA_PLAN, requests_per_second: 100_000, limits: [{ per: 'minute', requests: PER_MINUTE }] } as const;
+    const team = await watchedTeam(store, plan);
+    const minuteOf = (atMs: number): number => Math.floor(atMs / 60_000);
+    // A window that nearly ends might not be filled.
+    while (minuteOf(Date.now()) !== minuteOf(Date.now() + 30_000)) await lasting(200);
+    const first = minuteOf(Date.now());
+    const full = new Set<number>();
+    let kills = 0;
+    const isOver = (): boolean => full.size >= MINUTES || minuteOf(Date.now()) > first + 2 * MINUTES;
+    const kill = async (): Promise<void> => {
+      for (; !isOver(); kills++) {
+        await lasting(KILL_EVERY_MS);
+        await fleet.kill(kills % 2);
+        if (kills % 5 === 4) await place.strike?.();
+        await fleet.replace(kills % 2);
+      }
+    };
+    const load = closedLoop(
+      () => !isOver(),
+      12,
+      async (index) => {
+        const living = fleet.living();
+        const { seen } = await callers.languages(living[index % living.length]!, team);
+        const { result, startedAtMs, endedAtMs } = seen;
+        const minute = minuteOf(startedAtMs);
+        if (result.kind === 'fail' && result.code === 'rate_limited' && minute === minuteOf(endedAtMs)) full.add(minute);
+      },
+    );
+    await Promise.all([kill(), load]);
+    const results = callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind));
+    const counted = (what: string): number => results.filter((one) => one === what).length;
+    const [admitted, unknown] = [counted('ok'), counted('unknown') + counted('service_unavailable')];
+    process.stdout.write(
+      `${results.length} requests, ${admitted} admitted, ${counted('rate_limited')} refused, ${unknown} unknown, ${kills} kills\n`,
+    );
+    expect(admitted + counted('rate_limited') + unknown).toBe(results.length);
+    // All of them one after the other; unknown ones may have been counted.
+    expect([...full]).toEqual(Array.from({ length: MINUTES }, (_, i) => first + i));
+    expect(admitted).toBeLessThanOrEqual(MINUTES * PER_MINUTE);
+    expect(admitted + unknown).toBeGreaterThanOrEqual(MINUTES * PER_MINUTE);
+    const usage = answered(await store.teams.usage(team.teamId))!;
+    if (usage.windows![0]!.endMs === (first + MINUTES) * 60_000) expect(usage.windows![0]!.usedRequests).toBe(PER_MINUTE);
+    await fleet.stop();
+    callers.close();
+    await store.close();
+    await place.remove();
+  });
+});
