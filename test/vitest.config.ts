@@ -40,11 +40,8 @@ export const startsFor = (command: Command): Record<string, string> => ({
   [COMPILE_CACHE_VARIABLE]: COMPILE_CACHE,
 });
 
-/**
- * Of suites that judge no times: a file waits for timers, programs and servers for part of its time, so two leave two cores
- * idle now and then.
- */
-export const WORKERS = 3;
+/** Of suites that judge no times: a file waits for timers, programs and servers for half of its time, so four fill two cores. */
+export const WORKERS = 4;
 
 /** Common to all test configurations. */
 export const COMMON = {

@@ -194,12 +194,16 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       await expectOf('alone', 'then well', { asked: twice, engine, ok: true });
     }
     engines[engine].always(behaviour);
-    await expectOf('alone', 'both times', { asked: twice, engine, ok: false });
-    // The first of several, and the second of several.
-    await expectOf('before', 'one that answers', { asked: { ...once, next: 1 }, engine: 'next', ok: true });
+    // Alone, the first of several, and the second of several.
+    await Promise.all([
+      expectOf('alone', 'both times', { asked: twice, engine, ok: false }),
+      expectOf('before', 'one that answers', { asked: { ...once, next: 1 }, engine: 'next', ok: true }),
+    ]);
     engines.next.always(status(503));
-    await expectOf('before', 'one that fails', { asked: { ...once, next: 1 }, engine: 'next', ok: false });
-    await expectOf('behind', 'one that fails', { asked: { ...once, next: 1 }, engine, ok: false });
+    await Promise.all([
+      expectOf('before', 'one that fails', { asked: { ...once, next: 1 }, engine: 'next', ok: false }),
+      expectOf('behind', 'one that fails', { asked: { ...once, next: 1 }, engine, ok: false }),
+    ]);
     const n = fronts.length;
     expect(await attemptsSince(before)).toEqual({
       ...(engine === 'dead' ? {} : { [`${engine} usable`]: n }),

@@ -162,7 +162,7 @@ test('hung replica', async () => {
     const { text } = JSON.parse(asked.body) as { text: string[] };
     response.end(JSON.stringify({ translations: text.map((one) => ({ text: scriptedTranslation(one, 'DE') })) }));
   });
-  const gateway = await gatewayOf([hung.url, engine.url], { engine: { timeout_ms: 100 } });
+  const gateway = await gatewayOf([hung.url, engine.url], { engine: { timeout_ms: 500 } });
   await translate(gateway, 8);
   await expectWords('hung replica', () => gateway.logLines.join(''));
 });

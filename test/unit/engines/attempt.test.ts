@@ -91,7 +91,7 @@ describe('an unusable answer is reported with its status', () => {
       ['huge', 'too_large'],
     ] as const) {
       scripted.always(behaviour);
-      const detail = await firstFailure(scripted.url, { timeoutMs: 300 });
+      const detail = await firstFailure(scripted.url, { timeoutMs: failure === 'timeout' ? 500 : 20_000 });
       expect([detail.failure, detail.status]).toEqual([failure, undefined]);
     }
   });

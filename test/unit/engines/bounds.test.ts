@@ -43,7 +43,7 @@ describe('bounds', () => {
 
   test('a call that waits in the queue until its deadline fails because the replica is busy', async () => {
     const scripted = await opened.scripted();
-    const engine = opened.engine([scripted.url], { connectionsMax: 1, timeoutMs: 100 });
+    const engine = opened.engine([scripted.url], { connectionsMax: 1, timeoutMs: 500 });
     scripted.always('hang');
     const results = await callsAtOnce(engine, 2);
     expect(results.map(({ failures }) => failures[0])).toEqual(['timeout', 'busy']);
@@ -58,7 +58,7 @@ describe('bounds', () => {
 
   test('the deadline covers all calls of an attempt together', async () => {
     const scripted = await opened.scripted();
-    scripted.always(slow(40));
+    scripted.always(slow(160));
     const call = { method: 'POST', path: '/', headers: {}, body: '{"text":[],"target_lang":"DE"}' } as const;
     let calls = 0;
     const protocol: EngineProtocol = {
@@ -70,7 +70,7 @@ describe('bounds', () => {
         }
       },
     };
-    const result = await asked(opened.engine([scripted.url], { protocol, timeoutMs: 150 }), work(), new Caller());
+    const result = await asked(opened.engine([scripted.url], { protocol, timeoutMs: 600 }), work(), new Caller());
     expect(result.failures).toEqual(['timeout', 'timeout']);
     expect(calls).toBeLessThan(8);
   });

@@ -278,12 +278,12 @@ describe('each of several engines has its own', () => {
   test('deadline, connections and queue', async () => {
     const [narrow, wide] = [await opened.scripted(), await opened.scripted()];
     const { engine } = openEngines([
-      { ...WIRE, name: 'narrow', urls: [narrow.url], timeoutMs: 50, connectionsMax: 1, queueMax: 0 },
+      { ...WIRE, name: 'narrow', urls: [narrow.url], timeoutMs: 500, connectionsMax: 1, queueMax: 0 },
       { ...WIRE, name: 'wide', urls: [wide.url] },
     ]);
     opened.add(engine);
     narrow.always('hang');
-    wide.always(slow(200));
+    wide.always(slow(1000));
     const ask = (...engines: readonly string[]) => asked(engine, { ...work(), engines });
     // Two of three find the only connection in use, in both attempts.
     const results = await Promise.all([ask('narrow'), ask('narrow'), ask('narrow'), ask('wide'), ask('wide'), ask('wide')]);

@@ -298,7 +298,7 @@ describe('with aimock', () => {
 
   test('its latency is limited by the deadline of an attempt', async () => {
     mock.setChaos({ latencyMs: 20_000 });
-    expect(await ask(['Hello'], { timeoutMs: 150 })).toEqual({ kind: 'unavailable', failures: ['timeout', 'timeout'] });
+    expect(await ask(['Hello'], { timeoutMs: 500 })).toEqual({ kind: 'unavailable', failures: ['timeout', 'timeout'] });
   });
 
   test.each([401, 429, 500, 503])('after one error %i the second attempt succeeds', async (status) => {

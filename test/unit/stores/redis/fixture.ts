@@ -84,7 +84,7 @@ export async function functionCalls(client: Redis): Promise<number> {
 
 /** The one-line message of a refused opening. */
 export async function refusal(url: string): Promise<string> {
-  const opened = openRedisStore({ url, log: memoryLog() });
+  const opened = openRedisStore({ url, log: memoryLog(), commandTimeoutMs: 5000 });
   const error = await opened.then(
     async (store) => {
       await store.close();
