@@ -16,8 +16,8 @@ import { RowsOfTeams } from './rows-of-teams.ts';
 import type { RowPage, RowPart } from './rows-of-teams.ts';
 
 const NO_HISTORY: AdminRefusal = { kind: 'no_history' };
-/** How many teams are read together: a database may be busy with them for a few milliseconds. */
-const TEAMS_READ_MAX = 250;
+/** How many teams are read together: database and event loop are busy with them for one to two milliseconds, and callers wait. */
+const TEAMS_READ_MAX = 50;
 
 /** A page of lines. */
 export type InvoicePage = RowPage<InvoiceRow, number>;
