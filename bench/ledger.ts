@@ -1,13 +1,16 @@
 // npm run task -- bench:ledger [--before FOLDER] [--windows 'requests=1000000/minute characters=1000000000/day']: what an admission and
-// its commit cost Redis and the driver, by requests per call and by teams; optionally compared with another checkout, and with teams
-// that have such limits, in alternating rounds.
+// its commit, or a refusal, cost the store and its driver, by requests per call and by teams; optionally compared with another
+// checkout, and with teams that have such limits, in alternating rounds.
 import { randomInt } from 'node:crypto';
-import { resolve } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
+import { eventRules } from '../src/domain/event-rules.ts';
 import { answered } from '../src/domain/store-unavailable.ts';
 import type { Ledger, Resolution } from '../src/ports/ledger.ts';
 import type { PluginLedger } from '../src/ports/plugin.ts';
@@ -26,7 +29,9 @@ const { values: flags } = parseArgs({
     windows: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
+    store: { type: 'string', default: 'redis' },
     billing: { type: 'string', default: 'quota' },
+    outcome: { type: 'string', default: 'admitted' },
     requests: { type: 'string', default: '1,4,13' },
     teams: { type: 'string', default: '1,10,1000' },
   },
@@ -46,8 +51,8 @@ interface Contender {
   /** Of its teams, as stores write them. */
   readonly windows: string;
   readonly store: Store;
-  readonly pid: number;
-  readonly redis: Redis;
+  /** `undefined` for SQLite, which is in this process. */
+  readonly server: { readonly pid: number; readonly redis: Redis } | undefined;
   readonly stop: () => Promise<void>;
 }
 
@@ -57,35 +62,51 @@ interface Figures {
   readonly commands: number;
 }
 
+const IS_REFUSED = flags.outcome === 'refused';
+const IS_CREDIT = flags.billing === 'credit';
+
 async function contender(name: string, folder: string, windows = ''): Promise<Contender> {
-  const server = await startRedis();
-  const module = (await import(pathToFileURL(resolve(folder, 'src/stores/redis/redis-store.ts')).href)) as {
-    openRedisStore: (options: object) => Promise<Store>;
+  const { openStore } = (await import(pathToFileURL(resolve(folder, 'src/stores/open.ts')).href)) as {
+    openStore: (url: string, context: object) => Promise<Store>;
   };
   const say = (message: string, fields: unknown) => console.error(message, fields);
-  const log = { info: say, warn: say, error: say };
-  const store = await module.openRedisStore({ url: server.url, log, commandTimeoutMs: 5000 });
+  const context = { log: { info: () => undefined, warn: say, error: say }, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 };
+  // Keeps the event of a first refusal, as gateways with `events` do.
+  const events = eventRules([80, 95, 100], []);
+  if (flags.store === 'sqlite') {
+    const place = await mkdtemp(join(tmpdir(), 'lingate-bench-ledger-'));
+    const store = await openStore(`sqlite:${place}/lingate.db`, { ...context, events });
+    const stop = async () => {
+      await store.close();
+      await rm(place, { recursive: true, force: true });
+    };
+    return { name, windows, store, server: undefined, stop };
+  }
+  const server = await startRedis();
+  const store = await openStore(server.url, { ...context, events });
   const redis = new Redis(server.url, { protocol: 2 });
   const stop = async () => {
     await store.close();
     redis.disconnect();
     await server.stop();
   };
-  return { name, windows, store, pid: server.process.pid!, redis, stop };
+  return { name, windows, store, server: { pid: server.process.pid!, redis }, stop };
 }
 
 async function furnish({ store, windows }: Contender, count: number): Promise<Team[]> {
-  const credit = flags.billing === 'credit';
   const limits = {
     ...GENEROUS_QUOTA,
     requestsPerSecond: 100_000,
-    characterLimit: 1e12,
     windows,
-    ...(credit ? ({ billing: 'credit', minorPerMillion: 1 } as const) : {}),
+    characterLimit: IS_REFUSED ? 0 : 1e12,
+    ...(IS_REFUSED ? { overageCharacters: 0 } : {}),
+    ...(IS_CREDIT ? ({ billing: 'credit', minorPerMillion: 1 } as const) : {}),
   };
   const teams = Array.from({ length: count }, () => ({ teamId: ulid(), keyId: ulid() }));
   for (const { teamId, keyId } of teams) {
-    answered(await store.teams.createTeam({ teamId, name: 'bench', plan: 'bench', limits, balanceMicro: credit ? 1e14 : 0 }));
+    answered(
+      await store.teams.createTeam({ teamId, name: 'bench', plan: 'bench', limits, balanceMicro: IS_CREDIT && !IS_REFUSED ? 1e14 : 0 }),
+    );
     answered(await store.teams.createKey({ keyId, teamId, digest: keyId, display: 'la_live_xxxx', label: '', mode: 'live' }));
   }
   return teams;
@@ -104,8 +125,9 @@ async function load({ store }: Contender, teams: readonly Team[], together: numb
       return { requestId: ulid(), teamId, keyId, characters: 33, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
     });
     const [answers] = await Promise.all([Promise.all(asked.map(async (request) => ledger.admit(request))), ...commits]);
-    for (const { kind } of answers) if (kind !== 'admitted') throw new Error(`an admission returned ${kind}`);
-    commits = asked.map(async ({ teamId, requestId }) => ledger.resolve(teamId, requestId, 'commit'));
+    const wanted = !IS_REFUSED ? 'admitted' : IS_CREDIT ? 'credit_exhausted' : 'quota_exceeded';
+    for (const { kind } of answers) if (kind !== wanted) throw new Error(`an admission returned ${kind}`);
+    commits = IS_REFUSED ? [] : asked.map(async ({ teamId, requestId }) => ledger.resolve(teamId, requestId, 'commit'));
     requests += together;
   }
   for (const { kind } of await Promise.all(commits)) if (kind !== 'committed') throw new Error('a commit failed');
@@ -117,21 +139,23 @@ function ledgerOf({ ledger }: Store): PluginLedger {
   return promisedLedger((ledger as Ledger & { readonly direct?: Ledger }).direct ?? ledger);
 }
 
-async function commandsOf(redis: Redis): Promise<number> {
-  const statistics = await redis.info('commandstats');
+async function commandsOf({ server }: Contender): Promise<number> {
+  if (server === undefined) return 0;
+  const statistics = await server.redis.info('commandstats');
   const calls = [...statistics.matchAll(/^cmdstat_(?!eval|evalsha|fcall|info|config)[^:]+:calls=(\d+)/gm)];
   return calls.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 async function round(one: Contender, teams: readonly Team[], together: number): Promise<Figures> {
   await load(one, teams, together, WARM_UP_MS);
-  const [redisBefore, driverBefore, commandsBefore] = [usageOf(one.pid), process.cpuUsage(), await commandsOf(one.redis)];
+  const serverUs = (): number => (one.server === undefined ? 0 : usageOf(one.server.pid).cpuUs);
+  const [redisBefore, driverBefore, commandsBefore] = [serverUs(), process.cpuUsage(), await commandsOf(one)];
   const requests = await load(one, teams, together, ROUND_MS);
   const driver = process.cpuUsage(driverBefore);
   return {
-    redisUs: (usageOf(one.pid).cpuUs - redisBefore.cpuUs) / requests,
+    redisUs: (serverUs() - redisBefore) / requests,
     driverUs: (driver.user + driver.system) / requests,
-    commands: ((await commandsOf(one.redis)) - commandsBefore) / requests,
+    commands: ((await commandsOf(one)) - commandsBefore) / requests,
   };
 }
 
@@ -156,15 +180,28 @@ try {
           String(together),
           name,
           redis.median.toFixed(1),
-          `${redis.least.toFixed(1)}–${redis.most.toFixed(1)}`,
+          redis.least.toFixed(1),
           driver.median.toFixed(1),
+          driver.least.toFixed(1),
           commands.median.toFixed(1),
         ]);
       }
+      const [now, before] = contenders.map((one) => figures.get(one)!);
+      if (before !== undefined) rows.push(ratioRow(now!, before));
     }
   }
 } finally {
   await Promise.all(contenders.map((one) => one.stop()));
 }
 console.log(`${machineLine(await describeMachine())}\n`);
-console.log(textTable(['teams', 'requests a call', '', 'Redis µs', 'spread', 'driver µs', 'commands'], rows));
+console.log(textTable(['teams', 'requests a call', '', 'Redis µs', 'least', 'driver µs', 'least', 'commands'], rows));
+
+/** Medians of the rounds' ratios, and the ratio of the least. */
+function ratioRow(now: readonly Figures[], before: readonly Figures[]): string[] {
+  const ratios = (of: (figures: Figures) => number): string[] => {
+    const pairs = now.map((figures, index) => of(figures) / of(before[index]!));
+    const [one, other] = [spread(now.map(of)).least, spread(before.map(of)).least];
+    return [spread(pairs).median.toFixed(3), (one / other).toFixed(3)];
+  };
+  return ['', '', 'now / before', ...ratios(({ redisUs }) => redisUs), ...ratios(({ driverUs }) => driverUs), ''];
+}

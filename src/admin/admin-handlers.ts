@@ -134,26 +134,26 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
     listUsage: ({ query }) => usagePage(usage, query, nowMs()),
     listInvoices: ({ query }) => invoicePage(invoices, query, nowMs()),
     listKeys: ofRecord(NO_TEAM, async ({ operations }, id) =>
-      done(await operations.listKeys(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
+      done(await operations.keys.list(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
     ),
     createKey: ofRecord(NO_TEAM, async ({ operations, body, id }, teamId) => {
       const terms = keyTermsOf(body, nowMs());
       if ('kind' in terms) return terms;
       const { label = '', disabled = false, limits = {} } = terms;
       const draft = { id, teamId, mode: body['mode'] as 'live' | 'test', label, disabled, limits: changedLimits({}, limits) };
-      const result = await operations.createKey(draft);
+      const result = await operations.keys.create(draft);
       return done(result, (report) => ({ value: report, audit: { team_id: teamId, key_id: report.key_id } }));
     }),
     updateKey: ofRecord(NO_KEY, async ({ operations, body }, id) => {
       const terms = keyTermsOf(body, nowMs());
       if ('kind' in terms) return terms;
-      return done(await operations.updateKey(id, terms), (key) => ({
+      return done(await operations.keys.update(id, terms), (key) => ({
         value: changedKeyReport(key),
         audit: { team_id: key.teamId, key_id: key.keyId },
       }));
     }),
     revokeKey: ofRecord(NO_KEY, async ({ operations }, id) =>
-      done(await operations.revokeKey(id), (key) => ({
+      done(await operations.keys.revoke(id), (key) => ({
         value: { key_id: key.keyId, status: key.status },
         audit: { team_id: key.teamId, key_id: key.keyId },
       })),
@@ -161,12 +161,12 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
     findKeys: async ({ operations, body }) => {
       const search = keySearchOf(body);
       if ('kind' in search) return search;
-      return done(await operations.findKeys(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
+      return done(await operations.keys.find(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
     },
-    listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.listPlans() } }),
+    listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.plans.list() } }),
     applyPlan: async ({ operations, parameter, body }) =>
       done(
-        await operations.applyPlan(parameter, {
+        await operations.plans.apply(parameter, {
           when: (body['when'] as PlanTime | undefined) ?? 'now',
           confirmed: body['confirm'] === true,
         }),
@@ -178,7 +178,7 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
       if ('kind' in page) return page;
       const filter = readAuditFilter((name) => query.get(name));
       if ('fault' in filter) return refusalOfFault(filter);
-      return done(await operations.listAudit(page, filter), ({ items, next }) => ({
+      return done(await operations.audit.list(page, filter), ({ items, next }) => ({
         value: { entries: items.map(auditEntryReport), next: next ?? null },
       }));
     },

@@ -5,7 +5,7 @@ import { problems, refuse, refuseAs } from '../core/problem.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import { resultMembers } from './admin-result.ts';
-import { dearerText, minorText } from './dearer.ts';
+import { dearerText, minorText } from './dearer-text.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
 import type { Download } from './usage-csv.ts';
 import type { QueryFault } from './usage-question.ts';

@@ -4,7 +4,7 @@ import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import type { AuditEntry, AuditState } from '../domain/audit-entry.ts';
 import type { AuditEntryAnswer } from './admin-schemas.ts';
-import { numberChanges, planNumbers } from './plan-comparison.ts';
+import { numberChanges, planNumbers } from './plan-numbers.ts';
 
 type AuditMembers = Readonly<Record<string, string | number>>;
 

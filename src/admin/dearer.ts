@@ -4,7 +4,8 @@ import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { overageOf } from '../domain/usage-report.ts';
-import type { Team, TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
+import { windowLimits } from '../domain/window-limits.ts';
+import type { Team, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
 
 export interface Dearer {
   readonly teams: number;
@@ -12,28 +13,30 @@ export interface Dearer {
   readonly minor: number;
 }
 
-/** What is charged of the running period: without what test keys use for nothing. */
-type Used = Pick<TeamSummary, 'characters' | 'allowanceUsed'>;
+/** What is used of the running period and, if they are lowered, of the limits by minute to month. */
+type Used = Pick<TeamSummary, 'characters' | 'allowanceUsed'> & Pick<Usage, 'windows'>;
 
 /**
  * By how many minor units other limits make the period dearer in which so much was used; 0 if only what is used from now on costs
- * more, or if the team is now refused. `undefined` if it becomes no dearer. Another length of periods begins a new period: what was
- * used before it keeps its price.
+ * more, or if a limit is now below what is used. `undefined` if it becomes no dearer. Another length of periods begins a new period:
+ * what was used before it keeps its price.
  */
-export function dearerBy(from: TeamLimits, to: TeamLimits, { characters, allowanceUsed }: Used): number | undefined {
+export function dearerBy(from: TeamLimits, to: TeamLimits, used: Used): number | undefined {
   if (!sameLength(from.period, to.period)) return undefined;
-  const charged = characters - allowanceUsed;
-  const more = costSoFar(to, charged) - costSoFar(from, charged);
+  const charged = used.characters - used.allowanceUsed;
+  // Amounts of another currency cannot be subtracted.
+  const more = costSoFar(to, charged) - (from.currency === to.currency ? costSoFar(from, charged) : 0);
   if (more > 0) return more;
-  const isRefused = hasQuota(to) && charged > most(to) && !(hasQuota(from) && charged > most(from));
-  return isRefused || hasHigherPrice(from, to) ? 0 : undefined;
+  const isMore = hasHigherPrice(from, to) || paysForQuota(from, to, charged) || paysForTests(from, to);
+  return isMore || isBelowUsed(from, to, charged, used) ? 0 : undefined;
 }
 
 /** Whether it can be dearer for some usage; otherwise that need not be read. */
 export function canBeDearer(from: TeamLimits, to: TeamLimits): boolean {
   if (!sameLength(from.period, to.period)) return false;
-  const isLess = to.characterLimit < from.characterLimit || most(to) < most(from);
-  return isLess || hasHigherPrice(from, to) || to.overageCapMinor > from.overageCapMinor || to.billing !== from.billing;
+  const isLess = to.characterLimit < from.characterLimit || most(to) < most(from) || to.testAllowance < from.testAllowance;
+  const isMore = hasHigherPrice(from, to) || to.overageCapMinor > from.overageCapMinor;
+  return isLess || isMore || to.billing !== from.billing || to.currency !== from.currency || hasLowerWindow(from, to);
 }
 
 /** Credit that was spent stays spent at its price. */
@@ -49,10 +52,59 @@ function most({ characterLimit, overageCharacters }: TeamLimits): number {
   return characterLimit + overageCharacters;
 }
 
-/** For the same thing: overage, or credit. Whoever could buy no overage before pays nothing more for what there was. */
+/**
+ * For the same thing: overage, or credit; in another currency, any price. Whoever could buy no overage before pays nothing more for
+ * what there was.
+ */
 function hasHigherPrice(from: TeamLimits, to: TeamLimits): boolean {
   const isSold = [from, to].every((limits) => !hasQuota(limits) || limits.overageCharacters > 0);
-  return from.billing === to.billing && isSold && to.minorPerMillion > from.minorPerMillion;
+  return from.billing === to.billing && isSold && to.minorPerMillion > priceIn(to.currency, from);
+}
+
+/** No price of another currency can be compared. */
+function priceIn(currency: string, limits: TeamLimits): number {
+  return limits.currency === currency ? limits.minorPerMillion : 0;
+}
+
+/**
+ * A quota becomes credit, and what comes next was included, or cost less as overage. A team that has used nothing of its period yet
+ * begins it on credit, as a new team does.
+ */
+function paysForQuota(from: TeamLimits, to: TeamLimits, charged: number): boolean {
+  if (!hasQuota(from) || hasQuota(to) || charged === 0) return false;
+  const isIncluded = charged < from.characterLimit;
+  return isIncluded ? to.minorPerMillion > 0 : from.overageCharacters > 0 && to.minorPerMillion > priceIn(to.currency, from);
+}
+
+/** Test keys used characters for nothing, and cost what live ones do now. */
+function paysForTests(from: TeamLimits, to: TeamLimits): boolean {
+  return from.testAllowance > 0 && to.testAllowance === 0;
+}
+
+/** Requests are refused by a limit that is below what is used already, and were not before. */
+function isBelowUsed(from: TeamLimits, to: TeamLimits, charged: number, { allowanceUsed, windows = [] }: Used): boolean {
+  const byQuota = hasQuota(to) && charged > most(to) && !(hasQuota(from) && charged > most(from));
+  const byTests = to.testAllowance > 0 && allowanceUsed > to.testAllowance && allowanceUsed <= from.testAllowance;
+  if (byQuota || byTests) return true;
+  const limits = windowLimits(to.windows);
+  return windows.some(({ per, requests, characters, usedRequests, usedCharacters }) => {
+    const limit = limits.find((one) => one.per === per);
+    return passes(usedRequests, requests, limit?.requests) || passes(usedCharacters, characters, limit?.characters);
+  });
+}
+
+function passes(used: number, before = 0, after = Infinity): boolean {
+  return used > after && used <= before;
+}
+
+/** A limit by minute to month that is new has counted nothing yet. */
+function hasLowerWindow(from: TeamLimits, to: TeamLimits): boolean {
+  if (from.windows === to.windows) return false;
+  const limits = windowLimits(to.windows);
+  return windowLimits(from.windows).some(({ per, requests = 0, characters = 0 }) => {
+    const limit = limits.find((one) => one.per === per);
+    return (limit?.requests ?? Infinity) < requests || (limit?.characters ?? Infinity) < characters;
+  });
 }
 
 /** Adds up changes of teams. */
@@ -74,27 +126,26 @@ export class DearerSum {
     teams: readonly Team[],
     to: TeamLimits,
   ): Promise<StoreUnavailable | undefined> {
-    const asked = new Set(teams.filter(({ limits }) => canBeDearer(limits, to)).map(({ teamId }) => teamId));
-    if (asked.size === 0) return undefined;
+    const asked = teams.filter(({ limits }) => canBeDearer(limits, to));
+    // What is used of limits by minute to month is not in a page.
+    const [alone, paged] = [
+      asked.filter(({ limits }) => hasLowerWindow(limits, to)),
+      asked.filter(({ limits }) => !hasLowerWindow(limits, to)),
+    ];
+    for (const usage of await Promise.all(alone.map(async ({ teamId }) => registry.usage(teamId)))) {
+      if (usage === undefined) continue;
+      if (isUnavailable(usage)) return usage;
+      this.add(usage.team.limits, to, usage);
+    }
+    if (paged.length === 0) return undefined;
+    const ids = new Set(paged.map(({ teamId }) => teamId));
     const summaries = await registry.pageSummaries({ ...page, search: undefined });
     if (isUnavailable(summaries)) return summaries;
-    for (const summary of summaries) if (asked.has(summary.team.teamId)) this.add(summary.team.limits, to, summary);
+    for (const summary of summaries) if (ids.has(summary.team.teamId)) this.add(summary.team.limits, to, summary);
     return undefined;
   }
 
   get sum(): Dearer {
     return { teams: this.#teams, minor: this.#minor };
   }
-}
-
-/** What it does, for a sentence that begins with "This". `amount` writes minor units. */
-export function dearerText({ teams, minor }: Dearer, amount: (minor: number) => string): string {
-  const whose = teams === 1 ? 'one team' : `${teams} teams`;
-  const by = minor === 0 ? 'for what is used from now on' : `by ${amount(minor)} for what has been used so far`;
-  return `makes the running period dearer for ${whose}, ${by}`;
-}
-
-/** For where an amount has no better form. */
-export function minorText(currency: string): (minor: number) => string {
-  return (minor) => `${minor} minor units of ${currency}`;
 }

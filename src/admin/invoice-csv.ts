@@ -25,12 +25,12 @@ export async function invoiceDownload(
   const parts = reading.walk(question);
   const first = await parts.next();
   if (first.done !== true && first.value.kind !== 'done') return first.value;
-  const lines = ({ invoices }: InvoicePart): string => invoiceCsvLines(invoices.map(({ row }) => row));
+  const lines = ({ rows }: InvoicePart): string => invoiceCsvLines(rows.map(({ row }) => row));
   async function* pieces(): AsyncGenerator<string, void, void> {
     yield INVOICE_CSV_HEAD + (first.done !== true && first.value.kind === 'done' ? lines(first.value.value) : '');
     for await (const part of parts) {
       if (part.kind !== 'done') throw new Error('the store has failed midway');
-      if (part.value.invoices.length > 0) yield lines(part.value);
+      if (part.value.rows.length > 0) yield lines(part.value);
     }
   }
   const { from, to } = question.range;

@@ -5,6 +5,7 @@ import type { PeriodSpan } from '../domain/period-span.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { daysOfMonth, monthOf, readDayRange } from '../domain/usage-days.ts';
 import type { DayRange } from '../domain/usage-days.ts';
+import type { RowPlace } from './rows-of-teams.ts';
 import type { QueryFault } from './usage-question.ts';
 
 export interface InvoiceQuestion {
@@ -15,12 +16,8 @@ export interface InvoiceQuestion {
   readonly teamId: string | undefined;
 }
 
-/** The last line of the previous page. */
-export interface InvoicePlace {
-  readonly teamId: string;
-  /** `undefined`: after all lines of the team. */
-  readonly period: number | undefined;
-}
+/** The last line of the previous page: the team, and the number of the line's period. */
+export type InvoicePlace = RowPlace<number>;
 
 export function spanOf({ range, open }: InvoiceQuestion): PeriodSpan {
   return { fromMs: range.from * DAY_MS, endMs: (range.to + 1) * DAY_MS, open };
@@ -50,8 +47,8 @@ export function readInvoiceQuestion(query: URLSearchParams, nowMs: number): Invo
 const PLACE = /^([0-7][0-9A-HJKMNP-TV-Z]{25})\/(\d{1,15})?\/([0-9a-f]{12})$/;
 
 /** Opaque to callers. Valid only for the query for which it was made. */
-export function cursorOfInvoices({ teamId, period }: InvoicePlace, question: InvoiceQuestion): string {
-  return Buffer.from([teamId, period ?? '', digestOf(question)].join('/')).toString('base64url');
+export function cursorOfInvoices({ teamId, row }: InvoicePlace, question: InvoiceQuestion): string {
+  return Buffer.from([teamId, row ?? '', digestOf(question)].join('/')).toString('base64url');
 }
 
 export function readInvoiceCursor(cursor: string, question: InvoiceQuestion): InvoicePlace | QueryFault {
@@ -60,7 +57,7 @@ export function readInvoiceCursor(cursor: string, question: InvoiceQuestion): In
   if (digest !== digestOf(question)) {
     return { field: 'cursor', fault: 'belongs to another query; use the same month, from, to, open and team as for the previous page' };
   }
-  return { teamId, period: period === undefined ? undefined : Number(period) };
+  return { teamId, row: period === undefined ? undefined : Number(period) };
 }
 
 function digestOf({ range, open, teamId }: InvoiceQuestion): string {

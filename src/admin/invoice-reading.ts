@@ -1,5 +1,4 @@
 // Reads the lines of invoices: of one team, of all teams in pages, or of all teams in bounded memory.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isInSpan } from '../domain/period-span.ts';
 import type { PeriodSpan } from '../domain/period-span.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -13,26 +12,18 @@ import { spanOf } from './invoice-question.ts';
 import type { InvoicePlace, InvoiceQuestion } from './invoice-question.ts';
 import { invoicesOf } from './invoice-rows.ts';
 import type { InvoiceRow, NumberedInvoice } from './invoice-rows.ts';
-
-export interface InvoicePage {
-  readonly rows: readonly InvoiceRow[];
-  /** Where the next page begins, if there is one. */
-  readonly next: InvoicePlace | undefined;
-}
-
-/** The lines of the teams that were read together. */
-export interface InvoicePart {
-  readonly invoices: readonly NumberedInvoice[];
-  /** How many teams have been read so far, including those without a line. */
-  readonly teams: number;
-  readonly lastTeamId: string;
-}
+import { RowsOfTeams } from './rows-of-teams.ts';
+import type { RowPage, RowPart } from './rows-of-teams.ts';
 
 const NO_HISTORY: AdminRefusal = { kind: 'no_history' };
-/** How many teams are read together: a database may be busy with them for a few milliseconds. */
-const TEAMS_READ_MAX = 250;
-/** A page ends after this many teams, however few lines they have: most of 100,000 teams may have none. */
-const TEAMS_OF_PAGE_MAX = 5000;
+/** How many teams are read together: database and event loop are busy with them for one to two milliseconds, and callers wait. */
+const TEAMS_READ_MAX = 50;
+
+/** A page of lines. */
+export type InvoicePage = RowPage<InvoiceRow, number>;
+
+/** The lines of the teams that were read together. */
+export type InvoicePart = RowPart<NumberedInvoice>;
 
 export class InvoiceReading {
   readonly #history: UsageHistory | undefined;
@@ -42,55 +33,35 @@ export class InvoiceReading {
     this.#history = history;
   }
 
-  /** At most `limit` lines; fewer if many teams without one lie between, which does not mean that this is the last page. */
+  /** At most `limit` lines, see `RowsOfTeams`. */
   async page(question: InvoiceQuestion, after: InvoicePlace | undefined, limit: number): Promise<AdminResult<InvoicePage>> {
-    const found: NumberedInvoice[] = [];
-    for await (const part of this.walk(question, after)) {
-      if (part.kind !== 'done') return part;
-      found.push(...part.value.invoices);
-      if (found.length > limit) {
-        const { teamId, period } = found[limit - 1]!;
-        return done({ rows: found.slice(0, limit).map(({ row }) => row), next: { teamId, period } });
-      }
-      const { lastTeamId, teams } = part.value;
-      if (teams >= TEAMS_OF_PAGE_MAX) return done({ rows: found.map(({ row }) => row), next: { teamId: lastTeamId, period: undefined } });
-    }
-    return done({ rows: found.map(({ row }) => row), next: undefined });
+    if (this.#history === undefined) return NO_HISTORY;
+    const found = await rowsOf(this.#history, question).page(after, limit);
+    return found.kind === 'done' ? done({ rows: found.value.rows.map(({ row }) => row), next: found.value.next }) : found;
   }
 
   /** All lines, in parts; ends after the first part that is a refusal. */
-  async *walk(question: InvoiceQuestion, after?: InvoicePlace): AsyncGenerator<AdminResult<InvoicePart>, void, void> {
-    const history = this.#history;
-    if (history === undefined) return yield NO_HISTORY;
-    const { teamId } = question;
-    const span = spanOf(question);
-    let [teams, last]: [number, string | undefined] = [0, after?.teamId];
-    const first = teamId ?? (after?.period === undefined ? undefined : after.teamId);
-    if (first !== undefined) {
-      const found = await oneTeam(history, first, question.range, span);
-      if (found !== undefined && isUnavailable(found)) return yield found;
-      if (found === undefined && teamId !== undefined) return yield { kind: 'no_such_team', teamId };
-      // A team that was deleted since the previous page has no lines left.
-      if (found !== undefined) yield done({ invoices: behind(invoicesOf(found), after), teams: ++teams, lastTeamId: first });
-      if (teamId !== undefined) return;
-    }
-    for (;;) {
-      const found = await pageOf(history, { after: last, limit: TEAMS_READ_MAX, search: undefined }, question.range, span);
-      if (isUnavailable(found)) return yield found;
-      if (found.length === 0) return;
-      teams += found.length;
-      last = found.at(-1)!.team.teamId;
-      yield done({ invoices: found.flatMap(invoicesOf), teams, lastTeamId: last });
-      if (found.length < TEAMS_READ_MAX) return;
-      // A store that answers synchronously would keep everyone else waiting until the last team.
-      await nextTurn();
-    }
+  async *walk(question: InvoiceQuestion): AsyncGenerator<AdminResult<InvoicePart>, void, void> {
+    if (this.#history === undefined) yield NO_HISTORY;
+    else yield* rowsOf(this.#history, question).walk();
   }
 }
 
-function behind(invoices: readonly NumberedInvoice[], after: InvoicePlace | undefined): readonly NumberedInvoice[] {
-  if (after === undefined || invoices[0]?.teamId !== after.teamId) return invoices;
-  return after.period === undefined ? [] : invoices.filter(({ period }) => period > after.period!);
+function rowsOf(history: UsageHistory, question: InvoiceQuestion): RowsOfTeams<TeamPeriods, NumberedInvoice, number> {
+  const { range, teamId } = question;
+  const span = spanOf(question);
+  return new RowsOfTeams(
+    {
+      atOnceMax: TEAMS_READ_MAX,
+      find: (id) => oneTeam(history, id, range, span),
+      page: (page) => pageOf(history, page, range, span),
+      teamIdOf: ({ team }) => team.teamId,
+      rowsOf: invoicesOf,
+      placeOf: (invoice) => ({ teamId: invoice.teamId, row: invoice.period }),
+      rowsAfter: (invoices, at) => invoices.filter(({ period }) => period > at),
+    },
+    teamId,
+  );
 }
 
 /** A store that has no page of periods, from a plugin, is asked team by team. */

@@ -1,14 +1,14 @@
 // Compares plans' numbers, under their names in the configuration: with teams, page by page, and with running gateways.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import type { TeamLimits } from '../domain/plan.ts';
-import { NO_WINDOWS } from '../domain/window-limits.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { GatewayRecords } from '../ports/gateway-records.ts';
 import type { Team, TeamChange, TeamRegistry } from '../ports/team-registry.ts';
 import { DearerSum } from './dearer.ts';
 import type { Dearer } from './dearer.ts';
+import { numberChanges } from './plan-numbers.ts';
+import type { NumberChange } from './plan-numbers.ts';
 import type { PlanTime } from './team-terms.ts';
 
 export interface PlanComparison {
@@ -208,49 +208,6 @@ async function* pagesOf(
 function differencesOf(held: TeamLimits, plan: TeamLimits): TeamBehind['differences'] {
   const numbers = Object.keys(plan) as (keyof TeamLimits)[];
   return numbers.filter((number) => held[number] !== plan[number]).map((number) => ({ number, held: held[number], plan: plan[number] }));
-}
-
-/** In the order of the configuration; numbers of the other billing are left out. */
-export function planNumbers(limits: TeamLimits): Readonly<Record<string, string | number>> {
-  const windows = limits.windows === NO_WINDOWS ? {} : { limits: limits.windows };
-  const { period, currency } = limits;
-  return { ...numbersOfAll(limits), period_anchor: anchorOf(period), ...numbersOfBilling(limits), ...windows, currency };
-}
-
-/** The numbers that every plan has. */
-export function numbersOfAll({ billing, requestsPerSecond, maxCharactersPerRequest, maxGlossaries, testAllowance }: TeamLimits) {
-  return {
-    billing,
-    requests_per_second: requestsPerSecond,
-    max_characters_per_request: maxCharactersPerRequest,
-    max_glossaries: maxGlossaries,
-    ...(testAllowance === 0 ? {} : { test_key_characters: testAllowance }),
-  };
-}
-
-/** Those of the plan's billing. */
-export function numbersOfBilling(limits: TeamLimits) {
-  if (limits.billing === 'credit') return { credit_minor_per_million: limits.minorPerMillion };
-  return {
-    characters: limits.characterLimit,
-    period: lengthOf(limits.period),
-    overage_cap_minor: limits.overageCapMinor,
-    overage_minor_per_million: limits.minorPerMillion,
-  };
-}
-
-/** The value now and the value it would get; `null` if there is no such number. */
-export interface NumberChange {
-  readonly number: string;
-  readonly from: string | number | null;
-  readonly to: string | number | null;
-}
-
-export function numberChanges(from: TeamLimits, to: TeamLimits): NumberChange[] {
-  const [before, after] = [planNumbers(from), planNumbers(to)];
-  return [...new Set([...Object.keys(after), ...Object.keys(before)])]
-    .map((number) => ({ number, from: before[number] ?? null, to: after[number] ?? null }))
-    .filter((change) => change.from !== change.to);
 }
 
 /** A gateway that has reported nothing for this long is not running. */

@@ -10,7 +10,7 @@ import { NO_WINDOWS, windowLimits } from '../domain/window-limits.ts';
 import type { WindowLimit } from '../domain/window-limits.ts';
 import type { FoundKey, KeyRecord, Team } from '../ports/team-registry.ts';
 import type { PeriodUse } from '../ports/usage-history.ts';
-import { numbersOfAll, numbersOfBilling, planNumbers } from './plan-comparison.ts';
+import { numbersOfAll, numbersOfBilling, planNumbers } from './plan-numbers.ts';
 import type { FoundKeyAnswer, KeyAnswer, LiveAnswer, NewKeyAnswer, PeriodAnswer, TeamAnswer } from './admin-schemas.ts';
 
 export type TeamReport = Static<typeof TeamAnswer>;

@@ -1,6 +1,6 @@
 // Asks before a command does what cannot be undone: the operator types a name at the terminal, or gave --yes.
 import type { AdminResult } from '../admin/admin-result.ts';
-import { dearerText, minorText } from '../admin/dearer.ts';
+import { dearerText, minorText } from '../admin/dearer-text.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import type { CommandContext, Flag } from './command.ts';
 

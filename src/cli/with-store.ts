@@ -1,11 +1,11 @@
 // Opens the configured store for a command, and turns refusals of its operations into error messages.
 import { hostname, userInfo } from 'node:os';
-import { AdminOperations } from '../admin/admin-operations.ts';
-import { GlossaryOperations } from '../admin/glossary-operations.ts';
+import type { AdminOperations } from '../admin/admin-operations.ts';
+import type { GlossaryOperations } from '../admin/glossary-operations.ts';
 import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
-import { dearerText, minorText } from '../admin/dearer.ts';
+import { dearerText, minorText } from '../admin/dearer-text.ts';
 import { nearest } from '../config/nearest.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
@@ -82,11 +82,12 @@ export function whereNoStore({ sources }: Config): (error: unknown) => never {
 export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {
   await withStore(context, async (store, config, nowMs) => {
     const { refusalDaysOf } = await import('../app/configured-store.ts');
+    const operations = await import('../admin/admin-operations.ts');
     const { plans } = config;
     const newId = ulidSource(nowMs);
     const refusals = refusalDaysOf(store, config);
     const { teams, audit } = store;
-    await use(new AdminOperations({ teams, plans: () => plans, newId, audit, refusals, actor: commandActor() }), store);
+    await use(new operations.AdminOperations({ teams, plans: () => plans, newId, audit, refusals, actor: commandActor() }), store);
   });
 }
 
@@ -106,7 +107,8 @@ function userName(): string {
 
 /** The same for glossaries. */
 export async function withGlossaries(context: CommandContext, use: (glossaries: GlossaryOperations) => Promise<void>): Promise<void> {
-  await withStore(context, ({ teams, glossaries }) => use(new GlossaryOperations({ teams, glossaries, actor: commandActor() })));
+  const operations = await import('../admin/glossary-operations.ts');
+  await withStore(context, ({ teams, glossaries }) => use(new operations.GlossaryOperations({ teams, glossaries, actor: commandActor() })));
 }
 
 /** The value, or throws a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is this command's flag for credit. */

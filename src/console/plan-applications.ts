@@ -1,6 +1,6 @@
 // Plans being applied: with many teams this takes longer than a browser waits, so it runs in the background and the page shows its progress.
-import type { AdminOperations, PlanApplied } from '../admin/admin-operations.ts';
 import type { AdminRefusal } from '../admin/admin-result.ts';
+import type { PlanApplied, PlanOperations } from '../admin/plan-operations.ts';
 
 /** The latest application of a plan. */
 export type Application =
@@ -14,7 +14,9 @@ export type Application =
   | { readonly kind: 'stopped'; readonly changed: number; readonly atMs: number };
 
 /** In the name of the operator who applies the plan. */
-type PlanOperations = Pick<AdminOperations, 'applyPlan'>;
+interface Applying {
+  readonly plans: Pick<PlanOperations, 'apply'>;
+}
 
 /** How long the answer to the form waits; most plans are applied by then. */
 const WAIT_MS = 1000;
@@ -37,7 +39,7 @@ export class PlanApplications {
    * Starts to apply the plan, unless that is in progress. Resolves when it is done, or after a second with its progress.
    * `onDone` is called when it is done.
    */
-  async start(operations: PlanOperations, plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
+  async start(operations: Applying, plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
     const before = this.#latest.get(plan);
     if (before?.kind === 'running') return before;
     const { promise: late, resolve } = Promise.withResolvers<undefined>();
@@ -47,7 +49,7 @@ export class PlanApplications {
     return ended ?? this.#latest.get(plan)!;
   }
 
-  async #run(operations: PlanOperations, plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
+  async #run(operations: Applying, plan: string, onDone: (applied: PlanApplied) => void): Promise<Application | AdminRefusal> {
     let changed = 0;
     const stands = <T extends Application>(application: T): T => {
       this.#latest.set(plan, application);
@@ -56,7 +58,7 @@ export class PlanApplications {
     stands({ kind: 'running', changed: 0, behind: 0 });
     const onProgress = (now: number, behind: number): void => void stands({ kind: 'running', changed: (changed = now), behind });
     // The question says what becomes dearer.
-    const result = await operations.applyPlan(plan, { confirmed: true, onProgress }).catch((bug: unknown) => {
+    const result = await operations.plans.apply(plan, { confirmed: true, onProgress }).catch((bug: unknown) => {
       // It is no longer in progress; the error is reported once, to the request that started it.
       this.#latest.delete(plan);
       throw bug;

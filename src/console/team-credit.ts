@@ -30,7 +30,7 @@ interface Movement {
 /** `undefined` for a team that has never had any credit, as far as is known. */
 export async function teamCredit(team: Team, { operations, usage }: Pick<ConsoleParts, 'operations' | 'usage'>): Promise<Html | undefined> {
   const [entries, periods] = await Promise.all([
-    operations.listAudit({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
+    operations.audit.list({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
     usage.periods(team.teamId),
   ]);
   const changed = entries.kind === 'done' ? entries.value.items.flatMap(movementOf) : [];

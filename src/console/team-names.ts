@@ -26,7 +26,7 @@ export type KnownKeys = ReadonlyMap<string, Pick<KeyRecord, 'display' | 'label' 
 export async function keysOf(operations: AdminOperations, teamIds: readonly (string | undefined)[]): Promise<KnownKeys> {
   const found = await Promise.all(
     different(teamIds).map(async (id) => {
-      const keys = await operations.listKeys(id);
+      const keys = await operations.keys.list(id);
       return keys.kind === 'done' ? keys.value.map((key) => [key.keyId, key] as const) : [];
     }),
   );

@@ -164,6 +164,23 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(JSON.parse((await call('POST', '/plans/dear/apply')).body)).toMatchObject({ changed: 0, dearer: { teams: 0, minor: 0 } });
   });
 
+  test('so is a limit by the day that is below what is used, and a quota that becomes credit', async () => {
+    const { teamId, key } = await setting.gateway.team();
+    const { store } = setting.gateway;
+    const daily = { ...FAST, limits: [{ per: 'day', characters: 100 }] } as const;
+    const give = (limits: TeamLimits) => store.teams.updateTeam(teamId, { plan: { name: 'daily', limits } });
+    await give(limitsOf(daily));
+    const translated = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['12345'], target_lang: 'DE' } });
+    expect(translated.status).toBe(200);
+    await expect.poll(() => store.teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
+    const dryRun = async (plan: unknown): Promise<unknown> =>
+      parsed(await run(['plan', 'apply', 'daily', '--json', '--dry-run'], { ...PLANS, daily: plan }));
+    const limited = (characters: number) => ({ ...daily, limits: [{ per: 'day', characters }] });
+    expect(await dryRun(limited(5))).toMatchObject({ changed: 1, dearer: { teams: 0, minor: 0 } });
+    expect(await dryRun(limited(4))).toMatchObject({ changed: 1, dearer: { teams: 1, minor: 0 } });
+    expect(await dryRun(CREDIT_PLAN)).toMatchObject({ changed: 1, dearer: { teams: 1, minor: 0 } });
+  });
+
   test('a team that is given other numbers than the gateway has is a warning', async () => {
     const created = await run(['team', 'create', '--name', 'B', '--plan', 'pro'], SLOW);
     expect([created.status, created.stderr]).toEqual([

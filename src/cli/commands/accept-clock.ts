@@ -14,7 +14,7 @@ export async function acceptClock(context: CommandContext): Promise<void> {
     const { nowMs: acceptedMs, steppedMs } = await accepted(store);
     const { teams, audit } = store;
     const admin = new AdminOperations({ teams, plans: () => plans, newId: ulidSource(nowMs), audit, actor: commandActor() });
-    if (steppedMs !== 0) valueOf(await admin.clockAccepted(acceptedMs));
+    if (steppedMs !== 0) valueOf(await admin.audit.acceptClock(acceptedMs));
     const clock = new Date(acceptedMs).toISOString();
     const shown = { store: withoutCredentials(url), clock, stepped_seconds: Math.round(steppedMs / 1000) };
     context.print(shown, () =>

@@ -71,7 +71,7 @@ async function* pagesOf(
 ): AsyncGenerator<readonly AuditEntryReport[]> {
   let after: string | undefined;
   do {
-    const { items: entries, next } = valueOf(await admin.listAudit({ ...asked, after, limit: PAGE }, filter));
+    const { items: entries, next } = valueOf(await admin.audit.list({ ...asked, after, limit: PAGE }, filter));
     if (entries.length > 0) yield entries.map(auditEntryReport);
     after = next;
   } while (after !== undefined);

@@ -34,11 +34,11 @@ export const invoices: Command = {
     await withStore(context, async ({ history }) => {
       let began = false;
       for await (const result of new InvoiceReading(history).walk(question)) {
-        const { invoices: found } = valueOf(result);
+        const { rows } = valueOf(result);
         // Not before the first result: if nothing can be read, standard output stays empty.
         if (!began) context.io.out(form.head);
         began = true;
-        if (found.length > 0) context.io.out(form.lines(found.map(({ row }) => row)));
+        if (rows.length > 0) context.io.out(form.lines(rows.map(({ row }) => row)));
         // Whether the reader has closed the output is only known a moment after writing.
         await nextTurn();
         if (context.io.abandoned()) return;

@@ -46,7 +46,7 @@ export const keyCreate: Command = {
     const record = { mode, label: given(context, 'label', readName) ?? '', limits };
     const teamId = readTeam('team', context.required('team'));
     await withAdmin(context, async (admin) => {
-      const report = valueOf(await admin.createKey({ ...record, teamId }));
+      const report = valueOf(await admin.keys.create({ ...record, teamId }));
       const { key_id, key, display, label, team_id } = report;
       const shown = {
         key_id,
@@ -75,7 +75,7 @@ export const keyList: Command = {
   async run(context) {
     const teamId = readTeam('team', context.required('team'));
     await withAdmin(context, async (admin) => {
-      const keys = valueOf(await admin.listKeys(teamId));
+      const keys = valueOf(await admin.keys.list(teamId));
       context.print({ keys: keys.map(keyReport) }, () =>
         keys.length === 0
           ? `This team has no keys yet; create one with "lingate key create --team ${teamId} --mode live".`
@@ -97,7 +97,7 @@ export const keyFind: Command = {
   async run(context) {
     const search = await searchOf(context);
     await withAdmin(context, async (admin) => {
-      const keys = valueOf(await admin.findKeys(search));
+      const keys = valueOf(await admin.keys.find(search));
       const table = (): string => keyTable(keys, context.io.nowMs(), ['TEAM', 'NAME'], ({ teamId, teamName }) => [teamId, teamName]);
       if (keys.length > 0 || context.json) context.print({ keys: keys.map(foundKeyReport) }, table);
       if (keys.length === 0) throw new CommandFailure(NOBODYS_KEY);
@@ -137,7 +137,7 @@ export const keyUpdate: Command = {
     const windows = readWindowChange(context);
     const keyId = readKeyId(context.operands[0]!);
     await withAdmin(context, async (admin) => {
-      const result = await (windows === undefined ? admin.updateKey(keyId, change) : admin.updateWindows(keyId, change, windows));
+      const result = await (windows === undefined ? admin.keys.update(keyId, change) : admin.keys.updateWindows(keyId, change, windows));
       const key = valueOf(result);
       const report = changedKeyReport(key);
       printChange(context, result, report, `${keyText(report, limitsText(key.limits))}${STATUS_NOTES[key.status]}`);
@@ -197,7 +197,7 @@ export const keyRevoke: Command = {
     const named = operand === undefined ? '' : readKeyId(operand);
     await withAdmin(context, async (admin) => {
       const keyId = whole === undefined ? named : await idOf(admin, whole);
-      const result = await admin.revokeKey(keyId);
+      const result = await admin.keys.revoke(keyId);
       const key = valueOf(result);
       printChange(context, result, { key_id: key.keyId, status: key.status }, `Key ${key.keyId} (${key.display}…) is revoked.`);
     });
@@ -213,7 +213,7 @@ async function revokeAll(context: CommandContext): Promise<void> {
     const { name } = valueOf(await admin.showTeam(teamId));
     const does = `This revokes every key of the team ${JSON.stringify(name)} permanently.`;
     await confirm(context, { does, word: name, wordIs: "the team's name" });
-    const result = await admin.revokeKeys(teamId);
+    const result = await admin.keys.revokeAll(teamId);
     const keys = valueOf(result);
     const many = keys.length === 1 ? '1 key is' : `${keys.length} keys are`;
     const text = keys.length === 0 ? `Every key of team ${teamId} was revoked before.` : `${many} revoked.`;
@@ -226,7 +226,7 @@ function readKeyId(operand: string): string {
 }
 
 async function idOf(admin: AdminOperations, key: string): Promise<string> {
-  const [found] = valueOf(await admin.findKeys({ key }));
+  const [found] = valueOf(await admin.keys.find({ key }));
   if (found === undefined) throw new CommandFailure(NOBODYS_KEY);
   return found.keyId;
 }

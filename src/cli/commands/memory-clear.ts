@@ -25,7 +25,7 @@ export const memoryClear: Command = {
     if (forgot.length === 0)
       throw new CommandFailure('the configuration has no plugin that caches translations, such as lingate/plugins/memory');
     await withAdmin(context, async (admin) => {
-      valueOf(await admin.clearMemory(teamId, context.io.nowMs()));
+      valueOf(await admin.audit.clearMemory(teamId, context.io.nowMs()));
       const away = forgot.filter(({ failed }) => failed).map(({ plugin }) => plugin);
       const dropped = forgot.reduce((sum, one) => sum + (one.dropped ?? 0), 0);
       context.print({ team_id: teamId ?? null, shared_texts: dropped, ...(away.length === 0 ? {} : { away }) }, () => {

@@ -1,8 +1,9 @@
 // lingate plan apply: copies a plan's changed numbers to its teams, unless a running gateway has other numbers for it.
-import type { PlanApplied } from '../../admin/admin-operations.ts';
-import { dearerText, minorText } from '../../admin/dearer.ts';
+import type { PlanApplied } from '../../admin/plan-operations.ts';
+import { dearerText, minorText } from '../../admin/dearer-text.ts';
 import { gatewaysWithOtherNumbers } from '../../admin/plan-comparison.ts';
-import type { NumberChange, OtherNumbers } from '../../admin/plan-comparison.ts';
+import type { OtherNumbers } from '../../admin/plan-comparison.ts';
+import type { NumberChange } from '../../admin/plan-numbers.ts';
 import { limitsOfPlan } from '../../admin/team-terms.ts';
 import { labelOf } from '../../config/config-error.ts';
 import { answered } from '../../domain/store-unavailable.ts';
@@ -42,7 +43,7 @@ export const planApply: Command = {
       }
       if (differing !== undefined) context.io.err(`lingate plan apply: warning: ${differing}\n`);
       const result = await confirmedDearer(context, name, (confirmed) =>
-        admin.applyPlan(name, { when, dryRun, confirmed, onProgress: progressOf(context) }),
+        admin.plans.apply(name, { when, dryRun, confirmed, onProgress: progressOf(context) }),
       );
       const applied = valueOf(result);
       const { plans } = await context.config();

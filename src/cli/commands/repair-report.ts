@@ -26,7 +26,7 @@ export async function repairedTeams(context: CommandContext): Promise<readonly R
   await withStore(context, async ({ teams, audit }, { store: url, plans, history }, nowMs) => {
     const admin = new AdminOperations({ teams, plans: () => plans, newId: ulidSource(nowMs), audit, actor: commandActor() });
     const onTeam = async ({ teamId, from, to }: RepairedTeam, atMs: number): Promise<void> =>
-      valueOf(await admin.teamRepaired(teamId, audited(from), audited(to), atMs));
+      valueOf(await admin.audit.repaired(teamId, audited(from), audited(to), atMs));
     repaired = await repairStoreAt({ url, historyDays: history.days, confirm: asked, onTeam });
   });
   return repaired;

@@ -1,5 +1,4 @@
 // lingate usage and usage periods: a team's usage in its current period, as its callers see it, and in all of its periods.
-import { UsageReading } from '../../admin/usage-reading.ts';
 import { periodReport } from '../../admin/reports.ts';
 import type { PeriodReport } from '../../admin/reports.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
@@ -80,6 +79,7 @@ export const usagePeriods: Command = {
   async run(context) {
     const teamId = teamOperand(context);
     await withStore(context, async ({ history }) => {
+      const { UsageReading } = await import('../../admin/usage-reading.ts');
       const periods = valueOf(await new UsageReading(history).periods(teamId)).map(periodReport);
       context.print({ periods }, () => periodTable(periods));
     });

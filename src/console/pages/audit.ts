@@ -37,7 +37,7 @@ async function auditPage({ request }: SignedInVisit, { operations }: ConsolePart
     const fault = `${filter.field}: ${filter.fault}.`;
     return pageAnswer(content(searchedBy(asked, fault)), { [filter.field]: fault });
   }
-  const found = await operations.listAudit({ teamId, after: cursor, sinceMs: undefined, limit: PAGE_ENTRIES }, filter);
+  const found = await operations.audit.list({ teamId, after: cursor, sinceMs: undefined, limit: PAGE_ENTRIES }, filter);
   if (found.kind !== 'done') return refusalOf(found);
   const { items: entries, next, checkedMax } = found.value;
   const [names, keys] = await Promise.all([

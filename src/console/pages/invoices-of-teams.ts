@@ -115,7 +115,7 @@ async function totalsOf(invoices: InvoiceReading, question: InvoiceQuestion): Pr
   const totals = new InvoiceTotals();
   for await (const part of invoices.walk(question)) {
     if (part.kind !== 'done') return refusalOf(part);
-    totals.add(part.value.invoices.map(({ row }) => row));
+    totals.add(part.value.rows.map(({ row }) => row));
     if (part.value.teams > TOTALED_TEAMS_MAX) return undefined;
   }
   return totals.all();

@@ -130,7 +130,7 @@ async function update(
   given: KeyChange,
   words: string,
 ): Promise<ConsoleAnswer> {
-  const result = await parts.operations.updateKey(keyId, given);
+  const result = await parts.operations.keys.update(keyId, given);
   if (result.kind !== 'done') return refusalOf(result);
   audit(parts, visit, 'updateKey', { team_id: teamId, key_id: keyId });
   const notice = html`<p>Key ${display} ${words}.</p>

@@ -1,6 +1,6 @@
 // The plans of the configuration with their numbers, and applying one: first the question, with the teams that have other numbers.
 import { refusalOf } from '../../admin/admin-refusals.ts';
-import { dearerText } from '../../admin/dearer.ts';
+import { dearerText } from '../../admin/dearer-text.ts';
 import { missingPlanText } from '../../admin/plan-comparison.ts';
 import type { MissingPlan, PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
 import type { PlanReport } from '../../admin/reports.ts';
@@ -20,11 +20,11 @@ const APPLY = '/plans/{name}/apply';
 export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage), get(APPLY, question), post(APPLY, apply)];
 
 async function plansPage({ nowMs }: SignedInVisit, { operations, applications }: ConsoleParts): Promise<ConsoleAnswer> {
-  const missing = await operations.missingPlans(COMPARED_MAX);
+  const missing = await operations.plans.missing(COMPARED_MAX);
   const limits = [numeric('Requests per second'), numeric('Longest request'), numeric('Glossaries'), 'Limits'];
   const columns = ['Plan', 'Included characters', 'Overage', ...limits, 'Its teams'];
-  const rows = operations
-    .listPlans()
+  const rows = operations.plans
+    .list()
     .map((plan) => [
       plan.name,
       ...billing(plan),
@@ -82,10 +82,10 @@ const COMPARED_MAX = 10_000;
 async function question(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
   const { parameters, formToken } = visit;
   const name = parameters['name'] ?? '';
-  const compared = await operations.comparePlan(name, COMPARED_MAX);
+  const compared = await operations.plans.compare(name, COMPARED_MAX);
   if (compared.kind !== 'done') return refusalOf(compared, 'path');
   const { behind, complete, examples, dearer } = compared.value;
-  const currency = operations.listPlans().find((plan) => plan.name === name)!.currency;
+  const currency = operations.plans.list().find((plan) => plan.name === name)!.currency;
   const form = postForm({
     action: `/plans/${name}/apply`,
     formToken,

@@ -54,7 +54,7 @@ async function replace(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey
   if ('fault' in label) return rotation(visit, found, { label: label.fault });
   if ('faults' in limits) return rotation(visit, found, limits.faults);
   const draft = { teamId: team.teamId, mode: old.mode, label: label.value, limits: changedLimits({}, limits.change) };
-  const made = await parts.operations.createKey(draft);
+  const made = await parts.operations.keys.create(draft);
   if (made.kind !== 'done') return refusalOf(made);
   audit(parts, visit, 'createKey', { team_id: team.teamId, key_id: made.value.key_id });
   const to = `${keyPath(team.teamId, old.keyId)}/rotate?to=${made.value.key_id}`;
@@ -131,7 +131,7 @@ function question(visit: SignedInVisit, _parts: ConsoleParts, { team, key }: Tea
 }
 
 async function revoke(visit: SignedInVisit, parts: ConsoleParts, { team, key }: TeamKey): Promise<ConsoleAnswer> {
-  const revoked = await parts.operations.revokeKey(key.keyId);
+  const revoked = await parts.operations.keys.revoke(key.keyId);
   if (revoked.kind !== 'done') return refusalOf(revoked);
   audit(parts, visit, 'revokeKey', { team_id: team.teamId, key_id: key.keyId });
   return changedAnswer(`/teams/${team.teamId}`, html`<p>Key ${key.display} is revoked: its next request is refused.</p>`, revoked);

@@ -1,7 +1,7 @@
 // Changes of teams: a new one, the forms of a team's page (a key, credit, another plan, another name or reference), and a deletion, for which the name must be typed.
 import { freeCreditWords, NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
-import { dearerText } from '../../admin/dearer.ts';
+import { dearerText } from '../../admin/dearer-text.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { isPlanTime } from '../../admin/team-terms.ts';
 import type { TeamEdit } from '../../admin/team-terms.ts';
@@ -53,7 +53,7 @@ async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
   const { form } = visit;
   const name = nameField(form('name'));
   const reference = referenceField(form('reference'));
-  const plan = parts.operations.listPlans().find((one) => one.name === form('plan'));
+  const plan = parts.operations.plans.list().find((one) => one.name === form('plan'));
   const credit: JudgedField<number | undefined> =
     form('credit').trim() === '' || plan === undefined ? { value: undefined } : amountField(form('credit'), plan.currency);
   if ('fault' in name || 'fault' in reference || 'fault' in credit || plan === undefined) {
@@ -75,7 +75,7 @@ async function createTeam(visit: SignedInVisit, parts: ConsoleParts): Promise<Co
 }
 
 function newTeamPage({ form, formToken }: SignedInVisit, { operations }: ConsoleParts, faults: FieldFaults): ConsoleAnswer {
-  const plans = operations.listPlans();
+  const plans = operations.plans.list();
   const texts = { form, faults };
   const hint = "Only for prepaid plans, in the plan's currency. Optional.";
   const more = { inputmode: 'decimal', autocomplete: 'off' };
@@ -112,7 +112,7 @@ async function createKey(visit: SignedInVisit, parts: ConsoleParts): Promise<Con
   const limits = readLimitFields(visit.form, {}, visit.nowMs);
   if ('faults' in limits) return teamPage(visit, parts, limits.faults);
   const draft = { teamId, mode: mode.value, label: label.value, limits: changedLimits({}, limits.change) };
-  const made = await parts.operations.createKey(draft);
+  const made = await parts.operations.keys.create(draft);
   if (made.kind !== 'done') return refusalOf(made);
   audit(parts, visit, 'createKey', { team_id: teamId, key_id: made.value.key_id });
   return { kind: 'see', to: `/teams/${teamId}`, notice: newKeyNotice(made.value) };

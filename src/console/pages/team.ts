@@ -50,7 +50,7 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     <p>
       <a href="${CONSOLE_PREFIX}/audit?team=${team.teamId}">Audit<span class="unseen"> of ${team.name}</span></a>
     </p>
-    ${mayChange(visit) ? teamForms(team, parts.operations.listPlans(), visit, faults) : undefined} ${credit}
+    ${mayChange(visit) ? teamForms(team, parts.operations.plans.list(), visit, faults) : undefined} ${credit}
     <div id="history">${history}</div>`;
   const assets = ['copy.js'] as const;
   return pageAnswer({ title: team.name, section: 'teams', main, assets }, faults);

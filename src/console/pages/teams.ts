@@ -45,13 +45,13 @@ async function teamsPage(visit: SignedInVisit, { operations }: ConsoleParts): Pr
   const { request, nowMs } = visit;
   const asked = askedOf(request.query);
   if (holdsKey(request.query.get('q') ?? '')) return withoutKey();
-  const plans = operations.listPlans().map(({ name }) => name);
+  const plans = operations.plans.list().map(({ name }) => name);
   const read = readTeamFilter((name) => asked.criteria[name]);
   if ('fault' in read) {
     const fault = `${read.field}: ${read.fault}.`;
     return pageAnswer(content(visit, searchedBy(asked, plans, fault)), { [read.field]: fault });
   }
-  const keys = matchesDisplay(asked.search) ? await operations.findKeys({ display: asked.search }) : undefined;
+  const keys = matchesDisplay(asked.search) ? await operations.keys.find({ display: asked.search }) : undefined;
   if (keys !== undefined && keys.kind !== 'done') return refusalOf(keys);
   const page = { after: asked.cursor, limit: PAGE_TEAMS, search: asked.search === '' ? undefined : asked.search };
   const found = await operations.listSummaries(page, read.filter);

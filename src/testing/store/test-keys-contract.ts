@@ -42,6 +42,23 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.usage()).toMatchObject({ characters: 50, allowanceUsed: 30 });
   });
 
+  it.team('what test keys used for nothing stays out of the quota, however often requests are refused for it', TIGHT, async (team) => {
+    const tests = await testKeyOf(team);
+    await tests.use(30);
+    await team.use(15);
+    for (let i = 0; i < 3; i++) expect(await team.kinds({ characters: 6 })).toEqual(['quota_exceeded']);
+    expect(await team.kinds({ characters: 6 }, { characters: 5 })).toEqual(['quota_exceeded', 'admitted']);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 45, heldCharacters: 5, allowanceUsed: 30 });
+  });
+
+  it.team('test keys use the allowance for the first time behind refusals for the quota', TIGHT, async (team) => {
+    await team.use(18);
+    for (let i = 0; i < 3; i++) expect(await team.kinds({ characters: 3 })).toEqual(['quota_exceeded']);
+    const tests = await testKeyOf(team);
+    await tests.use(30);
+    expect(await team.kinds({ characters: 3 }, { characters: 2 })).toEqual(['quota_exceeded', 'admitted']);
+  });
+
   it.team('all test keys share the allowance, and open reservations of it count', TIGHT, async (team) => {
     const [one, other] = [await testKeyOf(team), await testKeyOf(team)];
     const held = await one.reserve(20);

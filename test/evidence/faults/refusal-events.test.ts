@@ -1,5 +1,5 @@
-// Two gateways are killed while they refuse: a refusal's event is kept once in a period, or once since credit was added, and never
-// without a refusal.
+// Two gateways are killed while they refuse, or a replica takes their Redis's place: a refusal's event is kept once in a period, or once
+// since credit was added, and never without a refusal.
 import { afterEach, expect, test } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
@@ -9,14 +9,18 @@ import { freePort } from '../../support/free-port.ts';
 import { CREDIT_PLAN, makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { translate } from '../../support/site.ts';
+import { startSentinelSet } from '../../support/redis-sentinel.ts';
 import { openBeside, storePlace } from '../../support/store-place.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { startFleet } from './fleet.ts';
 import { seeded } from './seeded.ts';
 
 const KILLS = sized(3, 20, 200);
+const FAILOVERS = sized(1, 2, 20);
 /** Of each team at each gateway, while one of the two is killed. */
 const AT_ONCE = 4;
+/** Until a sentinel has promoted the replica, on a busy machine. */
+const BACK_MS_MAX = 30_000;
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -37,10 +41,6 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: RUN_MS_MAX }, asyn
   const store = await openBeside(place.url);
   closing.push(() => store.close());
 
-  const codeOf = async (port: number, { key }: TestTeam): Promise<unknown> => {
-    const { status, body } = await translate(port, key);
-    return status === 200 ? status : (JSON.parse(body) as { code: unknown }).code;
-  };
   const wanted = new Map<string, number>();
   /** Each living gateway refuses, or does not, whatever was refused before. */
   const askAll = async (team: TestTeam, code: unknown): Promise<void> => {
@@ -90,6 +90,61 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: RUN_MS_MAX }, asyn
   await fleet.stop();
   expect(await limitEvents(place.url, [...wanted.keys()])).toEqual(wanted);
 });
+
+// The event and the mark that it was told are written together, so a failover loses both or neither.
+test('through failovers of Redis', { timeout: RUN_MS_MAX }, async () => {
+  const random = seeded();
+  const engine = await startScriptedEngine();
+  closing.push(() => engine.close());
+  const events = { url: `http://127.0.0.1:${await freePort()}/`, secret: EVENTS_SECRET };
+  for (let round = 0; round < FAILOVERS; round++) {
+    const set = await startSentinelSet();
+    closing.push(() => set.stop());
+    const fleet = await startFleet({ store: set.url, engineUrl: engine.url, size: 2, events });
+    let stopped = false;
+    closing.push(async () => (stopped ? undefined : fleet.stop()));
+    const store = await openBeside(set.url);
+    closing.push(() => store.close());
+    const [quota, credit, none] = [
+      await makeTeam(store, { ...QUOTA_PLAN, characters: 5 }),
+      await makeTeam(store, CREDIT_PLAN),
+      await makeTeam(store),
+    ];
+    const ids = [quota, credit, none].map(({ teamId }) => teamId);
+    expect(await store.teams.replicated!(ids)).toBe(true);
+    const killAt = random.between(0, AT_ONCE * 4);
+    let answers = 0;
+    const killIfDue = (): void => {
+      if (answers++ === killAt) set.master.server.process.kill('SIGKILL');
+    };
+    killIfDue();
+    const asked = fleet
+      .living()
+      .flatMap(({ port }) =>
+        Array.from({ length: AT_ONCE }, () => [quota, credit, none].map((team) => codeOf(port, team).catch(() => undefined))),
+      )
+      .flat();
+    await Promise.all(asked.map((answer) => answer.then(killIfDue)));
+    const askAll = async (team: TestTeam, code: unknown): Promise<void> => {
+      for (const { port } of fleet.living()) await expect.poll(() => codeOf(port, team), { timeout: BACK_MS_MAX }).toBe(code);
+    };
+    await askAll(quota, 'quota_exceeded');
+    await askAll(credit, 'credit_exhausted');
+    const added = () => store.teams.updateTeam(credit.teamId, { addMicro: 1 });
+    await expect.poll(added, { timeout: BACK_MS_MAX }).toMatchObject({ teamId: credit.teamId });
+    await askAll(credit, 'credit_exhausted');
+    await askAll(none, 200);
+    stopped = true;
+    await fleet.stop();
+    expect([...(await limitEvents(set.url, ids)).values()]).toEqual([1, 2, 0]);
+    for (const close of closing.splice(1).toReversed()) await close();
+  }
+});
+
+async function codeOf(port: number, { key }: TestTeam): Promise<unknown> {
+  const { status, body } = await translate(port, key);
+  return status === 200 ? status : (JSON.parse(body) as { code: unknown }).code;
+}
 
 /** How many events of refusals are kept for each of the teams. */
 async function limitEvents(url: string, teamIds: readonly string[]): Promise<Map<string, number>> {

@@ -88,9 +88,7 @@ export const BILLING_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'billing: a plan that makes periods dearer is applied without a question',
-    edits: [
-      { where: 'AdminOperations.applyPlan', find: 'if (dearer.teams > 0 && !confirmed) return', replace: 'if (dearer.teams < 0) return' },
-    ],
+    edits: [{ where: 'PlanOperations.apply', find: 'if (dearer.teams > 0 && !confirmed) return', replace: 'if (dearer.teams < 0) return' }],
     caughtBy: [DEARER],
   },
   inSqlite(

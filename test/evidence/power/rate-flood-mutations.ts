@@ -54,7 +54,7 @@ export const RATE_FLOOD_MUTATIONS: readonly Mutation[] = [
     ...JOURNEY,
     names: 'a long body',
   }),
-  bug('operators change teams unnoticed', 'AdminOperations.#changing', 'await this.#options.onChange?.();', '', CHANGED),
+  bug('operators change teams unnoticed', 'OperationContext.changing', 'await this.options.onChange?.();', '', CHANGED),
   bug('workers do not hear of a change', 'answerTo in worker-main.ts', 'worker.teamsChanged();', '', {
     file: 'test/journey/workers.test.ts',
     names: 'raised by the admin API',

@@ -16,12 +16,12 @@ test.each([
   ['showTeam', () => admin.showTeam('T')],
   ['updateTeam', () => admin.updateTeam('T', { name: 'Other' })],
   ['usage', () => admin.usage('T')],
-  ['listKeys', () => admin.listKeys('T')],
-  ['createKey', () => admin.createKey({ teamId: 'T', mode: 'live', label: '' })],
-  ['revokeKey', () => admin.revokeKey('K')],
-  ['findKeys', () => admin.findKeys({ key: 'K' })],
-  ['applyPlan', () => admin.applyPlan('free')],
-  ['listAudit', () => admin.listAudit({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })],
+  ['listKeys', () => admin.keys.list('T')],
+  ['createKey', () => admin.keys.create({ teamId: 'T', mode: 'live', label: '' })],
+  ['revokeKey', () => admin.keys.revoke('K')],
+  ['findKeys', () => admin.keys.find({ key: 'K' })],
+  ['applyPlan', () => admin.plans.apply('free')],
+  ['listAudit', () => admin.audit.list({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })],
 ])('%s reports that the store is unreachable', async (_name, operate) => {
   const result = await operate();
   expect(result).toEqual(AWAY);

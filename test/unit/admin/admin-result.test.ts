@@ -43,13 +43,13 @@ beforeEach(() => {
 });
 
 const OPERATIONS: readonly (readonly [string, boolean, () => Promise<AdminResult<unknown>>])[] = [
-  ['revoking a key', true, () => admin.revokeKey('K1')],
+  ['revoking a key', true, () => admin.keys.revoke('K1')],
   ['adding credit', true, () => admin.updateTeam('T1', { addCreditMinor: 5 })],
   ['another plan', true, () => admin.updateTeam('T1', { plan: 'prepaid' })],
   ['another name', false, () => admin.updateTeam('T1', { name: 'Other' })],
   ['a team with credit', true, () => admin.createTeam({ name: 'New', plan: 'prepaid', creditMinor: 5 })],
   ['a team without', false, () => admin.createTeam({ name: 'New', plan: 'pro', creditMinor: undefined })],
-  ['applying a plan', true, () => admin.applyPlan('prepaid')],
+  ['applying a plan', true, () => admin.plans.apply('prepaid')],
 ];
 
 describe.each(OPERATIONS)('%s', (_what, waits, operation) => {
@@ -66,7 +66,7 @@ test.each([
   [undefined, {}, false],
 ] as const)('a change whose replication is %s', async (answer, member, warns) => {
   confirmed = answer;
-  const result = await admin.revokeKey('K1');
+  const result = await admin.keys.revoke('K1');
   expect(resultMembers(result)).toEqual(member);
   expect(saying('Done.', result)).toBe(warns ? `Done.\n\n${replicatedWarning(result)}` : 'Done.');
   const shown = changedAnswer('/teams', html`<p>Done.</p>`, result);
@@ -77,5 +77,5 @@ test.each([
 test('for a store without replicas nothing is reported', async () => {
   const { replicated: _left, ...teams } = { ...AWAY_TEAMS, revokeKey: () => Promise.resolve(KEY), replicated: undefined };
   const plain = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: undefined, actor: 'cli:test@host' });
-  expect(resultMembers(await plain.revokeKey('K1'))).toEqual({});
+  expect(resultMembers(await plain.keys.revoke('K1'))).toEqual({});
 });

@@ -70,7 +70,7 @@ describe('a process that dies', () => {
     const { clock, teams, operations, records, of, asked } = await scene();
     const teamId = newId();
     await operations.createTeam({ id: teamId, name: 'Acme', plan: 'prepaid', creditMinor: 0 });
-    const create = async (id: string) => operations.createKey({ id, teamId, mode: 'live', label: '' });
+    const create = async (id: string) => operations.keys.create({ id, teamId, mode: 'live', label: '' });
     const dead = of(records).run(asked, async (id) => {
       await create(id);
       throw new Error('killed');

@@ -179,7 +179,7 @@ describe.each([
 });
 
 test('a cursor belongs to its query', () => {
-  const cursor = cursorOfInvoices({ teamId: TEAM.teamId, period: 3 }, question('month=2026-11'));
+  const cursor = cursorOfInvoices({ teamId: TEAM.teamId, row: 3 }, question('month=2026-11'));
   expect(readInvoiceCursor(cursor, question('month=2026-11&open=true'))).toMatchObject({ field: 'cursor' });
   expect(readInvoiceCursor('nonsense', question('month=2026-11'))).toMatchObject({ field: 'cursor' });
 });

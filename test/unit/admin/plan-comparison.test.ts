@@ -1,6 +1,7 @@
 // Comparing a plan with its teams reads them page by page, and no more of them than the given limit.
 import { expect, test } from 'vitest';
-import { comparePlan, gatewaysWithOtherNumbers, numberChanges, teamsBehind } from '../../../src/admin/plan-comparison.ts';
+import { comparePlan, gatewaysWithOtherNumbers, teamsBehind } from '../../../src/admin/plan-comparison.ts';
+import { numberChanges } from '../../../src/admin/plan-numbers.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { GatewayRecord } from '../../../src/ports/gateway-records.ts';

@@ -1,7 +1,7 @@
 // Applying a plan continues in the background: one run at a time, with its progress, and with the reason if it stopped.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { PlanApplied, PlanApplyOptions } from '../../../src/admin/admin-operations.ts';
+import type { PlanApplied, PlanApplyOptions } from '../../../src/admin/plan-operations.ts';
 import type { AdminResult } from '../../../src/admin/admin-result.ts';
 import { PlanApplications } from '../../../src/console/plan-applications.ts';
 
@@ -10,12 +10,12 @@ type Progress = (changed: number, behind: number) => void;
 /** Operations that the test ends itself. */
 function operationsOf() {
   const runs: { readonly end: (result: AdminResult<PlanApplied>) => void; readonly progress: Progress }[] = [];
-  const applyPlan = (_name: string, { onProgress: progress = () => undefined }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> =>
+  const apply = (_name: string, { onProgress: progress = () => undefined }: PlanApplyOptions = {}): Promise<AdminResult<PlanApplied>> =>
     new Promise((resolve) => {
       runs.push({ end: resolve, progress });
     });
   const applications = new PlanApplications(() => 42);
-  const start = applications.start.bind(applications, { applyPlan });
+  const start = applications.start.bind(applications, { plans: { apply } });
   return { runs, applications, start };
 }
 

@@ -142,7 +142,7 @@ async function linesOf(store: PluginStore, teamId: string, from: number, to: num
   const rows: InvoiceRow[] = [];
   for await (const part of new InvoiceReading(store.history).walk({ range: { from, to }, open, teamId })) {
     if (part.kind !== 'done') return expect.unreachable(part.kind);
-    rows.push(...part.value.invoices.map(({ row }) => row));
+    rows.push(...part.value.rows.map(({ row }) => row));
   }
   return rows;
 }

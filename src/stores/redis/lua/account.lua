@@ -8,7 +8,8 @@
 --@ uses days: days
 --@ uses call: ADMISSION, op_what, op_id, op_key
 --@ uses state: fields, key_beside, put_record, DONE_NOW
---@ changes state: now, today, remembered_until, team_key, plan, number, starts, ends, used, balance, books_changed, keys, head
+--@ changes state: now, today, remembered_until, team_key, team_names, allowance_field, plan, number, starts, ends, used, balance
+--@ changes state: books_changed, keys, head
 --@ changes state: held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 --@ changes state: head_changed, ids_key, slots_key, records, single, single_record, running, left_over, written, rare
 --@ changes state: longest_lease, shortest_lease, done_now
@@ -155,7 +156,7 @@ do
   -- its parameters if the bounds of a period are needed.
   function open_account(key, first, last, offer)
     local names = names_of[key] or name_keys(key)
-    team_key, ids_key, slots_key = key, names.ids, names.slots
+    team_key, team_names, ids_key, slots_key = key, names, names.ids, names.slots
     if left_over then
       records, keys, left_over = {}, {}, false
     end
@@ -169,6 +170,11 @@ do
       count = count + 1
       wanted[count] = 'p'
     end
+    local at_plan, expects_allowance = count, names.reads_allowance
+    if expects_allowance then
+      count = count + 1
+      wanted[count] = 'allowance'
+    end
     local stored
     if count == 2 then
       stored = call('HMGET', team_key, wanted[1], wanted[2])
@@ -180,13 +186,17 @@ do
     local books = stored[1]
     plan = nil
     if needs_plan then
-      local packed = stored[count]
+      local packed = stored[at_plan]
       plan = packed and (plans[packed] or plan_of(packed))
     end
     if not books or needs_plan and not plan then
       return false
     end
     number, starts, ends, used, balance = parse(BOOKS, books)
+    allowance_field = nil
+    if expects_allowance then
+      allowance_field, names.reads_allowance = stored[count], nil
+    end
     if KEEPS_EVENTS then
       events.balance, events.percents = balance, stored[2]
     end

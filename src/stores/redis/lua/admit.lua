@@ -96,6 +96,9 @@ do
 
   -- What is of the allowance does not count. Only asked if the quota would be exceeded with it, because it has to be read.
   local function is_over_quota(characters)
+    if allowance.is_none() then
+      return true
+    end
     local own = allowance.open()
     return used + held - own.used - own.held + characters > plan.most_characters
   end

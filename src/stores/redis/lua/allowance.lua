@@ -4,7 +4,7 @@
 --@ uses shared: call
 --@ uses layout: IS_OF_ALLOWANCE
 --@ uses team: teams
---@ uses state: team_key, number, rare, key_beside, rarely, left_period
+--@ uses state: team_key, team_names, allowance_field, number, rare, key_beside, rarely, left_period
 --@ gives allowance
 
 local allowance = {}
@@ -14,9 +14,20 @@ do
   function allowance.open()
     if not (rare and rare.allowance) then
       rarely('allowance')
-      rare.allowance = teams.read_allowance(call('HGET', team_key, 'allowance'), number)
+      local packed = allowance_field
+      if packed == nil then
+        packed = call('HGET', team_key, 'allowance')
+      end
+      rare.allowance = teams.read_allowance(packed, number)
     end
     return rare.allowance
+  end
+
+  -- Whether the team is known to have used nothing of an allowance. Asked by each refusal for the quota: so that a team that is
+  -- refused again and again costs no command for it, its next account reads the field with its others.
+  function allowance.is_none()
+    team_names.reads_allowance = true
+    return allowance_field == false and not (rare and rare.allowance)
   end
 
   function allowance.is_test(key_id)

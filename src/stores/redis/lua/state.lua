@@ -4,7 +4,8 @@
 --@ uses shared: call, max, insert, pack, unpack
 --@ uses layout: beside
 --@ uses team: teams, closed_periods
---@ gives now, today, remembered_until, team_key, plan, number, starts, ends, used, balance, books_changed, keys, head, held
+--@ gives now, today, remembered_until, team_key, team_names, allowance_field, plan, number, starts, ends, used, balance
+--@ gives books_changed, keys, head, held
 --@ gives held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest, head_changed, ids_key
 --@ gives slots_key, records, single, single_record, running, left_over, fields, written, rare, longest_lease, shortest_lease
 --@ gives key_beside, rarely, put_record, done_now, DONE_NOW, forget_record, look_later, left_period, close_reservation
@@ -14,6 +15,9 @@ local now, today
 local remembered_until
 -- The team (layout.lua): its key, plan, and books.
 local team_key, plan, number, starts, ends, used, balance, books_changed
+-- The names of the team's other keys (account.lua), and what is to be read with its next account; the field `allowance` as it was
+-- read with this one: nil if it was not, false if there is none.
+local team_names, allowance_field
 -- By key: its state and counts, false if the team has no such key.
 local keys = {}
 -- The head, as its bytes and decoded (layout.lua); `held_in` is the period that `held` belongs to.

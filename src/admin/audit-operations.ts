@@ -1,0 +1,74 @@
+// The audit as operators read it, and the entries of what changes no team or key.
+import { auditIdAlone } from '../domain/audit-entry.ts';
+import type { AuditAction, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
+import { done, pageWithNext } from './admin-result.ts';
+import type { AdminResult, Page } from './admin-result.ts';
+import type { AuditFilter } from './audit-filter.ts';
+import type { OperationContext } from './operation-context.ts';
+
+/** With a filter: how much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
+const ENTRIES_CHECKED = { pieceSize: 100, checkedMax: 5000 } as const;
+
+/** Of `AdminOperations`. */
+export class AuditOperations {
+  readonly #context: OperationContext;
+
+  constructor(context: OperationContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Newest first. An unknown team has no entries; a deleted team keeps its entries. With a filter, those that fit; a page checks a
+   * bounded number of entries.
+   */
+  async list(asked: AuditPage, filter?: AuditFilter): Promise<AdminResult<Page<AuditEntry>>> {
+    const { audit } = this.#context.options;
+    if (audit === undefined) return { kind: 'no_audit' };
+    const read = (more: AuditPage) => audit.page(more);
+    const idOf = ({ id }: AuditEntry): string => id;
+    if (filter === undefined) return pageWithNext(asked, read, idOf);
+    const { auditFits, pageOfDay } = await import('./audit-filter.ts');
+    const page = pageOfDay(asked, filter);
+    const fits = auditFits(filter);
+    if (fits === undefined) return pageWithNext(page, read, idOf);
+    const { filteredPage } = await import('./filtered-page.ts');
+    return filteredPage(page, { read, idOf, fits, ...ENTRIES_CHECKED });
+  }
+
+  /** Leaves the audit entry on which every gateway clears its cached translations of a team, or of all teams. */
+  async clearMemory(teamId: string | undefined, nowMs: number): Promise<AdminResult<undefined>> {
+    const { audit } = this.#context.options;
+    if (audit === undefined) return { kind: 'no_audit' };
+    const newest = await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 });
+    if (isUnavailable(newest)) return newest;
+    // Never before the newest entry, where gateways no longer look.
+    const atMs = Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0);
+    return this.#leave(audit, 'clearMemory', atMs, { teamId });
+  }
+
+  /** Leaves the audit entry of a clock that an operator has vouched for, by that clock. */
+  async acceptClock(nowMs: number): Promise<AdminResult<undefined>> {
+    const { audit } = this.#context.options;
+    return audit === undefined ? { kind: 'no_audit' } : this.#leave(audit, 'acceptClock', nowMs);
+  }
+
+  /** Leaves the audit entry of a team whose period was put right (`store check --repair`). */
+  async repaired(teamId: string, before: AuditedPeriod, after: AuditedPeriod, nowMs: number): Promise<AdminResult<undefined>> {
+    const { audit } = this.#context.options;
+    return audit === undefined ? { kind: 'no_audit' } : this.#leave(audit, 'repairTeam', nowMs, { teamId, before, after });
+  }
+
+  async #leave(
+    audit: AuditLog,
+    action: AuditAction,
+    atMs: number,
+    of: Partial<Pick<AuditEntry, 'teamId' | 'before' | 'after'>> = {},
+  ): Promise<AdminResult<undefined>> {
+    const id = auditIdAlone(atMs, Math.random());
+    const { teamId, before = {}, after = {} } = of;
+    const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before, after, ...this.#context.by(action) }]);
+    return failed ?? done(undefined);
+  }
+}

@@ -1,0 +1,52 @@
+// What every operation of an operator shares: the store, who acts, and what follows a change.
+import type { AuditAction, Audited } from '../domain/audit-entry.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
+import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { Plans } from './team-terms.ts';
+
+export interface AdminOptions {
+  readonly teams: TeamRegistry;
+  /** Called for each operation, because plans can be reloaded. */
+  readonly plans: () => Plans;
+  /** Generates the ids of records: ULIDs. */
+  readonly newId: () => string;
+  /** `undefined` if the store keeps none. */
+  readonly audit: AuditLog | undefined;
+  /** Without it, refusals are not reported. */
+  readonly refusals?: RefusalDays;
+  /** Called after each change to an existing team or key, made or not, before it is reported: what a gateway remembers is outdated. */
+  readonly onChange?: (() => void | Promise<void>) | undefined;
+  /** Who makes the changes, for the audit; `undefined` for read-only use. */
+  readonly actor?: string;
+}
+
+/** The options, and the steps before and after a change. */
+export class OperationContext {
+  readonly options: AdminOptions;
+
+  constructor(options: AdminOptions) {
+    this.options = options;
+  }
+
+  /** For the audit. */
+  by(action: AuditAction, reason?: string): Audited {
+    const { actor } = this.options;
+    if (actor === undefined) throw new Error(`${action} without an actor`);
+    return { actor, action, ...(reason === undefined ? {} : { reason }) };
+  }
+
+  /** Whether the change was made or not, what gateways remember is outdated after it. */
+  async changing<T>(change: Promise<T>): Promise<T> {
+    try {
+      return await change;
+    } finally {
+      await this.options.onChange?.();
+    }
+  }
+
+  /** Waits until a replica has what was written to these teams, see the port. */
+  async replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
+    return this.options.teams.replicated?.(teamIds);
+  }
+}

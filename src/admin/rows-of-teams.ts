@@ -1,0 +1,102 @@
+// Reads rows of teams in the teams' order: of one team, of all of them in pages, or of all of them in parts and bounded memory.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { TeamPage } from '../ports/team-registry.ts';
+import { done } from './admin-result.ts';
+import type { AdminResult } from './admin-result.ts';
+
+/** The last row of the previous page: the rows after it are the same whatever teams are created meanwhile. */
+export interface RowPlace<At> {
+  readonly teamId: string;
+  /** `undefined`: after all rows of the team. */
+  readonly row: At | undefined;
+}
+
+export interface RowPage<Row, At> {
+  readonly rows: readonly Row[];
+  /** Where the next page begins, if there is one. */
+  readonly next: RowPlace<At> | undefined;
+}
+
+/** The rows of the teams that were read together. */
+export interface RowPart<Row> {
+  readonly rows: readonly Row[];
+  /** How many teams have been read so far, including those without rows. */
+  readonly teams: number;
+  readonly lastTeamId: string;
+}
+
+/** What is read of a team, and the rows that are made of it. */
+export interface RowSource<Found, Row, At> {
+  /** How many teams are read together at most: what is read of them is in memory at once, and a database may be busy for as long. */
+  readonly atOnceMax: number;
+  readonly find: (teamId: string) => Promise<Found | undefined | StoreUnavailable>;
+  /** The next teams in the order of their ids; fewer than asked for only at the end. */
+  readonly page: (page: TeamPage) => Promise<readonly Found[] | StoreUnavailable>;
+  readonly teamIdOf: (found: Found) => string;
+  readonly rowsOf: (found: Found) => readonly Row[];
+  readonly placeOf: (row: Row) => RowPlace<At>;
+  /** Of a team's rows, those after this one, which may have been deleted meanwhile. */
+  readonly rowsAfter: (rows: readonly Row[], at: At) => readonly Row[];
+}
+
+/** A page ends after this many teams, however few rows they have: most of 100,000 teams may have none. */
+const TEAMS_OF_PAGE_MAX = 5000;
+
+export class RowsOfTeams<Found, Row, At> {
+  readonly #source: RowSource<Found, Row, At>;
+  readonly #teamId: string | undefined;
+
+  /** Of one team, or of all. */
+  constructor(source: RowSource<Found, Row, At>, teamId: string | undefined) {
+    this.#source = source;
+    this.#teamId = teamId;
+  }
+
+  /** At most `limit` rows; fewer if many teams without one lie between, which does not mean that this is the last page. */
+  async page(after: RowPlace<At> | undefined, limit: number): Promise<AdminResult<RowPage<Row, At>>> {
+    const rows: Row[] = [];
+    for await (const part of this.walk(after, limit + 1)) {
+      if (part.kind !== 'done') return part;
+      rows.push(...part.value.rows);
+      if (rows.length > limit) return done({ rows: rows.slice(0, limit), next: this.#source.placeOf(rows[limit - 1]!) });
+      const { lastTeamId, teams } = part.value;
+      if (teams >= TEAMS_OF_PAGE_MAX) return done({ rows, next: { teamId: lastTeamId, row: undefined } });
+    }
+    return done({ rows, next: undefined });
+  }
+
+  /** All rows, in parts; ends after the first part that is a refusal. `atOnceMax` limits the teams of a part further. */
+  async *walk(after?: RowPlace<At>, atOnceMax = Infinity): AsyncGenerator<AdminResult<RowPart<Row>>, void, void> {
+    const { find, page, teamIdOf, rowsOf } = this.#source;
+    const teamId = this.#teamId;
+    let [teams, last]: [number, string | undefined] = [0, after?.teamId];
+    const first = teamId ?? (after?.row === undefined ? undefined : after.teamId);
+    if (first !== undefined) {
+      const found = await find(first);
+      if (isUnavailable(found)) return yield found;
+      if (found === undefined && teamId !== undefined) return yield { kind: 'no_such_team', teamId };
+      // A team that was deleted since the previous page has no rows left.
+      if (found !== undefined) yield done({ rows: this.#rest(rowsOf(found), first, after), teams: ++teams, lastTeamId: first });
+      if (teamId !== undefined) return;
+    }
+    const limit = Math.max(1, Math.min(atOnceMax, this.#source.atOnceMax));
+    for (;;) {
+      const found = await page({ after: last, limit, search: undefined });
+      if (isUnavailable(found)) return yield found;
+      if (found.length === 0) return;
+      teams += found.length;
+      last = teamIdOf(found.at(-1)!);
+      yield done({ rows: found.flatMap(rowsOf), teams, lastTeamId: last });
+      if (found.length < limit) return;
+      // A store that answers synchronously would keep everyone else waiting until the last team.
+      await nextTurn();
+    }
+  }
+
+  #rest(rows: readonly Row[], teamId: string, after: RowPlace<At> | undefined): readonly Row[] {
+    if (after?.teamId !== teamId) return rows;
+    return after.row === undefined ? [] : this.#source.rowsAfter(rows, after.row);
+  }
+}
