@@ -105,6 +105,8 @@ export {
   TRANSLATION_PROBLEMS,
   UNKNOWN_KEY,
 } from './domain/refusals.ts';
+export { FURTHER_TAGS, readTag, TAG_FAULT } from './domain/request-tag.ts';
+export type { RequestTag, TagCount } from './domain/request-tag.ts';
 export { answered, isUnavailable, NoStoreError, StoreError } from './domain/store-unavailable.ts';
 export type { StoreUnavailable } from './domain/store-unavailable.ts';
 export { keyOfOptions, sameOptions, NOTHING_CHOSEN } from './domain/translation-options.ts';
@@ -150,6 +152,7 @@ export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
 export type { IdempotencyRecords } from './ports/idempotency-records.ts';
 export type { EngineUse, EngineUsed, SentCharacters } from './ports/engine-use.ts';
 export type { SharedSecrets } from './ports/shared-secrets.ts';
+export type { TagDay, TagHistory } from './ports/tag-history.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/team-registry.ts';

@@ -12,6 +12,7 @@ import type {
 } from '../../ports/store-contents.ts';
 import type { KeyDay } from '../../ports/usage-history.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
+import { tagContents } from '../records/tag-counts.ts';
 import { keyDays } from './key-days.ts';
 import { creditOf, currentCredit, numberOf, readClosed, countsOfKeys } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
@@ -35,6 +36,8 @@ export const RAW_PARTS = [
   'pairs',
   'totals',
   'refusals',
+  'tag_counts',
+  'tag_days',
   'blobs',
 ] as const;
 
@@ -103,6 +106,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     toldPercents: lastPercentsOf(told.percent, number, raw.left),
     toldRefusals: told.refusals,
     refusals: tableOf(raw.refusals),
+    tags: tagContents((table) => tableOf(raw[table])),
     requests,
     ...readGlossaryTables(
       {
