@@ -56,6 +56,26 @@ export function tagDaysSince(text: string, first: number): string {
   return at === -1 ? '' : days.slice(at).join(' ');
 }
 
+/** What was counted on days to come happened by today, as that of a team's keys (clock-repair.ts). */
+export function tagsUntil(tags: TagContents, today: number): TagContents {
+  const moved = Object.entries(tags.tag_counts).map(([tag, text]): readonly [string, string, string] => {
+    const days = [...readTagDays(tags.tag_days[tag]), readTagCount(text)!].map((one) => ({ ...one, day: Math.min(one.day, today) }));
+    const last = days.at(-1)!;
+    const ofLast = days.filter(({ day }) => day === last.day);
+    const [characters, requests] = [sumOf(ofLast, 'characters'), sumOf(ofLast, 'requests')];
+    const earlier = days.filter(({ day }) => day !== last.day).map((one) => `${one.day}:${one.characters}:${one.requests}`);
+    return [tag, `${last.day} ${characters} ${requests}`, earlier.join(' ')];
+  });
+  return {
+    tag_counts: Object.fromEntries(moved.map(([tag, count]) => [tag, count])),
+    tag_days: Object.fromEntries(moved.filter(([, , earlier]) => earlier !== '').map(([tag, , earlier]) => [tag, earlier])),
+  };
+}
+
+function sumOf(days: readonly TagCount[], name: 'characters' | 'requests'): number {
+  return days.reduce((sum, one) => sum + one[name], 0);
+}
+
 /** Of a team. */
 export function tagContents(read: (table: TagTable) => ReadonlyMap<string, string>): TagContents {
   return { tag_counts: Object.fromEntries(read('tag_counts')), tag_days: Object.fromEntries(read('tag_days')) };
