@@ -4,16 +4,17 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
 import type { PeriodUse, TeamDays, UsageHistory } from '../ports/usage-history.ts';
+import type { TagHistory } from '../ports/tag-history.ts';
 import { done, ofTeam } from './admin-result.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
-import { usageRows } from './usage-rows.ts';
+import { tagRows, usageRows } from './usage-rows.ts';
 import type { UsageQuestion, UsageRow } from './usage-rows.ts';
 
 /** The last row of the previous page: the rows after it are the same whatever teams are created meanwhile. */
 export interface UsagePlace {
   readonly teamId: string;
   /** `undefined`: after all rows of the team. */
-  readonly row: { readonly date: string | null; readonly keyId: string | undefined } | undefined;
+  readonly row: { readonly date: string | null; readonly keyId: string | undefined; readonly tag?: string | null | undefined } | undefined;
 }
 
 export interface UsagePage {
@@ -38,10 +39,12 @@ const TEAMS_OF_PAGE_MAX = 5000;
 
 export class UsageReading {
   readonly #history: UsageHistory | undefined;
+  readonly #tags: TagHistory | undefined;
 
   /** `undefined` if the store keeps no history. */
-  constructor(history: UsageHistory | undefined) {
+  constructor(history: UsageHistory | undefined, tags?: TagHistory) {
     this.#history = history;
+    this.#tags = tags;
   }
 
   async days(teamId: string, range: DayRange): Promise<AdminResult<TeamDays>> {
@@ -82,7 +85,11 @@ export class UsageReading {
       if (isUnavailable(found)) return yield found;
       if (found === undefined && teamId !== undefined) return yield { kind: 'no_such_team', teamId };
       // A team that was deleted since the previous page has no rows left.
-      if (found !== undefined) yield done({ rows: rowsBehind(usageRows(found, question), after), teams: ++teams, lastTeamId: first });
+      if (found !== undefined) {
+        const rows = await this.#rowsOf(history, found, question);
+        if (isUnavailable(rows)) return yield rows;
+        yield done({ rows: rowsBehind(rows, after), teams: ++teams, lastTeamId: first });
+      }
       if (teamId !== undefined) return;
     }
     const limit = Math.max(1, Math.min(atOnceMax, TEAMS_READ_MAX, Math.floor(TEAM_DAYS_READ / (range.to - range.from + 1))));
@@ -92,23 +99,39 @@ export class UsageReading {
       if (found.length === 0) return;
       teams += found.length;
       last = found.at(-1)!.team.teamId;
-      yield done({ rows: found.flatMap((one) => usageRows(one, question)), teams, lastTeamId: last });
+      const rows: UsageRow[] = [];
+      for (const one of found) {
+        const own = question.tags === true ? await this.#rowsOf(history, one, question) : usageRows(one, question);
+        if (isUnavailable(own)) return yield own;
+        rows.push(...own);
+      }
+      yield done({ rows, teams, lastTeamId: last });
       if (found.length < limit) return;
       // A store that answers synchronously would keep everyone else waiting until the last team.
       await nextTurn();
     }
   }
+
+  /** The days of a team with tags are read again, after what its tags have counted, which is then among them. */
+  async #rowsOf(history: UsageHistory, found: TeamDays, question: UsageQuestion): Promise<readonly UsageRow[] | StoreUnavailable> {
+    if (question.tags !== true) return usageRows(found, question);
+    const tagged = (await this.#tags?.days(found.team.teamId, question.range)) ?? [];
+    if (isUnavailable(tagged)) return tagged;
+    if (tagged.length === 0) return tagRows(found, [], question);
+    const again = await history.days(found.team.teamId, question.range);
+    return isUnavailable(again) ? again : tagRows(again ?? found, tagged, question);
+  }
 }
 
-function placeOf({ team_id: teamId, date, key_id: keyId }: UsageRow): UsagePlace {
-  return { teamId, row: { date, keyId } };
+function placeOf({ team_id: teamId, date, key_id: keyId, tag }: UsageRow): UsagePlace {
+  return { teamId, row: { date, keyId, ...(tag === undefined ? {} : { tag }) } };
 }
 
 function rowsBehind(rows: readonly UsageRow[], after: UsagePlace | undefined): readonly UsageRow[] {
   if (after === undefined || rows[0]?.team_id !== after.teamId) return rows;
   if (after.row === undefined) return [];
-  const { date, keyId } = after.row;
-  const at = rows.findIndex((row) => row.date === date && row.key_id === keyId);
+  const { date, keyId, tag } = after.row;
+  const at = rows.findIndex((row) => row.date === date && row.key_id === keyId && row.tag === tag);
   // The row itself may have been deleted: days are kept for a limited time.
   return at === -1 ? rows.filter((row) => (row.date ?? '') > (date ?? '')) : rows.slice(at + 1);
 }

@@ -1,6 +1,7 @@
 // Tags of requests: the word under which a caller has a request counted, such as one of its own customers.
 
 /** The header of every metered route; facades have their vendor's own besides. */
+export const TAG_FIELD = 'Lingate-Tag';
 export const TAG_HEADER = 'lingate-tag';
 /** What tags are counted under once a team has as many different ones as it may. */
 export const FURTHER_TAGS = '*';
@@ -15,6 +16,12 @@ export interface RequestTag {
   readonly name: string;
   /** How many different tags of the team are counted (`limits.tags`); further ones are counted under `FURTHER_TAGS`. */
   readonly distinctMax: number;
+}
+
+/** A tag as the caller sent it, and the name of its field. */
+export interface NamedTag {
+  readonly text: string;
+  readonly field: string;
 }
 
 const TAG = /^[!-~]{1,100}$/;

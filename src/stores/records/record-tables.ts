@@ -7,7 +7,9 @@ export type TagTable = (typeof TAG_TABLES)[number];
 const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals', ...TAG_TABLES] as const satisfies readonly RecordTable[];
 const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true };
 /** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
-const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, { readonly copied: boolean }>> = {
+const SHARED: Readonly<
+  Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, { readonly copied: boolean }>
+> = {
   totals: { copied: true },
   engines: { copied: true },
   requests: { copied: true },

@@ -9,7 +9,7 @@ import type { RedisWords } from './keyspace.ts';
 import { assertLayout } from './layout-version.ts';
 import { guardFields, creditField, packBooks, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { DUE_KEY, EVENTS_KEY, outboxKey, teamKeys, TRIES_KEY } from './redis-keys.ts';
+import { DUE_KEY, EVENTS_KEY, outboxKey, tableKey, teamKeys, TRIES_KEY } from './redis-keys.ts';
 import { connected, readRaw, RedisReader } from './redis-reader.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
 import { readContents } from './team-contents.ts';
@@ -125,7 +125,7 @@ function teamCommands(raw: WholeRawTeam, contents: TeamContents, nowMs: number):
   }
   if (days.length > 0) commands.push(['HSET', names.days, 'told', String(dayDone)]);
   commands.push(['DEL', names.tag_counts, names.tag_days]);
-  for (const { table, id, value } of tagRecords(contents.tags)) commands.push(['HSET', names[table], id, value]);
+  for (const { table, id, value } of tagRecords(contents.tags)) commands.push(['HSET', tableKey(whole.teamId, table), id, value]);
   drop(
     names.periods,
     [...fieldsOf(raw.periods).keys()].filter((name) => Number(name) >= number),

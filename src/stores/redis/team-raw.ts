@@ -46,7 +46,12 @@ export function packRequest(request: RequestContents): Buffer {
   if (word !== 'open') return DONE.pack({ state: STATES.indexOf(word), untilMs });
   const state = (tickets === undefined ? 0 : OPEN_COUNTED) + (ofAllowance ? OF_ALLOWANCE : 0) + (tag === undefined ? 0 : WITH_TAG);
   const counted = tickets === undefined ? [] : [packTickets(tickets, keyId)];
-  return Buffer.concat([OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }), ...counted, Buffer.from(keyId), ...packTag(tag)]);
+  return Buffer.concat([
+    OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }),
+    ...counted,
+    Buffer.from(keyId),
+    ...packTag(tag),
+  ]);
 }
 
 /** At the end of the record. */

@@ -93,7 +93,19 @@ export class RequestIds {
     const statement = over ? this.#sql.addOver : this.#sql.add;
     try {
       const written = tickets === undefined ? null : JSON.stringify(tickets);
-      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo, ofAllowance ? 1 : 0, written, tagColumn(tag));
+      statement.get(
+        requestId,
+        team.no,
+        state,
+        untilMs,
+        key,
+        characters,
+        priceMicro,
+        periodNo,
+        ofAllowance ? 1 : 0,
+        written,
+        tagColumn(tag),
+      );
     } catch (error) {
       // Ids repeat so rarely that handling an error is cheaper than counting changes every time.
       if (constraintViolationOf(error) === 'exists') return false;
