@@ -105,10 +105,14 @@ export {
   TRANSLATION_PROBLEMS,
   UNKNOWN_KEY,
 } from './domain/refusals.ts';
+export { tagSlot } from './domain/slots.ts';
+export { FURTHER_TAGS, readTag, TAG_FAULT } from './domain/request-tag.ts';
+export type { NamedTag, RequestTag, TagCount } from './domain/request-tag.ts';
 export { answered, isUnavailable, NoStoreError, StoreError } from './domain/store-unavailable.ts';
 export type { StoreUnavailable } from './domain/store-unavailable.ts';
 export { keyOfOptions, sameOptions, NOTHING_CHOSEN } from './domain/translation-options.ts';
 export { canonicalUlid } from './domain/ulid.ts';
+export { dateOf, readDayRange } from './domain/usage-days.ts';
 export { usageReport } from './domain/usage-report.ts';
 export type { UsageReport } from './domain/usage-report.ts';
 export type {
@@ -150,6 +154,7 @@ export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
 export type { IdempotencyRecords } from './ports/idempotency-records.ts';
 export type { EngineUse, EngineUsed, SentCharacters } from './ports/engine-use.ts';
 export type { SharedSecrets } from './ports/shared-secrets.ts';
+export type { TagDay, TagHistory } from './ports/tag-history.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/team-registry.ts';

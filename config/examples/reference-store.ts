@@ -53,6 +53,7 @@ import type {
   QuotaExceeded,
   RecordName,
   RecordSpace,
+  RequestTag,
   Reservation,
   Resolution,
   Standing,
@@ -132,6 +133,7 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
     resolve: (teamId, requestId, verdict, characters) =>
       account(teamId)?.resolve(requestId, verdict, clock.nowMs(), characters) ?? { kind: 'absent' },
     chargesParts: true,
+    countsTags: true,
   };
 }
 
@@ -271,6 +273,7 @@ type Entry =
       ofAllowance: boolean;
       period: Period;
       windows: CountedIn[];
+      tag: RequestTag | undefined;
     }
   | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
 
@@ -345,7 +348,7 @@ export class ReferenceAccount {
       const priceMicro = ofAllowance ? 0 : priceMicroOf(this.team.limits, answer.reservation.characters);
       const windows = windowed.flatMap((one) => one.windows);
       for (const window of windows) window.characters += answer.reservation.characters;
-      const held = { reservation: answer.reservation, priceMicro, ofAllowance, period: this.#period, windows };
+      const held = { reservation: answer.reservation, priceMicro, ofAllowance, period: this.#period, windows, tag: request.tag };
       this.#entries.push({ kind: 'open', requestId, keyId, ...held });
     } else {
       this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
@@ -613,10 +616,23 @@ export class ReferenceAccount {
     const key = this.#keys.find((one) => one.keyId === entry.keyId);
     const { period, keyId, ofAllowance } = entry;
     this.#history.charge({ period, keyId, isTest: key?.mode === 'test', ofAllowance, characters, micro, day: dayOf(nowMs) });
+    if (entry.tag !== undefined) this.#countTag(entry.tag, characters, dayOf(nowMs));
     // A charge to an ended period is only in the history.
     if (key === undefined || entry.period !== this.#period) return;
     key.characters += characters;
     key.requests += 1;
+  }
+
+  /** Under `*` if there are as many other tags as are counted. */
+  #countTag({ name, distinctMax }: RequestTag, characters: number, day: number): void {
+    const counts = this.records.tables.get('tag_counts') ?? new Map<string, string>();
+    const others = [...counts.keys()].filter((one) => one !== '*');
+    const tag = counts.has(name) || others.length < distinctMax ? name : '*';
+    const [last, had, requests] = (counts.get(tag) ?? `${day} 0 0`).split(' ').map(Number) as [number, number, number];
+    const earlier = this.records.tables.get('tag_days')?.get(tag);
+    const ended = `${last}:${had}:${requests}`;
+    if (last !== day) this.records.put('tag_days', tag, earlier === undefined ? ended : `${earlier} ${ended}`);
+    this.records.put('tag_counts', tag, last === day ? `${day} ${had + characters} ${requests + 1}` : `${day} ${characters} 1`);
   }
 
   #entry(requestId: string): Entry | undefined {

@@ -105,6 +105,7 @@ const ROUTES = {
         to: 'The last UTC day (inclusive); at most 400 days.',
         by: 'day (the default), month or total: the span of one row.',
         keys: 'true: one row for each key. false by default.',
+        tags: 'true: one row for each tag, and one for requests without a tag. false by default; not with keys.',
         team: 'Only this team.',
         cursor: PAGE.cursor,
         limit: 'The most rows of a page, 1 to 200; 50 by default. A page can be shorter and still have a next one. CSV has all rows.',

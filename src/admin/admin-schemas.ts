@@ -318,7 +318,14 @@ export const UsageRowAnswer = Type.Object({
   display: Type.Optional(Type.String({ description: "The key's first twelve characters." })),
   label: Type.Optional(Type.String()),
   mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
-  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  tag: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'Only with tags=true; null for requests without a tag, the rest of the total.',
+    }),
+  ),
+  test_character_count: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`. Not with tags=true.' }),
+  ),
   reference: Type.Optional(Type.String({ description: "The team's, if it has one; in CSV the last column, empty without one." })),
 });
 const orNull = <Schema extends TSchema>(schema: Schema, description: string) => Type.Union([schema, Type.Null()], { description });

@@ -56,7 +56,7 @@ function rowsOf(history: UsageHistory, question: InvoiceQuestion): RowsOfTeams<T
       find: (id) => oneTeam(history, id, range, span),
       page: (page) => pageOf(history, page, range, span),
       teamIdOf: ({ team }) => team.teamId,
-      rowsOf: invoicesOf,
+      rowsOf: (found) => found.flatMap(invoicesOf),
       placeOf: (invoice) => ({ teamId: invoice.teamId, row: invoice.period }),
       rowsAfter: (invoices, at) => invoices.filter(({ period }) => period > at),
     },

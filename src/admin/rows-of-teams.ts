@@ -35,7 +35,8 @@ export interface RowSource<Found, Row, At> {
   /** The next teams in the order of their ids; fewer than asked for only at the end. */
   readonly page: (page: TeamPage) => Promise<readonly Found[] | StoreUnavailable>;
   readonly teamIdOf: (found: Found) => string;
-  readonly rowsOf: (found: Found) => readonly Row[];
+  /** In the same order; may read more of the store. */
+  readonly rowsOf: (found: readonly Found[]) => readonly Row[] | Promise<readonly Row[] | StoreUnavailable>;
   readonly placeOf: (row: Row) => RowPlace<At>;
   /** Of a team's rows, those after this one, which may have been deleted meanwhile. */
   readonly rowsAfter: (rows: readonly Row[], at: At) => readonly Row[];
@@ -78,7 +79,11 @@ export class RowsOfTeams<Found, Row, At> {
       if (isUnavailable(found)) return yield found;
       if (found === undefined && teamId !== undefined) return yield { kind: 'no_such_team', teamId };
       // A team that was deleted since the previous page has no rows left.
-      if (found !== undefined) yield done({ rows: this.#rest(rowsOf(found), first, after), teams: ++teams, lastTeamId: first });
+      if (found !== undefined) {
+        const rows = await rowsOf([found]);
+        if (isUnavailable(rows)) return yield rows;
+        yield done({ rows: this.#rest(rows, first, after), teams: ++teams, lastTeamId: first });
+      }
       if (teamId !== undefined) return;
     }
     const limit = Math.max(1, Math.min(atOnceMax, this.#source.atOnceMax));
@@ -88,7 +93,9 @@ export class RowsOfTeams<Found, Row, At> {
       if (found.length === 0) return;
       teams += found.length;
       last = teamIdOf(found.at(-1)!);
-      yield done({ rows: found.flatMap(rowsOf), teams, lastTeamId: last });
+      const rows = await rowsOf(found);
+      if (isUnavailable(rows)) return yield rows;
+      yield done({ rows, teams, lastTeamId: last });
       if (found.length < limit) return;
       // A store that answers synchronously would keep everyone else waiting until the last team.
       await nextTurn();

@@ -10,10 +10,12 @@ const KEY_COLUMNS = ['key_id', 'display', 'label', 'mode'] as const satisfies re
 
 /** At the end, so that the others keep their places. */
 const LAST_COLUMNS = ['test_character_count', 'reference'] as const satisfies readonly (keyof UsageRow)[];
+const TAG_COLUMNS = ['tag', 'reference'] as const satisfies readonly (keyof UsageRow)[];
 
 /** Writes rows as lines; `head` is the first line. */
-export function usageCsv({ keys }: Pick<UsageQuestion, 'keys'>) {
-  const columns: readonly (keyof UsageRow)[] = [...COLUMNS, ...(keys ? KEY_COLUMNS : []), ...LAST_COLUMNS];
+export function usageCsv({ keys, tags = false }: Pick<UsageQuestion, 'keys' | 'tags'>) {
+  const last = tags ? TAG_COLUMNS : LAST_COLUMNS;
+  const columns: readonly (keyof UsageRow)[] = [...COLUMNS, ...(keys ? KEY_COLUMNS : []), ...last];
   return {
     head: csvLine(columns),
     lines: (rows: readonly UsageRow[]): string => rows.map((row) => csvLine(columns.map((name) => row[name]))).join(''),

@@ -1,17 +1,21 @@
 // Reads usage by day and period for operators: of one team, of all teams in pages, or of all teams in bounded memory.
 import type { DayRange } from '../domain/usage-days.ts';
 import type { PeriodUse, TeamDays, UsageHistory } from '../ports/usage-history.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { TagHistory } from '../ports/tag-history.ts';
 import { ofTeam } from './admin-result.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
 import { RowsOfTeams } from './rows-of-teams.ts';
 import type { RowPage, RowPart, RowPlace } from './rows-of-teams.ts';
-import { usageRows } from './usage-rows.ts';
+import { tagRows, usageRows } from './usage-rows.ts';
 import type { UsageQuestion, UsageRow } from './usage-rows.ts';
 
-/** Which row of a team: its date, and in rows of keys its key. */
+/** Which row of a team: its date, in rows of keys its key, in rows of tags its tag. */
 interface UsageRowAt {
   readonly date: string | null;
   readonly keyId: string | undefined;
+  readonly tag?: string | null | undefined;
 }
 
 /** A page of rows. */
@@ -27,10 +31,12 @@ const TEAMS_READ_MAX = 100;
 
 export class UsageReading {
   readonly #history: UsageHistory | undefined;
+  readonly #tags: TagHistory | undefined;
 
   /** `undefined` if the store keeps no history. */
-  constructor(history: UsageHistory | undefined) {
+  constructor(history: UsageHistory | undefined, tags?: TagHistory) {
     this.#history = history;
+    this.#tags = tags;
   }
 
   async days(teamId: string, range: DayRange): Promise<AdminResult<TeamDays>> {
@@ -44,34 +50,56 @@ export class UsageReading {
 
   /** At most `limit` rows, see `RowsOfTeams`. */
   async page(question: UsageQuestion, after: UsagePlace | undefined, limit: number): Promise<AdminResult<UsagePage>> {
-    return this.#history === undefined ? NO_HISTORY : rowsOf(this.#history, question).page(after, limit);
+    return this.#history === undefined ? NO_HISTORY : this.#rowsOf(this.#history, question).page(after, limit);
   }
 
   /** All rows, in parts; ends after the first part that is a refusal. */
   async *walk(question: UsageQuestion): AsyncGenerator<AdminResult<RowPart<UsageRow>>, void, void> {
     if (this.#history === undefined) yield NO_HISTORY;
-    else yield* rowsOf(this.#history, question).walk();
+    else yield* this.#rowsOf(this.#history, question).walk();
+  }
+
+  #rowsOf(history: UsageHistory, question: UsageQuestion): RowsOfTeams<TeamDays, UsageRow, UsageRowAt> {
+    const { range, teamId } = question;
+    return new RowsOfTeams(
+      {
+        atOnceMax: Math.min(TEAMS_READ_MAX, Math.floor(TEAM_DAYS_READ / (range.to - range.from + 1))),
+        find: (id) => history.days(id, range),
+        page: (page) => history.pageDays(page, range),
+        teamIdOf: ({ team }) => team.teamId,
+        rowsOf: (found) =>
+          question.tags === true ? this.#tagged(history, found, question) : found.flatMap((days) => usageRows(days, question)),
+        placeOf: ({ team_id: id, date, key_id: keyId, tag }) => ({
+          teamId: id,
+          row: { date, keyId, ...(tag === undefined ? {} : { tag }) },
+        }),
+        rowsAfter,
+      },
+      teamId,
+    );
+  }
+
+  /** The days of a team with tags are read again, after what its tags have counted, which is then among them. */
+  async #tagged(
+    history: UsageHistory,
+    teams: readonly TeamDays[],
+    question: UsageQuestion,
+  ): Promise<readonly UsageRow[] | StoreUnavailable> {
+    const rows: UsageRow[] = [];
+    for (const found of teams) {
+      const { teamId } = found.team;
+      const tagged = (await this.#tags?.days(teamId, question.range)) ?? [];
+      if (isUnavailable(tagged)) return tagged;
+      const again = tagged.length === 0 ? found : await history.days(teamId, question.range);
+      if (isUnavailable(again)) return again;
+      rows.push(...tagRows(again ?? found, tagged, question));
+    }
+    return rows;
   }
 }
 
-function rowsOf(history: UsageHistory, question: UsageQuestion): RowsOfTeams<TeamDays, UsageRow, UsageRowAt> {
-  const { range, teamId } = question;
-  return new RowsOfTeams(
-    {
-      atOnceMax: Math.min(TEAMS_READ_MAX, Math.floor(TEAM_DAYS_READ / (range.to - range.from + 1))),
-      find: (id) => history.days(id, range),
-      page: (page) => history.pageDays(page, range),
-      teamIdOf: ({ team }) => team.teamId,
-      rowsOf: (days) => usageRows(days, question),
-      placeOf: ({ team_id: id, date, key_id: keyId }) => ({ teamId: id, row: { date, keyId } }),
-      rowsAfter,
-    },
-    teamId,
-  );
-}
-
-function rowsAfter(rows: readonly UsageRow[], { date, keyId }: UsageRowAt): readonly UsageRow[] {
-  const at = rows.findIndex((row) => row.date === date && row.key_id === keyId);
+function rowsAfter(rows: readonly UsageRow[], { date, keyId, tag }: UsageRowAt): readonly UsageRow[] {
+  const at = rows.findIndex((row) => row.date === date && row.key_id === keyId && row.tag === tag);
   // The row itself may have been deleted: days are kept for a limited time.
   return at === -1 ? rows.filter((row) => (row.date ?? '') > (date ?? '')) : rows.slice(at + 1);
 }

@@ -4,6 +4,7 @@ import { dateIn } from '../domain/usage-days.ts';
 import type { DayRange, UsageSpan } from '../domain/usage-days.ts';
 import type { KeyRecord, Team } from '../ports/team-registry.ts';
 import type { KeyDay, TeamDays } from '../ports/usage-history.ts';
+import type { TagDay } from '../ports/tag-history.ts';
 import type { UsageRowAnswer } from './admin-schemas.ts';
 
 /** The query. */
@@ -12,6 +13,8 @@ export interface UsageQuestion {
   readonly by: UsageSpan;
   /** One row for each key instead of one for each team. */
   readonly keys: boolean;
+  /** One row for each tag, and one for what has none, instead of one for each team. Not with `keys`. */
+  readonly tags?: boolean;
   /** Only this team. */
   readonly teamId: string | undefined;
 }
@@ -35,6 +38,40 @@ export function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey }: U
     else for (const key of keys) if (counted.has(key.keyId)) rows.push(rowOf(team, date, counted.get(key.keyId)!, key));
   }
   return rows;
+}
+
+/**
+ * Rows of tags, in order of their names, then one for requests without a tag: the rest of what the team has used, so that they add up to
+ * that. `tagged` was read before the days.
+ */
+export function tagRows({ team, days }: TeamDays, tagged: readonly TagDay[], { by }: UsageQuestion): UsageRow[] {
+  const ofDates = new Map<string | null, Map<string | null, Count>>();
+  const untagged = new Map<string | null, Count>();
+  for (const [date, counted] of datesOf(days, by, new Set())) {
+    ofDates.set(date, new Map());
+    untagged.set(date, sumOf(counted.values()));
+  }
+  for (const { tag, day, characters, requests } of tagged) {
+    const date = dateIn(by, day);
+    const [rest, counts] = [untagged.get(date), ofDates.get(date)];
+    // The days of a team whose deletion has just begun are gone.
+    if (rest === undefined || counts === undefined) continue;
+    const count = counts.get(tag) ?? { characters: 0, requests: 0, ofTests: 0 };
+    counts.set(tag, count);
+    add(count, { characters, requests, ofTests: 0 });
+    add(rest, { characters: -characters, requests: -requests, ofTests: 0 });
+  }
+  return [...ofDates].flatMap(([date, counts]) => {
+    const rest = untagged.get(date)!;
+    const named = [...counts].toSorted(([one], [other]) => (one! < other! ? -1 : 1));
+    const all = rest.requests > 0 ? [...named, [null, rest] as const] : named;
+    return all.map(([tag, count]) => tagRowOf(team, date, tag, count));
+  });
+}
+
+function tagRowOf({ teamId, name, reference, plan }: Team, date: string | null, tag: string | null, count: Count): UsageRow {
+  const row = { team_id: teamId, name, plan, date, character_count: count.characters, request_count: count.requests };
+  return { ...row, tag, ...(reference === undefined ? {} : { reference }) };
 }
 
 type CountsOfKeys = Map<string, Count>;

@@ -25,6 +25,7 @@ import type { RecordSpace } from '../ports/record-space.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { TagHistory } from '../ports/tag-history.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
@@ -44,6 +45,7 @@ export interface AdminParts extends OpenOperators {
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
   readonly history: UsageHistory | undefined;
+  readonly tags: TagHistory;
   readonly refusals: RefusalDays;
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
@@ -99,6 +101,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
     operators,
     teams,
     history,
+    tags,
     audit,
     idempotency,
     processes,
@@ -114,7 +117,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const now = (): number => performance.now();
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals: options.refusals });
   const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
-  const usage = new UsageReading(history);
+  const usage = new UsageReading(history, tags);
   const invoices = new InvoiceReading(history);
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });

@@ -76,6 +76,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             teams: serving.teams,
             glossaries: serving.glossaries,
             history: serving.history,
+            tags: serving.tags,
             refusals: serving.refusals,
             audit: serving.audit,
             idempotency: serving.idempotency,

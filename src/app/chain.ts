@@ -133,6 +133,7 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
     teams: parts.store.teams,
+    tags: parts.store.tags,
     languages: (x) => (x === undefined ? parts.offers.current.any : offerFor(x, parts.offers.current)).languages,
     engineCanFor(x, sourceLang, targetLang, wants) {
       const offer = offerFor(x, parts.offers.current);
@@ -223,6 +224,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
       cache: keys,
       client,
       leaseMs: config.limits.leaseMs,
+      tagsMax: config.limits.tags,
       rateLimitHeaders: config.limits.rateLimitHeaders,
       offers,
       onNoPlan: onceOnly(() => parts.log.warn('the store does not report plans: routing rules with plans match no team')),

@@ -40,6 +40,7 @@ import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { TagHistory } from '../ports/tag-history.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
 import { BusyTeams } from '../runtime/busy-teams.ts';
@@ -69,6 +70,7 @@ export interface Serving {
   readonly teams: TeamRegistry;
   /** `undefined` if the store keeps none. */
   readonly history: UsageHistory | undefined;
+  readonly tags: TagHistory;
   readonly refusals: RefusalDays;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
@@ -122,6 +124,7 @@ class OpenServing implements Serving {
   readonly pluginApis: PluginApis;
   readonly teams: TeamRegistry;
   readonly history: UsageHistory | undefined;
+  readonly tags: TagHistory;
   readonly refusals: PendingRefusals;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
@@ -162,6 +165,7 @@ class OpenServing implements Serving {
     this.pluginApis = opened.plugins;
     this.teams = opened.store.teams;
     this.history = opened.store.history;
+    this.tags = opened.store.tags;
     const days = new RecordRefusals(opened.store.records, opened.config.history.days);
     const refusals = new PendingRefusals({ days, nowMs: opened.nowMs });
     this.refusals = refusals;

@@ -129,6 +129,7 @@ export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>
   'limits.unknown_keys_per_minute': (c) => c.limits.unknownKeysPerMinute,
   'limits.rate_limit_headers': (c) => c.limits.rateLimitHeaders,
   'limits.glossary_bytes': (c) => c.limits.glossaryBytes,
+  'limits.tags': (c) => c.limits.tags,
   'team_metrics.every_seconds': (c) => c.teamMetrics?.everyMs,
   'team_metrics.teams_max': (c) => c.teamMetrics?.teamsMax,
   'team_metrics.quota_used_percent': (c) => c.teamMetrics?.quotaUsedRatio,

@@ -206,6 +206,8 @@ function toLimits(limits: ConfigFile['limits'], timeoutMs: number) {
     rateLimitHeaders: limits.rate_limit_headers,
     /** UTF-8 bytes of all entries of a team's glossaries. */
     glossaryBytes: limits.glossary_bytes,
+    /** How many different tags of a team are counted. */
+    tags: limits.tags,
   };
 }
 

@@ -1,6 +1,7 @@
 // What a request collects on its way: the slots through which steps pass data, and the numbers that are logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
+import type { NamedTag } from './request-tag.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { TranslateRequest } from './translate-request.ts';
 
@@ -19,6 +20,9 @@ export const translateRequestSlot = reserveSlot<TranslateRequest>('translate req
 
 /** The team's plan, if the admission was asked to report it; '' if the store does not report it. */
 export const planSlot = reserveSlot<string>('plan');
+
+/** The request's tag in the vendor's own form, set by the fronts that have one; `Lingate-Tag` comes before it. */
+export const tagSlot = reserveSlot<NamedTag>('tag');
 
 /** The request's trace; set only if it is sampled. */
 export const traceSlot = reserveSlot<RequestTrace>('trace');

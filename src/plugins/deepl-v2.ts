@@ -2,8 +2,9 @@
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
+import { customTags } from './deepl-v2/custom-tags.ts';
 import { languages, usage } from './deepl-v2/deepl-reports.ts';
-import { AUTHENTICATED, PROBLEM_FORM } from './deepl-v2/deepl-request.ts';
+import { AUTHENTICATED, PROBLEM_FORM, tagStep } from './deepl-v2/deepl-request.ts';
 import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
 import { glossaries } from './deepl-v2/glossary-routes.ts';
 import { resourceLanguages } from './deepl-v2/resource-languages.ts';
@@ -87,11 +88,12 @@ export default definePlugin({
   options: DeepLOptions,
   setup({ attempt_timeout_ms: attemptMs, default_variants: variants, style_rules: style, markup }, host) {
     const parts = [
-      { routes: [], steps: () => [idStep('deepl-trace-id', 'X-Trace-ID')] },
+      { routes: [], steps: () => [idStep('deepl-trace-id', 'X-Trace-ID'), tagStep()] },
       translate(host, { attemptMs, variants, passesStyle: style === 'pass', isMarkupFree: markup === 'free' }),
       languages(host),
       resourceLanguages(host, style === 'pass'),
       usage(),
+      customTags(),
       glossaries(host),
       absentForKeys('deepl-not-offered', NOT_HERE, AUTHENTICATED, OTHERS),
       absent('deepl-no-endpoint', NOT_HERE, ['access-log', 'deepl-trace-id'], BELOW),

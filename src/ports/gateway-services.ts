@@ -10,6 +10,7 @@ import type { EngineGlossary, TranslationOptions } from '../domain/translation-o
 import type { AccessTokens } from './access-tokens.ts';
 import type { EngineCapabilities, Translation } from './engine.ts';
 import type { GlossaryStore } from './glossary-store.ts';
+import type { TagHistory } from './tag-history.ts';
 import type { TeamRegistry } from './team-registry.ts';
 
 /** What the gateway offers to the steps of plugin routes. */
@@ -29,6 +30,8 @@ export interface GatewayServices {
   /** Several dictionaries of a team merged into one: the first that has a term wins. `undefined` if one is gone. */
   mergedGlossary(teamId: string, dictionaryIds: readonly string[]): Promise<EngineGlossary | undefined | StoreUnavailable>;
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'usage'>;
+  /** What teams have used by tag and day. */
+  readonly tags: TagHistory;
   /**
    * Call it for each request, because the list can be reloaded. With a request: what its team's plan can reach. Without one, or
    * before the admission: what any plan can.

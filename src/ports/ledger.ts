@@ -1,5 +1,6 @@
 // The ledger: one atomic admission per request, and the settlement of what it reserved. This is the contract for every store.
 import type { GlossaryReference } from '../domain/charge.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { WindowNumber } from '../domain/window-limits.ts';
@@ -40,6 +41,8 @@ export interface AdmissionRequest {
   readonly scope?: string | undefined;
   /** Whether to report the team's plan. Omitted if nothing depends on it. */
   readonly reportPlan?: true | undefined;
+  /** Under what to count the request if it is charged. Only for a ledger that `countsTags`. */
+  readonly tag?: RequestTag | undefined;
 }
 
 /** Identifies a reservation to settle. */
@@ -204,7 +207,8 @@ export type Verdict = 'commit' | 'release';
  * The state of an id after a settlement. Each id has one terminal state; settling it again reports that state and changes
  * nothing, whatever part of the characters the repetition names.
  *
- * - `committed`: its characters and one request are charged to the period and key they were reserved for; credit is deducted.
+ * - `committed`: its characters and one request are charged to the period and key they were reserved for; credit is deducted. They
+ *   are counted for the day of the commit (`UsageHistory`), and for the reservation's tag (`RecordTable`, `tag_counts`).
  *   If the commit names fewer characters than were reserved, the rest is released in the same operation, with the credit it
  *   held: the price of a part is the reserved price divided by the reserved characters, times the part, which is always a whole
  *   number. A part of 0 still counts its request. What is not charged comes back to the windows, too.
@@ -284,6 +288,8 @@ export interface Ledger {
   check?(asked: AskedCheck): void;
   /** Whether a commit may charge less than was reserved. Without it, everything reserved is charged and reported as charged. */
   readonly chargesParts?: boolean;
+  /** Whether it counts charges by tag and day. Without it, tags are ignored. */
+  readonly countsTags?: boolean;
 }
 
 /** Settles reservations for the chain: accepts each verdict at once and retries in the background until the ledger has it. */

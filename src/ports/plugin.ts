@@ -136,4 +136,5 @@ export interface PluginLedger {
   resolve(teamId: string, requestId: string, verdict: Verdict, characters?: number): Resolution | Promise<Resolution>;
   check?(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
   readonly chargesParts?: boolean;
+  readonly countsTags?: boolean;
 }

@@ -26,6 +26,14 @@ export type RecordTable =
   | 'totals'
   /** By date: how many requests were refused, by code (stores/records/record-refusals.ts). */
   | 'refusals'
+  /**
+   * By tag, what was charged on the newest day on which anything was: `DAY CHARACTERS REQUESTS`, whole numbers, the day as days since
+   * 1970. Commits write it, in the operation that charges. Each of a team's tags has one; the rules are those of `countTag`
+   * (stores/records/tag-counts.ts).
+   */
+  | 'tag_counts'
+  /** By tag, the days before: `DAY:CHARACTERS:REQUESTS`, separated by spaces; a day that was counted again has more than one. */
+  | 'tag_days'
   /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
   | 'gateways'
   /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */

@@ -6,6 +6,7 @@ import type { Micro } from '../domain/money.ts';
 import type { WantedFact } from '../domain/wanted-facts.ts';
 import type { PeriodCredit } from '../domain/period-credit.ts';
 import type { TeamLimits } from '../domain/plan.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
 import type { StoredCounts } from '../domain/window-counts.ts';
 import type { WindowSubject, WindowTickets } from '../domain/window-limits.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
@@ -52,6 +53,8 @@ export interface TeamContents {
   readonly toldRefusals: readonly ToldRefusal[];
   /** How many requests were refused, by date; records as the store has them (stores/records/record-refusals.ts). */
   readonly refusals: ReadonlyMap<string, string>;
+  /** What was charged by tag and day; records as the store has them (`RecordTable`), by table and tag. */
+  readonly tags: TagContents;
   /** Request ids, sorted. */
   readonly requests: readonly RequestContents[];
   /** In order of creation. */
@@ -59,6 +62,8 @@ export interface TeamContents {
   /** The stored byte total of all dictionaries. */
   readonly glossaryBytes: number;
 }
+
+export type TagContents = Readonly<Record<'tag_counts' | 'tag_days', Readonly<Record<string, string>>>>;
 
 export interface SubjectCounts {
   readonly subject: WindowSubject;
@@ -115,6 +120,8 @@ export interface RequestContents {
   readonly ofAllowance: boolean;
   /** If it was counted in the windows of any subject. */
   readonly tickets?: WindowTickets | undefined;
+  /** Of an open reservation. */
+  readonly tag?: RequestTag | undefined;
 }
 
 export interface GlossaryContents extends Omit<GlossaryRecord, 'dictionaries'> {

@@ -11,6 +11,7 @@ import type { Ledger } from './ledger.ts';
 import type { Outbox } from './outbox.ts';
 import type { RecordSpace } from './record-space.ts';
 import type { SharedSecrets } from './shared-secrets.ts';
+import type { TagHistory } from './tag-history.ts';
 import type { TeamRegistry } from './team-registry.ts';
 import type { UsageHistory } from './usage-history.ts';
 
@@ -48,12 +49,13 @@ export interface Store {
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
   readonly records: RecordSpace;
-  /** These five are written over the record space (stores/records/over-records.ts). */
+  /** These six are written over the record space (stores/records/over-records.ts). */
   readonly glossaries: GlossaryStore;
   readonly gateways: GatewayRecords;
   readonly idempotency: IdempotencyRecords;
   readonly secrets: SharedSecrets;
   readonly engineUse: EngineUse;
+  readonly tags: TagHistory;
   /** Without it, only the current period's counts exist. */
   readonly history?: UsageHistory;
   /** Without it, no events are sent. */

@@ -19,6 +19,7 @@ import {
   neededScopeSlot,
   planSlot,
   requestStatsSlot,
+  tagSlot,
   traceSlot,
 } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
@@ -35,6 +36,8 @@ import {
 } from '../domain/refusals.ts';
 import { CLOSED } from '../domain/scopes.ts';
 import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
+import { readTag, TAG_FAULT, TAG_FIELD, TAG_HEADER } from '../domain/request-tag.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
 import { quotaKind } from '../domain/limits.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
@@ -59,6 +62,8 @@ export interface AdmitOptions {
   /** Reads a request's address, for keys that are restricted to certain ones. */
   readonly client: ClientAddressReader;
   readonly leaseMs: number;
+  /** How many different tags of a team are counted; further ones are counted together. */
+  readonly tagsMax: number;
   /** Whether answers report the rate limit. */
   readonly rateLimitHeaders: boolean;
   /** What is offered may depend on the team's plan, which the store must then report. */
@@ -80,7 +85,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
   return {
     kind: 'body',
     name: 'admit',
-    headers: client.fields,
+    headers: [...client.fields, TAG_HEADER],
     run(x) {
       readWanted(x, x.need(keyOwnerSlot), client);
       return ask(x, options);
@@ -125,6 +130,9 @@ class PendingAdmission implements AskedAdmission {
   readonly reportPlan: true | undefined;
   readonly address: string | undefined;
   readonly scope: string | undefined;
+  readonly tag: RequestTag | undefined;
+  /** A malformed tag, answered like a fault in the body. */
+  readonly tagRefusal: Refusal | undefined;
   readonly charge: Charge | undefined;
   readonly options: AdmitOptions;
   readonly startedAtMs: number;
@@ -138,10 +146,14 @@ class PendingAdmission implements AskedAdmission {
     this.teamId = owner.teamId;
     this.keyId = owner.keyId;
     this.characters = charge?.characters;
-    this.reserve = charge !== undefined && charge.reserve;
-    this.charged = charge?.charged;
+    const tag = tagOf(x, options.tagsMax);
+    const isSound = tag === undefined || 'name' in tag;
+    this.tag = isSound ? tag : undefined;
+    this.tagRefusal = isSound ? undefined : tag;
+    this.reserve = charge !== undefined && charge.reserve && isSound;
+    this.charged = this.reserve ? charge?.charged : undefined;
     this.leaseMs = options.leaseMs;
-    this.glossary = charge?.glossary;
+    this.glossary = this.reserve ? charge?.glossary : undefined;
     this.reportRate = options.rateLimitHeaders;
     this.reportPlan = options.offers.current.byPlan ? true : undefined;
     this.address = x.get(clientAddressSlot);
@@ -194,7 +206,17 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   const again = asking.reportPlan === undefined ? undefined : judgedAgain(x, asking, admission);
   if (again !== undefined) return again;
   if (admission.kind === 'rate_limited') options.full.note(asking, admission, asking.startedAtMs);
-  return admission.kind === 'admitted' ? charge?.refusal : refusalOf(x, admission, asking);
+  return admission.kind === 'admitted' ? (charge?.refusal ?? asking.tagRefusal) : refusalOf(x, admission, asking);
+}
+
+/** A refusal if it is none. */
+function tagOf(x: Exchange, distinctMax: number): RequestTag | Refusal | undefined {
+  const own = x.head.headers[TAG_HEADER];
+  const sent = own === undefined ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
+  if (sent === undefined) return undefined;
+  const name = readTag(sent.text);
+  if (name === null) return refuse('validation_error', `${sent.field}: ${TAG_FAULT}.`);
+  return name === undefined ? undefined : { name, distinctMax };
 }
 
 /** Stores the plan and judges the request again with it. */

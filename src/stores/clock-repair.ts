@@ -7,6 +7,7 @@ import { REMEMBER_MS } from '../domain/reservation.ts';
 import type { EventFacts } from '../ports/outbox.ts';
 import type { KeyContents, LastCounts, MendedTeam, PeriodContents, RequestContents, TeamContents } from '../ports/store-contents.ts';
 import type { KeyDay } from '../ports/usage-history.ts';
+import { tagsUntil } from './records/tag-counts.ts';
 
 /** Clocks of servers differ by less; what begins later than this from now was begun by a wrong clock. */
 const AHEAD_MS = 60_000;
@@ -66,6 +67,7 @@ export function repairOf(
         heldCharacters: key.heldCharacters === undefined ? undefined : sumOf(open.filter(({ keyId }) => keyId === key.keyId)),
       })),
       days,
+      tags: tagsUntil(contents.tags, dayOf(nowMs)),
       dayDone: Math.min(contents.dayDone, dayOf(nowMs) - 1),
       periods: contents.periods.filter(({ number }) => number < period.number),
       toldPercents: [...contents.toldPercents.filter(({ number }) => number < period.number), ...told],

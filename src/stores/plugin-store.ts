@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export function fromPlugin(store: PluginStore): Store {
-  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags } = store;
   return {
     keys,
     ledger: withCallbacks(store.ledger),
@@ -15,6 +15,7 @@ export function fromPlugin(store: PluginStore): Store {
     idempotency,
     secrets,
     engineUse,
+    tags,
     ...(history === undefined ? {} : { history }),
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
@@ -54,6 +55,7 @@ export function withCallbacks(ledger: PluginLedger): Ledger {
     resolve: (asked) => answer(asked, 'resolve', () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
     ...(ledger.check === undefined ? {} : { check: (asked) => answer(asked, 'check', () => ledger.check!(asked)) }),
     chargesParts: ledger.chargesParts === true,
+    countsTags: ledger.countsTags === true,
   };
 }
 

@@ -13,6 +13,7 @@ import { keySubject, windowLimits } from '../domain/window-limits.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
 import { isAhead } from './clock-repair.ts';
+import { readTagCount, readTagDays } from './records/tag-counts.ts';
 import { readRefusals } from './records/record-refusals.ts';
 
 /** The parts of a finding other than its team. */
@@ -38,6 +39,7 @@ export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportF
   judgeWindowCounts(contents, found);
   judgeGlossaries(contents, found);
   judgeRefusals(contents, found);
+  judgeTags(contents, found);
 }
 
 function judgeLimits(limits: TeamLimits, whose: string, found: Found): void {
@@ -236,6 +238,20 @@ function judgeRefusals({ refusals, toldRefusals, keys, period }: TeamContents, f
   for (const [date, text] of refusals) {
     if (dayOfDate(date) === undefined) found('refusals', `it has refusals of "${date}", which is no day`);
     if (!areCounts(text)) found('refusals', `the refusals of ${date} are not whole numbers`);
+  }
+}
+
+/** What is counted by tag was counted for the team on that day, too. */
+function judgeTags({ tags, days }: TeamContents, found: Found): void {
+  const counts = Object.values(tags.tag_counts).map((text) => readTagCount(text)!);
+  const all = [...counts, ...Object.values(tags.tag_days).flatMap((text) => readTagDays(text))];
+  if (!all.every(({ day, characters, requests }) => [day, characters, requests].every(isCount) && requests > 0))
+    found('tag', 'a tag has counts that are not whole numbers');
+  if (Object.keys(tags.tag_days).some((tag) => tags.tag_counts[tag] === undefined)) found('tag', 'there are days of a tag without counts');
+  for (const [day, ofTags] of Map.groupBy(all, (one) => one.day)) {
+    const ofTeam = days.filter((one) => one.day === day);
+    const [tagged, charged] = [ofTags, ofTeam].map((rows) => sumOf(rows.map(({ characters }) => characters))) as [number, number];
+    if (tagged > charged) found('tag', `on day ${day} its tags have ${tagged} characters, its keys ${charged}`);
   }
 }
 

@@ -32,6 +32,7 @@ import { reportContract } from './store/report-contract.ts';
 import { resolutionContract, resolvedIdsContract } from './store/resolution-contract.ts';
 import { periodUseContract } from './store/period-use-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
+import { tagContract } from './store/tag-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
 import { testKeysContract } from './store/test-keys-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
@@ -78,6 +79,7 @@ const PARTS: readonly Part[] = [
   { title: 'limits by minute to month', part: windowContract, needs: ({ teams }) => teams.updateKey !== undefined },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract, needs: ({ history }) => history !== undefined },
+  { title: 'usage by tag', part: tagContract, needs: ({ ledger, history }) => ledger.countsTags === true && history !== undefined },
   { title: 'usage by period', part: periodUseContract, needs: ({ history }) => history !== undefined },
   { title: 'what invoices need of periods', part: invoiceContract, needs: ({ history }) => history?.pagePeriods !== undefined },
   { title: 'audit', part: auditContract, needs: ({ audit }) => audit !== undefined },

@@ -220,6 +220,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       teams: store.teams,
       glossaries: store.glossaries,
       history: store.history,
+      tags: store.tags,
       refusals: refusalDaysOf(store, config),
       audit: store.audit,
       idempotency: store.idempotency,

@@ -43,6 +43,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     teams: store.teams,
     glossaries: store.glossaries,
     history: store.history,
+    tags: store.tags,
     refusals: new RecordRefusals(store.records, config.history.days),
     audit: store.audit,
     idempotency: store.idempotency,

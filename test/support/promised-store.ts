@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
 import type { Store } from '../../src/ports/store.ts';
 
 export function promisedStore(store: Store): PluginStore {
-  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags } = store;
   return {
     keys,
     ledger: promisedLedger(store.ledger),
@@ -15,6 +15,7 @@ export function promisedStore(store: Store): PluginStore {
     idempotency,
     secrets,
     engineUse,
+    tags,
     ...(history === undefined ? {} : { history }),
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
@@ -29,6 +30,7 @@ export function promisedLedger(ledger: Ledger): PluginLedger {
     resolve: (teamId, requestId, verdict, characters) =>
       promised((asked) => ledger.resolve({ teamId, requestId, verdict, characters, ...asked })),
     ...(ledger.chargesParts === undefined ? {} : { chargesParts: ledger.chargesParts }),
+    ...(ledger.countsTags === undefined ? {} : { countsTags: ledger.countsTags }),
     ...(ledger.check === undefined ? {} : { check: (check) => promised((asked) => ledger.check!({ ...check, ...asked })) }),
   };
 }

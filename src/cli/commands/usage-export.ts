@@ -11,7 +11,7 @@ import { given, readTeam } from '../operand.ts';
 import { valueOf, withStore } from '../with-store.ts';
 
 export const usageExport: Command = {
-  usage: '--from D --to D [--by day|month|total] [--keys] [--team TEAM] [--csv]',
+  usage: '--from D --to D [--by day|month|total] [--keys | --tags] [--team TEAM] [--csv]',
   about:
     'Days are UTC; first and last are included, at most 400 days. There are no lines without usage. CSV cells that a ' +
     'spreadsheet would run as formulas get an apostrophe in front.',
@@ -20,6 +20,7 @@ export const usageExport: Command = {
     to: { kind: 'text', value: 'D', summary: 'the last day (inclusive)', required: true },
     by: { kind: 'text', value: 'SPAN', summary: `the span of one line: ${USAGE_SPANS.join(', ')}`, fallback: 'day' },
     keys: { kind: 'switch', summary: 'one line for each key' },
+    tags: { kind: 'switch', summary: 'one line for each tag, and one for requests without a tag' },
     team: { kind: 'text', value: 'TEAM', summary: 'only this team', fallback: 'all teams' },
     csv: { kind: 'switch', summary: 'write CSV with a header line' },
   },
@@ -29,13 +30,14 @@ export const usageExport: Command = {
   ],
   async run(context) {
     if (context.json && context.on('csv')) throw new UsageError('--csv and --json exclude each other; give one of them');
+    if (context.on('keys') && context.on('tags')) throw new UsageError('--keys and --tags exclude each other; give one of them');
     const question = questionOf(context);
     const form = context.json ? jsonForm() : context.on('csv') ? csvForm(question) : textForm(question);
-    await withStore(context, async ({ history }) => {
+    await withStore(context, async ({ history, tags }) => {
       const progress = new Progress(context.io);
       let [began, rows] = [false, 0];
       try {
-        for await (const result of new UsageReading(history).walk(question)) {
+        for await (const result of new UsageReading(history, tags).walk(question)) {
           const part = valueOf(result);
           // Not before the first result: if nothing can be read, standard output stays empty.
           if (!began) context.io.out(form.head);
@@ -63,7 +65,7 @@ function questionOf(context: CommandContext): UsageQuestion {
   }
   const by = context.text('by') ?? 'day';
   if (!isSpan(by)) throw new UsageError(`--by ${JSON.stringify(by)} must be one of ${USAGE_SPANS.join(', ')}`);
-  return { range, by, keys: context.on('keys'), teamId: given(context, 'team', readTeam) };
+  return { range, by, keys: context.on('keys'), tags: context.on('tags'), teamId: given(context, 'team', readTeam) };
 }
 
 /** Writes rows as whole lines, so that a reader never sees a partial line for long. */
@@ -92,13 +94,16 @@ function jsonForm(): RowWriter {
   };
 }
 
+/** Longer tags move the rest of their line. */
+const TAG_WIDTH = 20;
+
 /** Columns of known width come first, because the widths of later rows are not known yet. */
-function textForm({ by, keys }: UsageQuestion): RowWriter {
+function textForm({ by, keys, tags = false }: UsageQuestion): RowWriter {
   const date = { day: 'DAY'.padEnd(12), month: 'MONTH'.padEnd(9), total: '' }[by];
   const columns = `${date}${'CHARACTERS'.padStart(15)}  ${'REQUESTS'.padStart(11)}  ${'TEAM'.padEnd(26)}  ${'PLAN'.padEnd(12)}`;
   const keyColumns = keys ? `  ${'KEY'.padEnd(26)}  ${'BEGINS WITH'.padEnd(12)}  MODE` : '';
   return {
-    head: `${columns}${keyColumns}  NAME (REFERENCE)${keys ? ', LABEL' : ''}\n`,
+    head: `${columns}${keyColumns}${tags ? `  ${'TAG'.padEnd(TAG_WIDTH)}` : ''}  NAME (REFERENCE)${keys ? ', LABEL' : ''}\n`,
     lines: (rows) => rows.map((row) => `${lineOf(row)}\n`).join(''),
     end: (rows) => (rows === 0 ? 'Nothing was used.\n' : ''),
   };
@@ -110,7 +115,8 @@ function lineOf({ team_id: id, name, plan, date, character_count: characters, re
   const ofKey = key.key_id === undefined ? '' : `  ${key.key_id}  ${key.display}  ${key.mode}`;
   const label = key.label === undefined || key.label === '' ? '' : `, ${key.label}`;
   const reference = key.reference === undefined ? '' : ` (${key.reference})`;
-  return `${when}${counts}  ${id}  ${plan.padEnd(12)}${ofKey}  ${name}${reference}${label}`;
+  const ofTag = key.tag === undefined ? '' : `  ${(key.tag ?? '-').padEnd(TAG_WIDTH)}`;
+  return `${when}${counts}  ${id}  ${plan.padEnd(12)}${ofKey}${ofTag}  ${name}${reference}${label}`;
 }
 
 const LINE_TEAMS = 25_000;

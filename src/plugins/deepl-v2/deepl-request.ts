@@ -1,6 +1,6 @@
 // Common to all requests of this API: problems in DeepL's format, the first steps, and the parameters: strings in forms, any type in JSON.
-import { countCharacters, FORM_BODY_HEADERS, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISSING, refuse } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, ListLimit, Problem, ProblemForm, Refusal } from 'lingate';
+import { countCharacters, FORM_BODY_HEADERS, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISSING, refuse, tagSlot } from 'lingate';
+import type { BodyStep, Exchange, GatewayServices, HeadStep, ListLimit, Problem, ProblemForm, Refusal } from 'lingate';
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
 import { readMembers } from '../facades/members.ts';
@@ -43,8 +43,26 @@ function bodyTooLarge(bytesMax: number): Refusal {
   return refusal;
 }
 
-/** Access log, the id for support, load shedding, identification, the team's load shedding. */
-export const AUTHENTICATED = ['access-log', 'deepl-trace-id', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
+/** Access log, the id for support, the request's tag, load shedding, identification, the team's load shedding. */
+export const AUTHENTICATED = ['access-log', 'deepl-trace-id', 'deepl-tag', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
+
+/** The tag under which the request is counted. */
+const TAG_FIELD = 'X-DeepL-Reporting-Tag';
+const TAG_HEADER = TAG_FIELD.toLowerCase();
+
+/** Keeps it for the admission. */
+export function tagStep(): HeadStep {
+  return {
+    kind: 'head',
+    name: 'deepl-tag',
+    headers: [TAG_HEADER],
+    run(x) {
+      const text = x.head.headers[TAG_HEADER];
+      if (text !== undefined) x.set(tagSlot, { text, field: TAG_FIELD });
+      return undefined;
+    },
+  };
+}
 
 /** `take` as for `readStep`. */
 export function readBody(

@@ -1,6 +1,6 @@
 // Common to the routes of version 3 of Google's API: their paths, with and without a location, and parameters that several have.
 import { refuse } from 'lingate';
-import type { PluginRoute, Refusal, RouteDoc, Scope } from 'lingate';
+import type { NamedTag, PluginRoute, Refusal, RouteDoc, Scope } from 'lingate';
 import Type from 'typebox';
 import { route } from '../facades/api.ts';
 
@@ -29,7 +29,8 @@ const LABEL = /^\s*[!-~]{1,100}\s*$/;
 export const LABELS = {
   name: 'labels',
   does: 'nothing',
-  about: 'An object with at most one label; its value has 1 to 100 printable ASCII characters without spaces.',
+  about:
+    'An object with at most one label. Its value, 1 to 100 printable ASCII characters without spaces, is the tag of the request, by which its usage is reported.',
   schema: Type.Record(Type.String(), Type.String()),
   example: { customer: 'acme' },
   faultOf(value: unknown, named: string): Refusal | undefined {
@@ -40,6 +41,12 @@ export const LABELS = {
     return isSound ? undefined : no(`${named}: a value must be 1 to 100 printable ASCII characters without spaces.`);
   },
 } as const;
+
+/** The value of the label, under which the request is counted; of labels that have been judged. */
+export function tagOfLabels(labels: unknown): NamedTag | undefined {
+  const [text] = Object.values((labels ?? {}) as Readonly<Record<string, string>>);
+  return text === undefined ? undefined : { text, field: LABELS.name };
+}
 
 function no(detail: string): Refusal {
   return refuse('validation_error', detail);

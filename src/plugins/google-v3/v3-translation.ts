@@ -1,5 +1,5 @@
 // Translations of version 3 of Google's API: POST …:translateText.
-import { canonicalUlid, NO_SUCH_GLOSSARY, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import { canonicalUlid, NO_SUCH_GLOSSARY, refuse, refusedCharge, tagSlot, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Charge, Outcome, PluginHost, Refusal, RouteDoc, Translation } from 'lingate';
 import Type from 'typebox';
 import { answer, chargeFor, engineStep, offerTo } from '../facades/api.ts';
@@ -13,7 +13,7 @@ import { choiceParameters, NOTHING_READ, orderOf, translationsOf } from '../goog
 import type { GoogleChoice, GoogleOrder } from '../google-v2/google-choice.ts';
 import { readParameters, textsLimit, textsParameter } from '../google-v2/google-request.ts';
 import type { GoogleSetting } from '../google-v2/google-request.ts';
-import { LABELS, MODEL_V3, routesOf } from './v3-request.ts';
+import { LABELS, MODEL_V3, routesOf, tagOfLabels } from './v3-request.ts';
 
 export const CONTENTS_LIMIT = textsLimit('contents', 1024);
 
@@ -101,6 +101,8 @@ export function translationV3(host: PluginHost, setting: GoogleSetting): ApiPart
         if (refusal !== undefined) return refusedCharge(refusal, choice.texts.characters);
         const order = { ...orderOf(choice, offer), glossaryId: choice.glossaryId };
         x.set(slot, order);
+        const tag = tagOfLabels(members.get(LABELS.name));
+        if (tag !== undefined) x.set(tagSlot, tag);
         return chargeOf(order);
       }),
       engineStep('google-translate', slot, (x, order) => {

@@ -6,8 +6,9 @@ import { RecordGateways } from './record-gateways.ts';
 import { RecordGlossaries } from './record-glossaries.ts';
 import { RecordIdempotency } from './record-idempotency.ts';
 import { RecordSecrets } from './record-secrets.ts';
+import { RecordTags } from './record-tags.ts';
 
-export type PartsOverRecords = Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse'>;
+export type PartsOverRecords = Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse' | 'tags'>;
 
 /**
  * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking. The deletion of a team has
@@ -21,5 +22,6 @@ export function overRecords(records: RecordSpace, nowMs: () => number | undefine
     idempotency: new RecordIdempotency(records, nowMs),
     secrets: new RecordSecrets(records, nowMs),
     engineUse: new RecordEngineUse(records),
+    tags: new RecordTags(records),
   };
 }

@@ -1,10 +1,15 @@
 // The tables of the record space, for stores that go through all of them.
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 
-const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals'] as const satisfies readonly RecordTable[];
+/** Written by the ledger (ports/record-space.ts). */
+export const TAG_TABLES = ['tag_counts', 'tag_days'] as const satisfies readonly RecordTable[];
+export type TagTable = (typeof TAG_TABLES)[number];
+const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals', ...TAG_TABLES] as const satisfies readonly RecordTable[];
 const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true };
 /** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
-const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals'> | RecordIndex, { readonly copied: boolean }>> = {
+const SHARED: Readonly<
+  Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, { readonly copied: boolean }>
+> = {
   totals: { copied: true },
   engines: { copied: true },
   requests: { copied: true },

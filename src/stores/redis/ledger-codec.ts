@@ -48,6 +48,9 @@ const PART_BYTES = 10;
 /** Of what few requests carry, in their first byte. */
 const HAS_ADDRESS = 1;
 const HAS_SCOPE = 2;
+const HAS_TAG = 4;
+/** Its length before it, and the number behind it. */
+const TAG_BYTES = 5;
 /** With that byte. */
 const ADDRESS_BYTES_MAX = 18;
 const ROOM_BYTES = 65_536;
@@ -120,6 +123,7 @@ function bytesMax(operations: readonly CodedOperation[], offer: Offer | undefine
     if ('verdict' in operation) continue;
     bytes += UTF8_BYTES_MAX * operation.keyId.length + (operation.address === undefined ? 0 : ADDRESS_BYTES_MAX);
     if (operation.scope !== undefined) bytes += 2 + operation.scope.length;
+    if (operation.tag !== undefined) bytes += 1 + TAG_BYTES + operation.tag.name.length;
     const { glossary } = operation;
     if (glossary === undefined) continue;
     bytes += 2 + Buffer.byteLength(glossary.glossaryId) + Buffer.byteLength(languagePair(glossary.sourceLang, glossary.targetLang));
@@ -153,8 +157,9 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
     isCheck,
     address,
     scope,
+    tag,
   } = operation;
-  const isCarrying = address !== undefined || scope !== undefined;
+  const isCarrying = address !== undefined || scope !== undefined || tag !== undefined;
   let what = ADMISSION;
   if (reserve) what += RESERVES;
   if (reportRate === true) what += REPORTS_RATE;
@@ -178,13 +183,17 @@ function writeOperation(call: Buffer, numbers: DataView, at: number, operation: 
     next = writeText(call, next, glossary.glossaryId);
     next = writeText(call, next, languagePair(glossary.sourceLang, glossary.targetLang));
   }
-  return isCarrying ? writeCarried(call, next, operation) : next;
+  return isCarrying ? writeCarried(call, numbers, next, operation) : next;
 }
 
-function writeCarried(call: Buffer, at: number, { address, scope }: CodedAdmission): number {
-  call[at] = (address === undefined ? 0 : HAS_ADDRESS) + (scope === undefined ? 0 : HAS_SCOPE);
-  const next = address === undefined ? at + 1 : writeAddress(call, at + 1, address);
-  return scope === undefined ? next : writeText(call, next, scope);
+function writeCarried(call: Buffer, numbers: DataView, at: number, { address, scope, tag }: CodedAdmission): number {
+  call[at] = (address === undefined ? 0 : HAS_ADDRESS) + (scope === undefined ? 0 : HAS_SCOPE) + (tag === undefined ? 0 : HAS_TAG);
+  let next = address === undefined ? at + 1 : writeAddress(call, at + 1, address);
+  if (scope !== undefined) next = writeText(call, next, scope);
+  if (tag === undefined) return next;
+  next = writeText(call, next, tag.name);
+  numbers.setUint32(next, tag.distinctMax);
+  return next + 4;
 }
 
 /** No bytes if the text is not an address. */

@@ -3,12 +3,13 @@
 import { StoreError } from '../../domain/store-unavailable.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { LastCounts, MendedTeam, MendTeam, StoreMender, TeamContents } from '../../ports/store-contents.ts';
+import { tagRecords } from '../records/tag-counts.ts';
 import { memberOf, readEvent } from './event-codec.ts';
 import type { RedisWords } from './keyspace.ts';
 import { assertLayout } from './layout-version.ts';
 import { guardFields, creditField, packBooks, packDays, packKey } from './packed-team.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { DUE_KEY, EVENTS_KEY, outboxKey, teamKeys, TRIES_KEY } from './redis-keys.ts';
+import { DUE_KEY, EVENTS_KEY, outboxKey, tableKey, teamKeys, TRIES_KEY } from './redis-keys.ts';
 import { connected, readRaw, RedisReader } from './redis-reader.ts';
 import { requestIdBytes } from './request-id-bytes.ts';
 import { readContents } from './team-contents.ts';
@@ -60,10 +61,10 @@ class RedisMender implements StoreMender {
   }
 
   async #try<Mended extends MendedTeam>(teamId: string, nowMs: number, mend: MendTeam<Mended>): Promise<Mended | undefined | 'changed'> {
-    const { team, keys, ids, places, late, days, periods } = teamKeys(teamId);
+    const { team, keys, ids, places, late, days, periods, tag_counts: tagCounts, tag_days: tagDays } = teamKeys(teamId);
     // All sent at once: the less time passes until the transaction, the less often another one comes in between.
     const [, raw, outbox] = await Promise.all([
-      this.#redis.watch(team, keys, ids, places, late, days, periods, outboxKey(teamId)),
+      this.#redis.watch(team, keys, ids, places, late, days, periods, tagCounts, tagDays, outboxKey(teamId)),
       this.#raw(teamId),
       this.#redis.callBuffer('HGETALL', outboxKey(teamId)),
     ]);
@@ -123,6 +124,8 @@ function teamCommands(raw: WholeRawTeam, contents: TeamContents, nowMs: number):
     if (own.length > 0) commands.push(['HSET', names.days, key.keyId, packDays(key, number, own)]);
   }
   if (days.length > 0) commands.push(['HSET', names.days, 'told', String(dayDone)]);
+  commands.push(['DEL', names.tag_counts, names.tag_days]);
+  for (const { table, id, value } of tagRecords(contents.tags)) commands.push(['HSET', tableKey(whole.teamId, table), id, value]);
   drop(
     names.periods,
     [...fieldsOf(raw.periods).keys()].filter((name) => Number(name) >= number),

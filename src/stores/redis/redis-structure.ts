@@ -24,6 +24,8 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   pairs: 'lasting',
   totals: 'lasting',
   refusals: 'lasting',
+  tag_counts: 'lasting',
+  tag_days: 'lasting',
   blobs: 'lasting',
   audit: 'passing',
   outbox: 'lasting',
@@ -37,7 +39,7 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   prepared: 'passing',
   blob: 'lasting',
 };
-const TAGGED = /^lingate:\{([^}]+)\}:([a-z-]+)(?::|$)/;
+const TAGGED = /^lingate:\{([^}]+)\}:([a-z_-]+)(?::|$)/;
 
 /** `undefined` for a name that this version does not know. */
 export function kindOfName(name: string): string | undefined {

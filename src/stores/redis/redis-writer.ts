@@ -11,6 +11,7 @@ import { keptCommands } from './kept-usage.ts';
 import { RedisFunctions } from './functions.ts';
 import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { isIndex } from '../records/record-tables.ts';
+import { tagRecords } from '../records/tag-counts.ts';
 import { packNextPlan } from './next-plan-codec.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
@@ -78,6 +79,7 @@ export class RedisWriter implements StoreWriter {
       ...historyCommands(contents),
       ...requestCommands(contents, nowMs),
       ...glossaryCommands(contents, entries),
+      ...tagRecords(contents.tags).map(({ table, id, value }): RedisWords => ['HSET', tableKey(teamId, table), id, value]),
       ...[...contents.refusals].map(([date, counts]): RedisWords => ['HSET', tableKey(contents.team.teamId, 'refusals'), date, counts]),
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));

@@ -61,11 +61,14 @@ export const ROWS = {
   KEY_SLOT: recordFormat({ low: 'I2', count: 'I3' }),
   /**
    * A field of `:ids`, an open reservation: `untilMs` is the end of its lease; its key follows. If it was counted in windows, its state
-   * is `IS_OPEN_COUNTED` (lua/layout.lua), and its tickets are before the key, 0 for none.
+   * is `IS_OPEN_COUNTED` (lua/layout.lua), and its tickets are before the key, 0 for none. If it has a tag, that follows the key, with
+   * `TAGGED` behind it.
    */
   OPEN: recordFormat({ state: 'I1', ...OPEN_HELD, untilMs: 'd' }),
   OPEN_HELD: recordFormat(OPEN_HELD),
   TICKETS: recordFormat({ team: 'I6', key: 'I6' }),
+  /** How many tags of the team are counted, and how long this one is. */
+  TAGGED: recordFormat({ distinctMax: 'I4', length: 'I1' }),
   /** A field of `:ids`, a resolved id: its state, and until when it is remembered. The row of an open one is longer. */
   DONE: recordFormat({ state: 'I1', untilMs: 'I6' }),
   /**

@@ -11,6 +11,7 @@ import type {
 } from '../../ports/store-contents.ts';
 import type { KeyDay } from '../../ports/usage-history.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
+import { tagContents } from '../records/tag-counts.ts';
 import { keyDays } from './key-days.ts';
 import { currentCredit, readClosed, countsOfKeys } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
@@ -34,6 +35,8 @@ export const RAW_PARTS = [
   'pairs',
   'totals',
   'refusals',
+  'tag_counts',
+  'tag_days',
   'blobs',
 ] as const;
 
@@ -102,6 +105,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     toldPercents: lastPercentsOf(told.percent, number, raw.left),
     toldRefusals: told.refusals,
     refusals: tableOf(raw.refusals),
+    tags: tagContents((table) => tableOf(raw[table])),
     requests,
     ...readGlossaryTables(
       {

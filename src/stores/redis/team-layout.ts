@@ -1,5 +1,6 @@
 // A team's fields, encoded and decoded as the driver needs them, and constants for Lua; the formats: row-formats.ts.
 import { FOLLOWED_STEP_MS } from '../../domain/clock-judge.ts';
+import { FURTHER_TAGS } from '../../domain/request-tag.ts';
 import { RATE_WINDOW_MS, REMEMBER_MS } from '../../domain/reservation.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { LIMIT_NUMBERS } from '../../domain/plan.ts';
@@ -30,6 +31,7 @@ export const CONSTANTS: Readonly<Record<string, string | number>> = {
   PLAN_NUMBERS: `{ ${PLAN_NUMBERS.join(', ')} }`,
   TEAM_WINDOWS: firstWindow('team'),
   KEY_WINDOWS: firstWindow('key'),
+  FURTHER_TAGS: `'${FURTHER_TAGS}'`,
   RECORD_TABLES: `{ ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`,
 };
 

@@ -6,10 +6,11 @@ import { ROWS } from './row-formats.ts';
 import { packTickets, readTickets } from './window-layout.ts';
 
 const STATES: readonly RequestState[] = ['open', 'committed', 'released', 'expired'];
-/** What an open one adds if it was counted in windows, and if it is of the allowance for test keys (lua/layout.lua). */
+/** What an open one adds if it was counted in windows, if it is of the allowance for test keys, and if it has a tag (lua/layout.lua). */
 const OPEN_COUNTED = 4;
 const OF_ALLOWANCE = 8;
-const { OPEN, DONE, HEAD, SLOT, TICKETS } = ROWS;
+const WITH_TAG = 16;
+const { OPEN, DONE, HEAD, SLOT, TICKETS, TAGGED } = ROWS;
 const NEVER = 281_474_976_710_655;
 const LONGEST = 4_294_967_295;
 
@@ -26,22 +27,38 @@ export function readRequest(id: Buffer, record: Buffer): RequestContents {
     return { requestId, state, untilMs, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined, ofAllowance };
   }
   const { characters, priceMicro, periodNumber, untilMs } = OPEN.read(record);
-  const keyId = String(record.subarray(OPEN.bytes + (isCounted ? TICKETS.bytes : 0)));
+  const tagged = (word & WITH_TAG) === 0 ? undefined : TAGGED.read(record.subarray(-TAGGED.bytes));
+  const tagAt = record.length - (tagged === undefined ? 0 : TAGGED.bytes + tagged.length);
+  const keyId = String(record.subarray(OPEN.bytes + (isCounted ? TICKETS.bytes : 0), tagAt));
+  const name = String(record.subarray(tagAt, tagAt + (tagged?.length ?? 0)));
+  const tag = tagged === undefined ? {} : { tag: { name, distinctMax: tagged.distinctMax } };
   const counted = isCounted ? { tickets: readTickets(record.subarray(OPEN.bytes), keyId) } : {};
-  return { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, ...counted };
+  return { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, ...counted, ...tag };
 }
 
 /** Whether a request id of this record is open. */
 export function isOpenRecord(record: Buffer): boolean {
-  return (record[0]! & ~(OF_ALLOWANCE | OPEN_COUNTED)) === 0;
+  return (record[0]! & ~(OF_ALLOWANCE | OPEN_COUNTED | WITH_TAG)) === 0;
 }
 
 export function packRequest(request: RequestContents): Buffer {
-  const { state: word, untilMs, keyId = '', characters, priceMicro, periodNumber = 0, ofAllowance, tickets } = request;
+  const { state: word, untilMs, keyId = '', characters, priceMicro, periodNumber = 0, ofAllowance, tickets, tag } = request;
   if (word !== 'open') return DONE.pack({ state: STATES.indexOf(word), untilMs });
-  const state = (tickets === undefined ? 0 : OPEN_COUNTED) + (ofAllowance ? OF_ALLOWANCE : 0);
+  const state = (tickets === undefined ? 0 : OPEN_COUNTED) + (ofAllowance ? OF_ALLOWANCE : 0) + (tag === undefined ? 0 : WITH_TAG);
   const counted = tickets === undefined ? [] : [packTickets(tickets, keyId)];
-  return Buffer.concat([OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }), ...counted, Buffer.from(keyId)]);
+  return Buffer.concat([
+    OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }),
+    ...counted,
+    Buffer.from(keyId),
+    ...packTag(tag),
+  ]);
+}
+
+/** At the end of the record. */
+function packTag(tag: RequestContents['tag']): Buffer[] {
+  if (tag === undefined) return [];
+  const name = Buffer.from(tag.name);
+  return [name, TAGGED.pack({ distinctMax: tag.distinctMax, length: name.length })];
 }
 
 export type BooksHead = ReturnType<typeof HEAD.read>;

@@ -1,5 +1,6 @@
 // The janitor's part for the usage history: ends days and periods of idle teams, and deletes what exceeds the retention.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
+import { SqliteTagCounts } from './sqlite-tag-counts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -45,6 +46,7 @@ interface Due {
 export class HistoryChores {
   readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
+  readonly #tags: SqliteTagCounts;
   /** The result of the last look. */
   #due: Due = { teamIds: [], closable: [], old: undefined };
   /** Whether the next batch should follow soon. To be read only. */
@@ -57,6 +59,7 @@ export class HistoryChores {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
+    this.#tags = new SqliteTagCounts(parts.database);
   }
 
   /** Whether there is anything to do; only reads. */
@@ -118,6 +121,7 @@ export class HistoryChores {
       this.#sql.dropUsage.run(team, no);
       this.#sql.dropPeriod.run(team, no);
     }
+    this.#tags.drop(team, dayOf(nowMs) - this.#parts.historyDays);
     this.#sql.eraseUseless.run(team);
   }
 

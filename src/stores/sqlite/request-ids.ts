@@ -1,5 +1,6 @@
 // Request ids: open, settled, and deleted in small batches when they are no longer remembered.
 import type { DatabaseSync } from 'node:sqlite';
+import type { RequestTag } from '../../domain/request-tag.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { WindowTickets } from '../../domain/window-limits.ts';
 import type { TeamAccount } from './accounts.ts';
@@ -29,11 +30,22 @@ export interface Held {
   readonly ofAllowance: boolean;
   /** In the windows of its subjects, if it was counted in any. */
   readonly tickets?: WindowTickets | undefined;
+  readonly tag?: RequestTag | undefined;
 }
 
-const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no, of_allowance, tickets)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null, ofAllowance: false, tickets: undefined };
+type HeldRow = [
+  key: number,
+  characters: number,
+  priceMicro: number,
+  periodNo: number,
+  ofAllowance: number,
+  tickets: string | null,
+  tag: string | null,
+];
+
+const ADDED = `INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no, of_allowance, tickets, tag)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const NOTHING = { key: null, characters: 0, priceMicro: 0, periodNo: null, ofAllowance: false, tickets: undefined, tag: undefined };
 const RANGE = '(request_id, team) > (?, ?) AND (request_id, team) <= (?, ?)';
 const FIRST: readonly [string, number] = ['', -1];
 const RESOLVED = `UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`;
@@ -45,9 +57,7 @@ const SQL = {
   add: `INSERT ${ADDED}`,
   // Replaces an expired row of the id that has not been deleted yet.
   addOver: `INSERT OR REPLACE ${ADDED}`,
-  resolve: tuples<[key: number, characters: number, priceMicro: number, periodNo: number, ofAllowance: number, tickets: string | null]>(
-    `${RESOLVED} RETURNING key, characters, price_micro, period_no, of_allowance, tickets`,
-  ),
+  resolve: tuples<HeldRow>(`${RESOLVED} RETURNING key, characters, price_micro, period_no, of_allowance, tickets, tag`),
   resolveHeld: RESOLVED,
   rangeEnd: tuples<[string, number]>(`SELECT request_id, team FROM operations WHERE (request_id, team) > (?, ?)
     ORDER BY request_id, team LIMIT 1 OFFSET ?`),
@@ -78,12 +88,24 @@ export class RequestIds {
    * kept unless `over` is set.
    */
   add(team: TeamAccount, requestId: string, held: Held | undefined, untilMs: number, nowMs: number, over: boolean): boolean {
-    const { key, characters, priceMicro, periodNo, ofAllowance, tickets } = held ?? NOTHING;
+    const { key, characters, priceMicro, periodNo, ofAllowance, tickets, tag } = held ?? NOTHING;
     const state = held === undefined ? RELEASED : OPEN;
     const statement = over ? this.#sql.addOver : this.#sql.add;
     try {
       const written = tickets === undefined ? null : JSON.stringify(tickets);
-      statement.get(requestId, team.no, state, untilMs, key, characters, priceMicro, periodNo, ofAllowance ? 1 : 0, written);
+      statement.get(
+        requestId,
+        team.no,
+        state,
+        untilMs,
+        key,
+        characters,
+        priceMicro,
+        periodNo,
+        ofAllowance ? 1 : 0,
+        written,
+        tagColumn(tag),
+      );
     } catch (error) {
       // Ids repeat so rarely that handling an error is cheaper than counting changes every time.
       if (constraintViolationOf(error) === 'exists') return false;
@@ -106,8 +128,9 @@ export class RequestIds {
     }
     const row = this.#sql.resolve.get(state, nowMs + REMEMBER_MS, requestId, team.no);
     if (row === undefined) return undefined;
-    const [key, characters, priceMicro, periodNo, ofAllowance, tickets] = row;
-    return { key, characters, priceMicro, periodNo, ofAllowance: ofAllowance === 1, tickets: readTickets(tickets) };
+    const [key, characters, priceMicro, periodNo, ofAllowance, tickets, tag] = row;
+    const carried = { tickets: readTickets(tickets), tag: readTagColumn(tag) };
+    return { key, characters, priceMicro, periodNo, ofAllowance: ofAllowance === 1, ...carried };
   }
 
   /**
@@ -133,6 +156,17 @@ export class RequestIds {
 /** From its column. */
 export function readTickets(column: string | null): WindowTickets | undefined {
   return column === null ? undefined : (JSON.parse(column) as WindowTickets);
+}
+
+/** The column of a request's tag. */
+export function tagColumn(tag: RequestTag | undefined): string | null {
+  return tag === undefined ? null : `${tag.distinctMax} ${tag.name}`;
+}
+
+export function readTagColumn(column: string | null): RequestTag | undefined {
+  if (column === null) return undefined;
+  const at = column.indexOf(' ');
+  return { name: column.slice(at + 1), distinctMax: Number(column.slice(0, at)) };
 }
 
 interface Entry {

@@ -27,6 +27,7 @@ import type { KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
 import type { Held } from './request-ids.ts';
 import { COMMITTED, EXPIRED, OPEN, RELEASED } from './sqlite-schema.ts';
+import { SqliteTagCounts } from './sqlite-tag-counts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -43,12 +44,14 @@ type Parts = Pick<StoreParts, 'database' | 'group' | 'accounts' | 'periods' | 'i
 
 export class SqliteLedger implements Ledger {
   readonly chargesParts = true;
+  readonly countsTags = true;
   readonly #group: Parts['group'];
   readonly #accounts: Parts['accounts'];
   readonly #periods: Parts['periods'];
   readonly #ids: Parts['ids'];
   readonly #events: Parts['events'];
   readonly #windowed: WindowAccounts;
+  readonly #tags: SqliteTagCounts;
   readonly #sql: Statements<typeof SQL>;
 
   constructor({ database, group, accounts, periods, ids, events }: Parts) {
@@ -58,6 +61,7 @@ export class SqliteLedger implements Ledger {
     this.#ids = ids;
     this.#events = events;
     this.#windowed = new WindowAccounts(accounts);
+    this.#tags = new SqliteTagCounts(database);
     this.#sql = prepared(database, SQL);
   }
 
@@ -183,6 +187,7 @@ export class SqliteLedger implements Ledger {
       periodNo: counts.periodNo,
       ofAllowance,
       tickets: nextTickets(windowed),
+      tag: request.tag,
     };
     if (!this.#ids.add(team, request.requestId, held, reservation?.leaseUntilMs ?? nowMs + REMEMBER_MS, nowMs, over)) return undefined;
     this.#stamp(key, nowMs);
@@ -251,7 +256,7 @@ export class SqliteLedger implements Ledger {
     return { kind: isCommit ? 'committed' : 'released' };
   };
 
-  #charge(key: KeyAccount, { characters, priceMicro, periodNo, ofAllowance }: Held, isCurrent: boolean, nowMs: number): void {
+  #charge(key: KeyAccount, { characters, priceMicro, periodNo, ofAllowance, tag }: Held, isCurrent: boolean, nowMs: number): void {
     const { team, counts } = key;
     team.counts.balanceMicro -= priceMicro;
     if (isCurrent) team.counts.usedCharacters += characters;
@@ -269,6 +274,7 @@ export class SqliteLedger implements Ledger {
       counts.requests++;
     }
     this.#periods.countDay(key, characters, nowMs);
+    if (tag !== undefined) this.#tags.add(team.no, tag, characters, nowMs);
     this.#accounts.touchKey(key);
     this.#events?.charged(team, priceMicro, nowMs);
   }

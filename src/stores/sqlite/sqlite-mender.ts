@@ -3,6 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { dayOf } from '../../domain/period.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { MendedTeam, MendTeam, StoreMender, TeamContents } from '../../ports/store-contents.ts';
+import { TAG_TABLES } from '../records/record-tables.ts';
+import { tagRecords } from '../records/tag-counts.ts';
 import { openDatabase } from './open-database.ts';
 import { ADDED } from './periods.ts';
 import { SqliteReader } from './sqlite-reader.ts';
@@ -27,6 +29,8 @@ const SQL = {
   dropUsage: 'DELETE FROM usage WHERE team = ? AND period_no >= ?',
   dropPeriods: 'DELETE FROM periods WHERE team = ? AND no >= ?',
   dropPercents: 'DELETE FROM told_percents WHERE team = ? AND period_no >= ?',
+  dropTags: `DELETE FROM records WHERE team = ? AND kind IN (${TAG_TABLES.map((table) => `'${table}'`).join(', ')})`,
+  addTag: 'INSERT INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
   dropRefusals: "DELETE FROM told_refusals WHERE team = ? AND code = 'quota_exceeded' AND number > ?",
   addPeriod: `INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms, opening_micro, added_micro, deducted_micro)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -99,6 +103,8 @@ class SqliteMender implements StoreMender {
     for (const { state, requestId, untilMs, periodNumber } of requests) {
       if (state === 'open') this.#sql.setOpen.run(untilMs, periodNumber!, requestId, no);
     }
+    this.#sql.dropTags.run(no);
+    for (const { table, id, value } of tagRecords(contents.tags)) this.#sql.addTag.run(no, table, id, value);
     for (const row of this.#sql.events.all(team.teamId)) {
       if (mended.isUndone(eventOf(row).facts)) this.#sql.dropEvent.run(row.event_id);
     }

@@ -26,11 +26,12 @@ import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
 import { lastSeenMs } from '../records/record-gateways.ts';
 import { COPIED_SHARED_TABLES } from '../records/record-tables.ts';
+import { tagContents } from '../records/tag-counts.ts';
 import { storedCounts } from './accounts.ts';
 import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
 import { RateWindow } from './rate-window.ts';
-import { readTickets } from './request-ids.ts';
+import { readTagColumn, readTickets } from './request-ids.ts';
 import { eventOf } from './sqlite-outbox.ts';
 import type { EventRow } from './sqlite-outbox.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT, OPEN, TEST_KEYS } from './sqlite-schema.ts';
@@ -48,13 +49,14 @@ export const STATES: readonly RequestState[] = ['open', 'committed', 'released',
 export const NO_DIGEST = 'none:';
 
 /** The stored part of a request id; what a settled one held no longer matters. */
-interface RequestRow extends Omit<RequestContents, 'state' | 'keyId' | 'periodNumber' | 'ofAllowance' | 'tickets'> {
+interface RequestRow extends Omit<RequestContents, 'state' | 'keyId' | 'periodNumber' | 'ofAllowance' | 'tickets' | 'tag'> {
   readonly team: number;
   readonly state: number;
   readonly keyId: string | null;
   readonly periodNumber: number | null;
   readonly ofAllowance: number;
   readonly tickets: string | null;
+  readonly tag: string | null;
 }
 
 interface PeriodRow extends Pick<PeriodContents, 'number' | 'startMs' | 'endMs' | 'allowanceUsed'> {
@@ -78,7 +80,7 @@ interface UseRow {
   readonly requests: number;
 }
 
-const REQUEST = `${named('o', 'team', 'requestId', 'state', 'untilMs', 'characters', 'priceMicro', 'ofAllowance', 'tickets')}, o.period_no AS periodNumber`;
+const REQUEST = `${named('o', 'team', 'requestId', 'state', 'untilMs', 'characters', 'priceMicro', 'ofAllowance', 'tickets', 'tag')}, o.period_no AS periodNumber`;
 
 const SQL = {
   behind: tuples<[no: number]>(`SELECT no FROM teams WHERE no > ? AND erasure = ${NOT_ERASED} ORDER BY no LIMIT ?`),
@@ -283,6 +285,7 @@ export class SqliteReader implements StoreReader {
         return { code, ...(keyId === null ? {} : { keyId }), number };
       }),
       refusals: records('refusals'),
+      tags: tagContents(records),
       requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)),
       ...readGlossaryTables({ glossaries: records('glossaries'), pairs: records('pairs'), totals: records('totals'), blobIds }, found),
     };
@@ -352,10 +355,13 @@ function keyOf(row: SqlRow): KeyContents {
 }
 
 function requestOf(row: RequestRow): RequestContents {
-  const { team: _team, requestId, state, untilMs, keyId, periodNumber, ofAllowance, tickets, ...held } = row;
+  const { team: _team, requestId, state, untilMs, keyId, periodNumber, ofAllowance, tickets, tag, ...held } = row;
   const known = { requestId, state: STATES[state]!, untilMs };
   if (state !== OPEN) return { ...known, keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined, ofAllowance: false };
-  const counted = tickets === null ? {} : { tickets: readTickets(tickets) };
+  const counted = {
+    ...(tickets === null ? {} : { tickets: readTickets(tickets) }),
+    ...(tag === null ? {} : { tag: readTagColumn(tag) }),
+  };
   const owner = { keyId: keyId ?? undefined, periodNumber: Number(periodNumber) };
   return { ...known, ...held, ...owner, ofAllowance: ofAllowance === 1, ...counted };
 }

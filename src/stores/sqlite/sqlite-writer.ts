@@ -14,7 +14,9 @@ import type {
   ToldRefusal,
 } from '../../ports/store-contents.ts';
 import { glossaryTableRecords } from '../records/glossary-record.ts';
+import { tagRecords } from '../records/tag-counts.ts';
 import { RateWindow } from './rate-window.ts';
+import { tagColumn } from './request-ids.ts';
 import { NO_DIGEST, SqliteReader, STATES } from './sqlite-reader.ts';
 import { SCHEMA } from './schema-steps.ts';
 import { LIMITS, ONLY_USAGE_LEFT, TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
@@ -44,11 +46,11 @@ export class SqliteWriter implements StoreWriter {
       if (day !== running) this.#insert('usage_days', { team, day, key: keys.get(keyId)!, ...counts });
     }
     for (const request of contents.requests) {
-      const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, tickets } = request;
+      const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, tickets, tag } = request;
       // The owner of a settled id does not matter, but the schema requires some key and period.
       const owner = { key: keys.get(keyId ?? '') ?? [...keys.values()][0] ?? 0, periodNo: periodNumber ?? contents.period.number };
       const whose = state === 'released' ? { key: null, periodNo: null } : owner;
-      const counted = tickets === undefined ? {} : { tickets: JSON.stringify(tickets) };
+      const counted = { ...(tickets === undefined ? {} : { tickets: JSON.stringify(tickets) }), tag: tagColumn(tag) };
       const held = { characters, priceMicro, ofAllowance: ofAllowance ? 1 : 0, ...counted };
       this.#insert('operations', { requestId, team, state: STATES.indexOf(state), untilMs, ...held, ...whose });
     }
@@ -59,6 +61,7 @@ export class SqliteWriter implements StoreWriter {
       const told = one.code === 'quota_exceeded' || one.told ? 1 : 0;
       this.#insert('told_refusals', { team, key: toldKey(one, keys), code: one.code, number: one.number, told });
     }
+    for (const { table, id, value } of tagRecords(contents.tags)) this.#insert('records', { team, kind: table, id, value });
     for (const [id, value] of contents.refusals) this.#insert('records', { team, kind: 'refusals', id, value });
     this.#writeGlossaries(team, contents, entries);
   }

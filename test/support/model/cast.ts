@@ -76,6 +76,7 @@ export class Cast {
     reportPlan,
     address,
     scope,
+    tag,
   }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
     const team = id % TEAMS;
     return {
@@ -89,6 +90,7 @@ export class Cast {
       ...(reportPlan ? { reportPlan } : {}),
       ...(address === undefined ? {} : { address }),
       ...(scope === undefined ? {} : { scope }),
+      ...(tag === undefined ? {} : { tag }),
     };
   }
 

@@ -1,5 +1,6 @@
 // Random histories of store operations, which fast-check generates, shrinks and prints.
 import * as fc from 'fast-check';
+import type { RequestTag } from '../../../src/domain/request-tag.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
@@ -62,6 +63,7 @@ export type Operation =
       readonly reportPlan: boolean;
       readonly address: string | undefined;
       readonly scope: string | undefined;
+      readonly tag: RequestTag | undefined;
     }
   /** Checks key and rate only, with an id that may be known. */
   | {
@@ -182,6 +184,15 @@ const address = fc.constantFrom(undefined, undefined, '10.1.2.3', '::ffff:10.1.2
 
 const scope = fc.constantFrom(undefined, undefined, 'translate:text', 'translate:text', 'forward:a', '');
 
+/** One is always counted with the further ones: how many there are depends on when stores drop those of long ago. */
+const tag = fc.constantFrom(
+  undefined,
+  undefined,
+  { name: 'acme', distinctMax: 1000 },
+  { name: 'b~!', distinctMax: 1000 },
+  { name: 'further', distinctMax: 0 },
+);
+
 /** Limits that histories come close to, but which mostly leave room for some requests. */
 const keyChange: fc.Arbitrary<KeyChange> = fc.record(
   {
@@ -223,6 +234,7 @@ const admit = fc.record({
   reportPlan: fc.boolean(),
   address,
   scope,
+  tag,
 });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
@@ -323,6 +335,7 @@ const busyAdmit = fc.record({
   reportPlan: fc.boolean(),
   address: fc.constant(undefined),
   scope: fc.constant(undefined),
+  tag: fc.constant(undefined),
 });
 const busyOperation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: busyAdmit },

@@ -1,5 +1,6 @@
 // Invariants of a team's account, written independently of the model that keeps it.
 import type { KeyMode } from '../../../src/domain/api-key.ts';
+import type { TagDay } from '../../../src/ports/tag-history.ts';
 import type { KeyDay, PeriodUse } from '../../../src/ports/usage-history.ts';
 import type { Standing, Team } from '../../../src/ports/team-registry.ts';
 
@@ -44,6 +45,18 @@ export function unaccounted(
   }
   const [all, billed] = [sum(charged.values()), sum(periods.map(({ characters }) => characters))];
   return all === billed ? undefined : `${all} characters were committed, but the periods add up to ${billed}: ${JSON.stringify(periods)}`;
+}
+
+/** On each day, tags have counted at most what the team's keys have: the rest is untagged. */
+export function overtagged(tagged: readonly TagDay[], days: readonly KeyDay[]): string | undefined {
+  for (const [day, ofTags] of Map.groupBy(tagged, (one) => one.day)) {
+    const ofTeam = days.filter((one) => one.day === day);
+    for (const name of ['characters', 'requests'] as const) {
+      const [most, counted] = [ofTeam, ofTags].map((rows) => sum(rows.map((row) => row[name]))) as [number, number];
+      if (counted > most) return `tags count ${counted} ${name} on day ${day}, the team ${most}`;
+    }
+  }
+  return undefined;
 }
 
 function sum(numbers: Iterable<number>): number {

@@ -26,7 +26,7 @@ import { Cast, pairOf } from './cast.ts';
 import { FIRST_KEYS } from './history.ts';
 import type { History, Operation, Step } from './history.ts';
 import { Charges } from './charges.ts';
-import { overdrawn, unaccounted, unsound } from './invariants.ts';
+import { overdrawn, overtagged, unaccounted, unsound } from './invariants.ts';
 import { Moments } from './moments.ts';
 
 /** Others may be missing. */
@@ -255,6 +255,8 @@ class Replay {
   async #compareHistory(teamId: string): Promise<void> {
     const range = this.#certainDays();
     const use = await this.#agreement.on(`days of ${teamId}`, (store) => store.history!.days(teamId, range));
+    const tagged = await this.#agreement.on(`tags of ${teamId}`, (store) => store.tags.days(teamId, range));
+    this.#refuse(overtagged(answered(tagged), answered(use)!.days));
     const periods = await this.#agreement.on(`periods of ${teamId}`, async (store) =>
       answered(await store.history!.periods(teamId))!
         .filter((one, index) => index === 0 || (isKept(one) && dayOf(one.endMs) >= range.from))

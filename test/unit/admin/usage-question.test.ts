@@ -41,6 +41,8 @@ describe('a query', () => {
     [`${RANGE}&by=Day`, 'by'],
     [`${RANGE}&keys=1`, 'keys'],
     [`${RANGE}&keys=`, 'keys'],
+    [`${RANGE}&tags=1`, 'tags'],
+    [`${RANGE}&tags=true&keys=true`, 'tags'],
     [`${RANGE}&team=acme`, 'team'],
     [`${RANGE}&team=`, 'team'],
   ])('%s is refused for %s', (query, field) => {
@@ -57,6 +59,8 @@ describe('a cursor', () => {
     { teamId: TEAM, row: { date: '2026-11', keyId: KEY } },
     { teamId: TEAM, row: { date: null, keyId: KEY } },
     { teamId: TEAM, row: { date: null, keyId: undefined } },
+    { teamId: TEAM, row: { date: '2026-11-22', keyId: undefined, tag: 'a/~"*b' } },
+    { teamId: TEAM, row: { date: null, keyId: undefined, tag: null } },
   ])('can be read back: %j', (place) => {
     const cursor = cursorOf(place, question);
     expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);

@@ -108,6 +108,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     },
     client: clientAddressReader([], 'x-forwarded-for'),
     leaseMs: choices.leaseMs ?? LEASE_MS,
+    tagsMax: 2,
     rateLimitHeaders: choices.rateLimitHeaders ?? false,
     offers: { current: { ...offersOver(new Languages({ sources: [], targets: [] })), byPlan: choices.byPlan ?? false } },
     onNoPlan: () => void told.push({ kind: 'unavailable', cause: 'no plan' }),

@@ -16,6 +16,7 @@
 --@ uses guards: guarding
 --@ uses allowance: allowance
 --@ uses windows: windows
+--@ uses tags: tags
 --@ uses window: slots, in_second, in_second_before, open_window
 --@ changes window: taken, this_second, slot_now
 --@ uses expiry: expiry
@@ -475,6 +476,9 @@ do
     if rare then
       teams.write_use(team_key, rare.use or NONE)
       write_days(rare.days or NONE)
+      if rare.tags then
+        tags.write(rare.tags)
+      end
       if rare.taken then
         teams.write_taken(team_key, rare.taken, number, now)
       end

@@ -1,7 +1,7 @@
 -- The admission: checks a request and applies its changes, in the order of ports/ledger.ts (`Admission`).
---@ uses constants: OPEN, DONE, DONE_BYTES
+--@ uses constants: OPEN, DONE, DONE_BYTES, TAGGED
 --@ uses shared: call, max, min, pack, parse, now_past
---@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_OPEN_COUNTED, IS_RELEASED, IS_OF_ALLOWANCE, LOOK_MS, HELD
+--@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_OPEN_COUNTED, IS_RELEASED, IS_OF_ALLOWANCE, IS_TAGGED, LOOK_MS, HELD
 --@ uses call: RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK, PLAIN, op_what, op_key, op_characters
 --@ uses call: op_lease, op_glossary, op_pair, op_rare, has, KEY_UNKNOWN
 --@ uses state: now, team_key, plan, number, ends, used, balance, keys, newest, rare, key_beside, put_record, done_now
@@ -82,6 +82,10 @@ do
     held, held_micro = held + characters, held_micro + micro
     if is_windowed then
       state, key_id = state + IS_OPEN_COUNTED, windows.hold(guard, key_id, characters) .. key_id
+    end
+    local carried = op_rare and op_rare[i]
+    if carried and carried.tag then
+      state, key_id = state + IS_TAGGED, key_id .. carried.tag .. pack(TAGGED, carried.tags_most, #carried.tag)
     end
     put_record(id, pack(OPEN_WITH_KEY, state, characters, micro, number, now + lease, key_id))
     if lease > longest_lease then

@@ -2,7 +2,7 @@
 -- read when the first operation asks for it, so that other teams pay for a comparison. A reservation of the allowance has a state of
 -- its own (layout.lua), whatever the plan is when it is resolved.
 --@ uses shared: call
---@ uses layout: IS_OF_ALLOWANCE
+--@ uses layout: IS_OF_ALLOWANCE, IS_TAGGED
 --@ uses team: teams
 --@ uses state: team_key, team_names, allowance_field, number, rare, key_beside, rarely, left_period
 --@ gives allowance
@@ -46,7 +46,7 @@ do
   -- Returns whether a reservation, by the first byte of its record, was of the allowance; what it held in the current period is
   -- held no longer.
   function allowance.release(state, characters, reserved_in)
-    if state < IS_OF_ALLOWANCE then
+    if state % IS_TAGGED < IS_OF_ALLOWANCE then
       return false
     end
     if reserved_in == number then

@@ -7,7 +7,8 @@
 --   and of the other numbers below;
 -- - for an admission or a check, which ends after key and rate, `>Bc0dd` its key, characters and lease; with a glossary
 --   `>Bc0Bc0` its id and the language pair; if the lease is negative, it is -1 minus the lease, and what few requests
---   carry follows: `>B` the sum of 1 for an address and 2 for a scope, and each that there is as `>Bc0`.
+--   carry follows: `>B` the sum of 1 for an address, 2 for a scope and 4 for a tag, and each that there is as `>Bc0`, the tag with `>I4`
+--   behind it, how many tags of the team are counted.
 -- - Finally, for partial commits, `>I2` their number, and for each `>I2d` the one-based index of the operation in the call, and
 --   the characters.
 -- Operations are stored in parallel arrays, team after team: a table for each would cost more than its work.
@@ -32,8 +33,8 @@ local op_glossary, op_pair = {}, {}
 local answers = {}
 -- Where each team's operations begin in the arrays; after the last team, where another one's would begin.
 local firsts = {}
--- Of this call; the arrays are reused by the next one. `op_rare` has what few operations have: address and
--- scope at the operation's number, the length of texts that are not all charged at its negative; it is nil if none has either.
+-- Of this call; the arrays are reused by the next one. `op_rare` has what few operations have: address,
+-- scope and tag at the operation's number, the length of texts that are not all charged at its negative; it is nil if none has either.
 local op_count, op_rare
 
 local function has(what, flag)
@@ -45,7 +46,7 @@ local read_call
 do
   local COMMIT, HAS_PARTS = 1, 2
 
-  local HAS_ADDRESS, HAS_SCOPE = 1, 2
+  local HAS_ADDRESS, HAS_SCOPE, HAS_TAG = 1, 2, 4
 
   -- Also returns the position after it.
   local function read_carried(data, at)
@@ -56,6 +57,9 @@ do
     end
     if has(what, HAS_SCOPE) then
       carried.scope, at = parse('>Bc0', data, at)
+    end
+    if has(what, HAS_TAG) then
+      carried.tag, carried.tags_most, at = parse('>Bc0I4', data, at)
     end
     return carried, at
   end

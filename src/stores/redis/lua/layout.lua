@@ -9,10 +9,10 @@
 -- - `:places` list: the slots of the rate window, each with its time and request id, newest last
 -- - `:late` sorted set: ids that have to be checked again, by time; absent if there are none
 -- - `:days` hash: each key's usage by day (days.lua)
---@ uses constants: REMEMBER_MS, KEY_LIMITS_BYTES, OPEN_BYTES, SLOT_BYTES, TICKETS_BYTES
+--@ uses constants: REMEMBER_MS, KEY_LIMITS_BYTES, OPEN_BYTES, SLOT_BYTES, TICKETS_BYTES, TAGGED_BYTES
 --@ uses shared: sub, byte
 --@ gives ACTIVE, GUARDED, SCOPED, SCOPE, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
---@ gives IS_OPEN_COUNTED, IS_OF_ALLOWANCE, SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, beside, open_key, lists_of
+--@ gives IS_OPEN_COUNTED, IS_OF_ALLOWANCE, IS_TAGGED, SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, beside, open_key, lists_of
 
 -- A key's status; 0 is revoked. Versions without limits treat a key with limits as revoked, versions without scopes one with scopes.
 local ACTIVE = 1
@@ -29,9 +29,11 @@ local IS_OPEN = 0
 local IS_COMMITTED = 1
 local IS_RELEASED = 2
 local IS_EXPIRED = 3
--- Open, and counted in windows; its tickets are where the key would follow. Plus 8 if it is of the allowance for test keys.
+-- Open, and counted in windows; its tickets are where the key would follow. Plus 8 if it is of the allowance for test keys,
+-- and 16 if its tag follows the key.
 local IS_OPEN_COUNTED = 4
 local IS_OF_ALLOWANCE = 8
+local IS_TAGGED = 16
 -- Where its id follows in a slot.
 local SLOT_ID = SLOT_BYTES + 1
 
@@ -49,8 +51,9 @@ local HELD = '([^ :]+):([^ ]+)'
 
 -- The key of an open reservation.
 local function open_key(record)
-  local is_counted = byte(record) % IS_OF_ALLOWANCE ~= IS_OPEN
-  return sub(record, is_counted and OPEN_KEY + TICKETS_BYTES or OPEN_KEY)
+  local state = byte(record)
+  local first = state % IS_OF_ALLOWANCE ~= IS_OPEN and OPEN_KEY + TICKETS_BYTES or OPEN_KEY
+  return sub(record, first, state >= IS_TAGGED and -1 - TAGGED_BYTES - byte(record, -1) or -1)
 end
 
 local function beside(team_key, name)

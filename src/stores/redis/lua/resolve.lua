@@ -1,7 +1,7 @@
 -- The resolution of an id: each has one terminal state (ports/ledger.ts).
 --@ uses constants: REMEMBER_MS, OPEN_HELD, DONE, DONE_BYTES
 --@ uses shared: call, max, min, byte, parse
---@ uses layout: open_key, IS_OPEN, IS_OF_ALLOWANCE, OPEN_HELD_AT, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
+--@ uses layout: open_key, IS_OPEN, IS_OF_ALLOWANCE, IS_TAGGED, OPEN_HELD_AT, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
 --@ uses days: days
 --@ uses call: COMMIT_PART, op_characters, COMMITTED, ABSENT
 --@ uses state: now, today, number, keys, rare, key_beside, rarely, put_record, done_now, look_later, left_period
@@ -10,6 +10,7 @@
 --@ uses guards: guarding
 --@ uses allowance: allowance
 --@ uses windows: windows
+--@ uses tags: tags
 --@ uses team: teams
 --@ gives resolve
 
@@ -117,6 +118,9 @@ do
       charge(reserved_in, key, characters, micro)
       if is_of_allowance then
         allowance.charge(characters, reserved_in)
+      end
+      if byte(record) >= IS_TAGGED then
+        tags.charge(record, characters)
       end
       return COMMITTED
     end

@@ -37,6 +37,7 @@ local fields, written = { 'h' }, 0
 -- - `guards`: the limits of keys (guards.lua); `moved`: the rate window in memory, once its slots were moved (window.lua)
 -- - `allowance`: what test keys use for nothing; `tests`: by key, whether it is a test key (allowance.lua)
 -- - `windows`: what subjects have used of their limits by minute to month (windows.lua)
+-- - `tags`: the counts of tags; `tag_names`: how many there are (tags.lua)
 -- - `refusals`: the events of refusals to write; `reported`: what they are for (told.lua)
 local rare
 -- The longest lease of the reservations made in this call, and the shortest of those without an entry in `:late`.

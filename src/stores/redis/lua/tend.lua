@@ -46,6 +46,8 @@ local function catch_up(at_ms)
   call('LLEN', slots_key)
   call('HLEN', key_beside('periods'))
   call('HLEN', key_beside('days'))
+  call('HLEN', key_beside('tag_counts'))
+  call('HLEN', key_beside('tag_days'))
   events.look(team_key)
   write_account(1, 0)
   return nil
@@ -157,6 +159,44 @@ local function write_finished(stored, records, first_kept)
   call_in_pieces('HSET', team_key, records)
 end
 
+-- A list of days of a tag without those before `first`, which are at its beginning (tags.lua).
+local function days_since(list, first)
+  local at = 1
+  while at <= #list do
+    local day, behind = string.match(list, '^(%d+):%d+:%d+ ?()', at)
+    if tonumber(day) >= first then
+      break
+    end
+    at = behind
+  end
+  return sub(list, at)
+end
+
+-- Drops what was counted by tag before `first`, and tags of which nothing is left.
+local function drop_tags(first)
+  local counts_key, days_key = key_beside('tag_counts'), key_beside('tag_days')
+  local counted, listed = closed_periods.named(call('HGETALL', counts_key)), closed_periods.named(call('HGETALL', days_key))
+  local changed, gone, unlisted = {}, {}, {}
+  for tag, list in pairs(listed) do
+    local left = days_since(list, first)
+    listed[tag] = left
+    if left == '' then
+      insert(unlisted, tag)
+    elseif left ~= list then
+      insert(changed, tag)
+      insert(changed, left)
+    end
+  end
+  for tag, count in pairs(counted) do
+    if tonumber(string.match(count, '^%d+')) < first and (listed[tag] or '') == '' then
+      insert(gone, tag)
+    end
+  end
+  call_in_pieces('HSET', days_key, changed)
+  call_in_pieces('HDEL', days_key, unlisted)
+  call_in_pieces('HDEL', counts_key, gone)
+end
+
 -- Once a day: moves the counts of past days to `:days`, and drops what is too old.
 local function keep_days(kept_days)
   local fields, stored = closed_periods.named(call('HGETALL', key_beside('days'))), {}
@@ -165,6 +205,7 @@ local function keep_days(kept_days)
     return
   end
   closed_periods.drop(key_beside('periods'), now - kept_days * DAY_MS)
+  drop_tags(today - kept_days)
   if not next(fields) then
     return
   end

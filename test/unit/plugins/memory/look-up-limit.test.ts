@@ -44,7 +44,7 @@ const work = (text: string): TextWork => ({
 
 /** Sets up a gateway's plugin whose Redis has just answered. */
 async function connected(): Promise<void> {
-  const options = { bytes: 2 ** 20, seconds: 60, store: `redis://127.0.0.1:${proxy.port}`, charge: 'full' } as const;
+  const options = { bytes: 2 ** 20, seconds: 60, store: `redis://127.0.0.1:${proxy.port}`, look_up_ms: 15, charge: 'full' } as const;
   const parts = await memory.setup(options, { warn: () => undefined } as never);
   answers = parts.answers!;
   close = () => parts.close?.();

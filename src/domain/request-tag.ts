@@ -1,0 +1,41 @@
+// Tags of requests: the word under which a caller has a request counted, such as one of its own customers.
+
+/** The header of every metered route; facades have their vendor's own besides. */
+export const TAG_FIELD = 'Lingate-Tag';
+export const TAG_HEADER = 'lingate-tag';
+/** What tags are counted under once a team has as many different ones as it may. */
+export const FURTHER_TAGS = '*';
+/** Same for every store: names are part of its records. */
+export const TAG_CHARACTERS_MAX = 100;
+/** What is wrong with a tag, after the name of its field. */
+export const TAG_FAULT = `must be 1 to ${TAG_CHARACTERS_MAX} printable ASCII characters without spaces`;
+
+/** A request's tag, as the ledger is given it. */
+export interface RequestTag {
+  /** As `readTag` returns it. */
+  readonly name: string;
+  /** How many different tags of the team are counted (`limits.tags`); further ones are counted under `FURTHER_TAGS`. */
+  readonly distinctMax: number;
+}
+
+/** A tag as the caller sent it, and the name of its field. */
+export interface NamedTag {
+  readonly text: string;
+  readonly field: string;
+}
+
+const TAG = /^[!-~]{1,100}$/;
+
+/** In lower case, without surrounding spaces; `undefined` for none, `null` for what is no tag. */
+export function readTag(text: string): string | undefined | null {
+  const tag = text.trim();
+  if (tag === '') return undefined;
+  return TAG.test(tag) ? tag.toLowerCase() : null;
+}
+
+/** What is counted for a tag on a UTC day. */
+export interface TagCount {
+  readonly day: number;
+  readonly characters: number;
+  readonly requests: number;
+}
