@@ -69,7 +69,7 @@ export class UsageReading {
         teamIdOf: ({ team }) => team.teamId,
         rowsOf: (found) =>
           question.tags === true ? this.#tagged(history, found, question) : found.flatMap((days) => usageRows(days, question)),
-        placeOf: ({ team_id: id, date, key_id: keyId, tag }) => ({
+        placeOf: ({ team_id: id, date, key_id: keyId, tag }): UsagePlace => ({
           teamId: id,
           row: { date, keyId, ...(tag === undefined ? {} : { tag }) },
         }),
