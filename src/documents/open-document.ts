@@ -1,0 +1,86 @@
+// OpenDocument texts: paragraphs and headings of the text, then those of headers and footers; deleted text and fields stay.
+import { limitTexts, NO_COPIES } from './passage.ts';
+import type { Passage, Span } from './passage.ts';
+import { PassageBuilder } from './passage-builder.ts';
+import type { PackagePart, ZipPackage } from './office-package.ts';
+import type { DocumentPart, ReadDocument } from './read-document.ts';
+import { refuse } from './refused-file.ts';
+import { escapeXml, scanTrees, scanXml } from './xml-scan.ts';
+import type { XmlElement, XmlNode } from './xml-scan.ts';
+
+const PARAGRAPHS: ReadonlySet<string> = new Set(['text:p', 'text:h']);
+const PAIRS: ReadonlySet<string> = new Set(['text:span', 'text:a', 'text:meta']);
+/** May change places with others of their kind. */
+const LOOSE: ReadonlySet<string> = new Set(['text:note', 'text:tab', 'text:line-break', 'drawing:frame', 'text:s']);
+const MIME_TYPES = /^application\/vnd\.oasis\.opendocument\.text(?:-template)?$/;
+
+export function openDocument(archive: ZipPackage): ReadDocument {
+  if (!MIME_TYPES.test(archive.needed('mimetype').given.text.trim())) refuse('the file is no OpenDocument text');
+  const manifest = archive.part('META-INF/manifest.xml');
+  if (manifest !== undefined) limitEncryption(manifest);
+  const names = ['content.xml', ...(archive.has('styles.xml') ? ['styles.xml'] : [])];
+  const parts = names.map((name) => partOf(archive.needed(name)));
+  return { parts, order: parts.flatMap(({ passages }) => passages) };
+}
+
+function limitEncryption({ given, name: part }: PackagePart): void {
+  scanXml(given, `the part ${part}`, {
+    open({ name }) {
+      if (name === 'manifest:encryption-data') refuse('the file is encrypted: remove its password');
+    },
+  });
+}
+
+function partOf(part: PackagePart): DocumentPart {
+  const passages: Passage[] = [];
+  /** How many elements with deleted text are around. */
+  let deleted = 0;
+  scanTrees(
+    part.given,
+    `the part ${part.name}`,
+    ({ name }) => PARAGRAPHS.has(name),
+    (tree) => {
+      if (deleted === 0) readParagraph(tree, part.given.text, passages);
+      limitTexts(passages.length);
+    },
+    {
+      open: ({ name }) => void (name === 'text:tracked-changes' && deleted++),
+      close: ({ name }) => void (name === 'text:tracked-changes' && deleted--),
+    },
+  );
+  return { source: part.given.text, given: part.given, entry: part.entry, passages, copies: NO_COPIES };
+}
+
+function readParagraph(paragraph: XmlElement, source: string, passages: Passage[]): void {
+  const builder = new PassageBuilder(source, { write: escapeXml, collapses: true });
+  const inner: XmlElement[] = [];
+  for (const child of paragraph.children) addNode(builder, child, inner);
+  builder.flush();
+  passages.push(...builder.passages);
+  for (const element of inner) readWithin(element, source, passages);
+}
+
+/** Notes, text boxes and comments have paragraphs of their own. */
+function readWithin(element: XmlElement, source: string, passages: Passage[]): void {
+  if (PARAGRAPHS.has(element.name)) {
+    readParagraph(element, source, passages);
+    return;
+  }
+  for (const child of element.children) if (child.kind === 'element') readWithin(child, source, passages);
+}
+
+function addNode(builder: PassageBuilder, node: XmlNode, inner: XmlElement[]): void {
+  if (node.kind === 'text') {
+    builder.text(node.text, node);
+    return;
+  }
+  const whole: Span = { from: node.open.from, to: node.close.to };
+  if (PAIRS.has(node.name) && node.close.to > node.close.from) {
+    builder.open(node.name, node.open);
+    for (const child of node.children) addNode(builder, child, inner);
+    builder.close(node.name, node.close);
+  } else {
+    inner.push(node);
+    builder.empty(whole, !LOOSE.has(node.name));
+  }
+}
