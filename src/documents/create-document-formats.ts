@@ -19,7 +19,7 @@ export interface DocumentFormatsOptions {
 }
 
 type Refused = { readonly kind: 'refused'; readonly reason: string };
-type Done =
+type JobResult =
   | Refused
   | { readonly kind: 'extracted'; readonly texts: DocumentText[] }
   | { readonly kind: 'built'; readonly bytes: Uint8Array };
@@ -30,7 +30,7 @@ interface Job {
   /** `undefined` for an extraction. */
   readonly translations: readonly string[] | undefined;
   readonly texts: DocumentText[];
-  readonly done: (result: Done) => void;
+  readonly done: (result: JobResult) => void;
 }
 
 const TIME_MS = 10_000;
@@ -64,8 +64,8 @@ class DocumentThread {
     this.#options = options;
   }
 
-  run(format: DocumentFormat, bytes: Uint8Array, translations: readonly string[] | undefined): Promise<Done> {
-    const { promise, resolve } = Promise.withResolvers<Done>();
+  run(format: DocumentFormat, bytes: Uint8Array, translations: readonly string[] | undefined): Promise<JobResult> {
+    const { promise, resolve } = Promise.withResolvers<JobResult>();
     this.#waiting.push({ format, bytes, translations, texts: [], done: resolve });
     this.#next();
     return promise;
@@ -141,7 +141,7 @@ class DocumentThread {
   #sendTranslations(translations: readonly string[], from: number, worker: Worker): void {
     if (from === translations.length || worker !== this.#worker) return;
     const to = batchEnd(translations, from, ({ length }) => length);
-    worker.postMessage({ kind: 'translations', batch: translations.slice(from, to) } satisfies ToDocumentWorker);
+    worker.postMessage({ kind: 'translations', batch: translations.slice(from, to) } satisfies ToDocumentWorker, []);
     setImmediate(() => this.#sendTranslations(translations, to, worker));
   }
 
@@ -155,7 +155,7 @@ class DocumentThread {
         clearTimeout(this.#timer);
         this.#job?.texts.push(...message.batch);
         if (message.isLast) this.#end({ kind: 'extracted', texts: this.#job?.texts ?? [] });
-        else worker.postMessage({ kind: 'more' } satisfies ToDocumentWorker);
+        else worker.postMessage({ kind: 'more' } satisfies ToDocumentWorker, []);
         return;
       case 'built':
       case 'refused':
@@ -173,7 +173,7 @@ class DocumentThread {
     this.#isReady = false;
   }
 
-  #end(result: Done): void {
+  #end(result: JobResult): void {
     clearTimeout(this.#timer);
     const job = this.#job;
     this.#job = undefined;

@@ -3,7 +3,7 @@ import type { DocumentFormat } from '../ports/document-formats.ts';
 
 export type FormatName = keyof typeof FORMATS;
 
-interface Row {
+interface FormatRow {
   readonly mediaType: string;
   /** An archive must have an entry whose name begins with this. */
   readonly entry?: string;
@@ -27,7 +27,7 @@ const FORMATS = {
   xlf: { mediaType: 'application/xliff+xml' },
   xliff: { mediaType: 'application/xliff+xml' },
   xlsx: { mediaType: office('spreadsheetml.sheet'), entry: 'xl/' },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, FormatRow>>;
 
 export const ALL_FORMATS: readonly DocumentFormat[] = Object.entries(FORMATS).map(([name, { mediaType }]) => ({ name, mediaType }));
 
@@ -36,6 +36,6 @@ export function formatOf(fileName: string): DocumentFormat | undefined {
   return ALL_FORMATS.find(({ name }) => name === ending);
 }
 
-export function rowOf({ name }: DocumentFormat): Row {
+export function rowOf({ name }: DocumentFormat): FormatRow {
   return FORMATS[name as FormatName];
 }

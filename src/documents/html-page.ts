@@ -2,7 +2,7 @@
 import { Tokenizer, TokenizerMode } from 'parse5';
 import type { Token } from 'parse5';
 import { limitTexts } from './passage.ts';
-import type { Passage, PassageSource, Span } from './passage.ts';
+import type { Passage, PassageSource, SourceSpan } from './passage.ts';
 import { NO_COPIES } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
 
@@ -100,7 +100,7 @@ class HtmlReader {
     }
   }
 
-  end(name: string, span: Span): void {
+  end(name: string, span: SourceSpan): void {
     if (this.#opaque !== undefined) {
       if (name !== this.#opaque.name || --this.#opaque.depth > 0) return;
       this.#builder.empty({ from: this.#opaque.from, to: span.to });
@@ -119,7 +119,7 @@ class HtmlReader {
     if (this.#opaque === undefined) this.#builder.text(chars, spanOf(location!));
   }
 
-  comment(span: Span): void {
+  comment(span: SourceSpan): void {
     if (this.#opaque === undefined) this.#builder.empty(span);
   }
 
@@ -181,6 +181,6 @@ function escapeAttribute(text: string): string {
   return escapeHtml(text).replaceAll('"', '&quot;');
 }
 
-function spanOf({ startOffset, endOffset }: Token.Location): Span {
+function spanOf({ startOffset, endOffset }: Token.Location): SourceSpan {
   return { from: startOffset, to: endOffset };
 }

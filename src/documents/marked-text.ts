@@ -1,15 +1,15 @@
 // A passage as the text that is translated, and the pieces of its translation.
 import type { DocumentText } from '../ports/document-formats.ts';
 import { marksOf } from './passage.ts';
-import type { Mark, Piece, Span } from './passage.ts';
+import type { Mark, TextPiece, SourceSpan } from './passage.ts';
 
-const NOWHERE: Span = { from: 0, to: 0 };
+const NOWHERE: SourceSpan = { from: 0, to: 0 };
 /** Engines put white space into tags, and some write them in capitals. */
 const TAG = /<\s*(\/?)\s*x(\d{1,6})\s*(\/?)\s*>/gi;
 const ENTITY = /&(?:(lt|gt|amp|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/gi;
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-export function textOf(pieces: readonly Piece[]): DocumentText {
+export function textOf(pieces: readonly TextPiece[]): DocumentText {
   const numbers = new Map(marksOf(pieces).map((mark, index) => [mark, index + 1]));
   if (numbers.size === 0) return { text: pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join(''), format: 'text' };
   const written = pieces.map((piece) => {
@@ -24,18 +24,18 @@ export function textOf(pieces: readonly Piece[]): DocumentText {
  * Every mark that stands for something within the text is among them exactly once. An engine that loses or breaks elements loses
  * formatting, no text and no picture: then the text is one piece, and the marks follow it.
  */
-export function translatedPieces(translation: string, original: readonly Piece[]): readonly Piece[] {
+export function translatedPieces(translation: string, original: readonly TextPiece[]): readonly TextPiece[] {
   const marks = marksOf(original);
   if (marks.length === 0) return [{ kind: 'text', text: translation, span: NOWHERE }];
   const placed = placedPieces(translation, marks);
   if (placed !== undefined) return placed;
-  const text: Piece = { kind: 'text', text: unescaped(translation.replaceAll(TAG, '')), span: NOWHERE };
-  return [text, ...marks.flatMap((mark): Piece[] => (mark.close === undefined ? [{ kind: 'empty', mark }] : []))];
+  const text: TextPiece = { kind: 'text', text: unescaped(translation.replaceAll(TAG, '')), span: NOWHERE };
+  return [text, ...marks.flatMap((mark): TextPiece[] => (mark.close === undefined ? [{ kind: 'empty', mark }] : []))];
 }
 
 /** `undefined` if elements are nested wrongly or marks that have an order lost it. */
-function placedPieces(translation: string, marks: readonly Mark[]): readonly Piece[] | undefined {
-  const pieces: Piece[] = [];
+function placedPieces(translation: string, marks: readonly Mark[]): readonly TextPiece[] | undefined {
+  const pieces: TextPiece[] = [];
   const open: Mark[] = [];
   const used = new Set<Mark>();
   let at = 0;
@@ -63,11 +63,11 @@ function placedPieces(translation: string, marks: readonly Mark[]): readonly Pie
   }
   addText(translation.slice(at));
   const lost = marks.filter((mark) => mark.close === undefined && !used.has(mark));
-  pieces.push(...lost.map((mark): Piece => ({ kind: 'empty', mark })));
+  pieces.push(...lost.map((mark): TextPiece => ({ kind: 'empty', mark })));
   return open.length === 0 && isInOrder(pieces, marks) ? pieces : undefined;
 }
 
-function isInOrder(pieces: readonly Piece[], marks: readonly Mark[]): boolean {
+function isInOrder(pieces: readonly TextPiece[], marks: readonly Mark[]): boolean {
   const ordered = marks.filter((mark) => mark.ordered && mark.close === undefined);
   const found = pieces.flatMap((piece) => (piece.kind === 'empty' && piece.mark.ordered ? [piece.mark] : []));
   return found.every((mark, index) => mark === ordered[index]);

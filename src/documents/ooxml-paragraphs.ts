@@ -1,5 +1,5 @@
 // Paragraphs of Office Open XML: the runs of a paragraph are one text, those with other properties than most of it are marks.
-import type { Mark, Passage, Piece, Span } from './passage.ts';
+import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
 import { hasWords } from './passage.ts';
 import { escapeXml } from './xml-scan.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';
@@ -83,8 +83,8 @@ export class FieldState {
 
 type Atom =
   | { readonly kind: 'text'; readonly text: string; readonly properties: string }
-  | { readonly kind: 'item'; readonly span: Span; readonly properties: string | undefined; readonly ordered: boolean }
-  | { readonly kind: 'open'; readonly span: Span; readonly close: Span }
+  | { readonly kind: 'item'; readonly span: SourceSpan; readonly properties: string | undefined; readonly ordered: boolean }
+  | { readonly kind: 'open'; readonly span: SourceSpan; readonly close: SourceSpan }
   | { readonly kind: 'close' };
 
 /** `undefined` if it has nothing to translate. `inner` gets the elements in it that are no runs: text boxes have paragraphs of their own. */
@@ -110,7 +110,7 @@ export function paragraphPassage(
 class ParagraphReader {
   readonly atoms: Atom[] = [];
   /** Spans of what stands in a run, and the properties of that run. */
-  readonly inRuns = new Map<Span, string>();
+  readonly inRuns = new Map<SourceSpan, string>();
   hasRuns = false;
   readonly #source: string;
   readonly #names: Vocabulary;
@@ -207,8 +207,8 @@ function baseOf(atoms: readonly Atom[], from: number, vocabulary: Vocabulary): s
   return [...lengths.values()].reduce((most, next) => (next.length > most.length ? next : most), { length: 0, properties: '' }).properties;
 }
 
-function piecesOf(atoms: readonly Atom[], vocabulary: Vocabulary): Piece[] {
-  const pieces: Piece[] = [];
+function piecesOf(atoms: readonly Atom[], vocabulary: Vocabulary): TextPiece[] {
+  const pieces: TextPiece[] = [];
   const wrappers: { readonly mark: Mark | undefined; readonly base: string }[] = [{ mark: undefined, base: baseOf(atoms, 0, vocabulary) }];
   let current: Mark | undefined;
   const end = (): void => {
@@ -244,11 +244,11 @@ function piecesOf(atoms: readonly Atom[], vocabulary: Vocabulary): Piece[] {
   return pieces;
 }
 
-const NOWHERE: Span = { from: 0, to: 0 };
+const NOWHERE: SourceSpan = { from: 0, to: 0 };
 
-/** Texts that follow each other are one. */
-function merged(pieces: readonly Piece[]): Piece[] {
-  const result: Piece[] = [];
+/** DocumentTexts that follow each other are one. */
+function merged(pieces: readonly TextPiece[]): TextPiece[] {
+  const result: TextPiece[] = [];
   for (const piece of pieces) {
     const last = result.at(-1);
     if (piece.kind === 'text' && last?.kind === 'text') result[result.length - 1] = { ...last, text: last.text + piece.text };
@@ -258,11 +258,12 @@ function merged(pieces: readonly Piece[]): Piece[] {
 }
 
 /** What surrounds the text is not part of it, but written with it. */
-function trimmed(pieces: readonly Piece[]): { readonly before: Piece[]; readonly text: Piece[]; readonly after: Piece[] } {
+function trimmed(pieces: readonly TextPiece[]): { readonly before: TextPiece[]; readonly text: TextPiece[]; readonly after: TextPiece[] } {
   let [start, end] = [0, pieces.length];
-  const before: Piece[] = [];
-  const after: Piece[] = [];
-  const isEmpty = (piece: Piece | undefined): boolean => piece?.kind === 'empty' || (piece?.kind === 'text' && piece.text.trim() === '');
+  const before: TextPiece[] = [];
+  const after: TextPiece[] = [];
+  const isEmpty = (piece: TextPiece | undefined): boolean =>
+    piece?.kind === 'empty' || (piece?.kind === 'text' && piece.text.trim() === '');
   for (;;) {
     while (start < end && isEmpty(pieces[start])) before.push(pieces[start++]!);
     while (end > start && isEmpty(pieces[end - 1])) after.unshift(pieces[--end]!);
@@ -300,12 +301,12 @@ interface Writer {
   readonly prefix: string;
   readonly vocabulary: Vocabulary;
   readonly base: string;
-  readonly isIn: ReadonlyMap<Span, string>;
+  readonly isIn: ReadonlyMap<SourceSpan, string>;
   /** A string of a sheet without formatting has none. */
   readonly hasRuns: boolean;
 }
 
-function written(given: readonly Piece[], raw: (span: Span) => string, writer: Writer): string {
+function written(given: readonly TextPiece[], raw: (span: SourceSpan) => string, writer: Writer): string {
   const parts: string[] = [];
   const properties: string[] = [writer.base];
   const run = (content: string, inRun: string): string =>

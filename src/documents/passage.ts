@@ -3,32 +3,32 @@ import { MARKS_MAX, TEXTS_MAX, inWords } from './document-limits.ts';
 import { refuse } from './refused-file.ts';
 
 /** Positions in the source, in UTF-16 units; `to` is behind the last. */
-export interface Span {
+export interface SourceSpan {
   readonly from: number;
   readonly to: number;
 }
 
 /** Stands in a text for what is no text: an element around some of it, or something within it. */
 export interface Mark {
-  readonly open: Span;
+  readonly open: SourceSpan;
   /** `undefined` for what contains no text, such as a line break or a picture. */
-  readonly close: Span | undefined;
+  readonly close: SourceSpan | undefined;
   /** Begins or ends something, so it must not change places with other such marks. */
   readonly ordered: boolean;
   /** The properties of a run, as they are in the source, of texts directly in it; only in Office Open XML. */
   readonly properties?: string;
 }
 
-export type Piece =
-  | { readonly kind: 'text'; readonly text: string; readonly span: Span }
+export type TextPiece =
+  | { readonly kind: 'text'; readonly text: string; readonly span: SourceSpan }
   | { readonly kind: 'open' | 'close' | 'empty'; readonly mark: Mark };
 
-export interface Passage extends Span {
-  readonly pieces: readonly Piece[];
+export interface Passage extends SourceSpan {
+  readonly pieces: readonly TextPiece[];
   /** Whether it is written even if the translation is the text: into a place of its own, which was empty. */
   readonly always: boolean;
   /** What replaces the passage. `raw` gives the source of a span, with the translations of passages in it. */
-  readonly render: (pieces: readonly Piece[], raw: (span: Span) => string) => string;
+  readonly render: (pieces: readonly TextPiece[], raw: (span: SourceSpan) => string) => string;
 }
 
 /** A source with its passages, in order of reading. Passages do not overlap, but one may be within a mark of another. */
@@ -44,7 +44,7 @@ export const NO_COPIES: PassageSource['copies'] = new Map();
 const HAS_LETTER = /\p{L}/u;
 
 /** Whether there is something to translate. */
-export function hasWords(pieces: readonly Piece[]): boolean {
+export function hasWords(pieces: readonly TextPiece[]): boolean {
   return pieces.some((piece) => piece.kind === 'text' && HAS_LETTER.test(piece.text));
 }
 
@@ -53,7 +53,7 @@ export function limitTexts(count: number): void {
 }
 
 /** In the order in which they are numbered. */
-export function marksOf(pieces: readonly Piece[]): Mark[] {
+export function marksOf(pieces: readonly TextPiece[]): Mark[] {
   const marks = pieces.flatMap((piece) => (piece.kind === 'open' || piece.kind === 'empty' ? [piece.mark] : []));
   limitMarks(marks.length);
   return marks;
@@ -67,10 +67,10 @@ export function limitMarks(count: number): void {
 export function spliced(
   source: string,
   passages: readonly Passage[],
-  written: (passage: Passage, raw: (span: Span) => string) => string | undefined,
+  written: (passage: Passage, raw: (span: SourceSpan) => string) => string | undefined,
 ): string {
   const sorted = passages.toSorted((a, b) => a.from - b.from || b.to - a.to);
-  const raw = ({ from, to }: Span): string => {
+  const raw = ({ from, to }: SourceSpan): string => {
     const parts: string[] = [];
     let at = from;
     for (let index = firstFrom(sorted, from); index < sorted.length && sorted[index]!.from <= to; index++) {

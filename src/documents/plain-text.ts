@@ -1,7 +1,7 @@
 // Plain text: paragraphs between empty lines, and long ones cut at the ends of lines or sentences.
 import { PLAIN_CHARACTERS_MAX } from './document-limits.ts';
 import { NO_COPIES, hasWords, limitTexts } from './passage.ts';
-import type { Passage, PassageSource, Span } from './passage.ts';
+import type { Passage, PassageSource, SourceSpan } from './passage.ts';
 
 /** Where a long text is cut, preferred first: behind the end of a line, of a sentence, of a word. */
 const CUTS: readonly ((text: string, at: number) => boolean)[] = [
@@ -24,7 +24,7 @@ export function plainText(source: string): PassageSource {
 }
 
 /** `undefined` if there is nothing to translate in it. */
-export function plainPassage(source: string, span: Span, write: (text: string) => string): Passage | undefined {
+export function plainPassage(source: string, span: SourceSpan, write: (text: string) => string): Passage | undefined {
   let { from, to } = span;
   while (from < to && /\s/.test(source[from]!)) from++;
   while (to > from && /\s/.test(source[to - 1]!)) to--;
@@ -40,8 +40,8 @@ export function plainPassage(source: string, span: Span, write: (text: string) =
 }
 
 /** Lines with something in them, together. */
-function paragraphs(source: string): Span[] {
-  const found: Span[] = [];
+function paragraphs(source: string): SourceSpan[] {
+  const found: SourceSpan[] = [];
   let from: number | undefined;
   let at = 0;
   for (const line of source.split('\n')) {
@@ -57,8 +57,8 @@ function paragraphs(source: string): Span[] {
   return found;
 }
 
-function cut(source: string, { from, to }: Span): Span[] {
-  const found: Span[] = [];
+function cut(source: string, { from, to }: SourceSpan): SourceSpan[] {
+  const found: SourceSpan[] = [];
   let at = from;
   while (to - at > PLAIN_CHARACTERS_MAX) {
     const end = at + cutLength(source.slice(at, at + PLAIN_CHARACTERS_MAX));

@@ -1,11 +1,11 @@
 // PO files: what has no translation yet, or a fuzzy one, gets one; comments, contexts, obsolete entries and the header stay.
 import { NO_COPIES, limitTexts } from './passage.ts';
-import type { Passage, PassageSource, Piece, Span } from './passage.ts';
+import type { Passage, PassageSource, TextPiece, SourceSpan } from './passage.ts';
 import { refuse } from './refused-file.ts';
 import { limitDeclared } from './source-text.ts';
 import type { SourceText } from './source-text.ts';
 
-interface Field extends Span {
+interface Field extends SourceSpan {
   readonly name: string;
   readonly value: string;
 }
@@ -79,8 +79,8 @@ function passagesOf({ fields, flags }: Entry, id: Field, newLine: string): Passa
 }
 
 /** The span of a placeholder's mark is in the text, not in the source. */
-function piecesOf(text: string, hasPlaceholders: boolean): Piece[] {
-  const pieces: Piece[] = [];
+function piecesOf(text: string, hasPlaceholders: boolean): TextPiece[] {
+  const pieces: TextPiece[] = [];
   let at = 0;
   const add = (to: number): void => {
     if (to > at) pieces.push({ kind: 'text', text: text.slice(at, to), span: { from: at, to } });
@@ -95,7 +95,7 @@ function piecesOf(text: string, hasPlaceholders: boolean): Piece[] {
   return pieces;
 }
 
-function writtenPiece(piece: Piece, text: string): string {
+function writtenPiece(piece: TextPiece, text: string): string {
   return piece.kind === 'text' ? piece.text : text.slice(piece.mark.open.from, piece.mark.open.to);
 }
 

@@ -50,9 +50,11 @@ const READERS: Readonly<Record<FormatName, { readonly text: TextReader } | { rea
   xlsx: { archive: workbook },
 };
 
-export type Texts = { readonly kind: 'extracted'; readonly texts: DocumentText[] } | { readonly kind: 'refused'; readonly reason: string };
+export type DocumentTexts =
+  | { readonly kind: 'extracted'; readonly texts: DocumentText[] }
+  | { readonly kind: 'refused'; readonly reason: string };
 
-export async function extractTexts(format: string, bytes: Uint8Array): Promise<Texts> {
+export async function extractTexts(format: string, bytes: Uint8Array): Promise<DocumentTexts> {
   return orRefused(async () => {
     const { document, archive } = await read(format, bytes);
     await archive?.checkOthers();

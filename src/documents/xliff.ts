@@ -1,6 +1,6 @@
 // XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that says something else is kept.
 import { NO_COPIES, limitTexts } from './passage.ts';
-import type { Passage, PassageSource, Span } from './passage.ts';
+import type { Passage, PassageSource, SourceSpan } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
 import { refuse } from './refused-file.ts';
 import type { SourceText } from './source-text.ts';
@@ -88,7 +88,7 @@ function addNode(builder: PassageBuilder, node: XmlNode): void {
     builder.text(node.text, node);
     return;
   }
-  const whole: Span = { from: node.open.from, to: node.close.to };
+  const whole: SourceSpan = { from: node.open.from, to: node.close.to };
   if (node.close.from === node.close.to || !PAIRS.has(local(node.name)) || node.attributes.get('translate') === 'no') {
     builder.empty(whole, ['bpt', 'ept', 'bx', 'ex', 'sc', 'ec'].includes(local(node.name)));
     return;

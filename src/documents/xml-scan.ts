@@ -1,7 +1,7 @@
 // Well-formed XML with the positions of its tags, by names that do not depend on prefixes, and elements as small trees.
 import { SaxesParser } from 'saxes';
 import { ATTRIBUTES_MAX, XML_DEPTH_MAX, inWords } from './document-limits.ts';
-import type { Span } from './passage.ts';
+import type { SourceSpan } from './passage.ts';
 import { RefusedFile, refuse } from './refused-file.ts';
 import { limitDeclared } from './source-text.ts';
 import type { SourceText } from './source-text.ts';
@@ -36,26 +36,26 @@ export interface XmlElement {
   readonly name: string;
   /** As in the source, with its own prefix. */
   readonly rawName: string;
-  readonly open: Span;
+  readonly open: SourceSpan;
   /** Empty at the end of `open` if the element closes itself. */
-  close: Span;
+  close: SourceSpan;
   /** By the same names as elements. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: XmlNode[];
 }
 
-export interface XmlText extends Span {
+export interface XmlCharacters extends SourceSpan {
   readonly kind: 'text';
   readonly text: string;
 }
 
-export type XmlNode = XmlElement | XmlText;
+export type XmlNode = XmlElement | XmlCharacters;
 
 /** `open` and `close` get every element, without children. */
 export interface XmlVisitor {
   readonly open?: (element: XmlElement, depth: number) => void;
   readonly close?: (element: XmlElement, depth: number) => void;
-  readonly text?: (text: XmlText) => void;
+  readonly text?: (text: XmlCharacters) => void;
 }
 
 /** `what` names the source in refusals. */

@@ -11,6 +11,6 @@ parentPort.on('message', ({ kind, bytes }) => {
   if (letter === 'm') for (;;) held.push(Array.from({ length: 100_000 }, (_, index) => ({ index })));
   if (letter === 'e') process.exit(1);
   if (letter === 't') throw new Error('a secret of the file');
-  parentPort.postMessage({ kind: 'texts', batch: [{ text: letter, format: 'text' }], isLast: true });
+  parentPort.postMessage({ kind: 'texts', batch: [{ text: letter, format: 'text' }], isLast: true }, []);
 });
-parentPort.postMessage({ kind: 'ready' });
+parentPort.postMessage({ kind: 'ready' }, []);

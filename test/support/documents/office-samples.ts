@@ -17,7 +17,7 @@ export function zipped(parts: Readonly<Record<string, string | Uint8Array>>): Ui
     name,
     [typeof content === 'string' ? Buffer.from(content) : content, { level: name === 'mimetype' ? 0 : 6, mtime: '2024-01-01T00:00:00' }],
   ]);
-  return zipSync(Object.fromEntries(entries) as Zippable);
+  return zipSync(Object.fromEntries(entries));
 }
 
 function relations(...all: readonly (readonly [id: string, type: string, target: string])[]): string {
@@ -280,7 +280,7 @@ export function slidesSample(seed: number): SampleDocument {
 const ODF = ['office', 'text', 'table', 'style', 'drawing']
   .map((name) => `xmlns:${name === 'drawing' ? 'draw' : name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
   .join(' ');
-const ODF_MORE = `${ODF} xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/" office:version="1.3"`;
+const ODF_MORE = `${ODF} xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" xmlns:officeooo="http://openoffice.org/2009/office" office:version="1.3"`;
 
 export function openTextSample(seed: number): SampleDocument {
   const random = new RandomTexts(seed);
@@ -295,7 +295,7 @@ export function openTextSample(seed: number): SampleDocument {
     texts.push(`${a} <x1>${b}</x1><x2/>${c}<x3/>!`);
     const note = add(random.text());
     return (
-      `<text:p>${a} <text:span text:style-name="T1">${b}</text:span><text:line-break/>${c}` +
+      `<text:p><text:span text:style-name="T2">${a.slice(0, 4)}</text:span>${a.slice(4)} <text:span text:style-name="T1">${b}</text:span><text:line-break/>${c}` +
       `<text:note text:id="n${texts.length}" text:note-class="footnote"><text:note-citation>1</text:note-citation><text:note-body><text:p>${note}</text:p></text:note-body></text:note>!</text:p>`
     );
   };
@@ -308,7 +308,7 @@ export function openTextSample(seed: number): SampleDocument {
   for (let more = random.number(6); more > 0; more--) body.push(random.maybe() ? mixed() : plain());
   const deleted =
     '<text:tracked-changes><text:changed-region text:id="c1"><text:deletion><office:change-info><dc:creator>A</dc:creator><dc:date>2024-01-01T00:00:00</dc:date></office:change-info><text:p>gone words</text:p></text:deletion></text:changed-region></text:tracked-changes>';
-  const content = `<?xml version="1.0" encoding="UTF-8"?>\n<office:document-content ${ODF_MORE}><office:automatic-styles><style:style style:name="T1" style:family="text"/></office:automatic-styles><office:body><office:text>${deleted}${body.join('')}</office:text></office:body></office:document-content>`;
+  const content = `<?xml version="1.0" encoding="UTF-8"?>\n<office:document-content ${ODF_MORE}><office:automatic-styles><style:style style:name="T1" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style><style:style style:name="T2" style:family="text"><style:text-properties officeooo:rsid="0012ab"/></style:style></office:automatic-styles><office:body><office:text>${deleted}${body.join('')}</office:text></office:body></office:document-content>`;
   const styles = `<?xml version="1.0" encoding="UTF-8"?>\n<office:document-styles ${ODF_MORE}><office:automatic-styles><style:page-layout style:name="L1"><style:page-layout-properties/><style:header-style/></style:page-layout></office:automatic-styles><office:master-styles><style:master-page style:name="Standard" style:page-layout-name="L1"><style:header>${plain()}</style:header></style:master-page></office:master-styles></office:document-styles>`;
   const bytes = zipped({
     mimetype: 'application/vnd.oasis.opendocument.text',
