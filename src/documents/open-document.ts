@@ -19,7 +19,7 @@ export function openDocument(archive: ZipPackage): ReadDocument {
   const manifest = archive.part('META-INF/manifest.xml');
   if (manifest !== undefined) limitEncryption(manifest);
   const names = ['content.xml', ...(archive.has('styles.xml') ? ['styles.xml'] : [])];
-  const parts = names.map((name) => partOf(archive.needed(name)));
+  const parts = names.map((name) => openPart(archive.needed(name)));
   return { parts, order: parts.flatMap(({ passages }) => passages) };
 }
 
@@ -31,7 +31,7 @@ function limitEncryption({ given, name: part }: PackagePart): void {
   });
 }
 
-function partOf(part: PackagePart): DocumentPart {
+function openPart(part: PackagePart): DocumentPart {
   const passages: Passage[] = [];
   const styles = new HiddenStyles();
   /** How many elements with deleted text are around. */

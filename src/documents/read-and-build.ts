@@ -32,7 +32,7 @@ const html: TextReader = (given) => {
   return htmlPage(given.text);
 };
 
-const READERS: Readonly<Record<FormatName, { readonly text: TextReader } | { readonly archive: ArchiveReader }>> = {
+const FORMAT_READERS: Readonly<Record<FormatName, { readonly text: TextReader } | { readonly archive: ArchiveReader }>> = {
   docx: { archive: wordDocument },
   htm: { text: html },
   html: { text: html },
@@ -76,7 +76,7 @@ async function read(format: string, bytes: Uint8Array): Promise<{ document: Read
   // Whoever sends a file here need not have looked.
   const reason = firstLook({ name: format, mediaType: '' }, bytes);
   if (reason !== undefined) refuse(reason);
-  const reader = READERS[format as FormatName];
+  const reader = FORMAT_READERS[format as FormatName];
   if ('archive' in reader) {
     const archive = new ZipPackage(bytes);
     const document = reader.archive(archive);

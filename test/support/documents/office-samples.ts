@@ -291,7 +291,7 @@ export function openTextSample(seed: number): SampleDocument {
   };
   const plain = (): string => `<text:p>${add(random.text())}</text:p>`;
   const mixed = (): string => {
-    const [a, b, c] = [random.text(), random.text(), random.text()].map(escapeXml);
+    const [a = '', b = '', c = ''] = [random.text(), random.text(), random.text()].map(escapeXml);
     texts.push(`${a} <x1>${b}</x1><x2/>${c}<x3/>!`);
     const note = add(random.text());
     return (
