@@ -12,6 +12,7 @@ import { suiteLimit } from './support/suite-limit.ts';
 export const EVIDENCE = [
   'alerts',
   'browser',
+  'documents',
   'drain',
   'systemd',
   'faults',

@@ -32,7 +32,7 @@ const EVERY = [
 ] as const;
 /** These create root file systems and run programs in them. */
 const ROOTS = ['test:bare', 'test:image'] as const;
-export const COMMANDS = [...EVERY, ...ROOTS, 'pictures', 'release'] as const;
+export const COMMANDS = [...EVERY, ...ROOTS, 'pictures', 'release', 'test:office'] as const;
 
 const TEST = ['test'] as const;
 const EVIDENCE = ['test:evidence', 'test:long', 'scorecard'] as const;
@@ -140,14 +140,24 @@ export const PROGRAMS = {
   'apt-config': { package: 'apt', file: '/usr/bin/apt-config', for: ROOTS, why: 'shows how the machine reaches its mirrors' },
   'apt-get': { package: 'apt', file: '/usr/bin/apt-get', for: ROOTS, why: 'shows mirrors; installs what is missing' },
   sudo: { package: 'sudo', file: '/usr/bin/sudo', for: [], why: 'does that where we are not root' },
+  soffice: {
+    package: 'libreoffice-common',
+    file: '/usr/bin/soffice',
+    for: ['test:office'],
+    why: 'opens documents whose texts were replaced',
+  },
   taskset: { package: 'util-linux', file: '/usr/bin/taskset', for: BENCH, why: 'pins programs to cores' },
 } as const satisfies Readonly<Record<string, Need>>;
 
+const OFFICE = { for: ['test:office'], why: 'what LibreOffice opens' } as const;
 const LUA = { for: BENCH, why: 'the OpenResty-style gateway' } as const;
 
 /** Packages that those programs need as well. */
 export const PARTS = {
   'eng-spa': { package: 'apertium-eng-spa', file: '/usr/share/apertium/modes/eng-spa.mode', for: TEST, why: 'a language pair' },
+  writer: { package: 'libreoffice-writer-nogui', file: '/usr/lib/libreoffice/program/libswlo.so', ...OFFICE },
+  calc: { package: 'libreoffice-calc-nogui', file: '/usr/lib/libreoffice/program/libsclo.so', ...OFFICE },
+  impress: { package: 'libreoffice-impress-nogui', file: '/usr/lib/libreoffice/program/libsdlo.so', ...OFFICE },
   'nginx-lua': { package: 'libnginx-mod-http-lua', file: '/usr/lib/nginx/modules/ngx_http_lua_module.so', ...LUA },
   'lua-redis': { package: 'lua-nginx-redis', file: '/usr/share/lua/5.1/nginx/redis.lua', ...LUA },
   'lua-lrucache': { package: 'lua-resty-lrucache', file: '/usr/share/lua/5.1/resty/lrucache.lua', ...LUA },

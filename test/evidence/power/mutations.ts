@@ -23,6 +23,7 @@ import { REPLICA_MUTATIONS } from './replica-mutations.ts';
 import { EVENT_MUTATIONS } from './event-mutations.ts';
 import { ROUTING_MUTATIONS } from './routing-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
+import { DOCUMENT_MUTATIONS } from './document-mutations.ts';
 import { TELEMETRY_MUTATIONS } from './telemetry-mutations.ts';
 import { UPKEEP_MUTATIONS } from './upkeep-mutations.ts';
 
@@ -52,4 +53,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...CHART_MUTATIONS,
   ...CLOCK_MUTATIONS,
   ...TELEMETRY_MUTATIONS,
+  ...DOCUMENT_MUTATIONS,
 ];

@@ -1,0 +1,35 @@
+// The limits within which files are read: what is beyond them is refused, with words that name the limit.
+import { refuse } from './refused-file.ts';
+
+const MIB = 1_048_576;
+
+export const FILE_BYTES_MAX = 30 * MIB;
+/** Entries of an archive. */
+export const ENTRIES_MAX = 2_000;
+/** Of one entry, inflated. */
+export const ENTRY_BYTES_MAX = 32 * MIB;
+/** Of all entries, inflated. */
+export const INFLATED_BYTES_MAX = 128 * MIB;
+/** An entry that inflates to more than `SMALL_BYTES` may be this many times as long as it is compressed. */
+export const RATIO_MAX = 100;
+export const SMALL_BYTES = MIB;
+export const XML_DEPTH_MAX = 256;
+/** At the end of a tag they are put into one object, which takes long for many. */
+export const ATTRIBUTES_MAX = 1_000;
+export const SHEETS_MAX = 1_000;
+export const TEXTS_MAX = 200_000;
+/** Elements `<x1>` in one text. */
+export const MARKS_MAX = 5_000;
+export const JSON_DEPTH_MAX = 64;
+/** A plain text has no paragraphs of its own: a longer one is cut at the ends of lines, or of sentences. */
+export const PLAIN_CHARACTERS_MAX = 5_000;
+
+/** As in English: `30 MiB`, `2,000`. Without `Intl`, whose first use takes 20 ms. */
+export function inWords(count: number): string {
+  return count >= MIB && count % MIB === 0 ? `${count / MIB} MiB` : String(count).replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ',');
+}
+
+export function limitFileBytes(bytes: number): void {
+  if (bytes > FILE_BYTES_MAX) refuse(`the file has more than ${inWords(FILE_BYTES_MAX)}`);
+  if (bytes === 0) refuse('the file is empty');
+}

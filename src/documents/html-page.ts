@@ -1,0 +1,186 @@
+// HTML: text between the borders of blocks, with elements within lines as marks, and the attributes that readers see.
+import { Tokenizer, TokenizerMode } from 'parse5';
+import type { Token } from 'parse5';
+import { limitTexts } from './passage.ts';
+import type { Passage, PassageSource, SourceSpan } from './passage.ts';
+import { NO_COPIES } from './passage.ts';
+import { PassageBuilder } from './passage-builder.ts';
+
+/** Elements within a line of text; all others begin and end a text. */
+const INLINE: ReadonlySet<string> = new Set(
+  (
+    'a abbr acronym b bdi bdo big cite data del dfn em font i ins label mark q s small span strike strong sub sup time tt u ' +
+    'ruby rb rt rp'
+  ).split(' '),
+);
+/** Stand within a line and contain no text. */
+const VOID: ReadonlySet<string> = new Set('br img input wbr'.split(' '));
+/** What they contain is not translated. */
+const OPAQUE: ReadonlySet<string> = new Set(
+  'script style svg math code kbd samp var template iframe noembed noframes xmp plaintext'.split(' '),
+);
+/** Their content is text up to their end tag. */
+const CONTENT: ReadonlyMap<string, Tokenizer['state']> = new Map([
+  ...['title', 'textarea'].map((name) => [name, TokenizerMode.RCDATA] as const),
+  ...['style', 'xmp', 'iframe', 'noembed', 'noframes'].map((name) => [name, TokenizerMode.RAWTEXT] as const),
+  ['script', TokenizerMode.SCRIPT_DATA],
+  ['plaintext', TokenizerMode.PLAINTEXT],
+]);
+const SEEN_ATTRIBUTES: ReadonlySet<string> = new Set(['alt', 'title', 'placeholder', 'aria-label', 'summary']);
+const SEEN_METAS: ReadonlySet<string> = new Set(['description', 'og:title', 'og:description', 'twitter:title', 'twitter:description']);
+/** An element without an end tag. */
+const NEVER_CLOSED: ReadonlySet<string> = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
+
+export function htmlPage(source: string): PassageSource {
+  return { source, passages: htmlPassages(source), copies: NO_COPIES };
+}
+
+/** By the tokens of an HTML parser: a tree would take quadratic time for some files, and would not need more than what tokens tell. */
+export function htmlPassages(source: string): readonly Passage[] {
+  const reader = new HtmlReader(source);
+  const tokenizer: Tokenizer = new Tokenizer(
+    { sourceCodeLocationInfo: true },
+    {
+      onStartTag: (tag) => {
+        reader.start(tag);
+        const state = CONTENT.get(tag.tagName);
+        if (state !== undefined) tokenizer.state = state;
+      },
+      onEndTag: ({ tagName, location }) => reader.end(tagName, spanOf(location!)),
+      onCharacter: (token) => reader.text(token),
+      onWhitespaceCharacter: (token) => reader.text(token),
+      onNullCharacter: (token) => reader.text(token),
+      onComment: ({ location }) => reader.comment(spanOf(location!)),
+      onDoctype: () => undefined,
+      onEof: () => reader.eof(),
+    },
+  );
+  tokenizer.write(source, true);
+  return reader.passages;
+}
+
+class HtmlReader {
+  readonly #attributes: Passage[] = [];
+  readonly #source: string;
+  readonly #builder: PassageBuilder;
+  /** The element whose content is not translated, how many of its name are open, and where it begins. */
+  #opaque: { readonly name: string; depth: number; readonly from: number } | undefined;
+  /** How many `pre` or `textarea` are open: there white space matters. */
+  #spaced = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#builder = new PassageBuilder(source, { write: escapeHtml, collapses: true });
+  }
+
+  get passages(): readonly Passage[] {
+    return [...this.#builder.passages, ...this.#attributes].toSorted((a, b) => a.from - b.from);
+  }
+
+  start(tag: Token.TagToken): void {
+    const { tagName: name, location } = tag;
+    const span = spanOf(location!);
+    if (this.#opaque !== undefined) {
+      if (name === this.#opaque.name && !NEVER_CLOSED.has(name) && !tag.selfClosing) this.#opaque.depth++;
+      return;
+    }
+    const isOpaque = OPAQUE.has(name) || isMarkedOpaque(tag);
+    const hasEnd = !NEVER_CLOSED.has(name) && !(tag.selfClosing && OPAQUE.has(name));
+    if (!isOpaque) this.#addAttributes(tag);
+    if (isOpaque && hasEnd) {
+      if (!INLINE.has(name) && !OPAQUE.has(name)) this.#flush();
+      this.#opaque = { name, depth: 1, from: span.from };
+    } else if (INLINE.has(name)) {
+      this.#builder.open(name, span);
+    } else if (VOID.has(name) || isOpaque) {
+      this.#builder.empty(span);
+    } else {
+      this.#flush();
+      if (name === 'pre' || name === 'textarea') this.#spaced++;
+    }
+  }
+
+  end(name: string, span: SourceSpan): void {
+    if (this.#opaque !== undefined) {
+      if (name !== this.#opaque.name || --this.#opaque.depth > 0) return;
+      this.#builder.empty({ from: this.#opaque.from, to: span.to });
+      this.#opaque = undefined;
+    } else if (INLINE.has(name)) {
+      this.#builder.close(name, span);
+    } else if (OPAQUE.has(name) || VOID.has(name)) {
+      this.#builder.empty(span);
+    } else {
+      this.#flush();
+      if ((name === 'pre' || name === 'textarea') && this.#spaced > 0) this.#spaced--;
+    }
+  }
+
+  text({ chars, location }: Token.CharacterToken): void {
+    if (this.#opaque === undefined) this.#builder.text(chars, spanOf(location!));
+  }
+
+  comment(span: SourceSpan): void {
+    if (this.#opaque === undefined) this.#builder.empty(span);
+  }
+
+  eof(): void {
+    this.#flush();
+  }
+
+  #flush(): void {
+    this.#builder.flush(this.#spaced > 0);
+  }
+
+  #addAttributes({ tagName, attrs, location }: Token.TagToken): void {
+    for (const { name, value } of attrs) {
+      if (!/\p{L}/u.test(value)) continue;
+      if (!SEEN_ATTRIBUTES.has(name) && !isSeenMeta(tagName, name, attrs)) continue;
+      const span = location!.attrs?.[name];
+      if (span === undefined) continue;
+      const given = this.#source.slice(span.startOffset, span.endOffset);
+      const start = /^[^=]*=\s*/.exec(given)?.[0].length;
+      if (start === undefined) continue;
+      const place = { from: span.startOffset + start, to: span.endOffset };
+      const render = (pieces: Passage['pieces']): string =>
+        `"${pieces.map((piece) => (piece.kind === 'text' ? escapeAttribute(piece.text) : '')).join('')}"`;
+      this.#attributes.push({ ...place, pieces: [{ kind: 'text', text: value.trim(), span: place }], always: false, render });
+      limitTexts(this.#attributes.length);
+    }
+  }
+}
+
+function isMarkedOpaque({ attrs }: Token.TagToken): boolean {
+  return attrs.some(
+    ({ name, value }) =>
+      (name === 'translate' && value.toLowerCase() === 'no') || (name === 'class' && value.split(/\s+/).includes('notranslate')),
+  );
+}
+
+function isSeenMeta(tagName: string, name: string, attrs: Token.TagToken['attrs']): boolean {
+  if (tagName !== 'meta' || name !== 'content') return false;
+  return attrs.some(({ name: key, value }) => (key === 'name' || key === 'property') && SEEN_METAS.has(value.toLowerCase()));
+}
+
+const CHARSET = /^[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)/i;
+
+/** The encoding that the page declares in its first kilobytes. */
+export function declaredInHtml(source: string): string | undefined {
+  const head = source.slice(0, 4096);
+  for (const meta of head.matchAll(/<meta\b/gi)) {
+    const found = CHARSET.exec(head.slice(meta.index));
+    if (found !== null) return found[1];
+  }
+  return undefined;
+}
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\u00a0', '&nbsp;');
+}
+
+function escapeAttribute(text: string): string {
+  return escapeHtml(text).replaceAll('"', '&quot;');
+}
+
+function spanOf({ startOffset, endOffset }: Token.Location): SourceSpan {
+  return { from: startOffset, to: endOffset };
+}

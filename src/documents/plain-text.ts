@@ -1,0 +1,82 @@
+// Plain text: paragraphs between empty lines, and long ones cut at the ends of lines or sentences.
+import { PLAIN_CHARACTERS_MAX } from './document-limits.ts';
+import { NO_COPIES, hasWords, limitTexts } from './passage.ts';
+import type { Passage, PassageSource, SourceSpan } from './passage.ts';
+
+/** Where a long text is cut, preferred first: behind the end of a line, of a sentence, of a word. */
+const CUTS: readonly ((text: string, at: number) => boolean)[] = [
+  (text, at) => text[at - 1] === '\n',
+  (text, at) => /\s/.test(text[at - 1]!) && '.!?。！？'.includes(text[at - 2] ?? ' '),
+  (text, at) => /\s/.test(text[at - 1]!),
+];
+
+export function plainText(source: string): PassageSource {
+  const passages: Passage[] = [];
+  const newLine = source.includes('\r\n') ? '\r\n' : '\n';
+  for (const paragraph of paragraphs(source)) {
+    for (const span of cut(source, paragraph)) {
+      const passage = plainPassage(source, span, (text) => oneParagraph(text, newLine));
+      if (passage !== undefined) passages.push(passage);
+      limitTexts(passages.length);
+    }
+  }
+  return { source, passages, copies: NO_COPIES };
+}
+
+/** `undefined` if there is nothing to translate in it. */
+export function plainPassage(source: string, span: SourceSpan, write: (text: string) => string): Passage | undefined {
+  let { from, to } = span;
+  while (from < to && /\s/.test(source[from]!)) from++;
+  while (to > from && /\s/.test(source[to - 1]!)) to--;
+  const pieces = [{ kind: 'text' as const, text: source.slice(from, to), span: { from, to } }];
+  if (!hasWords(pieces)) return undefined;
+  return {
+    from,
+    to,
+    pieces,
+    always: false,
+    render: (given) => write(given.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')),
+  };
+}
+
+/** Lines with something in them, together. */
+function paragraphs(source: string): SourceSpan[] {
+  const found: SourceSpan[] = [];
+  let from: number | undefined;
+  let at = 0;
+  for (const line of source.split('\n')) {
+    if (line.trim() === '') {
+      if (from !== undefined) found.push({ from, to: at });
+      from = undefined;
+    } else {
+      from ??= at;
+    }
+    at += line.length + 1;
+  }
+  if (from !== undefined) found.push({ from, to: source.length });
+  return found;
+}
+
+function cut(source: string, { from, to }: SourceSpan): SourceSpan[] {
+  const found: SourceSpan[] = [];
+  let at = from;
+  while (to - at > PLAIN_CHARACTERS_MAX) {
+    const end = at + cutLength(source.slice(at, at + PLAIN_CHARACTERS_MAX));
+    found.push({ from: at, to: end });
+    at = end;
+  }
+  return [...found, { from: at, to }];
+}
+
+function cutLength(text: string): number {
+  for (const isCut of CUTS) {
+    for (let at = text.length; at > 0; at--) if (isCut(text, at)) return at;
+  }
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last < 0xdc00 ? text.length - 1 : text.length;
+}
+
+/** An empty line would make two paragraphs of one. */
+function oneParagraph(text: string, newLine: string): string {
+  return text.replaceAll(/\r?\n(?:[^\S\n]*\n)*/g, newLine).trim();
+}

@@ -1,0 +1,98 @@
+// Reads a file of any format, and builds it with translations; runs in the worker thread.
+import type { Built, DocumentText } from '../ports/document-formats.ts';
+import { firstLook } from './first-look.ts';
+import { declaredInHtml, htmlPage } from './html-page.ts';
+import { jsonStrings } from './json-strings.ts';
+import { textOf } from './marked-text.ts';
+import { ZipPackage } from './office-package.ts';
+import { openDocument } from './open-document.ts';
+import type { PassageSource } from './passage.ts';
+import { limitTexts } from './passage.ts';
+import { plainText } from './plain-text.ts';
+import { poFile } from './po-file.ts';
+import { presentation } from './presentation.ts';
+import { builtParts } from './read-document.ts';
+import type { ReadDocument } from './read-document.ts';
+import { RefusedFile, refuse } from './refused-file.ts';
+import { decoded, limitDeclared, withoutReturns } from './source-text.ts';
+import type { SourceText } from './source-text.ts';
+import { subtitles } from './subtitles.ts';
+import { wordDocument } from './word-document.ts';
+import { workbook } from './workbook.ts';
+import { xliff } from './xliff.ts';
+import { rewritten } from './zip-archive.ts';
+import type { ZipEntry } from './zip-directory.ts';
+import type { FormatName } from './format-table.ts';
+
+type TextReader = (given: SourceText) => PassageSource | Promise<PassageSource>;
+type ArchiveReader = (archive: ZipPackage) => ReadDocument;
+
+const html: TextReader = (given) => {
+  limitDeclared(declaredInHtml(given.text), given);
+  return htmlPage(given.text);
+};
+
+const FORMAT_READERS: Readonly<Record<FormatName, { readonly text: TextReader } | { readonly archive: ArchiveReader }>> = {
+  docx: { archive: wordDocument },
+  htm: { text: html },
+  html: { text: html },
+  json: { text: ({ text }) => jsonStrings(text) },
+  // Loaded when the first page arrives.
+  md: { text: async ({ text }) => (await import('./markdown-page.ts')).markdownPage(text) },
+  odt: { archive: openDocument },
+  po: { text: poFile },
+  pptx: { archive: presentation },
+  srt: { text: ({ text }) => subtitles(text, 'srt') },
+  txt: { text: ({ text }) => plainText(text) },
+  vtt: { text: ({ text }) => subtitles(text, 'vtt') },
+  xlf: { text: xliff },
+  xliff: { text: xliff },
+  xlsx: { archive: workbook },
+};
+
+export type DocumentTexts =
+  | { readonly kind: 'extracted'; readonly texts: DocumentText[] }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export async function extractTexts(format: string, bytes: Uint8Array): Promise<DocumentTexts> {
+  return orRefused(async () => {
+    const { document, archive } = await read(format, bytes);
+    await archive?.checkOthers();
+    return { kind: 'extracted', texts: document.order.map(({ pieces }) => textOf(pieces)) };
+  });
+}
+
+export async function buildFile(format: string, bytes: Uint8Array, translations: readonly string[]): Promise<Built> {
+  return orRefused(async () => {
+    const { document, archive } = await read(format, bytes);
+    const parts = builtParts(document, translations);
+    if (archive === undefined) return { kind: 'built', bytes: [...parts.values()][0] ?? bytes };
+    const entries = [...parts].map(([{ entry }, content]): [ZipEntry, Uint8Array] => [entry!, content]);
+    return { kind: 'built', bytes: rewritten(archive.directory, new Map(entries)) };
+  });
+}
+
+async function read(format: string, bytes: Uint8Array): Promise<{ document: ReadDocument; archive: ZipPackage | undefined }> {
+  // Whoever sends a file here need not have looked.
+  const reason = firstLook({ name: format, mediaType: '' }, bytes);
+  if (reason !== undefined) refuse(reason);
+  const reader = FORMAT_READERS[format as FormatName];
+  if ('archive' in reader) {
+    const archive = new ZipPackage(bytes);
+    const document = reader.archive(archive);
+    limitTexts(document.order.length);
+    return { document, archive };
+  }
+  const given = format === 'md' ? withoutReturns(decoded(bytes)) : decoded(bytes);
+  const source = await reader.text(given);
+  return { document: { parts: [{ ...source, given, entry: undefined }], order: source.passages }, archive: undefined };
+}
+
+async function orRefused<T>(work: () => Promise<T>): Promise<T | { readonly kind: 'refused'; readonly reason: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RefusedFile) return { kind: 'refused', reason: error.message };
+    throw error;
+  }
+}

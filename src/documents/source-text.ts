@@ -1,0 +1,53 @@
+// The text of a file, and back: UTF-8 with or without a byte order mark, and UTF-16 with one.
+import { refuse } from './refused-file.ts';
+
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
+
+export interface SourceText {
+  readonly text: string;
+  readonly encoding: Encoding;
+  /** Whether the file begins with a byte order mark, which is not in `text`. */
+  readonly marked: boolean;
+  /** Whether a line feed in `text` is a carriage return and a line feed in the file. */
+  readonly hasReturns?: true;
+}
+
+const MARKS: readonly (readonly [Encoding, readonly number[]])[] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+];
+
+/** `what` names the file, or a part of it: `the file`. */
+export function decoded(bytes: Uint8Array, what = 'the file'): SourceText {
+  const [encoding, mark] = MARKS.find(([, start]) => start.every((byte, index) => bytes[index] === byte)) ?? ['utf-8' as const, []];
+  try {
+    const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes.subarray(mark.length));
+    return { text, encoding, marked: mark.length > 0 };
+  } catch {
+    refuse(`${what} is not encoded in UTF-8: save it as UTF-8`);
+  }
+}
+
+/** Without carriage returns, if every line of the file ends in one: then they are there again when it is encoded. */
+export function withoutReturns(given: SourceText): SourceText {
+  const text = given.text.replaceAll('\r\n', '\n');
+  return text.replaceAll('\n', '\r\n') === given.text && text !== given.text ? { ...given, text, hasReturns: true } : given;
+}
+
+/** `like` the source from which it was made. */
+export function encoded(given: string, like: SourceText): Uint8Array {
+  const text = like.hasReturns === true ? given.replaceAll('\n', '\r\n') : given;
+  const mark = like.marked ? '\ufeff' : '';
+  if (like.encoding === 'utf-8') return Buffer.from(mark + text, 'utf8');
+  const bytes = Buffer.from(mark + text, 'utf16le');
+  return like.encoding === 'utf-16le' ? bytes : bytes.swap16();
+}
+
+/** Refuses a declared encoding other than that in which the text was read. */
+export function limitDeclared(declared: string | undefined, like: SourceText): void {
+  if (declared === undefined) return;
+  const name = declared.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const family = like.encoding === 'utf-8' ? ['utf8', 'usascii', 'ascii', 'charset'] : ['utf16', 'utf16le', 'utf16be'];
+  if (!family.includes(name)) refuse(`the file says that its encoding is ${declared.slice(0, 40)}: save it as UTF-8`);
+}

@@ -1,0 +1,67 @@
+// Subtitles, SubRip and WebVTT: the text of a cue is one text, its tags are marks; numbers, times, notes and styles stay.
+import { PassageBuilder } from './passage-builder.ts';
+import { refuse } from './refused-file.ts';
+import { NO_COPIES } from './passage.ts';
+import type { PassageSource } from './passage.ts';
+
+export type SubtitleKind = 'srt' | 'vtt';
+
+const TIMES = /^\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*-->\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}/;
+/** Elements, times within a cue, entities, and positions as `{\an8}`. */
+const TOKENS: Readonly<Record<SubtitleKind, RegExp>> = {
+  srt: /<(\/?)([a-z]+)(?:\s[^<>]*)?>|(\{\\[^{}]*\})/gi,
+  vtt: /<(\/?)(c|i|b|u|v|lang|ruby|rt)(?:[.\s][^<>]*)?>|(<[\d:.]+>|&(?:lrm|rlm|nbsp);)|(&amp;|&lt;|&gt;)/gi,
+};
+const DECODED: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
+
+export function subtitles(source: string, kind: SubtitleKind): PassageSource {
+  if (kind === 'vtt' && !/^WEBVTT(?:[ \t\r\n]|$)/.test(source)) refuse('the file does not begin with WEBVTT');
+  const newLine = source.includes('\r\n') ? '\r\n' : '\n';
+  const builder = new PassageBuilder(source, { write: (text) => cueText(text, kind, newLine), collapses: false });
+  let cues = 0;
+  let inCue = false;
+  let at = 0;
+  for (const line of source.split('\n')) {
+    const to = at + line.length;
+    if (line.trim() === '') {
+      inCue = false;
+      builder.flush();
+    } else if (inCue) {
+      // With the end of the line before it, which belongs to the cue.
+      addLine(builder, source, { from: at, to: Math.min(to + 1, source.length) }, kind);
+    } else if (TIMES.test(line)) {
+      inCue = true;
+      cues++;
+    }
+    at = to + 1;
+  }
+  builder.flush();
+  if (cues === 0 && source.trim() !== '' && kind === 'srt') refuse('the file has no line with the times of a subtitle');
+  return { source, passages: builder.passages, copies: NO_COPIES };
+}
+
+function addLine(builder: PassageBuilder, source: string, { from, to }: { from: number; to: number }, kind: SubtitleKind): void {
+  const line = source.slice(from, to);
+  let at = 0;
+  const text = (until: number): void => {
+    if (until > at) builder.text(line.slice(at, until).replaceAll('\r\n', '\n'), { from: from + at, to: from + until });
+  };
+  for (const match of line.matchAll(TOKENS[kind])) {
+    text(match.index);
+    at = match.index + match[0].length;
+    const span = { from: from + match.index, to: from + at };
+    const [, closes, name, other, entity] = match;
+    if (entity !== undefined) builder.text(DECODED[entity.toLowerCase()]!, span);
+    else if (other !== undefined) builder.empty(span);
+    else if (closes === '/') builder.close(name!.toLowerCase(), span);
+    else builder.open(name!.toLowerCase(), span);
+  }
+  text(line.length);
+}
+
+/** An empty line would end the cue, and an arrow begin one. */
+function cueText(text: string, kind: SubtitleKind, newLine: string): string {
+  const inner = text.replaceAll(/\r?\n(?:[^\S\n]*\n)*/g, newLine);
+  if (kind === 'srt') return inner.replaceAll('-->', '->');
+  return inner.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

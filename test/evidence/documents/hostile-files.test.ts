@@ -1,0 +1,32 @@
+// 300 hostile files one after another: each refused for what it is, in bounded memory, by a thread that never has to be replaced.
+import process from 'node:process';
+import { afterAll, expect, test } from 'vitest';
+import { createDocumentFormats } from '../../../src/documents/create-document-formats.ts';
+import { hostileFiles } from '../../support/documents/hostile-files.ts';
+import { SEED } from '../../support/seed.ts';
+
+const FILES = 300;
+
+const faults: string[] = [];
+const formats = createDocumentFormats({ onFault: (words) => faults.push(words), timeMs: 100_000 });
+afterAll(() => formats.close());
+
+test('300 hostile files', async () => {
+  const slowest = { kind: '', ms: 0 };
+  let turnMsMax = 0;
+  for (const { kind, format: name, bytes, reason } of hostileFiles(FILES, SEED * 100)) {
+    const format = formats.formatOf(`a.${name}`)!;
+    const began = performance.now();
+    const first = formats.firstLook(format, bytes);
+    turnMsMax = Math.max(turnMsMax, performance.now() - began);
+    const found = first === undefined ? await formats.extract(format, bytes) : undefined;
+    const ms = performance.now() - began;
+    if (ms > slowest.ms) Object.assign(slowest, { kind, ms });
+    const told = first ?? (found?.kind === 'refused' ? found.reason : undefined);
+    if (reason === undefined) expect({ kind, told }).toEqual({ kind, told: undefined });
+    else expect({ kind, told }).toEqual({ kind, told: expect.stringMatching(reason) as string });
+  }
+  expect(faults).toEqual([]);
+  // Figures for who runs it; times are not judged, because the machine may be busy.
+  process.stdout.write(`slowest: ${slowest.kind}, ${slowest.ms.toFixed(0)} ms; longest first look ${turnMsMax.toFixed(1)} ms\n`);
+});

@@ -1,0 +1,46 @@
+// 200 generated files of each format: each text once and in order, nothing else changed, a translation in the place of each; and
+// 200 of each with broken bytes, which are refused or read, but never a fault of ours.
+import { afterAll, describe, expect, test } from 'vitest';
+import { createDocumentFormats } from '../../../src/documents/create-document-formats.ts';
+import { broken } from '../../support/documents/hostile-files.ts';
+import { RandomTexts } from '../../support/documents/random-texts.ts';
+import { SAMPLES, roundTrip } from '../../support/documents/round-trip.ts';
+import { SEED } from '../../support/seed.ts';
+
+const FILES = 200;
+
+const faults: string[] = [];
+const formats = createDocumentFormats({ onFault: (words) => faults.push(words), timeMs: 100_000 });
+afterAll(() => formats.close());
+
+const seeds = Array.from({ length: FILES }, (_, index) => SEED * 1_000 + index);
+
+describe('200 files', () => {
+  test.each(SAMPLES)('%s: the same but for their translations', async (format, sample) => {
+    for (const seed of seeds) {
+      const trip = await roundTrip(formats, format, sample(seed));
+      expect({ seed, found: trip.found }).toEqual({ seed, found: trip.expected });
+      expect({ seed, isSame: trip.isSame, changed: trip.changed }).toEqual({ seed, isSame: true, changed: [] });
+      expect({ seed, again: trip.again }).toEqual({ seed, again: trip.wanted });
+    }
+  });
+
+  test.each(SAMPLES)('%s: broken ones are refused in words, or read', async (name, sample) => {
+    const format = formats.formatOf(`a.${name}`)!;
+    for (const seed of seeds) {
+      const bytes = broken(sample(seed).bytes, new RandomTexts(seed));
+      const found = await formats.extract(format, bytes);
+      if (found.kind === 'refused') {
+        expect(found.reason).toMatch(/\w/);
+      } else {
+        const built = await formats.build(
+          format,
+          bytes,
+          found.texts.map(({ text }) => text),
+        );
+        expect({ seed, kind: built.kind }).toEqual({ seed, kind: 'built' });
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+});

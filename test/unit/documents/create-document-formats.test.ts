@@ -1,0 +1,83 @@
+// The thread: replaced when it hangs, dies or takes too much memory, while the event loop goes on and other files wait their turn.
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createDocumentFormats } from '../../../src/documents/create-document-formats.ts';
+import type { DocumentFormatsOptions } from '../../../src/documents/create-document-formats.ts';
+import type { DocumentFormats, Extracted } from '../../../src/ports/document-formats.ts';
+
+const FAULTY = new URL('../../support/documents/faulty-worker.js', import.meta.url);
+const open: DocumentFormats[] = [];
+
+afterEach(async () => {
+  for (const formats of open.splice(0)) await formats.close();
+});
+
+function opened(options: DocumentFormatsOptions): DocumentFormats {
+  const formats = createDocumentFormats(options);
+  open.push(formats);
+  return formats;
+}
+
+function extract(formats: DocumentFormats, content: string, name = 'a.txt'): Promise<Extracted> {
+  return formats.extract(formats.formatOf(name)!, Buffer.from(content));
+}
+
+const refused = (reason: string): Extracted => ({ kind: 'refused', reason });
+const letter = (text: string): Extracted => ({ kind: 'extracted', texts: [{ text, format: 'text' }] });
+
+describe('the thread that reads documents', () => {
+  test('is ended when it takes too long, while the event loop goes on, and the next files are read in order', async () => {
+    const formats = opened({ worker: FAULTY, timeMs: 2_000 });
+    const results: Extracted[] = [];
+    const all = ['a', 'h', 'b', 'c'].map(async (content) => void results.push(await extract(formats, content)));
+    let turns = 0;
+    while (results.length < 4) {
+      await turn();
+      turns++;
+    }
+    await Promise.all(all);
+    expect(results).toEqual([letter('a'), refused('reading the file takes longer than 2 seconds'), letter('b'), letter('c')]);
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  test('is replaced when it takes too much memory', async () => {
+    const formats = opened({ worker: FAULTY, memoryMiB: 16, timeMs: 100_000 });
+    expect(await extract(formats, 'm')).toEqual(refused('the file needs too much memory to be read'));
+    expect(await extract(formats, 'a')).toEqual(letter('a'));
+  });
+
+  test.each(['e', 't'])('is replaced when it dies (%s), which is told without words of the file', async (content) => {
+    const faults: string[] = [];
+    const formats = opened({ worker: FAULTY, onFault: (words) => faults.push(words), timeMs: 100_000 });
+    expect(await extract(formats, content)).toEqual(refused('the file cannot be read'));
+    expect(await extract(formats, 'a')).toEqual(letter('a'));
+    expect(faults).toHaveLength(1);
+    expect(faults.join()).not.toContain('secret');
+  });
+
+  test('refuses what waits when it is closed, and what comes later', async () => {
+    const formats = opened({ worker: FAULTY, timeMs: 100_000 });
+    const waiting = ['h', 'a'].map((content) => extract(formats, content));
+    await formats.close();
+    const stopping = refused('the gateway is stopping');
+    expect(await Promise.all([...waiting, extract(formats, 'a')])).toEqual([stopping, stopping, stopping]);
+  });
+
+  test('sends long lists in parts, in both directions, and leaves the caller its bytes', async () => {
+    const formats = opened({ timeMs: 100_000 });
+    const texts = Array.from({ length: 20_000 }, (_, index) => `text ${index}`);
+    const bytes = Buffer.from(JSON.stringify(texts));
+    const format = formats.formatOf('a.json')!;
+    const found = await formats.extract(format, bytes);
+    expect(found).toEqual({ kind: 'extracted', texts: texts.map((text) => ({ text, format: 'text' })) });
+    const built = await formats.build(
+      format,
+      bytes,
+      texts.map((text) => `${text}!`),
+    );
+    expect(built.kind === 'built' && Buffer.from(built.bytes).toString()).toBe(JSON.stringify(texts.map((text) => `${text}!`)));
+    expect(bytes.toString()).toBe(JSON.stringify(texts));
+    expect(await formats.build(format, bytes, ['a'])).toEqual(refused('the file has 20000 texts, and 1 translations were given'));
+    expect(await formats.build(format, bytes, [])).toEqual(refused('the file has 20000 texts, and 0 translations were given'));
+  });
+});
