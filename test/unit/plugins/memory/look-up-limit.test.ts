@@ -64,7 +64,7 @@ async function connected(): Promise<void> {
 }
 
 test('by default a look-up may take 15 ms', () => {
-  expect(Default(memory.options!, {})).toMatchObject({ look_up_ms: LIMIT_MS });
+  expect(Default(memory.options, {})).toMatchObject({ look_up_ms: LIMIT_MS });
 });
 
 /** The faults of the proxy, and Redis stopped by a signal. */
