@@ -34,7 +34,7 @@ import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, CheckedCaller, Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { RefusalCounter } from '../ports/refusal-days.ts';
-import type { RequestTracer } from '../ports/request-tracer.ts';
+import type { RequestTracer } from '../ports/telemetry.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { BusyTeams } from '../runtime/busy-teams.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';

@@ -1,5 +1,7 @@
-// Telemetry of one process: where its traces and metrics are sent, and what sends them.
-import type { RequestTracer } from './request-tracer.ts';
+// Telemetry of one process: where its traces and metrics are sent, what sends them, and what traces requests.
+import type { RequestHead } from '../core/exchange.ts';
+import type { RequestTrace } from '../domain/request-trace.ts';
+import type { AccessEntry } from './access-entry.ts';
 
 /** Where one kind of signal is sent, and how. */
 export interface OtelExport {
@@ -35,4 +37,23 @@ export interface Telemetry {
   readonly tracer: RequestTracer | undefined;
   /** Sends what is left, for at most this long; nothing is sent after that. Never rejects. */
   close(withinMs: number): Promise<void>;
+}
+
+/** A request at its beginning. */
+export interface BegunRequest {
+  readonly id: string;
+  readonly head: RequestHead;
+  readonly startedAtMs: number;
+}
+
+/** What is reported of a traced request by its steps, and its end by the first of them. */
+export interface OpenTrace extends RequestTrace {
+  /** Call it once, with the request's line of the access log. */
+  ended(entry: AccessEntry): void;
+}
+
+/** Decides at the head of each request whether it is sampled, and takes its end. */
+export interface RequestTracer {
+  /** `undefined` for a request that is not sampled: nothing is created for it. Never throws. */
+  begin(request: BegunRequest): OpenTrace | undefined;
 }

@@ -7,7 +7,7 @@ import type { ClientAddressReader } from '../domain/client-address.ts';
 import { parameterOf } from '../domain/problem-parameter.ts';
 import { clientAddressSlot, keyOwnerSlot, requestStatsSlot, traceSlot } from '../domain/slots.ts';
 import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
-import type { OpenTrace, RequestTracer } from '../ports/request-tracer.ts';
+import type { OpenTrace, RequestTracer } from '../ports/telemetry.ts';
 
 export interface AccessLogOptions {
   /** Each receives every entry. */

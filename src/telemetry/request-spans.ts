@@ -5,7 +5,7 @@ import { callerSpanOf, isSampled } from '../domain/traceparent.ts';
 import type { CallerSpan } from '../domain/traceparent.ts';
 import type { AttemptTrace, SettlementTrace, TracedAttempt } from '../domain/request-trace.ts';
 import type { AccessEntry } from '../ports/access-entry.ts';
-import type { BegunRequest, OpenTrace, RequestTracer } from '../ports/request-tracer.ts';
+import type { BegunRequest, OpenTrace, RequestTracer } from '../ports/telemetry.ts';
 import type { Sdk } from './sdk.ts';
 
 export interface RequestSpansOptions {

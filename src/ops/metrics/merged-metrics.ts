@@ -2,7 +2,7 @@
 import { AggregatorRegistry, Registry } from 'prom-client';
 import type { Exemplar, MetricFamily, MetricsSnapshot } from '../../ports/metric-family.ts';
 import { FastCounter } from './fast-series.ts';
-import { familiesOf } from './families.ts';
+import { familiesOf } from './scraped-series.ts';
 import { openMetricsText } from './openmetrics-text.ts';
 
 /** Counters; a gauge of a process that has ended means nothing. */

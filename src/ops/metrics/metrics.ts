@@ -5,11 +5,10 @@ import type { PluginMetric } from '../../ports/plugin.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import { EngineMetrics, registerLimitGauge, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
 import type { EngineLimitState, EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
-import { familiesOf } from './families.ts';
 import { FastCounter } from './fast-series.ts';
 import { openMetricsText } from './openmetrics-text.ts';
 import { RequestSeries } from './request-series.ts';
-import { registerEventSeries, registerGauge, registerPluginMetric, registerTeamGauges } from './scraped-series.ts';
+import { familiesOf, registerEventSeries, registerGauge, registerPluginMetric, registerTeamGauges } from './scraped-series.ts';
 import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
 
 /** Gauges, read at each scrape; `aggregator` says how the values of several processes are combined. */

@@ -3,7 +3,6 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { PluginMetric } from '../../ports/plugin.ts';
 import type { TeamCondition, TeamsNearLimits } from '../../ports/teams-near-limits.ts';
 import type { MetricsSnapshot } from '../../ports/metric-family.ts';
-import { familiesOf } from './families.ts';
 
 export interface ScrapedText {
   readonly name: string;
@@ -116,4 +115,9 @@ export function registerTeamGauges(registry: Registry, { read, now }: TeamGauges
   gauge('lingate_team_key_unused_seconds', unused, ['team_id', 'key_id'], () =>
     read().keys.map(({ teamId, keyId, unusedSeconds }) => [{ team_id: teamId, key_id: keyId }, unusedSeconds]),
   );
+}
+
+/** A registry of prom-client as plain values. Its types say less than what it returns: a metric's type is a word, and its values are there. */
+export async function familiesOf(registry: Registry): Promise<MetricsSnapshot> {
+  return (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
 }

@@ -1,5 +1,6 @@
 // The longest time that a request waits for a shared Redis, on a virtual clock, with the plugin as configured, whatever Redis does.
 import { setImmediate as turn } from 'node:timers/promises';
+import { Default } from 'typebox/value';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { KnownTexts, TextAnswer, TextWork } from '../../../../src/domain/text-stages.ts';
 import memory from '../../../../src/plugins/memory.ts';
@@ -15,7 +16,7 @@ const LIMIT_MS = 15;
 let redis: RedisServer;
 let proxy: FaultProxy;
 let answers: TextAnswer;
-let close: () => unknown;
+let close: () => unknown = () => undefined;
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -44,7 +45,7 @@ const work = (text: string): TextWork => ({
 
 /** Sets up a gateway's plugin whose Redis has just answered. */
 async function connected(): Promise<void> {
-  const options = { bytes: 2 ** 20, seconds: 60, store: `redis://127.0.0.1:${proxy.port}`, look_up_ms: 15, charge: 'full' } as const;
+  const options = { bytes: 2 ** 20, seconds: 60, store: `redis://127.0.0.1:${proxy.port}`, look_up_ms: LIMIT_MS, charge: 'full' } as const;
   const parts = await memory.setup(options, { warn: () => undefined } as never);
   answers = parts.answers!;
   close = () => parts.close?.();
@@ -61,6 +62,10 @@ async function connected(): Promise<void> {
     )
     .toBe(true);
 }
+
+test('by default a look-up may take 15 ms', () => {
+  expect(Default(memory.options, {})).toMatchObject({ look_up_ms: LIMIT_MS });
+});
 
 /** The faults of the proxy, and Redis stopped by a signal. */
 type Cause = ProxyFault | 'frozen';
