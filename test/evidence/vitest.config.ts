@@ -30,7 +30,8 @@ export default defineConfig({
   plugins: [suiteLimit(14)],
   test: {
     ...COMMON,
-    maxWorkers: WORKERS,
+    // One less than there could be: some of it counts what happens within a time.
+    maxWorkers: WORKERS - 1,
     env: {
       ...startsFor('test:evidence'),
       ...temporaryFilesInMemory(),
