@@ -1,9 +1,10 @@
-// Generates the tables of engine protocols, engine failures and other vendors' parameters in the operator's manual: `npm run task -- manual`.
+// Generates the tables of engine protocols, engine failures, limits and other vendors' parameters in the operator's manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';
 import { withEngineTables, withTable } from './docs/engine-table.ts';
 import { failureTable } from './docs/engine-advice.ts';
+import { limitTable } from './docs/limit-table.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
 import { azureOperations } from './plugins/azure-v3/azure-versions.ts';
 import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';
@@ -27,6 +28,7 @@ export const OPERATIONS: readonly DescribedOperation[] = [
 const PAGES: Readonly<Record<string, (text: string) => string>> = {
   'engines.md': withProtocols,
   'engine-failures.md': (text) => withTable(text, 'engine failures', failureTable()),
+  'plans-and-metering.md': (text) => withTable(text, 'limits', limitTable()),
   'api-parameters.md': (text) => withTable(text, 'parameters', parameterTable(OPERATIONS)),
 };
 

@@ -15,6 +15,14 @@ import { dice } from './sample-states.ts';
 /** The default ones, and one with a long name and big numbers. */
 export const SAMPLE_PLANS = {
   ...DEFAULT_PLANS,
+  pro: {
+    ...DEFAULT_PLANS['pro']!,
+    limits: [
+      { per: 'minute', requests: 600 },
+      { per: 'day', requests: 20_000 },
+      { per: 'month', characters: 1_000_000_000 },
+    ],
+  },
   'enterprise-europe-2026': {
     ...DEFAULT_PLANS['pro']!,
     characters: 12_500_000_000,
@@ -22,6 +30,9 @@ export const SAMPLE_PLANS = {
     requests_per_second: 2000,
   },
 };
+
+/** Of the first key. */
+const KEY_LIMITS = { requestsPerSecond: 5, windows: 'requests=60/minute characters=1000000/day', scopes: ['translate:text', 'usage:read'] };
 
 /** Of some teams: the operator's own words for them. */
 const REFERENCES: Readonly<Record<string, string>> = {
@@ -96,6 +107,7 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
       const characters = Math.floor((limits.billing === 'quota' ? used * limits.characterLimit : used) * SHARES[keys]![index]!);
       uses.push(...usesOf({ teamId, keyId, characters }, limits.period, clock.atMs, nowMs, teamId === first ? 1 : 9, random));
       if (index === 3) ends.push(() => store.teams.revokeKey(keyId));
+      if (index === 0 && teamId === first) ends.push(() => store.teams.updateKey!(keyId, { limits: KEY_LIMITS }));
     }
     // Kestrel Games is still held to what its plan said last year.
     const behind = name === 'Kestrel Games' ? { ...numbers, requestsPerSecond: 20 } : numbers;

@@ -23,8 +23,15 @@ import { request } from '../../support/raw-http.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const READER = randomBytes(24).toString('hex');
+const LIMITED_PLAN = {
+  ...QUOTA_PLAN,
+  limits: [
+    { per: 'minute', requests: 600 },
+    { per: 'day', requests: 20_000, characters: 1_000_000 },
+  ],
+} as const;
 /** Their answers are not pages. */
-const NO_PAGES = ['/overview.json', '/usage/csv'];
+const NO_PAGES = ['/overview.json', '/usage/csv', '/invoices/csv'];
 
 let browser: Browser;
 let engine: ScriptedEngine;
@@ -39,9 +46,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lingate-axe-'));
   engine = await startScriptedEngine();
   const admin = { token: TOKEN, tokens: [{ name: 'reader', token: READER, role: 'read' }] };
-  const config = { admin, plans: { test: QUOTA_PLAN, other: QUOTA_PLAN, prepaid: CREDIT_PLAN } };
+  const config = { admin, plans: { test: LIMITED_PLAN, other: QUOTA_PLAN, prepaid: CREDIT_PLAN } };
   gateway = await startGateway({ listener: 'node', store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
-  team = await gateway.team();
+  team = await gateway.team(LIMITED_PLAN);
+  const scopes = ['translate:text', 'glossaries:read', 'glossaries:write'];
+  await gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'requests=5/minute characters=1000/month', scopes } });
   const limits = { ...limitsOf(QUOTA_PLAN), requestsPerSecond: 7 };
   const { teamId } = await gateway.team();
   await gateway.store.teams.updateTeam(teamId, { plan: { name: 'test', limits } });

@@ -11,7 +11,7 @@ const REDIS: readonly Bug[] = [
   ['a week begins on Thursday', 'bounds', 'window == WEEK and SINCE_MONDAY or 0', '0'],
   ['a month has the length of another', 'bounds', 'first_day(month + 1)', 'first_day(month) + 30'],
   ['a year ends in the month before', 'first_day', 'floor(year / 4)', 'floor((year + 1) / 4)'],
-  ['a window that ended goes on', 'count', 'if one and now < one.ends then', 'if one then'],
+  ['a window that ended goes on', 'count in windows.lua', 'if one and now < one.ends then', 'if one then'],
   ['requests are one too many', 'exceeded_by', 'one.requests >= limit.requests', 'one.requests > limit.requests'],
   ['characters are one too many', 'exceeded_by', '> limit.characters then', '> limit.characters + 1 then'],
   ['what a reservation holds is not counted', 'hold', 'one.characters + characters', 'one.characters'],
@@ -51,11 +51,6 @@ export const WINDOW_MUTATIONS: readonly Mutation[] = [
     name: 'windows: what a gateway sends to an engine counts once it is reported',
     edits: [{ where: 'EngineCaps.isSpent', find: 'known + unreported', replace: 'known' }],
     caughtBy: [{ file: 'test/unit/runtime/engine-caps.test.ts' }],
-  },
-  {
-    name: 'windows: every refusal is told',
-    edits: [{ where: 'WindowCounts.tell', find: ' || window.told', replace: '' }],
-    caughtBy: [{ file: 'test/unit/stores/limit-events.test.ts', names: 'SQLite.*by each window' }],
   },
   {
     name: 'windows: limit_of names another limit',

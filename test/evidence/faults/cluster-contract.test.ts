@@ -1,0 +1,28 @@
+// The parts of the store contract that admissions rest on, over a Redis Cluster: two instances on three masters.
+import { storeContract } from 'lingate/testing';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { startRedisCluster } from '../../support/redis-cluster.ts';
+import type { RedisCluster } from '../../support/redis-cluster.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+/** All others are about what is kept, and take minutes. */
+const PARTS =
+  /^(request rate|quota|credit|reservations|keys with limits|free characters of test keys|limits by minute to month|what engines)/;
+
+let cluster: RedisCluster;
+
+beforeAll(async () => {
+  cluster = await startRedisCluster();
+});
+
+afterAll(() => cluster.stop());
+
+describe('the store contract, kept by the Redis store on a cluster', () => {
+  const contract = storeContract(async (clock) =>
+    promisedStore(await openRedisStore({ url: cluster.url, log: SILENT, clock, commandTimeoutMs: 5000 })),
+  );
+  test.each(contract.cases.filter(({ name }) => PARTS.test(name)))('$name', ({ run: expectKept }) => expectKept());
+  afterAll(() => contract.close());
+});
