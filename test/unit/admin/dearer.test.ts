@@ -89,7 +89,7 @@ test.each<[string, Plan['limits'], usedRequests: number, usedCharacters: number,
   ['another time, which counts from now on', [{ per: 'hour', requests: 1 }], 51, 501, undefined],
   ['none any more', [], 51, 501, undefined],
 ])('a limit by the day: %s', (_what, limits, usedRequests, usedCharacters, by) => {
-  const [from, to] = [quota({ limits: DAY! }), quota({ limits: limits! })].map(limitsOf);
+  const [from, to] = [quota({ limits: DAY }), quota({ limits: limits! })].map(limitsOf);
   const windows = [{ per: 'day', requests: 100, characters: 1000, usedRequests, usedCharacters, endMs: 0 } as const];
   expect(dearerBy(from!, to!, { characters: usedCharacters, allowanceUsed: 0, windows })).toBe(by);
   if (by !== undefined) expect(canBeDearer(from!, to!)).toBe(true);
