@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
+import { TAG_FIELD } from '../domain/request-tag.ts';
 import { Type } from '../domain/typebox.ts';
 import type { DescribedAnswer, DescribedRoute, DescribedParameter, Examples } from './openapi-writer.ts';
 
@@ -47,11 +48,26 @@ const idParameter: DescribedParameter = {
   schema: Type.String(),
 };
 
+const tagParameter: DescribedParameter = {
+  name: TAG_FIELD,
+  description: 'Under which the request is counted in reports of usage: 1 to 100 printable ASCII characters without spaces.',
+  example: 'acme',
+  schema: Type.String(),
+};
+
 /** As documents and pages describe it; `name` is its key in the table. */
 export function describedOperation(name: string, { query = [], ...operation }: Operation): DescribedRoute {
   const [method = '', path = ''] = name.split(' ');
   const inPath = path.includes('{id}') ? [idParameter] : [];
-  return { ...operation, method, path, inPath, sharesPath: inPath.length > 0, inQuery: query };
+  return {
+    ...operation,
+    method,
+    path,
+    inPath,
+    sharesPath: inPath.length > 0,
+    inQuery: query,
+    inHeader: operation.authenticated ? [tagParameter] : [],
+  };
 }
 
 /** The codes that any authenticated route can answer. */

@@ -37,11 +37,11 @@ onEveryGateway({ config: CONFIG, once: true }, (setting) => {
   const rowsOf = async ({ teamId }: TestTeam, query = '', limit = 200): Promise<[unknown, unknown, unknown][]> => {
     const [from, to] = dates();
     const rows: Json[] = [];
-    for (let cursor: unknown = undefined; cursor !== null;) {
+    for (let cursor: string | null | undefined = undefined; cursor !== null;) {
       const path = `/usage?from=${from}&to=${to}&by=total&team=${teamId}&tags=true&limit=${limit}${query}`;
-      const page: Json = await reported('listUsage', call('GET', cursor === undefined ? path : `${path}&cursor=${String(cursor)}`));
+      const page: Json = await reported('listUsage', call('GET', cursor === undefined ? path : `${path}&cursor=${cursor}`));
       rows.push(...(page['usage'] as Json[]));
-      cursor = page['next'];
+      cursor = page['next'] as string | null;
     }
     return rows.map((row) => [row['tag'], row['character_count'], row['request_count']]);
   };

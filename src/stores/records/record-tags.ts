@@ -30,7 +30,7 @@ export class RecordTags implements TagHistory {
     return rows.toSorted((one, other) => one.day - other.day || (one.tag < other.tag ? -1 : 1));
   }
 
-  async #read(teamId: string): Promise<{ readonly counts: Table; readonly days: Table } | StoreUnavailable> {
+  async #read(teamId: string): Promise<{ readonly counts: TagTexts; readonly days: TagTexts } | StoreUnavailable> {
     let days = await this.#space.list(teamId, 'tag_days');
     for (let reads = 1; ; reads++) {
       const counts = await this.#space.list(teamId, 'tag_counts');
@@ -44,9 +44,9 @@ export class RecordTags implements TagHistory {
   }
 }
 
-type Table = ReadonlyMap<string, string>;
+type TagTexts = ReadonlyMap<string, string>;
 
-function areEqual(one: Table, other: Table): boolean {
+function areEqual(one: TagTexts, other: TagTexts): boolean {
   return one.size === other.size && [...one].every(([tag, text]) => other.get(tag) === text);
 }
 

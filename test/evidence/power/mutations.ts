@@ -10,6 +10,7 @@ import { FILE_MUTATIONS } from './file-mutations.ts';
 import { GLOSSARY_MUTATIONS } from './glossary-mutations.ts';
 import { HISTORY_MUTATIONS } from './history-mutations.ts';
 import { KEY_LIMIT_MUTATIONS } from './key-limit-mutations.ts';
+import { TAG_MUTATIONS } from './tag-mutations.ts';
 import { WINDOW_MUTATIONS } from './window-mutations.ts';
 import { LISTENER_MUTATIONS } from './listener-mutations.ts';
 import { MEMORY_MUTATIONS } from './memory-mutations.ts';
@@ -38,6 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...ROUTING_MUTATIONS,
   ...STORE_MUTATIONS,
   ...KEY_LIMIT_MUTATIONS,
+  ...TAG_MUTATIONS,
   ...WINDOW_MUTATIONS,
   ...RATE_FLOOD_MUTATIONS,
   ...EVENT_MUTATIONS,

@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 132],
-    ['team show TEAM', 132],
-    ['key create --team TEAM --mode live', 132],
-    ['key list --team TEAM', 132],
-    ['usage TEAM', 133],
+    ['team list', 136],
+    ['team show TEAM', 136],
+    ['key create --team TEAM --mode live', 136],
+    ['key list --team TEAM', 136],
+    ['usage TEAM', 137],
     ['config check --offline', 110],
     ['routes', 60],
     ['openapi', 77],

@@ -47,6 +47,7 @@ describe('the default file', () => {
       unknownKeysPerMinute: 0,
       rateLimitHeaders: false,
       glossaryBytes: 16_777_216,
+      tags: 1000,
     });
     expect([...config.plans.keys()]).toEqual(['free', 'pro', 'prepaid']);
     expect(config.plans.get('pro')).toMatchObject({ overage_cap_minor: 10_000, overage_minor_per_million: 2000, max_glossaries: 20 });

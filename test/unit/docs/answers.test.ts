@@ -66,7 +66,8 @@ describe.each([false, true])('answers, with rate limit fields: %s', (rateLimitHe
     // In the document's order a glossary is created before it is read; it is deleted last.
     for (const route of documented.routes.toSorted((a, b) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')))) {
       const { parameters = [], requestBody, responses } = documented.operation(route);
-      const search = parameters.map(({ name, example }) => `${name}=${example}`).join('&');
+      const inQuery = parameters.filter((one) => one.in === 'query');
+      const search = inQuery.map(({ name, example }) => `${name}=${example}`).join('&');
       const path = `${route.split(' ')[1]!.replace('{id}', ids.get('glossary') ?? '')}${search === '' ? '' : `?${search}`}`;
       const bodies = Object.values(requestBody?.content['application/json'].examples ?? { none: { value: undefined } });
       for (const { value: body } of bodies) seen[route] = await ask(route, { key: team.key, path, body });

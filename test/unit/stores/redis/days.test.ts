@@ -142,4 +142,25 @@ describe('days in Redis', () => {
     expect(returned.map(({ day }) => day - today)).toEqual([3]);
     expect(await days()).toHaveLength(2);
   });
+
+  test('of tags are dropped with those of keys, and so are tags of which nothing is left', async () => {
+    const useTag = async (name: string): Promise<void> => {
+      const requestId = `r${++count}`;
+      await store.ledger.admit({ ...asking(requestId, { characters: 1 }), tag: { name, distinctMax: 10 } });
+      await store.ledger.resolve(TEAM, requestId, 'commit');
+    };
+    for (let n = 0; n < 6; n++) {
+      await useTag('daily');
+      if (n === 1) await useTag('once');
+      clock.move(DAY_MS);
+    }
+    await redis.open({ clock, historyDays: 3, tendEveryMs: 20 });
+    await expect.poll(() => client.hkeys(keys.tag_counts), { timeout: 60_000 }).toEqual(['daily']);
+    const left = answered(await store.tags.days(TEAM, WHENEVER));
+    expect(left.map(({ tag, day }) => [tag, day - today])).toEqual([
+      ['daily', 3],
+      ['daily', 4],
+      ['daily', 5],
+    ]);
+  });
 });

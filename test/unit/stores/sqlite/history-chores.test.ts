@@ -144,6 +144,24 @@ describe('one round', () => {
     expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
   });
 
+  test('deletes what was counted by tag with the days, and tags of which nothing is left', async () => {
+    const team = await teamUnderTest(store, { period: 'P1D' });
+    const first = dayOf(clock.nowMs());
+    for (let n = 0; n < 6; n++) {
+      await team.use(1, { tag: { name: 'daily', distinctMax: 10 } });
+      if (n === 1) await team.use(1, { tag: { name: 'once', distinctMax: 10 } });
+      clock.step(DAY_MS);
+    }
+    await rounds('SELECT count(*) FROM usage_days');
+    const left = answered(await store.tags.days(team.teamId, { from: 0, to: first + 10 }));
+    expect(left.map(({ tag, day }) => [tag, day - first])).toEqual([
+      ['daily', 3],
+      ['daily', 4],
+      ['daily', 5],
+    ]);
+    expect(numbers("SELECT count(*) FROM records WHERE kind = 'tag_counts'")).toEqual([1]);
+  });
+
   test('writes nothing when nothing is due', async () => {
     const team = await teamUnderTest(store, { period: 'P1D' });
     await use(team, 5);

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 /** A constraint that lists three values or more builds a table for every row, which takes longer than writing it. */
 test.each([
-  ['remembered', 'INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'],
+  ['remembered', 'INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'],
   ['resolved', 'UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ? AND state = 0'],
 ])('an id is %s without building a table for it', (_what, statement) => {
   const steps = database.prepare(`EXPLAIN ${statement}`).all();
