@@ -73,7 +73,7 @@ export interface AdmitOptions {
   readonly onUnavailable: (cause: string) => void;
 }
 
-const reservationSlot = reserveSlot<Reservation>('reservation');
+const reservationSlot = reserveSlot<Reservation | undefined>('reservation');
 
 export function admitStep(options: AdmitOptions): BodyStep {
   const { settlements, client, full } = options;
@@ -104,6 +104,19 @@ export function admitStep(options: AdmitOptions): BodyStep {
       settlements.commit(reservation, characters === reservation.characters ? undefined : characters, x.get(traceSlot));
     },
   };
+}
+
+/**
+ * Takes the request's reservation: it is no longer settled with the answer, but by the caller, and the request itself is not charged.
+ * `undefined` if there is none.
+ */
+export function takeReservation(x: Exchange): Reservation | undefined {
+  const reservation = x.get(reservationSlot);
+  x.set(reservationSlot, undefined);
+  const stats = x.need(requestStatsSlot);
+  stats.characters = 0;
+  stats.canSpare = false;
+  return reservation;
 }
 
 function ask(x: Exchange, options: AdmitOptions): StepResult {
@@ -140,7 +153,7 @@ class PendingAdmission implements AskedAdmission {
     this.characters = charge?.characters;
     this.reserve = charge !== undefined && charge.reserve;
     this.charged = charge?.charged;
-    this.leaseMs = options.leaseMs;
+    this.leaseMs = charge?.leaseMs ?? options.leaseMs;
     this.glossary = charge?.glossary;
     this.reportRate = options.rateLimitHeaders;
     this.reportPlan = options.offers.current.byPlan ? true : undefined;
