@@ -22,6 +22,7 @@ test.each([
 });
 
 test('what failed is named once, each with its error', () => {
-  const output = '\x1b[31m FAIL \x1b[39m test/a.test.ts > it\nAssertionError: no\n at x\n FAIL  test/a.test.ts > it\nAssertionError: no\n✓ FAILING\n';
+  const output =
+    '\x1b[31m FAIL \x1b[39m test/a.test.ts > it\nAssertionError: no\n at x\n FAIL  test/a.test.ts > it\nAssertionError: no\n✓ FAILING\n';
   expect(failuresOf({ output })).toEqual(['FAIL  test/a.test.ts > it AssertionError: no']);
 });

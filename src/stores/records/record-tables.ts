@@ -1,8 +1,8 @@
 // The tables of the record space, for stores that go through all of them.
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 
-const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals'] as const satisfies readonly RecordTable[];
-const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true };
+const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals', 'documents'] as const satisfies readonly RecordTable[];
+const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true, documents_by_due: true };
 /** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
 const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals'> | RecordIndex, { readonly copied: boolean }>> = {
   totals: { copied: true },
@@ -15,6 +15,9 @@ const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'ref
   gateways: { copied: false },
   secrets: { copied: false },
   sign_ins: { copied: false },
+  // Files are not copied: they are gone after hours, and what is reserved for them with its lease.
+  documents: { copied: false },
+  documents_by_due: { copied: false },
 };
 
 export type AnyTable = RecordTable | RecordIndex;

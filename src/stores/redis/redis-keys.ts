@@ -16,7 +16,7 @@ import { COPIED_SHARED_TABLES, UNCOPIED_SHARED_TABLES } from '../records/record-
  * - `:days` hash of each key's usage by day (lua/days.lua)
  * - `:audit` sorted set of audit entries (lua/audit.lua)
  * - a hash for each table of the record space (ports/record-space.ts), changed by one function (lua/records.lua): `:glossaries`,
- *   `:pairs`, `:totals`, `:refusals`; its blobs in lists, `:blob:<id>` and `:prepared:<id>`, and `:blobs` from each to the number of its pieces
+ *   `:pairs`, `:totals`, `:refusals`, `:documents`; its blobs in lists, `:blob:<id>` and `:prepared:<id>`, and `:blobs` from each to the number of its pieces
  */
 export function teamKeys(teamId: string) {
   const base = `lingate:{${teamId}}:`;
@@ -32,6 +32,7 @@ export function teamKeys(teamId: string) {
     pairs: tableKey(teamId, 'pairs'),
     totals: tableKey(teamId, 'totals'),
     refusals: tableKey(teamId, 'refusals'),
+    documents: tableKey(teamId, 'documents'),
     blobs: `${base}blobs`,
     audit: `${base}audit`,
     changes: `${base}changes`,

@@ -24,6 +24,7 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   pairs: 'lasting',
   totals: 'lasting',
   refusals: 'lasting',
+  documents: 'lasting',
   blobs: 'lasting',
   audit: 'passing',
   outbox: 'lasting',

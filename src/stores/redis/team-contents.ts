@@ -35,6 +35,7 @@ export const RAW_PARTS = [
   'pairs',
   'totals',
   'refusals',
+  'documents',
   'blobs',
 ] as const;
 
@@ -109,6 +110,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
         glossaries: tableOf(raw.glossaries),
         pairs: tableOf(raw.pairs),
         totals: tableOf(raw.totals),
+        documents: tableOf(raw.documents),
         blobIds: tableOf(raw.blobs).keys(),
       },
       found,
