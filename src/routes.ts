@@ -18,6 +18,19 @@ export const ROUTES = [
   get('/v1/glossaries/{id}/entries', [...AUTHENTICATED, 'admit', 'show-glossary-entries'], 'glossaries:read'),
 ] as const;
 
+/** Those of documents, if they are configured. Their bodies are streamed, and read after the admission. */
+export const DOCUMENT_ROUTES = [
+  post('/v1/documents', [...AUTHENTICATED, 'hold-document', 'admit', 'create-document'], 'translate:document'),
+  get('/v1/documents/{id}', [...AUTHENTICATED, 'admit', 'show-document'], 'translate:document'),
+  remove('/v1/documents/{id}', [...AUTHENTICATED, 'admit', 'delete-document'], 'translate:document'),
+  get('/v1/documents/{id}/result', [...AUTHENTICATED, 'admit', 'document-result'], 'translate:document'),
+] as const;
+
+/** `bodyBytesMax`: of an upload. */
+export function documentRows(bodyBytesMax: number): RouteRow[] {
+  return DOCUMENT_ROUTES.map((row) => (row.takesBody ? { ...row, takesBody: false, streamedBytesMax: bodyBytesMax } : row));
+}
+
 /** The steps of a forward route; its charge and its upstream come from the configuration. */
 const FORWARD = [...AUTHENTICATED, 'admit', 'forward'] as const;
 
@@ -34,6 +47,8 @@ export function documentRow(path: string): RouteRow {
 
 /** The names of the gateway's steps, which a plugin may use in `after`. */
 export type StepName = (typeof ROUTES)[number]['steps'][number];
+
+export type DocumentStepName = Exclude<(typeof DOCUMENT_ROUTES)[number]['steps'][number], StepName>;
 
 /** Only for routes of plugins: authenticates a key found in the body. */
 export type PluginStepName = 'authenticate-body-key';

@@ -108,6 +108,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'core/gateway.ts': 'core/pipeline.test.ts and the tests of the listeners drive every chain through it',
   'core/route.ts': 'core/pipeline.test.ts and core/router.test.ts compile all their routes by it',
   'core/step-placement.ts': 'app/plugin-routes.test.ts places the steps of plugins',
+  'runtime/document-work.ts': 'runtime/document-worker.test.ts',
   'steps/shed.ts': 'evidence/load/shed.test.ts',
 };
 

@@ -3,10 +3,12 @@ import type { Config } from '../config/config.ts';
 import { formatNetworkAddress } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
 import { withPlugins } from '../config/plugins.ts';
+import { documentDocs } from '../docs/document-routes.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { pluginDocuments } from '../docs/plugin-document.ts';
-import type { PluginApis } from '../ports/plugin-route.ts';
+import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
+import { DOCUMENT_ROUTES } from '../routes.ts';
 
 /** The version in every path. */
 const API_VERSION = '1';
@@ -57,6 +59,20 @@ export function apiOptions(
     rateLimitHeaders: config.limits.rateLimitHeaders,
     dashboardUrl: config.service.dashboardUrl,
     hasConsole: config.admin !== undefined,
-    pluginApis: { ...pluginApis, routes: pluginApis.routes.filter(({ undocumented }) => undocumented !== true) },
+    pluginApis: {
+      ...pluginApis,
+      routes: [
+        ...(config.documents === undefined ? [] : documentRoutes()),
+        ...pluginApis.routes.filter(({ undocumented }) => undocumented !== true),
+      ],
+    },
   };
+}
+
+/** Described as routes of a plugin named `documents`. */
+function documentRoutes(): readonly LoadedRoute[] {
+  return DOCUMENT_ROUTES.map(({ method, path, takesBody, steps }) => {
+    const doc = documentDocs[method === 'DELETE' ? method : path]!;
+    return { method, path, takesBody, steps, plugin: 'documents', doc };
+  });
 }

@@ -53,6 +53,8 @@ import { readStep } from '../steps/read.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
 import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
+import { stepsOfDocuments } from './open-documents.ts';
+import type { DocumentSteps } from './open-documents.ts';
 import { stepsOfForward } from './forward-chain.ts';
 import { stepsOfPlugins } from './plugin-routes.ts';
 import { inConfiguration, routeRows } from './route-rows.ts';
@@ -81,6 +83,8 @@ export interface ChainParts {
   readonly recent: RecentRequests;
   readonly busy: BusyTeams;
   readonly refusals: RefusalCounter;
+  /** `undefined` if documents are off. */
+  readonly documents: DocumentSteps | undefined;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
   /** `undefined` if no request is traced. */
@@ -104,6 +108,7 @@ export interface ChainParts {
 export interface Chains {
   readonly routes: readonly RouteSpec[];
   readonly around: readonly Step[];
+  readonly services: GatewayServices;
 }
 
 /** Throws a `ConfigError` if a plugin's step or route cannot be placed. */
@@ -112,14 +117,16 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
   const own = stepsOf(config, parts, translate);
   const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
   const documentation: [string, Step][] = config.docs.public ? [[parts.documentation.name, parts.documentation]] : [];
-  const shared = new Map<string, Step>([...Object.entries(own), ...documentation, ...placed]);
-  const ofPlugins = stepsOfPlugins(plugins, servicesOf(config, parts, translate), shared);
+  const ofDocuments: Readonly<Record<string, Step>> = parts.documents === undefined ? {} : stepsOfDocuments(config, parts.documents, parts);
+  const shared = new Map<string, Step>([...Object.entries(own), ...Object.entries(ofDocuments), ...documentation, ...placed]);
+  const services = servicesOf(config, parts, translate);
+  const ofPlugins = stepsOfPlugins(plugins, services, shared);
   const ofForward = stepsOfForward(parts, config.limits.leaseMs, own.admit, shared);
   const rows = routeRows(config, plugins);
   const routes = inConfiguration(() =>
     rows.map((row) => compileRoute(specOf(row, ('plugin' in row ? ofPlugins.get(row.plugin) : ofForward.get(routeName(row))) ?? shared))),
   );
-  return { routes, around: [own['access-log']] };
+  return { routes, around: [own['access-log']], services };
 }
 
 function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptions): GatewayServices {

@@ -1,5 +1,6 @@
 // Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes, secrets, files.
 import { isAbsolute } from 'node:path';
+import { documentsSecret } from '../config/documents-secret.ts';
 import { adminOperators, eventsSecret } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
 import { assertFaultless, ConfigError, labelOf, linesOf } from '../config/config-error.ts';
@@ -71,6 +72,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
   const operators = await faults.of(() => adminOperators(config, env));
   await faults.of(() => openOidc(config, env));
   const signedBy = await faults.of(() => eventsSecret(config, env));
+  await faults.of(() => documentsSecret(config, env));
   const otel = await faults.of(() => judgeTelemetry(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
   if (config.tls !== undefined && !missing.some(({ path }) => path.startsWith('tls.'))) {
@@ -99,6 +101,7 @@ export async function judgeSecrets(config: Config, env: Environment): Promise<vo
   await faults.of(() => adminOperators(config, env));
   await faults.of(() => oidcSettings(config, env));
   await faults.of(() => eventsSecret(config, env));
+  await faults.of(() => documentsSecret(config, env));
   await faults.of(() => otelSettings(config, env));
   if (faults.lines.length > 0) throw new ConfigError(faults.lines);
 }

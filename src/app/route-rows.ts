@@ -9,13 +9,19 @@ import type { RouteRow } from '../core/route.ts';
 import { placeSteps } from '../core/step-placement.ts';
 import { documentPaths } from '../docs/operation.ts';
 import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
-import { documentRow, forwardRow, ROUTES } from '../routes.ts';
+import { documentRow, documentRows as rowsOfDocuments, forwardRow, ROUTES } from '../routes.ts';
 import { pluginRows } from './plugin-routes.ts';
+
+/** What a form may have besides its file. */
+const FORM_BYTES = 65_536;
 
 export type Documented = Pick<PluginApis, 'documents'>;
 
 /** The whole table of routes, with the steps of plugins in their places. Throws a `ConfigError` if one cannot be placed. */
-export function routeRows(config: Pick<Config, 'forward' | 'docs'>, plugins: LoadedPlugins): readonly (RouteRow | LoadedRoute)[] {
+export function routeRows(
+  config: Pick<Config, 'forward' | 'docs' | 'documents'>,
+  plugins: LoadedPlugins,
+): readonly (RouteRow | LoadedRoute)[] {
   const own = ownRows(config, plugins);
   const rows: readonly (RouteRow | LoadedRoute)[] = [...own, ...pluginRows(own, plugins), ...forwardRows(config.forward)];
   return inConfiguration(() => placeSteps(rows, plugins.placements));
@@ -31,8 +37,10 @@ export function inConfiguration<T>(build: () => T): T {
 }
 
 /** The gateway's own routes; no plugin and no forward route may have the same path. */
-export function ownRows(config: Pick<Config, 'docs'>, plugins: Documented): RouteRow[] {
-  return [...ROUTES, ...documentRows(config, plugins)];
+export function ownRows(config: Pick<Config, 'docs' | 'documents'>, plugins: Documented): RouteRow[] {
+  const { documents } = config;
+  const uploads = documents === undefined ? [] : rowsOfDocuments(documents.bytesMax + FORM_BYTES);
+  return [...ROUTES, ...uploads, ...documentRows(config, plugins)];
 }
 
 /** Their names: requests for them do not count as traffic. */

@@ -2,6 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
+import { forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
+import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
 import type { Config } from '../config/config.ts';
 import { anyOf, pairsOf } from '../config/engine-options.ts';
 import type { Gateway } from '../core/gateway.ts';
@@ -113,7 +115,10 @@ export async function openServing(
   role: string,
   onNewStore?: OnNewStore,
 ): Promise<Serving> {
-  const serving = new OpenServing(await openParts(config, output, down, role, onNewStore));
+  const opened = await openParts(config, output, down, role, onNewStore);
+  const documents = await openDocuments(opened.config, opened.store, opened.nowMs, process.env);
+  if (documents !== undefined) down.add('formats of documents', () => documents.formats.close());
+  const serving = new OpenServing(opened, documents);
   // Before the gateway reports that it is ready, so that a command run then finds its plans in the store.
   await serving.leavePlans();
   return serving;
@@ -134,6 +139,7 @@ class OpenServing implements Serving {
   /** For operators: without the routes' limits and cache. */
   readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
+  readonly #documents: OpenDocuments | undefined;
   readonly nowMs: () => number;
   readonly #live: LiveWindow;
   readonly #recent: RecentRequests;
@@ -149,12 +155,14 @@ class OpenServing implements Serving {
   #listener: Listener | undefined;
   #gateway: Gateway | undefined;
   #settlements: SettlementQueue | undefined;
+  #worker: RunningDocuments | undefined;
   #draining: Promise<void> | undefined;
   /** When the process will be killed; known once it drains. */
   #stopByMs = Infinity;
 
-  constructor(opened: Opened) {
+  constructor(opened: Opened, documents: OpenDocuments | undefined) {
     this.#opened = opened;
+    this.#documents = documents;
     opened.down.add('telemetry', () => opened.telemetry?.close(flushWithinMs(this.#stopByMs - monotonicMs())));
     this.nowMs = opened.nowMs;
     this.#live = new LiveWindow(opened.nowMs);
@@ -180,7 +188,7 @@ class OpenServing implements Serving {
     const { config, engines, settings, output, down } = opened;
     const upkeep = new GlossaryUpkeepTimer({ engines: engines.byName, nowMs: opened.nowMs, log: output.log });
     down.add('glossaries at engines', () => upkeep.close());
-    const forgetting = forgettingOf(opened, upkeep);
+    const forgetting = forgettingOf(opened, upkeep, documents);
     const languages = new OfferedLanguages({
       config: this.#offeredBy(config),
       engines: settings.map(({ config: { name }, can }) => ({ name, can, ask: engines.byName.get(name)!.askPairs })),
@@ -226,7 +234,9 @@ class OpenServing implements Serving {
     metrics.gauge('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));
     const sources = { newId: ulidSource(this.nowMs), now: monotonicMs };
-    const gateway = openGateway(config, buildChains(config, plugins, this.#parts(settlements, sources)), output.log, sources);
+    const parts = this.#parts(settlements, sources);
+    const chains = buildChains(config, plugins, parts);
+    const gateway = openGateway(config, chains, output.log, sources);
     this.#gateway = gateway;
     metrics.gauge('in_flight', () => gateway.inFlight);
     // Probes and readers of the documentation must not look like traffic in the console.
@@ -234,6 +244,20 @@ class OpenServing implements Serving {
     const { listener, withoutUws } = await startListener(config, gateway, options);
     this.#listener = listener;
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
+    if (this.#documents !== undefined) {
+      const { store } = parts;
+      const { services } = chains;
+      const worker = startDocuments(this.#documents, {
+        ...sources,
+        store,
+        services,
+        log: output.log,
+        inFlight: () => gateway.inFlight,
+        onEnd: () => undefined,
+      });
+      this.#worker = worker;
+      down.add('documents', () => worker.close());
+    }
     down.add('public listener', async () => {
       await this.drain();
       const cut = await drain({ listeners: [listener], gateway, deadlineMs: config.limits.drainMs });
@@ -342,6 +366,7 @@ class OpenServing implements Serving {
       recent: this.#recent,
       busy: this.#busy,
       refusals: this.refusals,
+      documents: this.#documents && { ...this.#documents, plans: () => this.#config.plans, onCreated: () => this.#worker?.wake() },
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,
@@ -358,9 +383,13 @@ class OpenServing implements Serving {
   }
 }
 
-/** `undefined` if no plugin or engine stores data of teams, or if the store cannot report deletions. */
-function forgettingOf({ plugins, store, output, nowMs }: Opened, upkeep: GlossaryUpkeepTimer): Forgetting | undefined {
-  const forgetful = [...plugins.forgetful, ...upkeep.forgetful];
+/** `undefined` if nothing besides the store has data of teams, or if the store cannot report deletions. */
+function forgettingOf(
+  { plugins, store, output, nowMs }: Opened,
+  upkeep: GlossaryUpkeepTimer,
+  opened: OpenDocuments | undefined,
+): Forgetting | undefined {
+  const forgetful = [...plugins.forgetful, ...upkeep.forgetful, ...(opened === undefined ? [] : [forgetfulDocuments(opened)])];
   if (forgetful.length === 0) return undefined;
   if (store.audit !== undefined) {
     return new Forgetting({ audit: store.audit, plugins: forgetful, log: output.log, nowMs });

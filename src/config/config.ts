@@ -10,6 +10,7 @@ import type { FileContents } from './file-set.ts';
 import { toForward } from './forward.ts';
 import { parseNetworkAddress, reachedAt } from './network-address.ts';
 import type { NetworkAddress } from './network-address.ts';
+import { toDocuments } from './documents-section.ts';
 import { toOtel } from './otel-section.ts';
 import type { PluginEntry } from './plugins.ts';
 import { ENGINE_ATTEMPTS } from './rules.ts';
@@ -103,6 +104,8 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
       secret: raw.events.secret,
       rules: eventRules(raw.events.thresholds, raw.events.credit_minor),
     },
+    /** `undefined`: no documents are translated. */
+    documents: raw.documents && toDocuments(raw.documents, (path) => besideFile(path, file)),
     /** `undefined`: nothing is traced. Headers are as written: strings, or references to secrets. */
     otel: raw.otel && toOtel(raw.otel),
     /** Absolute path, for reloading the list. */

@@ -1,7 +1,7 @@
 // Forward routes in a configuration, to another server: their schema, the rules between their members, and their settings.
 import type { Static } from 'typebox';
 import { isPlainPath } from '../core/plain-path.ts';
-import { problems } from '../core/problem.ts';
+import { OF_DOCUMENTS, problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import { takesLongBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
@@ -50,7 +50,7 @@ const isAddedField = (name: string): boolean => NAME.test(name) && (name === 'au
 /** Codes that no upstream status may be mapped to, because they are about keys, limits and methods. */
 const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
 const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
-  (code) => problems[code].fields.length === 0 && !problems[code].dashboardOnly && !NOT_MAPPED.has(code),
+  (code) => problems[code].fields.length === 0 && !problems[code].dashboardOnly && !OF_DOCUMENTS.has(code) && !NOT_MAPPED.has(code),
 );
 
 const ForwardEntry = Type.Object(

@@ -3,12 +3,22 @@ import { isAbsolute } from 'node:path';
 import { besideFile } from './config.ts';
 import type { Config } from './config.ts';
 
-type Naming = Pick<Config, 'file' | 'languagesFile' | 'tls' | 'plugins' | 'engines' | 'forward' | 'admin' | 'events' | 'otel'>;
+type Naming = Pick<
+  Config,
+  'file' | 'languagesFile' | 'tls' | 'plugins' | 'engines' | 'forward' | 'admin' | 'events' | 'documents' | 'otel'
+>;
 
 /** Absolute paths, with the configuration's own and that of its languages. */
 export function namedFiles(config: Naming): string[] {
-  const { file, languagesFile, tls, plugins, engines, forward, admin, events, otel } = config;
-  const secrets = [engines.map(({ options }) => options), forward.map(({ headers }) => headers), admin, events?.secret, otel?.headers];
+  const { file, languagesFile, tls, plugins, engines, forward, admin, events, documents, otel } = config;
+  const secrets = [
+    engines.map(({ options }) => options),
+    forward.map(({ headers }) => headers),
+    admin,
+    events?.secret,
+    documents?.secret,
+    otel?.headers,
+  ];
   return [
     file,
     languagesFile,

@@ -10,6 +10,7 @@ import { Type } from '../domain/typebox.ts';
 import { WINDOWS } from '../domain/window-limits.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { AdminSection } from './admin-schema.ts';
+import { DocumentsSection } from './documents-section.ts';
 import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
@@ -82,6 +83,8 @@ const planBase = {
   requests_per_second: whole(1, 100_000),
   max_characters_per_request: whole(1, 10_000_000),
   max_glossaries: whole(0, 10_000),
+  document_characters: Type.Optional(whole(1, CHARACTERS_MAX)),
+  documents_at_once: Type.Optional(whole(0, 1000)),
   period_anchor: Type.Optional(Type.Enum(['creation', 'calendar'])),
   test_keys: Type.Optional(Type.Object({ characters: whole(1, CHARACTERS_MAX) }, closed)),
   currency: text('an ISO 4217 code of three capital letters, for example EUR', isCurrency),
@@ -228,6 +231,7 @@ export const ConfigFile = Type.Object(
         closed,
       ),
     ),
+    documents: Type.Optional(DocumentsSection),
     // Its headers may be secrets, which are only read when the gateway starts.
     otel: Type.Optional(OtelSection),
     languages: Type.Optional(matching(FILE, /^[^\0]+$/)),

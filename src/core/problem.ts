@@ -64,7 +64,12 @@ export const problems = {
   }),
   not_found: kind(404, 'Not found', 'The path matches no endpoint.', false),
   glossary_not_found: kind(404, 'Glossary not found', 'The team has no glossary with this id.', false),
+  document_not_found: kind(404, 'Document not found', 'The team has no document with this id; it may have expired.', false),
   method_not_allowed: kind(405, 'Method not allowed', 'The path exists but does not accept this method.', false, { headers: ['Allow'] }),
+  document_not_ready: kind(409, 'Document not ready', 'The document is queued or being translated.', true, { headers: ['Retry-After'] }),
+  document_failed: kind(409, 'Document failed', 'The document could not be translated; nothing was charged.', false, {
+    fields: ['failed_with'],
+  }),
   csrf_invalid: kind(419, 'Form expired', 'A form came with a missing or stale anti-forgery token.', false, { dashboardOnly }),
   rate_limited: kind(
     429,
@@ -93,6 +98,9 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
+/** Only routes of documents answer them, which a gateway need not have. */
+export const OF_DOCUMENTS: ReadonlySet<string> = new Set<ProblemCode>(['document_not_found', 'document_not_ready', 'document_failed']);
+
 /** The additional members of the codes that have any (interface, Errors table). */
 export interface ProblemFields {
   too_many_texts: { readonly max_texts: number };
@@ -106,6 +114,7 @@ export interface ProblemFields {
   credit_exhausted: { readonly balance_minor: number; readonly required_minor: number; readonly currency: string };
   forbidden: { readonly missing_scopes?: readonly string[] };
   glossary_limit_reached: { readonly max_glossaries: number };
+  document_failed: { readonly failed_with: string };
   rate_limited: { readonly limit: number; readonly limit_of?: string };
 }
 

@@ -34,7 +34,10 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   glossary_limit_reached: 'Delete a glossary, or upgrade the plan.',
   not_found: 'Check the path: it is case-sensitive and takes no slash at the end.',
   glossary_not_found: '`GET /v1/glossaries` lists the ids of the team. Glossaries of other teams look as if they did not exist.',
+  document_not_found: 'Send the document again. Documents of other teams look as if they did not exist.',
   method_not_allowed: '`Allow` lists the methods that this path accepts.',
+  document_not_ready: 'Wait for `Retry-After` seconds, then try again.',
+  document_failed: '`failed_with` and `detail` say why. Correct the document, or send it again later.',
   csrf_invalid: 'Load the form again and send it from there.',
   rate_limited: `${BACK_OFF} The limit is the team's, so more keys do not help, or the key's.`,
   internal_error: 'If it fails again, contact support with the `request_id`.',
@@ -192,6 +195,7 @@ function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUr
   if (senders.length === all.length) return html`<p class="soft">Any route may answer this.</p>`;
   if (senders.length === all.filter(([, { authenticated }]) => authenticated).length)
     return html`<p class="soft">Any route that needs a key may answer this.</p>`;
+  if (senders.length === 0) return html`<p class="soft">Only routes of documents answer this, if they are on.</p>`;
   return html`<h4>Answered by</h4>
     <ul class="plain">
       ${senders.map(([name, { id }]) => html`<li><a href="${links.errors.reference}#${id}">${name}</a></li>`)}

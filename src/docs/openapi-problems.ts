@@ -1,5 +1,5 @@
 // The problems in the OpenAPI document: one schema and example per code, one response per status, with its codes as alternatives.
-import { problems } from '../core/problem.ts';
+import { OF_DOCUMENTS, problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
 import { headersOfEveryAnswer, refTo, ULID } from './openapi-schemas.ts';
@@ -8,7 +8,7 @@ import { UNMATCHED, problemsOf } from './operation.ts';
 import type { Operation } from './operation.ts';
 import { fieldSchemas, OPTIONAL_FIELDS, problemExample } from './problem-examples.ts';
 
-const codes = (Object.keys(problems) as ProblemCode[]).filter((code) => !problems[code].dashboardOnly);
+const codes = (Object.keys(problems) as ProblemCode[]).filter((code) => !problems[code].dashboardOnly && !OF_DOCUMENTS.has(code));
 
 export function problemSchemas(docsUrl: string): OpenApiNode {
   return Object.fromEntries(codes.map((code) => [`${titleCase(code)}Problem`, problemSchema(code, docsUrl)]));

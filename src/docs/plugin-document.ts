@@ -57,7 +57,9 @@ function parametersOfPath(path: string, { parameter, moreParameters = [] }: Rout
 
 /** One tag for each plugin that has routes, with its description. */
 export function pluginTags(routes: readonly LoadedRoute[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(routes.map(({ plugin }) => [plugin, `Routes of the plugin ${plugin}.`]));
+  return Object.fromEntries(
+    routes.map(({ plugin }) => [plugin, plugin === 'documents' ? 'Translate files.' : `Routes of the plugin ${plugin}.`]),
+  );
 }
 
 /** The failures that a route declares, in its words; `headersOfAll` go with every answer. */

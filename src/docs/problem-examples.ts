@@ -33,6 +33,7 @@ export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
     description: 'The scopes that the key would need; empty if no scope opens the route.',
   },
   max_glossaries: count('The most glossaries that the plan allows.'),
+  failed_with: { type: 'string', description: 'The code of the problem that the translation met.' },
   limit: count('What the plan, or the key, allows: requests per second, or what `limit_of` says; the same as `X-RateLimit-Limit`.', 1),
   limit_of: {
     type: 'string',
@@ -55,6 +56,7 @@ const VALUES: ProblemMembers = {
   currency: 'EUR',
   missing_scopes: ['usage:read'],
   max_glossaries: 20,
+  failed_with: 'engine_unavailable',
   limit: 50,
 };
 

@@ -19,8 +19,10 @@ export interface Charge {
   readonly characters: number | undefined;
   /** Whether to reserve `characters`, which are charged if the request ends in an answer. */
   readonly reserve: boolean;
-  /** How many of `characters` are reserved and charged, if not all of them. */
+  /** How many are reserved and charged, if not all of `characters`; for what has no limit per request, more. */
   readonly charged?: number | undefined;
+  /** For how long, if not for a request. */
+  readonly leaseMs?: number | undefined;
   /** Only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
   /** The refusal for a missing glossary on a route that has a specific code for it; by default a parameter error. */

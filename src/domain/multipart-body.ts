@@ -35,7 +35,8 @@ export function readMultipartBody(headers: Readonly<Record<string, string>>, bod
   return fieldsOf(Buffer.from(body.buffer, body.byteOffset, body.length), boundary);
 }
 
-function boundaryOf(type: string): string | undefined {
+/** The boundary that a type names, if it is a right one. */
+export function boundaryOf(type: string): string | undefined {
   const match = BOUNDARY.exec(type);
   const boundary = match?.[1] ?? match?.[2];
   return boundary !== undefined && BOUNDARY_CHARACTERS.test(boundary) ? boundary : undefined;

@@ -9,6 +9,10 @@ interface PlanBase {
   readonly requests_per_second: number;
   readonly max_characters_per_request: number;
   readonly max_glossaries: number;
+  /** Held for a document until its characters are counted; read from the configuration, not from the team's copy, as is the next. */
+  readonly document_characters?: number;
+  /** How many documents of a team may be queued or translating. */
+  readonly documents_at_once?: number;
   /** ISO 4217. */
   readonly currency: string;
   /** Defaults to `creation`. */

@@ -24,7 +24,10 @@ export interface AdmissionRequest {
   readonly characters: number | undefined;
   /** Whether to reserve `characters`. False for routes without text, and for bodies that break a later rule. */
   readonly reserve: boolean;
-  /** How many of `characters` to reserve, if not all of them: a whole number from 0 to all. Only with `reserve`. */
+  /**
+   * How many to reserve, if not all of `characters`: a whole number, less for what costs less than its length, more for what has no
+   * limit per request. Only with `reserve`.
+   */
   readonly charged?: number | undefined;
   /** How long a reservation is held before it expires, in milliseconds. */
   readonly leaseMs: number;

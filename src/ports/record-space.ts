@@ -34,6 +34,8 @@ export type RecordTable =
   | 'tag_counts'
   /** By tag, the days before: `DAY:CHARACTERS:REQUESTS`, separated by spaces; a day that was counted again has more than one. */
   | 'tag_days'
+  /** Documents of a team; shared: their queue, and the bytes of all (stores/records/record-documents.ts). */
+  | 'documents'
   /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
   | 'gateways'
   /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */
@@ -49,7 +51,10 @@ export type RecordTable =
 /** Every index: a table of ids without values, which are kept in order. */
 export type RecordIndex =
   /** Shared: when each request is forgotten; and those that concern a team. */
-  'requests_by_end' | 'requests_by_team';
+  | 'requests_by_end'
+  | 'requests_by_team'
+  /** Shared: when each document is due. */
+  | 'documents_by_due';
 
 /** Its id is ASCII text; ids are ordered by their bytes. */
 export interface IndexEntry {

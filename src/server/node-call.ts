@@ -137,7 +137,7 @@ export class NodeCall extends Call {
     // The stream has its own timeout for slow readers.
     this.#req.socket.setTimeout(0);
     this.#res.writeHead(head.status, fields);
-    return new NodeStream(this.#req.socket, this.#res, events);
+    return new NodeStream(this.#req.socket, this.#res, events, head.bytes);
   }
 
   #boundRest(): void {

@@ -78,7 +78,7 @@ export interface AdmitOptions {
   readonly onUnavailable: (cause: string) => void;
 }
 
-const reservationSlot = reserveSlot<Reservation>('reservation');
+const reservationSlot = reserveSlot<Reservation | undefined>('reservation');
 
 export function admitStep(options: AdmitOptions): BodyStep {
   const { settlements, client, full } = options;
@@ -109,6 +109,19 @@ export function admitStep(options: AdmitOptions): BodyStep {
       settlements.commit(reservation, characters === reservation.characters ? undefined : characters, x.get(traceSlot));
     },
   };
+}
+
+/**
+ * Takes the request's reservation: it is no longer settled with the answer, but by the caller, and the request itself is not charged.
+ * `undefined` if there is none.
+ */
+export function takeReservation(x: Exchange): Reservation | undefined {
+  const reservation = x.get(reservationSlot);
+  x.set(reservationSlot, undefined);
+  const stats = x.need(requestStatsSlot);
+  stats.characters = 0;
+  stats.canSpare = false;
+  return reservation;
 }
 
 function ask(x: Exchange, options: AdmitOptions): StepResult {
@@ -152,7 +165,7 @@ class PendingAdmission implements AskedAdmission {
     this.tagRefusal = isSound ? undefined : tag;
     this.reserve = charge !== undefined && charge.reserve && isSound;
     this.charged = this.reserve ? charge?.charged : undefined;
-    this.leaseMs = options.leaseMs;
+    this.leaseMs = charge?.leaseMs ?? options.leaseMs;
     this.glossary = this.reserve ? charge?.glossary : undefined;
     this.reportRate = options.rateLimitHeaders;
     this.reportPlan = options.offers.current.byPlan ? true : undefined;

@@ -1,4 +1,5 @@
 // Glossaries as records: a record each, its language pairs as admissions read them, and a team's totals.
+import { documentBlobs } from './record-documents.ts';
 import type { DictionaryContents, GlossaryContents } from '../../ports/store-contents.ts';
 import type { GlossaryRecord } from '../../ports/glossary-store.ts';
 import type { RecordName, StoredRecord } from '../../ports/record-space.ts';
@@ -82,17 +83,18 @@ export function readPairs(text: string): { readonly sourceLang: string; readonly
   }));
 }
 
-/** A team's three tables, as they are, and the ids of its attached blobs. */
+/** A team's tables, as they are, and the ids of its attached blobs, of which documents hold the others. */
 export interface GlossaryTables {
   readonly glossaries: ReadonlyMap<string, string>;
   readonly pairs: ReadonlyMap<string, string>;
   readonly totals: ReadonlyMap<string, string>;
+  readonly documents: ReadonlyMap<string, string>;
   readonly blobIds: Iterable<string>;
 }
 
 /** In order of creation; what contradicts itself is passed to `found`. */
 export function readGlossaryTables(
-  { glossaries, pairs, totals, blobIds }: GlossaryTables,
+  { glossaries, pairs, totals, documents, blobIds }: GlossaryTables,
   found: (what: string, detail: string) => void,
 ): { readonly glossaries: readonly GlossaryContents[]; readonly glossaryBytes: number } {
   const kept = [...glossaries].map(([id, text]) => readGlossary(id, text)).toSorted((one, other) => one.order - other.order);
@@ -102,8 +104,10 @@ export function readGlossaryTables(
     }
   }
   for (const id of pairs.keys()) if (!glossaries.has(id)) found('glossary', `glossary ${id} has pairs but no record`);
-  const held = new Set(kept.flatMap(({ dictionaries }) => dictionaries.map(({ dictionaryId }) => dictionaryId)));
-  for (const id of blobIds) if (!held.has(id)) found('dictionary', `there are entries of dictionary ${id}, which no glossary holds`);
+  const ofGlossaries = kept.flatMap(({ dictionaries }) => dictionaries.map(({ dictionaryId }) => dictionaryId));
+  const held = new Set([...ofGlossaries, ...documentBlobs(documents)]);
+  for (const id of blobIds)
+    if (!held.has(id)) found('dictionary', `there are entries of dictionary ${id}, which no glossary and no document holds`);
   const { count, bytes, order } = readTotals(totals.get(TOTALS.id));
   if (count !== kept.length) found('glossary', `it is recorded with ${count} glossaries but has ${kept.length}`);
   if (order < (kept.at(-1)?.order ?? 0)) found('glossary', 'its next glossary would not be the last in order');

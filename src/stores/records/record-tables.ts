@@ -4,8 +4,8 @@ import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 /** Written by the ledger (ports/record-space.ts). */
 export const TAG_TABLES = ['tag_counts', 'tag_days'] as const satisfies readonly RecordTable[];
 export type TagTable = (typeof TAG_TABLES)[number];
-const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals', ...TAG_TABLES] as const satisfies readonly RecordTable[];
-const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true };
+const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals', 'documents', ...TAG_TABLES] as const satisfies readonly RecordTable[];
+const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true, documents_by_due: true };
 /** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
 const SHARED: Readonly<
   Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, { readonly copied: boolean }>
@@ -20,6 +20,9 @@ const SHARED: Readonly<
   gateways: { copied: false },
   secrets: { copied: false },
   sign_ins: { copied: false },
+  // Files are not copied: they are gone after hours, and what is reserved for them with its lease.
+  documents: { copied: false },
+  documents_by_due: { copied: false },
 };
 
 export type AnyTable = RecordTable | RecordIndex;

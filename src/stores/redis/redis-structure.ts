@@ -26,6 +26,7 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   refusals: 'lasting',
   tag_counts: 'lasting',
   tag_days: 'lasting',
+  documents: 'lasting',
   blobs: 'lasting',
   audit: 'passing',
   outbox: 'lasting',

@@ -37,6 +37,7 @@ export const RAW_PARTS = [
   'refusals',
   'tag_counts',
   'tag_days',
+  'documents',
   'blobs',
 ] as const;
 
@@ -112,6 +113,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
         glossaries: tableOf(raw.glossaries),
         pairs: tableOf(raw.pairs),
         totals: tableOf(raw.totals),
+        documents: tableOf(raw.documents),
         blobIds: tableOf(raw.blobs).keys(),
       },
       found,

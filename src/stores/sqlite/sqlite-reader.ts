@@ -287,7 +287,10 @@ export class SqliteReader implements StoreReader {
       refusals: records('refusals'),
       tags: tagContents(records),
       requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)),
-      ...readGlossaryTables({ glossaries: records('glossaries'), pairs: records('pairs'), totals: records('totals'), blobIds }, found),
+      ...readGlossaryTables(
+        { glossaries: records('glossaries'), pairs: records('pairs'), totals: records('totals'), documents: records('documents'), blobIds },
+        found,
+      ),
     };
   }
 

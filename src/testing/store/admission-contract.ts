@@ -75,6 +75,16 @@ export function admissionContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   });
 
+  it('more can be reserved than the length, for what has no limit per request', async () => {
+    const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 1000 });
+    expect((await team.admit({ characters: 0, charged: 1001 })).kind).toBe('quota_exceeded');
+    const { requestId, characters } = await team.reserve(0, { charged: 1000 });
+    expect(characters).toBe(1000);
+    expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
+    await team.commit(requestId);
+    expect(await team.usage()).toMatchObject({ characters: 1000, keys: [{ requests: 1 }] });
+  });
+
   it('a missing glossary is checked before the quota, and only if something is to be reserved', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 5 });
     expect(await team.admit({ glossary: GLOSSARY })).toEqual({ kind: 'glossary_missing' });

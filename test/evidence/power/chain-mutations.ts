@@ -46,7 +46,13 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     'return judged;',
     { file: 'test/unit/domain/schema-refusal.test.ts', names: 'a rule that only the schema has' },
   ),
-  bug('the lease is forgotten', 'PendingAdmission.constructor', 'this.leaseMs = options.leaseMs;', 'this.leaseMs = 2 ** 40;', SIMULATED),
+  bug(
+    'the lease is forgotten',
+    'PendingAdmission.constructor',
+    'this.leaseMs = charge?.leaseMs ?? options.leaseMs;',
+    'this.leaseMs = 2 ** 40;',
+    SIMULATED,
+  ),
   bug(
     'an unknown admission is left held',
     'conclude in admit.ts',

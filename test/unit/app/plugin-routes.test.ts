@@ -28,7 +28,7 @@ function linesOf(build: () => unknown): readonly string[] {
 }
 
 const refusals = (...routes: readonly LoadedRoute[]): readonly string[] =>
-  linesOf(() => routeRows({ forward: [], docs: { public: false } }, { ...NO_PLUGINS, routes }));
+  linesOf(() => routeRows({ forward: [], docs: { public: false }, documents: undefined }, { ...NO_PLUGINS, routes }));
 
 describe('a route of a plugin is refused', () => {
   test.each([

@@ -1,0 +1,131 @@
+// Documents that are translated in the background: their records, their files, and the queue of what is due.
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { EntryPieces } from '../domain/entries-text.ts';
+
+export type DocumentState = 'queued' | 'translating' | 'done' | 'error';
+
+/** Characters that are reserved for a document, by the id of their reservation in the ledger. */
+export interface DocumentHold {
+  readonly requestId: string;
+  readonly characters: number;
+  /** Whether they were counted. Otherwise it is what the plan holds before. */
+  readonly isCounted?: true;
+}
+
+/** A document of a team, until it expires or is deleted. */
+export interface DocumentRecord {
+  readonly documentId: string;
+  readonly teamId: string;
+  /** The key that it was sent with, which is charged. */
+  readonly keyId: string;
+  /** The client's address; only for keys that are restricted to certain ones. */
+  readonly address?: string | undefined;
+  readonly fileName: string;
+  /** Codes are canonical. */
+  readonly sourceLang?: string | undefined;
+  readonly targetLang: string;
+  readonly formality?: string | undefined;
+  readonly glossaryId?: string | undefined;
+  readonly state: DocumentState;
+  /** By the store's clock. */
+  readonly createdAtMs: number;
+  /** When it is gone, by the store's clock. */
+  readonly untilMs: number;
+  /** Every reservation that may be open for it; all are released when it ends without being charged. */
+  readonly holds: readonly DocumentHold[];
+  /** With `done`: what is charged, of the last of `holds`. */
+  readonly billed?: number | undefined;
+  /** With `error`: a problem code, and what it means for this document. */
+  readonly code?: string | undefined;
+  readonly detail?: string | undefined;
+  /** How often engines or the ledger had nothing for it. */
+  readonly failures: number;
+  /** Ids of its files: the one sent, until it is translated, and the translated one. */
+  readonly sourceId?: string | undefined;
+  readonly resultId?: string | undefined;
+  /** Whoever works on it: only with this name may a result be written. */
+  readonly worker?: string | undefined;
+}
+
+/** A file as kept: encrypted pieces, each at most 128 KiB. */
+export interface NewDocumentFile {
+  /** A fresh ULID. */
+  readonly fileId: string;
+  readonly pieces: EntryPieces;
+}
+
+export interface DocumentBounds {
+  /** How many of the team's documents may be queued or translating. */
+  readonly openMax: number;
+  /** The bytes of all files of all teams. */
+  readonly bytesMax: number;
+}
+
+export type DocumentCreation =
+  | { readonly kind: 'created'; readonly document: DocumentRecord }
+  | { readonly kind: 'too_many' | 'full' | 'team_unknown' };
+
+/** A document whose time has come: to be translated, to be tried again, or to go. */
+export interface DueDocument {
+  readonly documentId: string;
+  readonly teamId: string;
+}
+
+/** A claim: nobody else works on the document before it ends. */
+export interface DocumentClaim extends DueDocument {
+  readonly worker: string;
+  readonly leaseMs: number;
+}
+
+/** Documents of deleted teams are gone with the team, but for their entry in the queue. */
+export interface DocumentStore {
+  create(
+    document: Omit<DocumentRecord, 'createdAtMs' | 'untilMs'>,
+    keepMs: number,
+    file: NewDocumentFile,
+    bounds: DocumentBounds,
+  ): Promise<DocumentCreation | StoreUnavailable>;
+  find(teamId: string, documentId: string): Promise<DocumentRecord | undefined | StoreUnavailable>;
+  /** A team's, in order of creation. */
+  list(teamId: string): Promise<readonly DocumentRecord[] | StoreUnavailable>;
+  /** A file in its pieces; `undefined` if there is none. */
+  file(document: DueDocument, fileId: string): Promise<EntryPieces | undefined | StoreUnavailable>;
+  /**
+   * Writes what `decide` makes of the document as it is, which must have no effects; `undefined` leaves it. Files that it no longer
+   * names are deleted, and `file` is kept if it is named. Returns what was written, or `undefined`.
+   */
+  change(
+    document: DueDocument,
+    decide: (document: DocumentRecord) => DocumentRecord | undefined,
+    file?: NewDocumentFile,
+  ): Promise<DocumentRecord | undefined | StoreUnavailable>;
+  /** Deletes it with its files and its place in the queue. Returns what it was; `undefined` if there is none. */
+  remove(document: DueDocument): Promise<DocumentRecord | undefined | StoreUnavailable>;
+  /** What is due, the longest due first. */
+  due(limit: number): Promise<readonly DueDocument[] | StoreUnavailable>;
+  /** Claims it, or renews the worker's own claim. Returns the store's time; `undefined` if another has it or it is not due. */
+  claim(claim: DocumentClaim): Promise<number | undefined | StoreUnavailable>;
+  /** Ends the claim: due again after `afterMs`, or when it expires. */
+  yield(claim: Pick<DocumentClaim, 'documentId' | 'teamId' | 'worker'>, afterMs: number | 'expiry'): Promise<StoreUnavailable | undefined>;
+  /** Removes what is left of a deleted team's documents. */
+  forgetTeam(teamId: string): Promise<StoreUnavailable | undefined>;
+  /** How many documents all teams have, and the bytes of their files. */
+  totals(): Promise<{ readonly documents: number; readonly bytes: number } | StoreUnavailable>;
+}
+
+/** A directory for files instead of the store, shared by all gateways. Every method rejects if the file system fails. */
+export interface DocumentFolder {
+  write(documentId: string, file: NewDocumentFile): Promise<void>;
+  read(documentId: string, fileId: string): Promise<EntryPieces | undefined>;
+  remove(documentId: string, fileId: string): Promise<void>;
+  /** All files of a document. */
+  removeAll(documentId: string): Promise<void>;
+}
+
+/** Encrypts files, each with a key of its own. */
+export interface SealsDocuments {
+  /** At least one piece, also of an empty file. `fileId` must never be used for another file. */
+  seal(documentId: string, fileId: string, bytes: Uint8Array): Promise<EntryPieces>;
+  /** `undefined` if anything differs from what was sealed: the file, its pieces and their order, the ids, or the secret. */
+  open(documentId: string, fileId: string, pieces: EntryPieces): Promise<Uint8Array | undefined>;
+}

@@ -1,0 +1,138 @@
+// Translates the texts of a document in parts, by the same way as a request's: engines, glossaries, memory, rules and batches.
+import type { Exchange } from '../core/exchange.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { countCharacters } from '../domain/characters.ts';
+import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
+import type { TranslationOptions } from '../domain/translation-options.ts';
+import type { DocumentText } from '../ports/document-formats.ts';
+import type { DocumentRecord } from '../ports/documents.ts';
+import type { GatewayServices } from '../ports/gateway-services.ts';
+
+export interface DocumentTextsOptions {
+  readonly services: Pick<GatewayServices, 'translate' | 'refusalFor'>;
+  /** A fresh exchange for each part, on behalf of the document's key. */
+  readonly exchange: () => Exchange;
+  /** What the part's plugins have spared. */
+  readonly sparedBy: (x: Exchange) => number;
+  /** Waits as long as other work goes first. A refusal ends the document's work. */
+  readonly turn: () => Promise<Refusal | undefined>;
+  /** No more exchanges are made. */
+  readonly ended: () => void;
+}
+
+export interface TranslatedTexts {
+  readonly kind: 'texts';
+  readonly texts: readonly string[];
+  /** Characters that are not charged. */
+  readonly spared: number;
+}
+
+/** As many as a request may have. */
+const TEXTS_MAX = 50;
+const PART_CHARACTERS = 8000;
+const MARKUP = /(<[^>]*>)/;
+const ENTITIES: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'", '&amp;': '&' };
+const ESCAPES: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;' };
+
+export async function translateTexts(
+  texts: readonly DocumentText[],
+  document: DocumentRecord,
+  options: DocumentTextsOptions,
+): Promise<TranslatedTexts | Refusal> {
+  try {
+    return await translated(texts, document, options);
+  } finally {
+    options.ended();
+  }
+}
+
+async function translated(
+  texts: readonly DocumentText[],
+  document: DocumentRecord,
+  options: DocumentTextsOptions,
+): Promise<TranslatedTexts | Refusal> {
+  const { sourceLang, targetLang, formality } = document;
+  const plain: TranslationOptions = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality };
+  const xml: TranslationOptions = { ...plain, format: 'xml' };
+  const takesXml = options.services.refusalFor(options.exchange(), xml, document.glossaryId !== undefined) === undefined;
+  const pieces = texts.map((text) => piecesOf(text, takesXml));
+  const wanted = pieces.flat().filter(({ isFixed }) => !isFixed);
+  let spared = 0;
+  for (const isXml of [false, true]) {
+    for (const part of partsOf(wanted.filter((piece) => piece.isXml === isXml))) {
+      const refusal = await options.turn();
+      if (refusal !== undefined) return refusal;
+      const x = options.exchange();
+      const order = { text: part.map(({ text }) => text), options: isXml ? xml : plain, glossaryId: document.glossaryId };
+      const answer = await options.services.translate(x, order);
+      if (answer.kind !== 'translated') return answer;
+      for (const [i, piece] of part.entries()) piece.translation = answer.translations[i]!.text;
+      spared += options.sparedBy(x);
+    }
+  }
+  return { kind: 'texts', texts: texts.map(({ format }, i) => joined(pieces[i]!, format === 'xml')), spared };
+}
+
+/** What a document is charged for, if nothing is spared: the text without its markup. */
+export function countTexts(texts: readonly DocumentText[]): number {
+  return texts.reduce(
+    (sum, text) => sum + piecesOf(text, false).reduce((all, piece) => all + (piece.isMarkup ? 0 : piece.characters), 0),
+    0,
+  );
+}
+
+/** A part of a text that is translated as a whole, or stays. */
+interface Piece {
+  readonly text: string;
+  readonly characters: number;
+  readonly isXml: boolean;
+  /** Elements, and white space between them. */
+  readonly isFixed: boolean;
+  readonly isMarkup: boolean;
+  translation: string | undefined;
+}
+
+/** For engines without markup, the runs between elements are translated one by one. */
+function piecesOf({ text, format }: DocumentText, takesXml: boolean): readonly Piece[] {
+  if (format === 'text' || takesXml) return [pieceOf(text, format === 'xml')];
+  return text
+    .split(MARKUP)
+    .filter((run) => run !== '')
+    .map((run) => {
+      if (run.startsWith('<')) return { ...pieceOf(run, false), isFixed: true, isMarkup: true };
+      const piece = pieceOf(
+        run.replaceAll(/&(?:lt|gt|quot|apos|amp);/g, (entity) => ENTITIES[entity]!),
+        false,
+      );
+      return { ...piece, isFixed: run.trim() === '' };
+    });
+}
+
+function pieceOf(text: string, isXml: boolean): Piece {
+  return { text, characters: countCharacters(text), isXml, isFixed: false, isMarkup: false, translation: undefined };
+}
+
+function joined(pieces: readonly Piece[], inXml: boolean): string {
+  return pieces
+    .map(({ text, translation, isXml, isMarkup }) => {
+      const shown = translation ?? text;
+      return inXml && !isXml && !isMarkup ? shown.replaceAll(/[<>&]/g, (sign) => ESCAPES[sign]!) : shown;
+    })
+    .join('');
+}
+
+function partsOf(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
+  const parts: Piece[][] = [];
+  let characters = 0;
+  for (const piece of pieces) {
+    const last = parts.at(-1);
+    if (last === undefined || last.length === TEXTS_MAX || characters + piece.characters > PART_CHARACTERS) {
+      parts.push([piece]);
+      characters = piece.characters;
+    } else {
+      last.push(piece);
+      characters += piece.characters;
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,212 @@
+// The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result.
+import { keyRevoked } from '../domain/refusals.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Refusal } from '../core/outcome.ts';
+import type { DocumentFormats } from '../ports/document-formats.ts';
+import type { DocumentHold, DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
+import type { Admission, Ledger } from '../ports/ledger.ts';
+import { releaseHolds, reserveHold } from './document-holds.ts';
+import { countTexts, translateTexts } from './document-texts.ts';
+import type { DocumentTextsOptions } from './document-texts.ts';
+
+export interface DocumentWorkOptions {
+  readonly documents: DocumentStore;
+  readonly sealer: SealsDocuments;
+  readonly formats: DocumentFormats;
+  readonly ledger: Pick<Ledger, 'admit' | 'resolve'>;
+  readonly newId: () => string;
+  /** How a part of the document is translated. */
+  readonly texts: (document: DocumentRecord, isHeld: () => boolean) => DocumentTextsOptions;
+}
+
+/** A document as claimed. */
+export interface ClaimedDocument {
+  readonly document: DocumentRecord;
+  readonly worker: string;
+  /** By the store's clock, when it was claimed. */
+  readonly nowMs: number;
+  /** Whether the claim still holds. */
+  readonly isHeld: () => boolean;
+}
+
+/** `again`: due again after so long. `lost`: somebody else has it, or it is gone. */
+export type WorkEnd =
+  | { readonly kind: 'done' | 'lost' }
+  | { readonly kind: 'error'; readonly code: string }
+  | { readonly kind: 'again'; readonly afterMs: number };
+
+/** Nothing was translated for so often that it is given up: after about five minutes. */
+const FAILURES_MAX = 10;
+const AGAIN_MS = { first: 1000, most: 60_000 };
+/** For a store or a claim that is away. */
+const LATER: WorkEnd = { kind: 'again', afterMs: 2000 };
+const LOST: WorkEnd = { kind: 'lost' };
+/** Codes of what may be better soon. */
+const PASSING: ReadonlySet<string> = new Set(['engine_unavailable', 'service_unavailable', 'internal_error', 'rate_limited']);
+
+/** Why a document ends in an error. */
+interface Failure {
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** Never rejects for what an engine, a store or a file does. */
+export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
+  const { documents, formats, sealer } = options;
+  const { worker } = claimed;
+  const begun = await documents.change(claimed.document, (known) => ({ ...known, state: 'translating', worker }));
+  if (isUnavailable(begun)) return LATER;
+  if (begun === undefined) return LOST;
+  const bytes = await sourceOf(begun, options);
+  if (isUnavailable(bytes)) return LATER;
+  const format = formats.formatOf(begun.fileName);
+  if (bytes === undefined || format === undefined) return failed(claimed, UNREADABLE, options);
+  const extracted = await formats.extract(format, bytes);
+  if (extracted.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options);
+  const counted = await holdCounted(claimed, begun, countTexts(extracted.texts), options);
+  if ('end' in counted) return counted.end;
+  const translated = await translateTexts(extracted.texts, begun, options.texts(begun, claimed.isHeld));
+  if (!claimed.isHeld()) return LOST;
+  if (translated.kind !== 'texts') return refused(claimed, translated, options);
+  const built = await formats.build(format, bytes, translated.texts);
+  if (built.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${built.reason}` }, options);
+  const fileId = options.newId();
+  const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, built.bytes) };
+  const billed = Math.max(0, counted.hold.characters - translated.spared);
+  const done = await documents.change(
+    begun,
+    (known) => {
+      if (known.worker !== worker) return undefined;
+      const { sourceId: _source, worker: _worker, ...rest } = known;
+      return { ...rest, state: 'done', billed, resultId: fileId };
+    },
+    file,
+  );
+  if (isUnavailable(done)) return LATER;
+  return done === undefined ? LOST : { kind: 'done' };
+}
+
+const UNREADABLE: Failure = { code: 'internal_error', detail: 'The file cannot be read any more.' };
+
+async function sourceOf(
+  document: DocumentRecord,
+  { documents, sealer }: DocumentWorkOptions,
+): Promise<Uint8Array | undefined | StoreUnavailable> {
+  const { documentId, sourceId } = document;
+  if (sourceId === undefined) return undefined;
+  const pieces = await documents.file(document, sourceId);
+  return pieces === undefined || isUnavailable(pieces) ? pieces : sealer.open(documentId, sourceId, pieces);
+}
+
+type HeldCount = { readonly hold: DocumentHold } | { readonly end: WorkEnd };
+
+/** Each may find an id that an attempt before has used up; two find too little left. */
+const HOLD_ATTEMPTS = 4;
+
+/**
+ * Reserves what was counted in place of what was held before. Every id is written down before it is used, so that whoever goes on
+ * after a death knows it. The new reservation is made before the old one is released, so that nobody else gets its characters; only
+ * if both do not fit together, after it.
+ */
+async function holdCounted(
+  claimed: ClaimedDocument,
+  begun: DocumentRecord,
+  characters: number,
+  options: DocumentWorkOptions,
+): Promise<HeldCount> {
+  const { ledger, newId } = options;
+  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs);
+  let { holds } = begun;
+  let hold = holds.findLast((one) => one.isCounted === true && one.characters === characters);
+  let isReleased = false;
+  for (let attempts = 0; attempts < HOLD_ATTEMPTS; attempts++) {
+    if (hold === undefined) {
+      hold = { requestId: newId(), characters, isCounted: true };
+      holds = [...holds, hold];
+      const end = await writeHolds(claimed, holds, options);
+      if (end !== undefined) return { end };
+    }
+    const admission = await reserveHold(ledger, { ...hold, document: begun, leaseMs });
+    if (admission.kind === 'unavailable') return { end: LATER };
+    if (admission.kind === 'rate_limited') return { end: { kind: 'again', afterMs: admission.retryAfterMs } };
+    if (admission.kind === 'admitted') {
+      const { requestId } = hold;
+      const others = holds.filter((one) => one.requestId !== requestId);
+      if (others.length === 0) return { hold };
+      if (!(await releaseHolds(ledger, begun, others))) return { end: LATER };
+      const end = await writeHolds(claimed, [hold], options);
+      return end === undefined ? { hold } : { end };
+    }
+    const isShort = admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
+    if (isShort && !isReleased) {
+      if (!(await releaseHolds(ledger, begun, holds))) return { end: LATER };
+      isReleased = true;
+    } else if (admission.kind !== 'repeated') return { end: await failed(claimed, failureOf(admission), options) };
+    hold = undefined;
+  }
+  return { end: LATER };
+}
+
+async function writeHolds(
+  { document, worker }: ClaimedDocument,
+  holds: readonly DocumentHold[],
+  { documents }: DocumentWorkOptions,
+): Promise<WorkEnd | undefined> {
+  const written = await documents.change(document, (known) => (known.worker === worker ? { ...known, holds } : undefined));
+  if (isUnavailable(written)) return LATER;
+  return written === undefined ? LOST : undefined;
+}
+
+function failureOf(admission: Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>): Failure {
+  switch (admission.kind) {
+    case 'quota_exceeded':
+      return { code: 'quota_exceeded', detail: 'The characters left in this period do not cover the document.' };
+    case 'credit_exhausted':
+      return { code: 'credit_exhausted', detail: 'The prepaid balance does not cover the document.' };
+    case 'key_revoked':
+      return { code: 'key_revoked', detail: keyRevoked(admission.reason).problem.detail };
+    case 'scope_missing':
+    case 'scope_wanted':
+      return { code: 'forbidden', detail: "The key's scopes no longer cover documents." };
+    case 'key_unknown':
+    case 'address_wanted':
+    case 'address_refused':
+    case 'glossary_missing':
+    case 'glossary_mismatch':
+    case 'text_too_long':
+    case 'rate_limited':
+    case 'repeated':
+      return { code: 'unauthorized', detail: 'The key can no longer be used.' };
+  }
+}
+
+/** A refusal of engines or of what goes before them. */
+async function refused(claimed: ClaimedDocument, { problem }: Refusal, options: DocumentWorkOptions): Promise<WorkEnd> {
+  const failure = { code: problem.code, detail: problem.detail };
+  if (!PASSING.has(problem.code)) return failed(claimed, failure, options);
+  const { worker } = claimed;
+  const noted = await options.documents.change(claimed.document, (known) =>
+    known.worker === worker ? { ...known, failures: known.failures + 1, state: 'queued' } : undefined,
+  );
+  if (isUnavailable(noted)) return LATER;
+  if (noted === undefined) return LOST;
+  if (noted.failures >= FAILURES_MAX) return failed(claimed, failure, options);
+  return { kind: 'again', afterMs: Math.min(AGAIN_MS.most, AGAIN_MS.first * 2 ** (noted.failures - 1)) };
+}
+
+/** Ends in an error once nothing is reserved any more. */
+async function failed({ document, worker }: ClaimedDocument, { code, detail }: Failure, options: DocumentWorkOptions): Promise<WorkEnd> {
+  const { documents, ledger } = options;
+  const known = await documents.find(document.teamId, document.documentId);
+  if (isUnavailable(known)) return LATER;
+  if (known === undefined || known.worker !== worker) return LOST;
+  if (!(await releaseHolds(ledger, known, known.holds))) return LATER;
+  const ended = await documents.change(document, (current) => {
+    if (current.worker !== worker) return undefined;
+    const { sourceId: _source, worker: _worker, ...rest } = current;
+    return { ...rest, state: 'error', code, detail };
+  });
+  if (isUnavailable(ended)) return LATER;
+  return ended === undefined ? LOST : { kind: 'error', code };
+}

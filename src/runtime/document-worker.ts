@@ -1,0 +1,172 @@
+// The worker of one process: claims documents that are due, in turn by team, and works on a few of them at a time.
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { DueDocument } from '../ports/documents.ts';
+import type { Log } from '../ports/log.ts';
+import { releaseHolds } from './document-holds.ts';
+import { workOn } from './document-work.ts';
+import type { ClaimedDocument, DocumentWorkOptions, WorkEnd } from './document-work.ts';
+
+export interface DocumentWorkerOptions extends DocumentWorkOptions {
+  readonly log: Log;
+  /** Called at the end of each claim. */
+  readonly onEnd: (end: DocumentEnd['kind']) => void;
+}
+
+/** `expired`: it is gone. `kept`: it ended before, and waits for its expiry. */
+type DocumentEnd = WorkEnd | { readonly kind: 'expired' | 'kept' };
+
+/** How often the store is asked for what is due. */
+const LOOK_MS = 1000;
+/** A claim is renewed three times in its lease: after a death another process goes on within it. */
+const LEASE_MS = 30_000;
+const RENEW_MS = 10_000;
+/** At a time. */
+const WORKS_MAX = 2;
+const PAGE = 200;
+const STORE_AWAY: DocumentEnd = { kind: 'again', afterMs: LOOK_MS };
+
+interface RunningWork extends DueDocument {
+  isHeld: boolean;
+}
+
+export class DocumentWorker {
+  readonly #options: DocumentWorkerOptions;
+  readonly #looks: NodeJS.Timeout;
+  readonly #running = new Map<string, RunningWork>();
+  readonly #works = new Set<Promise<void>>();
+  /** Teams in the order in which they were served, the latest last. */
+  readonly #served: string[] = [];
+  #looking: Promise<void> | undefined = undefined;
+  #isAsked = false;
+  #closed = false;
+
+  constructor(options: DocumentWorkerOptions) {
+    this.#options = options;
+    this.#looks = setInterval(() => this.wake(), LOOK_MS).unref();
+  }
+
+  /** Documents that this process works on. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Looks for work now; a call during a look is followed by another. */
+  wake(): void {
+    this.#isAsked = true;
+    this.#looking ??= this.#looksWhileAsked().finally(() => (this.#looking = undefined));
+  }
+
+  /** Gives back what is not finished: another process, or the next start, goes on at once. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#looks);
+    for (const work of this.#running.values()) work.isHeld = false;
+    await this.#looking;
+    await Promise.all(this.#works);
+  }
+
+  async #looksWhileAsked(): Promise<void> {
+    while (this.#isAsked && !this.#closed) {
+      this.#isAsked = false;
+      try {
+        await this.#look();
+      } catch (error) {
+        this.#failed(error);
+      }
+    }
+  }
+
+  async #look(): Promise<void> {
+    if (this.#running.size >= WORKS_MAX) return;
+    const due = await this.#options.documents.due(PAGE);
+    if (isUnavailable(due)) return;
+    for (const document of this.#inTurn(due)) {
+      if (this.#closed || this.#running.size >= WORKS_MAX) return;
+      const worker = this.#options.newId();
+      const nowMs = await this.#options.documents.claim({ ...document, worker, leaseMs: LEASE_MS });
+      if (isUnavailable(nowMs)) return;
+      if (nowMs === undefined) continue;
+      this.#noteServed(document.teamId);
+      const work = this.#work(document, worker, nowMs).catch((error: unknown) => this.#failed(error));
+      this.#works.add(work);
+      void work.finally(() => {
+        this.#works.delete(work);
+        this.wake();
+      });
+    }
+  }
+
+  /** One of each team, then the next of each; those first that were not served for the longest time. */
+  #inTurn(due: readonly DueDocument[]): readonly DueDocument[] {
+    const free = due.filter(({ documentId }) => !this.#running.has(documentId));
+    const byTeam = [...Map.groupBy(free, ({ teamId }) => teamId)].toSorted(
+      ([one], [other]) => this.#served.indexOf(one) - this.#served.indexOf(other),
+    );
+    const longest = Math.max(0, ...byTeam.map(([, documents]) => documents.length));
+    return Array.from({ length: longest }, (_, round) => byTeam.flatMap(([, documents]) => documents[round] ?? [])).flat();
+  }
+
+  #noteServed(teamId: string): void {
+    const at = this.#served.indexOf(teamId);
+    if (at !== -1) this.#served.splice(at, 1);
+    this.#served.push(teamId);
+    if (this.#served.length > PAGE) this.#served.shift();
+  }
+
+  async #work(due: DueDocument, worker: string, nowMs: number): Promise<void> {
+    const running: RunningWork = { ...due, isHeld: true };
+    this.#running.set(due.documentId, running);
+    const renewal = setInterval(() => void this.#renew(running, worker), RENEW_MS).unref();
+    try {
+      const end = await this.#end(running, worker, nowMs);
+      const afterMs = dueAfter(end, this.#closed);
+      if (afterMs !== undefined) await this.#options.documents.yield({ ...due, worker }, afterMs);
+      this.#options.onEnd(end.kind);
+    } finally {
+      clearInterval(renewal);
+      this.#running.delete(due.documentId);
+    }
+  }
+
+  async #end(running: RunningWork, worker: string, nowMs: number): Promise<DocumentEnd> {
+    const { documents, ledger } = this.#options;
+    const document = await documents.find(running.teamId, running.documentId);
+    if (isUnavailable(document)) return STORE_AWAY;
+    // Its creation was not finished, or its team is gone.
+    if (document === undefined) return isUnavailable(await documents.remove(running)) ? STORE_AWAY : { kind: 'expired' };
+    if (document.untilMs <= nowMs) {
+      if (!(await releaseHolds(ledger, document, document.holds))) return STORE_AWAY;
+      return isUnavailable(await documents.remove(document)) ? STORE_AWAY : { kind: 'expired' };
+    }
+    if (document.state === 'done' || document.state === 'error') return { kind: 'kept' };
+    const claimed: ClaimedDocument = { document, worker, nowMs, isHeld: () => running.isHeld };
+    return workOn(claimed, this.#options);
+  }
+
+  async #renew(running: RunningWork, worker: string): Promise<void> {
+    const renewed = await this.#options.documents.claim({ ...running, worker, leaseMs: LEASE_MS });
+    // A store that is away keeps the claim until its end: the result is only written by whom the document names.
+    if (renewed === undefined) running.isHeld = false;
+  }
+
+  #failed(error: unknown): void {
+    this.#options.log.error('a document met a bug', { reason: error instanceof Error ? error.message : 'unknown' });
+  }
+}
+
+/** When it is due again; `undefined` if it is gone, or somebody else's. */
+function dueAfter(end: DocumentEnd, isClosed: boolean): number | 'expiry' | undefined {
+  switch (end.kind) {
+    case 'again':
+      return end.afterMs;
+    case 'lost':
+      // While the process stops, the claim is given back.
+      return isClosed ? 0 : undefined;
+    case 'expired':
+      return undefined;
+    case 'done':
+    case 'error':
+    case 'kept':
+      return 'expiry';
+  }
+}

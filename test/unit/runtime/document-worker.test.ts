@@ -1,0 +1,206 @@
+// Workers of documents on both stores, with files in the store and in a directory: expiry, deaths, deletions, and what stays held.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Exchange } from '../../../src/core/exchange.ts';
+import { refuse } from '../../../src/core/problem.ts';
+import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { DocumentRecord } from '../../../src/ports/documents.ts';
+import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+import { DocumentWorker } from '../../../src/runtime/document-worker.ts';
+import { LinesOfText } from '../../../src/runtime/lines-of-text.ts';
+import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
+import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { startRedis } from '../../support/redis.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const HOUR_MS = 3_600_000;
+/** Longer than a claim. */
+const DEATH_MS = 60_000;
+const BOUNDS = { openMax: 10, bytesMax: 1_000_000 };
+const removals: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const remove of removals) await remove();
+});
+const directory = mkdtempSync(join(tmpdir(), 'lingate-documents-'));
+const server = await startRedis();
+removals.push(
+  () => rmSync(directory, { recursive: true }),
+  () => server.stop(),
+);
+
+const clock = new MovableClock();
+const KINDS = [
+  { name: 'SQLite', open: () => openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, busyTimeoutMs: 5000 }) },
+  { name: 'Redis', open: () => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000 }) },
+] as const;
+const PLACES = KINDS.flatMap((kind) => ['the store', 'a directory'].map((place) => ({ ...kind, place })));
+
+describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
+  const opened: Promise<Store> = open();
+  removals.unshift(async () => (await opened).close());
+  const sealer = new DocumentSealer(Buffer.from('a secret of the tests that is long enough'));
+  const folder = join(directory, `files-${name}`);
+  const documentsOf = async (): Promise<RecordDocuments> => {
+    const kept = place === 'the store' ? undefined : await DirectoryOfDocuments.open(folder);
+    return new RecordDocuments((await opened).records, () => clock.nowMs(), kept);
+  };
+
+  async function setting(limits: Parameters<typeof teamUnderTest>[1] = {}) {
+    const [store, documents] = [await opened, await documentsOf()];
+    const team = await teamUnderTest(promisedStore(store), { characterLimit: 100_000, ...limits });
+    const [documentId, fileId] = [newId(), newId()];
+    const { requestId } = await team.reserve(0, { charged: 50_000, leaseMs: 600_000 });
+    const pieces = await sealer.seal(documentId, fileId, Buffer.from('one\ntwo\n'));
+    const draft = {
+      documentId,
+      teamId: team.teamId,
+      keyId: team.keyId,
+      fileName: 'a.txt',
+      targetLang: 'DE',
+      state: 'queued' as const,
+      holds: [{ requestId, characters: 50_000 }],
+      failures: 0,
+      sourceId: fileId,
+    };
+    const created = answered(await documents.create(draft, HOUR_MS, { fileId, pieces }, BOUNDS));
+    expect(created.kind).toBe('created');
+    const find = async (): Promise<DocumentRecord | undefined> => answered(await documents.find(team.teamId, documentId));
+    return { store, documents, team, documentId, find, due: { documentId, teamId: team.teamId } };
+  }
+
+  /** Works until `isOver`; engines answer by `translate`. */
+  async function work(isOver: () => Promise<boolean>, translate: GatewayServices['translate'] = translated): Promise<void> {
+    const store = await opened;
+    const worker = new DocumentWorker({
+      documents: await documentsOf(),
+      sealer,
+      formats: new LinesOfText(),
+      ledger: store.ledger,
+      newId,
+      log: SILENT,
+      onEnd: (end) => {
+        if (end === 'again') clock.step(DEATH_MS);
+      },
+      texts: () => ({
+        services: { translate, refusalFor: () => undefined },
+        exchange: () => ({}) as Exchange,
+        sparedBy: () => 0,
+        turn: () => Promise.resolve(undefined),
+        ended: () => undefined,
+      }),
+    });
+    worker.wake();
+    await expect.poll(isOver).toBe(true);
+    await worker.close();
+  }
+
+  const nothingIsLeft = async (teamId: string): Promise<void> => {
+    const { records } = await opened;
+    expect(answered(await records.list(teamId, 'documents'))).toEqual(new Map());
+    expect(answered(await records.list(SHARED_RECORDS, 'documents'))).toEqual(new Map());
+    expect(answered(await records.page(SHARED_RECORDS, { index: 'documents_by_due', from: '', below: '~', limit: 10 }))).toEqual([]);
+    if (place === 'a directory') expect(readdirSync(folder)).toEqual([]);
+  };
+
+  test('what was counted is held until a document expires; then nothing is left of it', async () => {
+    const { team, find } = await setting();
+    await work(async () => (await find())?.state === 'done');
+    expect(await team.standing()).toMatchObject({ heldCharacters: 6, openReservations: 1 });
+    clock.step(HOUR_MS);
+    await work(async () => (await find()) === undefined);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
+    await nothingIsLeft(team.teamId);
+  });
+
+  test('another worker goes on after a death, whose late result is not taken', async () => {
+    const { documents, find, due, team } = await setting();
+    const dead = { ...due, worker: newId(), leaseMs: 30_000 };
+    expect(await documents.claim(dead)).toBe(clock.nowMs());
+    await documents.change(due, (known) => ({ ...known, state: 'translating', worker: dead.worker }));
+    expect(await documents.claim({ ...due, worker: newId(), leaseMs: 30_000 })).toBeUndefined();
+    clock.step(DEATH_MS);
+    await work(async () => (await find())?.state === 'done');
+    const late = await documents.change(due, (known) => (known.worker === dead.worker ? { ...known, state: 'error' } : undefined));
+    expect([late, (await find())?.state]).toEqual([undefined, 'done']);
+    expect(await team.standing()).toMatchObject({ heldCharacters: 6, openReservations: 1 });
+    await documents.remove(due);
+  });
+
+  test('whoever goes on after a death uses a reservation that was made before it', async () => {
+    const { documents, find, due, team } = await setting();
+    const { requestId } = await team.reserve(0, { charged: 6, leaseMs: HOUR_MS });
+    await documents.change(due, (known) => ({ ...known, holds: [...known.holds, { requestId, characters: 6, isCounted: true }] }));
+    await work(async () => (await find())?.state === 'done');
+    expect((await find())?.holds).toEqual([{ requestId, characters: 6, isCounted: true }]);
+    expect(await team.standing()).toMatchObject({ heldCharacters: 6, openReservations: 1 });
+    await documents.remove(due);
+  });
+
+  test('a refusal that nothing changes ends in an error, with nothing held', async () => {
+    const { documents, find, due, team } = await setting();
+    await work(
+      async () => (await find())?.state === 'error',
+      () => Promise.resolve(refuse('validation_error', 'glossary_id: the team has no glossary of this id.')),
+    );
+    expect(await find()).toMatchObject({ code: 'validation_error', detail: 'glossary_id: the team has no glossary of this id.' });
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
+    await documents.remove(due);
+    await nothingIsLeft(team.teamId);
+  });
+
+  test('an engine that is away is tried again, until it is given up', async () => {
+    const { documents, find, due, team } = await setting();
+    let tries = 0;
+    const away: GatewayServices['translate'] = () => {
+      tries++;
+      return Promise.resolve(refuse('engine_unavailable', 'No usable translation was available.'));
+    };
+    await work(async () => (await find())?.state === 'error', away);
+    expect([tries, (await find())?.code]).toEqual([10, 'engine_unavailable']);
+    expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
+    await documents.remove(due);
+  });
+
+  test('a team that is deleted leaves nothing', async () => {
+    const { store, documents, team } = await setting();
+    answered(await store.teams.deleteTeam!(team.teamId, { keepUsage: false }));
+    expect(await documents.forgetTeam(team.teamId)).toBeUndefined();
+    expect(answered(await documents.totals())).toEqual({ documents: 0, bytes: 0 });
+    if (place === 'a directory') expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('a file fits as long as the bytes of all files do, and their sum is exact', async () => {
+    const { documents, team, due, documentId } = await setting();
+    const { bytes } = answered(await documents.totals());
+    const more = async (bytesMax: number) => {
+      const [other, fileId] = [newId(), newId()];
+      const pieces = await sealer.seal(other, fileId, Buffer.from('one\ntwo\n'));
+      const draft = {
+        ...(await documents.find(team.teamId, documentId)),
+        documentId: other,
+        holds: [],
+        sourceId: fileId,
+      } as DocumentRecord;
+      return { other, created: answered(await documents.create(draft, HOUR_MS, { fileId, pieces }, { openMax: 10, bytesMax })) };
+    };
+    expect((await more(2 * bytes - 1)).created.kind).toBe('full');
+    const { other, created } = await more(2 * bytes);
+    expect(created.kind).toBe('created');
+    expect(answered(await documents.totals())).toEqual({ documents: 2, bytes: 2 * bytes });
+    for (const one of [documentId, other]) await documents.remove({ ...due, documentId: one });
+    await nothingIsLeft(team.teamId);
+  });
+});
+
+const translated: GatewayServices['translate'] = (_x, { text }) =>
+  Promise.resolve({ kind: 'translated', translations: text.map((one) => ({ text: one.toUpperCase(), detectedSourceLanguage: 'EN' })) });
