@@ -4,7 +4,7 @@ import { dateOf, isUnavailable, readDayRange, refuse, STORE_UNAVAILABLE } from '
 import type { DayRange, Outcome, Refusal, RouteDoc, TagDay } from 'lingate';
 import { answer, route, teamEndpoint } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { answered, integer, parameter, string } from '../facades/reference.ts';
+import { answered, integer, parameter, required, string } from '../facades/reference.ts';
 import { AUTHENTICATED } from './deepl-request.ts';
 
 /** Rows of a page. */
@@ -23,8 +23,8 @@ const DOC: RouteDoc = {
   authenticated: true,
   tag: 'Usage',
   query: [
-    parameter('start_date', '2026-11-01', 'The first UTC day.'),
-    parameter('end_date', '2026-11-30', 'The last UTC day (inclusive); at most 400 days.'),
+    required('start_date', '2026-11-01', 'The first UTC day.'),
+    required('end_date', '2026-11-30', 'The last UTC day (inclusive); at most 400 days.'),
     parameter('aggregate_by', 'day', '`period` (the default), one row for each tag, or `day`.'),
     parameter('page', '1', 'The `next_page` of the page before; 1 by default.'),
   ],

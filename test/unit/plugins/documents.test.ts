@@ -30,6 +30,7 @@ const FACADES: readonly Facade[] = [
       '/v3/languages',
       '/v3/languages/resources',
       '/v2/usage',
+      '/v2/admin/analytics/custom-tags',
       '/v2/glossaries',
       '/v2/glossaries/{id}',
       '/v2/glossaries/{id}/entries',
