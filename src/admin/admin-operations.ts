@@ -198,7 +198,6 @@ export class AdminOperations {
   /** With `keepUsage` its days and periods stay, without names. */
   async deleteTeam(teamId: string, keepUsage: boolean): Promise<AdminResult<{ readonly teamId: string }>> {
     const { teams } = this.#options;
-    if (teams.deleteTeam === undefined) return { kind: 'no_deletion' };
     const deleted = await this.#changing(teams.deleteTeam(teamId, { keepUsage }, this.#by('deleteTeam')));
     if (isUnavailable(deleted)) return deleted;
     return deleted ? done({ teamId }, await this.#replicated([teamId])) : { kind: 'no_such_team', teamId };
@@ -215,8 +214,6 @@ export class AdminOperations {
 
   async createKey({ id, teamId, mode, label, limits = {}, disabled = false }: KeyDraft): Promise<AdminResult<NewKeyReport>> {
     const { teams } = this.#options;
-    // A store without limits of keys would create a key without them.
-    if (teams.updateKey === undefined && (disabled || Object.keys(limits).length > 0)) return { kind: 'no_key_limits' };
     const key = newKey(mode);
     const keyId = await this.#idOfKey(id, teamId);
     if (typeof keyId === 'object') return keyId;
@@ -241,7 +238,6 @@ export class AdminOperations {
 
   async updateKey(keyId: string, change: KeyChange): Promise<AdminResult<KeyRecord>> {
     const { teams } = this.#options;
-    if (teams.updateKey === undefined) return { kind: 'no_key_limits' };
     const key = await this.#changing(teams.updateKey(keyId, change, this.#by('updateKey')));
     if (key === undefined) return { kind: 'no_such_key', keyId };
     if (isUnavailable(key)) return key;

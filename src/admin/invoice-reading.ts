@@ -5,10 +5,9 @@ import type { PeriodSpan } from '../domain/period-span.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
-import type { TeamPage } from '../ports/team-registry.ts';
 import type { TeamPeriods, UsageHistory } from '../ports/usage-history.ts';
 import { done } from './admin-result.ts';
-import type { AdminRefusal, AdminResult } from './admin-result.ts';
+import type { AdminResult } from './admin-result.ts';
 import { spanOf } from './invoice-question.ts';
 import type { InvoicePlace, InvoiceQuestion } from './invoice-question.ts';
 import { invoicesOf } from './invoice-rows.ts';
@@ -28,17 +27,15 @@ export interface InvoicePart {
   readonly lastTeamId: string;
 }
 
-const NO_HISTORY: AdminRefusal = { kind: 'no_history' };
 /** How many teams are read together: a database may be busy with them for a few milliseconds. */
 const TEAMS_READ_MAX = 250;
 /** A page ends after this many teams, however few lines they have: most of 100,000 teams may have none. */
 const TEAMS_OF_PAGE_MAX = 5000;
 
 export class InvoiceReading {
-  readonly #history: UsageHistory | undefined;
+  readonly #history: UsageHistory;
 
-  /** `undefined` if the store keeps no history. */
-  constructor(history: UsageHistory | undefined) {
+  constructor(history: UsageHistory) {
     this.#history = history;
   }
 
@@ -61,7 +58,6 @@ export class InvoiceReading {
   /** All lines, in parts; ends after the first part that is a refusal. */
   async *walk(question: InvoiceQuestion, after?: InvoicePlace): AsyncGenerator<AdminResult<InvoicePart>, void, void> {
     const history = this.#history;
-    if (history === undefined) return yield NO_HISTORY;
     const { teamId } = question;
     const span = spanOf(question);
     let [teams, last]: [number, string | undefined] = [0, after?.teamId];
@@ -75,7 +71,7 @@ export class InvoiceReading {
       if (teamId !== undefined) return;
     }
     for (;;) {
-      const found = await pageOf(history, { after: last, limit: TEAMS_READ_MAX, search: undefined }, question.range, span);
+      const found = await history.pagePeriods({ after: last, limit: TEAMS_READ_MAX, search: undefined }, span);
       if (isUnavailable(found)) return yield found;
       if (found.length === 0) return;
       teams += found.length;
@@ -91,26 +87,6 @@ export class InvoiceReading {
 function behind(invoices: readonly NumberedInvoice[], after: InvoicePlace | undefined): readonly NumberedInvoice[] {
   if (after === undefined || invoices[0]?.teamId !== after.teamId) return invoices;
   return after.period === undefined ? [] : invoices.filter(({ period }) => period > after.period!);
-}
-
-/** A store that has no page of periods, from a plugin, is asked team by team. */
-async function pageOf(
-  history: UsageHistory,
-  page: TeamPage,
-  { to }: DayRange,
-  span: PeriodSpan,
-): Promise<readonly TeamPeriods[] | StoreUnavailable> {
-  if (history.pagePeriods !== undefined) return history.pagePeriods(page, span);
-  const teams = await history.pageDays(page, { from: to, to });
-  if (isUnavailable(teams)) return teams;
-  const found: TeamPeriods[] = [];
-  for (const { team } of teams) {
-    const periods = await history.periods(team.teamId);
-    if (periods === undefined) continue;
-    if (isUnavailable(periods)) return periods;
-    found.push(inSpan(team, periods, span));
-  }
-  return found;
 }
 
 async function oneTeam(

@@ -5,7 +5,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
 import type { PeriodUse, TeamDays, UsageHistory } from '../ports/usage-history.ts';
 import { done, ofTeam } from './admin-result.ts';
-import type { AdminRefusal, AdminResult } from './admin-result.ts';
+import type { AdminResult } from './admin-result.ts';
 import { usageRows } from './usage-rows.ts';
 import type { UsageQuestion, UsageRow } from './usage-rows.ts';
 
@@ -29,7 +29,6 @@ export interface UsagePart {
   readonly teams: number;
 }
 
-const NO_HISTORY: AdminRefusal = { kind: 'no_history' };
 /** How many teams are read together: their usage is in memory at once, and a database may be busy with them for as long. */
 const TEAM_DAYS_READ = 3000;
 const TEAMS_READ_MAX = 100;
@@ -37,20 +36,19 @@ const TEAMS_READ_MAX = 100;
 const TEAMS_OF_PAGE_MAX = 5000;
 
 export class UsageReading {
-  readonly #history: UsageHistory | undefined;
+  readonly #history: UsageHistory;
 
-  /** `undefined` if the store keeps no history. */
-  constructor(history: UsageHistory | undefined) {
+  constructor(history: UsageHistory) {
     this.#history = history;
   }
 
   async days(teamId: string, range: DayRange): Promise<AdminResult<TeamDays>> {
-    return this.#history === undefined ? NO_HISTORY : ofTeam(teamId, await this.#history.days(teamId, range));
+    return ofTeam(teamId, await this.#history.days(teamId, range));
   }
 
   /** Newest first. */
   async periods(teamId: string): Promise<AdminResult<readonly PeriodUse[]>> {
-    return this.#history === undefined ? NO_HISTORY : ofTeam(teamId, await this.#history.periods(teamId));
+    return ofTeam(teamId, await this.#history.periods(teamId));
   }
 
   /** At most `limit` rows; fewer if many teams without usage lie between, which does not mean that this is the last page. */
@@ -73,7 +71,6 @@ export class UsageReading {
     atOnceMax = TEAMS_READ_MAX,
   ): AsyncGenerator<AdminResult<UsagePart & { readonly lastTeamId: string }>, void, void> {
     const history = this.#history;
-    if (history === undefined) return yield NO_HISTORY;
     const { range, teamId } = question;
     let [teams, last]: [number, string | undefined] = [0, after?.teamId];
     const first = teamId ?? (after?.row === undefined ? undefined : after.teamId);

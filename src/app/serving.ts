@@ -68,7 +68,7 @@ export interface Serving {
   readonly metrics: Metrics;
   readonly teams: TeamRegistry;
   /** `undefined` if the store keeps none. */
-  readonly history: UsageHistory | undefined;
+  readonly history: UsageHistory;
   readonly refusals: RefusalDays;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
@@ -121,7 +121,7 @@ class OpenServing implements Serving {
   readonly metrics: Metrics;
   readonly pluginApis: PluginApis;
   readonly teams: TeamRegistry;
-  readonly history: UsageHistory | undefined;
+  readonly history: UsageHistory;
   readonly refusals: PendingRefusals;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;

@@ -54,8 +54,7 @@ export interface Store {
   readonly idempotency: IdempotencyRecords;
   readonly secrets: SharedSecrets;
   readonly engineUse: EngineUse;
-  /** Without it, only the current period's counts exist. */
-  readonly history?: UsageHistory;
+  readonly history: UsageHistory;
   /** Without it, no events are sent. */
   readonly outbox?: Outbox;
   /** Without it, changes are not audited. */

@@ -45,7 +45,7 @@ onEveryGateway({ config }, (setting) => {
 
   test('a text that never fits is a 402; a raised limit holds at the next request', async () => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN });
-    answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=40/month' } }));
+    answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits: { windows: 'characters=40/month' } }));
     const tooLong = await translate(team.key, 'x'.repeat(41));
     expect(tooLong.status).toBe(402);
     expect(JSON.parse(tooLong.body)).toMatchObject({
@@ -55,7 +55,7 @@ onEveryGateway({ config }, (setting) => {
     });
     expect((await translate(team.key, 'x'.repeat(40))).status).toBe(200);
     expectProblem(await translate(team.key, 'x'), 'rate_limited', { limit: 40, limit_of: 'key:month:characters' });
-    answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=41/month' } }));
+    answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits: { windows: 'characters=41/month' } }));
     expect((await translate(team.key, 'x')).status).toBe(200);
   });
 });

@@ -15,7 +15,7 @@ export function promisedStore(store: Store): PluginStore {
     idempotency,
     secrets,
     engineUse,
-    ...(history === undefined ? {} : { history }),
+    history,
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
     close: () => store.close(),
