@@ -184,9 +184,7 @@ async function readMonth(url: string): Promise<Reading> {
   const startedAtMs = performance.now();
   let rows = 0;
   for (let after: string | undefined, isLast = false; !isLast;) {
-    const page = answered(
-      await store.history!.pageDays({ after, limit: PAGE, search: undefined }, { from: TODAY - MONTH_DAYS, to: TODAY }),
-    );
+    const page = answered(await store.history.pageDays({ after, limit: PAGE, search: undefined }, { from: TODAY - MONTH_DAYS, to: TODAY }));
     for (const { days } of page) rows += days.length;
     after = page.at(-1)?.team.teamId;
     isLast = page.length < PAGE;

@@ -212,7 +212,7 @@ function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefin
       closed: true,
       endMs: i === 0 ? Math.max(period.startMs, Math.min(period.endMs, nowMs)) : period.endMs,
     }))
-    .filter(({ characters, credit }) => characters > 0 || movedCredit(credit!));
+    .filter(({ characters, credit }) => characters > 0 || movedCredit(credit));
   const whole = account.days({ from: 0, to: dayOf(nowMs) + 1 }, nowMs);
   if (whole.days.length + closed.length === 0) return undefined;
   return {

@@ -125,7 +125,6 @@ export class AdminOperations {
   /** With `keepUsage` its days and periods stay, without names. */
   async deleteTeam(teamId: string, keepUsage: boolean): Promise<AdminResult<{ readonly teamId: string }>> {
     const { teams } = this.#context.options;
-    if (teams.deleteTeam === undefined) return { kind: 'no_deletion' };
     const deleted = await this.#context.changing(teams.deleteTeam(teamId, { keepUsage }, this.#context.by('deleteTeam')));
     if (isUnavailable(deleted)) return deleted;
     return deleted ? done({ teamId }, await this.#context.replicated([teamId])) : { kind: 'no_such_team', teamId };

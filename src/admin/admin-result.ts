@@ -8,15 +8,9 @@ export type AdminRefusal =
   | { readonly kind: 'no_such_team'; readonly teamId: string }
   | { readonly kind: 'no_such_key'; readonly keyId: string }
   | { readonly kind: 'no_such_glossary'; readonly glossaryId: string }
-  /** The store, from a plugin, cannot delete teams, or cannot find the team of a glossary. */
-  | { readonly kind: 'no_deletion' }
-  /** The store, from a plugin, cannot change keys and does not support limits of keys. */
-  | { readonly kind: 'no_key_limits' }
   | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
   /** Credit for a team whose plan has billing quota. */
   | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }
-  /** The store keeps no days and periods. */
-  | { readonly kind: 'no_history' }
   /** The id was used for another change before. */
   | { readonly kind: 'other_request' }
   /** The balance would exceed the most that a team can have. */

@@ -7,7 +7,7 @@ import type { DayRange } from '../domain/usage-days.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
 import type { TeamPeriods, UsageHistory } from '../ports/usage-history.ts';
 import { done } from './admin-result.ts';
-import type { AdminRefusal, AdminResult } from './admin-result.ts';
+import type { AdminResult } from './admin-result.ts';
 import { spanOf } from './invoice-question.ts';
 import type { InvoicePlace, InvoiceQuestion } from './invoice-question.ts';
 import { invoicesOf } from './invoice-rows.ts';
@@ -15,7 +15,6 @@ import type { InvoiceRow, NumberedInvoice } from './invoice-rows.ts';
 import { RowsOfTeams } from './rows-of-teams.ts';
 import type { RowPage, RowPart } from './rows-of-teams.ts';
 
-const NO_HISTORY: AdminRefusal = { kind: 'no_history' };
 /** How many teams are read together: database and event loop are busy with them for one to two milliseconds, and callers wait. */
 const TEAMS_READ_MAX = 50;
 
@@ -26,24 +25,21 @@ export type InvoicePage = RowPage<InvoiceRow, number>;
 export type InvoicePart = RowPart<NumberedInvoice>;
 
 export class InvoiceReading {
-  readonly #history: UsageHistory | undefined;
+  readonly #history: UsageHistory;
 
-  /** `undefined` if the store keeps no history. */
-  constructor(history: UsageHistory | undefined) {
+  constructor(history: UsageHistory) {
     this.#history = history;
   }
 
   /** At most `limit` lines, see `RowsOfTeams`. */
   async page(question: InvoiceQuestion, after: InvoicePlace | undefined, limit: number): Promise<AdminResult<InvoicePage>> {
-    if (this.#history === undefined) return NO_HISTORY;
     const found = await rowsOf(this.#history, question).page(after, limit);
     return found.kind === 'done' ? done({ rows: found.value.rows.map(({ row }) => row), next: found.value.next }) : found;
   }
 
   /** All lines, in parts; ends after the first part that is a refusal. */
   async *walk(question: InvoiceQuestion): AsyncGenerator<AdminResult<InvoicePart>, void, void> {
-    if (this.#history === undefined) yield NO_HISTORY;
-    else yield* rowsOf(this.#history, question).walk();
+    yield* rowsOf(this.#history, question).walk();
   }
 }
 

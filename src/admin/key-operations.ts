@@ -39,8 +39,6 @@ export class KeyOperations {
 
   async create({ id, teamId, mode, label, limits = {}, disabled = false }: KeyDraft): Promise<AdminResult<NewKeyReport>> {
     const { teams } = this.#context.options;
-    // A store without limits of keys would create a key without them.
-    if (teams.updateKey === undefined && (disabled || Object.keys(limits).length > 0)) return { kind: 'no_key_limits' };
     const key = newKey(mode);
     const keyId = await this.#idOfKey(id, teamId);
     if (typeof keyId === 'object') return keyId;
@@ -65,7 +63,6 @@ export class KeyOperations {
 
   async update(keyId: string, change: KeyChange): Promise<AdminResult<KeyRecord>> {
     const { teams } = this.#context.options;
-    if (teams.updateKey === undefined) return { kind: 'no_key_limits' };
     const key = await this.#context.changing(teams.updateKey(keyId, change, this.#context.by('updateKey')));
     if (key === undefined) return { kind: 'no_such_key', keyId };
     if (isUnavailable(key)) return key;

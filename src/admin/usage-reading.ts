@@ -5,7 +5,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TagHistory } from '../ports/tag-history.ts';
 import { ofTeam } from './admin-result.ts';
-import type { AdminRefusal, AdminResult } from './admin-result.ts';
+import type { AdminResult } from './admin-result.ts';
 import { RowsOfTeams } from './rows-of-teams.ts';
 import type { RowPage, RowPart, RowPlace } from './rows-of-teams.ts';
 import { tagRows, usageRows } from './usage-rows.ts';
@@ -24,39 +24,36 @@ export type UsagePage = RowPage<UsageRow, UsageRowAt>;
 /** The last row of the previous page. */
 export type UsagePlace = RowPlace<UsageRowAt>;
 
-const NO_HISTORY: AdminRefusal = { kind: 'no_history' };
 /** How many teams are read together: their usage is in memory at once, and a database may be busy with them for as long. */
 const TEAM_DAYS_READ = 3000;
 const TEAMS_READ_MAX = 100;
 
 export class UsageReading {
-  readonly #history: UsageHistory | undefined;
+  readonly #history: UsageHistory;
   readonly #tags: TagHistory | undefined;
 
-  /** `undefined` if the store keeps no history. */
-  constructor(history: UsageHistory | undefined, tags?: TagHistory) {
+  constructor(history: UsageHistory, tags?: TagHistory) {
     this.#history = history;
     this.#tags = tags;
   }
 
   async days(teamId: string, range: DayRange): Promise<AdminResult<TeamDays>> {
-    return this.#history === undefined ? NO_HISTORY : ofTeam(teamId, await this.#history.days(teamId, range));
+    return ofTeam(teamId, await this.#history.days(teamId, range));
   }
 
   /** Newest first. */
   async periods(teamId: string): Promise<AdminResult<readonly PeriodUse[]>> {
-    return this.#history === undefined ? NO_HISTORY : ofTeam(teamId, await this.#history.periods(teamId));
+    return ofTeam(teamId, await this.#history.periods(teamId));
   }
 
   /** At most `limit` rows, see `RowsOfTeams`. */
   async page(question: UsageQuestion, after: UsagePlace | undefined, limit: number): Promise<AdminResult<UsagePage>> {
-    return this.#history === undefined ? NO_HISTORY : this.#rowsOf(this.#history, question).page(after, limit);
+    return this.#rowsOf(this.#history, question).page(after, limit);
   }
 
   /** All rows, in parts; ends after the first part that is a refusal. */
   async *walk(question: UsageQuestion): AsyncGenerator<AdminResult<RowPart<UsageRow>>, void, void> {
-    if (this.#history === undefined) yield NO_HISTORY;
-    else yield* this.#rowsOf(this.#history, question).walk();
+    yield* this.#rowsOf(this.#history, question).walk();
   }
 
   #rowsOf(history: UsageHistory, question: UsageQuestion): RowsOfTeams<TeamDays, UsageRow, UsageRowAt> {

@@ -44,7 +44,7 @@ export interface OpenOperators {
 export interface AdminParts extends OpenOperators {
   readonly teams: TeamRegistry;
   readonly glossaries: GlossaryStore;
-  readonly history: UsageHistory | undefined;
+  readonly history: UsageHistory;
   readonly tags: TagHistory;
   readonly refusals: RefusalDays;
   /** `undefined` if the store keeps none. */

@@ -71,7 +71,7 @@ export interface Serving {
   readonly metrics: Metrics;
   readonly teams: TeamRegistry;
   /** `undefined` if the store keeps none. */
-  readonly history: UsageHistory | undefined;
+  readonly history: UsageHistory;
   readonly tags: TagHistory;
   readonly refusals: RefusalDays;
   readonly outbox: Outbox | undefined;
@@ -128,7 +128,7 @@ class OpenServing implements Serving {
   readonly metrics: Metrics;
   readonly pluginApis: PluginApis;
   readonly teams: TeamRegistry;
-  readonly history: UsageHistory | undefined;
+  readonly history: UsageHistory;
   readonly tags: TagHistory;
   readonly refusals: PendingRefusals;
   readonly outbox: Outbox | undefined;

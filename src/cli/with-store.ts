@@ -139,17 +139,11 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       return `there is no key with the id ${refusal.keyId}; ${KEYS_WHERE}`;
     case 'no_such_glossary':
       return `there is no glossary with the id ${refusal.glossaryId}; ${GLOSSARIES_WHERE}`;
-    case 'no_deletion':
-      return 'this store, from a plugin, cannot delete it; delete it in the store itself';
-    case 'no_key_limits':
-      return 'this store, from a plugin, does not support limits of keys and cannot disable keys';
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
       return `the configuration has no plan ${JSON.stringify(refusal.plan)}; the plans are ${refusal.plans.join(', ')}${hint}`;
     }
-    case 'no_history':
-      return 'this store, from a plugin, does not keep usage by day and period';
     case 'plan_takes_no_credit':
       return `plan ${refusal.plan} has billing quota, which takes no credit; leave out ${creditFlag} or choose a credit plan`;
     case 'other_request':

@@ -27,8 +27,6 @@ export async function teamHistory(teamId: string, { usage }: Pick<ConsoleParts, 
     usage.days(teamId, { from: dayOfDate(`${months[0]}-01`)!, to: today }),
     usage.periods(teamId),
   ]);
-  if (days.kind === 'no_history' || periods.kind === 'no_history')
-    return html`<p class="soft">This store, from a plugin, does not keep usage by day and period.</p>`;
   if (days.kind !== 'done') return refusalOf(days);
   if (periods.kind !== 'done') return refusalOf(periods);
   const rows = days.value.days;

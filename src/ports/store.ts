@@ -56,8 +56,7 @@ export interface Store {
   readonly secrets: SharedSecrets;
   readonly engineUse: EngineUse;
   readonly tags: TagHistory;
-  /** Without it, only the current period's counts exist. */
-  readonly history?: UsageHistory;
+  readonly history: UsageHistory;
   /** Without it, no events are sent. */
   readonly outbox?: Outbox;
   /** Without it, changes are not audited. */

@@ -212,18 +212,18 @@ export interface TeamRegistry {
    * Returns whether there was a team to delete. The first step is atomic: from then on the team does not exist, none of its
    * keys is admitted anywhere, and the characters held by its open reservations are never charged. Then all of its data is
    * removed in pieces; returns when nothing is left. After an interruption the store resumes automatically before long, or at
-   * once if the call is repeated. Without `keepUsage` it also removes what an earlier deletion kept. Optional.
+   * once if the call is repeated. Without `keepUsage` it also removes what an earlier deletion kept.
    */
-  deleteTeam?(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable>;
+  deleteTeam(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable>;
   /** The key works at once, on every node. */
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /** In order of creation. */
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable>;
   /**
    * Changes what a key may do, on every node, from the next admission on. Existing usage and holds count, including what was
-   * reserved before the key had a limit. A revoked key can be changed too, but stays revoked. Optional.
+   * reserved before the key had a limit. A revoked key can be changed too, but stays revoked.
    */
-  updateKey?(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
+  updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /** Once this has returned the key's record, no later request with the key is admitted anywhere. */
   revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /**

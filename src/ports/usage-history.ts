@@ -69,7 +69,7 @@ export interface UsageHistory {
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable>;
   /**
    * The periods of a page of teams in a span, in order of creation, including deleted teams whose usage was kept: for invoices in
-   * bounded memory. Periods that can be closed are closed first. Optional.
+   * bounded memory. Periods that can be closed are closed first.
    */
-  pagePeriods?(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable>;
+  pagePeriods(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable>;
 }

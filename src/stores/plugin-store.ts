@@ -16,7 +16,7 @@ export function fromPlugin(store: PluginStore): Store {
     secrets,
     engineUse,
     tags,
-    ...(history === undefined ? {} : { history }),
+    history,
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
     close: () => store.close(),

@@ -491,7 +491,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
         allowedAddresses: ['10.0.0.0/8', '::1/128'],
         scopes: ['usage:read'],
       };
-      const record = stored(await setting.gateway.store.teams.updateKey!(keyId, { disabled: true, limits }));
+      const record = stored(await setting.gateway.store.teams.updateKey(keyId, { disabled: true, limits }));
       expect(record).toMatchObject({ status: 'disabled', limits });
     },
     revoke: (keyId) => setting.gateway.store.teams.revokeKey(keyId),

@@ -63,7 +63,7 @@ describe.each(combinations({}))('$listener listener, $store store', ({ listener,
     post(gateway, '/translate?api-version=3.0&from=en&to=de', { authorization, ...more }, '[{"Text":"Hello"}]');
   const codeOf = ({ status, body }: HttpResponse): unknown => [status, (JSON.parse(body) as { error: { code: number } }).error.code];
   const changed = async ({ keyId }: TestTeam, change: KeyChange): Promise<unknown> =>
-    answered(await gateways[0].store.teams.updateKey!(keyId, change));
+    answered(await gateways[0].store.teams.updateKey(keyId, change));
 
   test('a key is exchanged as Azure takes it, and only where the operator allows it in the query', async () => {
     const [one, other] = gateways;

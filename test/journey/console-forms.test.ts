@@ -176,7 +176,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
         expect(shown).toContain(text);
       expect((await operator.get(team)).body).toContain('5/s, 100,000 characters, from 2 ranges, 2 scopes, until 2099-01-31');
       // As a browser returns it: a time that has passed meanwhile is no error if it was not edited.
-      answered(await setting.gateway.store.teams.updateKey!(keyId, { limits: { expiresAtMs: 1_000_000 } }));
+      answered(await setting.gateway.store.teams.updateKey(keyId, { limits: { expiresAtMs: 1_000_000 } }));
       const as = { expires_at: '1970-01-01T00:16:40Z', requests_per_second: '5', characters: '', allowed_addresses: '' };
       const after = (await seen(operator, await operator.submit(page, page, { label: '', ...as }))).body;
       expect(await recordOf(team, keyId)).toMatchObject({

@@ -128,7 +128,7 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     await translate(1, team, await glossaryOf(team, { house: 'Heim' }));
     expect(deepl.names.filter((name) => name.includes(team.teamId))).toHaveLength(2);
     const by = { actor: 'cli:test@test', action: 'deleteTeam' } as const;
-    expect(answered(await gateways[0]!.store.teams.deleteTeam!(team.teamId, { keepUsage: false }, by))).toBe(true);
+    expect(answered(await gateways[0]!.store.teams.deleteTeam(team.teamId, { keepUsage: false }, by))).toBe(true);
     await expect.poll(() => deepl.names.filter((name) => name.includes(team.teamId))).toEqual([]);
   });
 });

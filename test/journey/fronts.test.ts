@@ -41,7 +41,7 @@ onEveryGateway({ config }, (setting) => {
     const standing = answered(await setting.gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
   };
-  const changeKey = async ({ keyId }: TestTeam, change: KeyChange) => answered(await setting.gateway.store.teams.updateKey!(keyId, change));
+  const changeKey = async ({ keyId }: TestTeam, change: KeyChange) => answered(await setting.gateway.store.teams.updateKey(keyId, change));
   const balanceMicro = async ({ teamId }: TestTeam): Promise<number> =>
     answered(await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;
 

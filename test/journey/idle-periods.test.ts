@@ -20,7 +20,7 @@ onEveryGateway({ listeners: [LISTENERS[0]] }, (setting) => {
     expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
     await expect.poll(() => closedPeriods(setting, teamId), { interval: 100 }).toBeGreaterThanOrEqual(1);
     const seenMs = Date.now();
-    const periods = answered(await setting.gateway.store.history!.periods(teamId))!;
+    const periods = answered(await setting.gateway.store.history.periods(teamId))!;
     // The next one, without use, may have ended meanwhile.
     const closed = periods.filter((one) => one.closed);
     expect(closed.slice(0, -1).map(({ characters }) => characters)).toEqual(closed.slice(1).map(() => 0));

@@ -23,7 +23,7 @@ const config = {
 onEveryGateway({ config }, (setting) => {
   const keyWith = async (limits: KeyChange['limits'], plan: Parameters<typeof setting.gateway.team>[0] = QUOTA_PLAN): Promise<TestTeam> => {
     const team = await setting.gateway.team(plan);
-    if (limits !== undefined) answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits }));
+    if (limits !== undefined) answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits }));
     return team;
   };
   const get = (key: string, from: string | undefined, path = '/v1/languages', headers = {}): Promise<HttpResponse> =>
@@ -78,7 +78,7 @@ onEveryGateway({ config }, (setting) => {
       [{ limits: { expiresAtMs: 1 } }, /expired/],
       [{ disabled: true }, /disabled/],
     ] as const) {
-      answered(await setting.gateway.store.teams.updateKey!(team.keyId, change));
+      answered(await setting.gateway.store.teams.updateKey(team.keyId, change));
       expect(expectProblem(await refused(HERE), 'key_revoked')).toMatch(words);
     }
   });

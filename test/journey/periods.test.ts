@@ -49,7 +49,7 @@ onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
 
 /** The characters of each period with use, in order. */
 async function countsByPeriod({ gateway }: Setting, { teamId }: TestTeam): Promise<number[]> {
-  const periods = answered(await gateway.store.history!.periods(teamId))!;
+  const periods = answered(await gateway.store.history.periods(teamId))!;
   return periods
     .map(({ characters }) => characters)
     .filter((characters) => characters > 0)

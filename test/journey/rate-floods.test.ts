@@ -66,7 +66,7 @@ onEveryGateway({ config }, (setting) => {
   ): Promise<{ readonly team: TestTeam; readonly told: HttpResponse; readonly repeated: HttpResponse }> {
     for (let tries = 0; tries < TRIES; tries++) {
       const team = await setting.gateway.team(ONE_A_SECOND);
-      if (Object.keys(limits).length > 0) answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits }));
+      if (Object.keys(limits).length > 0) answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits }));
       expect((await send(first(team))).status).toBe(200);
       const told = await send(sent(team));
       const { response, asked } = await watched(sent(team));

@@ -51,7 +51,7 @@ onEveryGateway({ config }, (setting) => {
 
   test('a text that never fits is a 402; a raised limit holds at the next request', async () => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN });
-    answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=40/month' } }));
+    answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits: { windows: 'characters=40/month' } }));
     const tooLong = await translate(team.key, 'x'.repeat(41));
     expect(tooLong.status).toBe(402);
     expect(JSON.parse(tooLong.body)).toMatchObject({
@@ -61,13 +61,13 @@ onEveryGateway({ config }, (setting) => {
     });
     expect((await translate(team.key, 'x'.repeat(40))).status).toBe(200);
     expectProblem(await translate(team.key, 'x'), 'rate_limited', { limit: 40, limit_of: 'key:month:characters' });
-    answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=41/month' } }));
+    answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits: { windows: 'characters=41/month' } }));
     expect((await translate(team.key, 'x')).status).toBe(200);
   });
 
   test('lingate.limit.reached names the window, once for each, and the key if it is one of its own', async () => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, limits: [{ per: 'month', requests: 3 }] });
-    answered(await setting.gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'characters=5/month' } }));
+    answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits: { windows: 'characters=5/month' } }));
     expect((await translate(team.key, 'x'.repeat(5))).status).toBe(200);
     for (let i = 0; i < 2; i++) expect((await translate(team.key, 'x')).status).toBe(429);
     for (let i = 0; i < 2; i++) expect((await ask(setting, { path: '/v1/languages', key: team.key })).status).toBe(200);

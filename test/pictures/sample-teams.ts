@@ -107,7 +107,7 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
       const characters = Math.floor((limits.billing === 'quota' ? used * limits.characterLimit : used) * SHARES[keys]![index]!);
       uses.push(...usesOf({ teamId, keyId, characters }, limits.period, clock.atMs, nowMs, teamId === first ? 1 : 9, random));
       if (index === 3) ends.push(() => store.teams.revokeKey(keyId));
-      if (index === 0 && teamId === first) ends.push(() => store.teams.updateKey!(keyId, { limits: KEY_LIMITS }));
+      if (index === 0 && teamId === first) ends.push(() => store.teams.updateKey(keyId, { limits: KEY_LIMITS }));
     }
     // Kestrel Games is still held to what its plan said last year.
     const behind = name === 'Kestrel Games' ? { ...numbers, requestsPerSecond: 20 } : numbers;

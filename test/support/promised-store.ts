@@ -16,7 +16,7 @@ export function promisedStore(store: Store): PluginStore {
     secrets,
     engineUse,
     tags,
-    ...(history === undefined ? {} : { history }),
+    history,
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
     close: () => store.close(),

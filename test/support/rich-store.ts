@@ -132,7 +132,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   const large = { dictionaryId: RICH.largeGlossary, sourceLang: 'DE', targetLang: 'EN-GB', entries: largeEntries() };
   done(await glossaries.create({ glossaryId: RICH.largeGlossary, teamId: RICH.credit, name: 'Large', dictionaries: [large] }));
   // Closes everything that is due.
-  for (const teamId of [RICH.quota, RICH.credit]) await store.history?.periods(teamId);
+  for (const teamId of [RICH.quota, RICH.credit]) await store.history.periods(teamId);
   await admit(store, RICH.quota, RICH.otherKey, RICH.freeId, 43);
   clock.step(1100);
   await limitKeys(store, clock);
@@ -163,7 +163,7 @@ async function limitKeys({ teams }: PluginStore, clock: MovableClock): Promise<v
     }),
   );
   done(await create(RICH.disabledKey, 'disabled', {}));
-  done(await teams.updateKey!(RICH.disabledKey, { disabled: true }, { ...BY, action: 'updateKey' }));
+  done(await teams.updateKey(RICH.disabledKey, { disabled: true }, { ...BY, action: 'updateKey' }));
   done(await create(RICH.expiredKey, 'expired', { expiresAtMs: clock.nowMs() + 1 }));
   done(await create(RICH.revokedLimitedKey, 'revoked', { characters: 5 }));
   done(await teams.revokeKey(RICH.revokedLimitedKey));

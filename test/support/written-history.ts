@@ -1,7 +1,8 @@
 // A usage history that a test specifies: returns what stores would, from memory.
 import { dayOfDate } from '../../src/domain/usage-days.ts';
+import { isInSpan } from '../../src/domain/period-span.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
-import type { KeyRecord, Team } from '../../src/ports/team-registry.ts';
+import type { KeyRecord, Team, TeamPage } from '../../src/ports/team-registry.ts';
 import type { DayRange, PeriodUse, TeamDays, UsageHistory } from '../../src/ports/usage-history.ts';
 import { QUOTA_PLAN } from './gateway.ts';
 
@@ -48,17 +49,17 @@ export function writtenHistory(teams: readonly TeamDays[], periods: readonly Per
     const days = one.days.filter(({ day }) => day >= from && day <= to);
     return { ...one, days, keys: one.keys.filter(({ keyId }) => days.some((row) => row.keyId === keyId)) };
   };
+  const pageOf = ({ after, limit }: TeamPage): TeamDays[] =>
+    teams.filter(({ team }) => after === undefined || team.teamId > after).slice(0, limit);
   const find = (teamId: string): TeamDays | undefined => teams.find(({ team }) => team.teamId === teamId);
   return {
     days: async (teamId, range) => {
       const found = find(teamId);
       return found === undefined ? undefined : within(found, range);
     },
-    pageDays: async ({ after, limit }, range) =>
-      teams
-        .filter(({ team }) => after === undefined || team.teamId > after)
-        .slice(0, limit)
-        .map((one) => within(one, range)),
+    pageDays: async (page, range) => pageOf(page).map((one) => within(one, range)),
     periods: async (teamId) => (find(teamId) === undefined ? undefined : periods),
+    pagePeriods: async (page, span) =>
+      pageOf(page).map(({ team }) => ({ team, deleted: false, periods: periods.filter((one) => isInSpan(one, span)).toReversed() })),
   };
 }

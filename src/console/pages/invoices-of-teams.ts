@@ -54,7 +54,6 @@ async function invoicesPage(visit: SignedInVisit, { invoices }: ConsoleParts): P
   const after = cursor === null ? undefined : readInvoiceCursor(cursor, question);
   const isFirst = after === undefined || 'fault' in after;
   const found = await invoices.page(question, isFirst ? undefined : after, PAGE_LINES);
-  if (found.kind === 'no_history') return pageAnswer(content(NO_HISTORY));
   if (found.kind !== 'done') return refusalOf(found);
   const totals = await totalsOf(invoices, question);
   if (totals !== undefined && 'kind' in totals) return totals;
@@ -66,8 +65,6 @@ async function invoicesPage(visit: SignedInVisit, { invoices }: ConsoleParts): P
 const TOO_MANY = html`<p class="soft">
   There are more than ${count(TOTALED_TEAMS_MAX)} teams: <code>lingate invoices --month</code> shows what they come to.
 </p>`;
-
-const NO_HISTORY = html`<p class="soft">This store, from a plugin, does not keep usage by day and period.</p>`;
 
 function content(main: Html) {
   return {
@@ -88,7 +85,6 @@ async function invoiceFile({ request, nowMs }: SignedInVisit, { invoices }: Cons
 async function printPage(visit: SignedInVisit, { invoices }: ConsoleParts): Promise<ConsoleAnswer> {
   const { month, question } = askedOf(visit);
   const found = await invoices.page(question, undefined, PRINTED_MAX);
-  if (found.kind === 'no_history') return pageAnswer(content(NO_HISTORY));
   if (found.kind !== 'done') return refusalOf(found);
   const { rows, next } = found.value;
   const totals = new InvoiceTotals();

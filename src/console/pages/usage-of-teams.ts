@@ -30,8 +30,6 @@ async function usagePage({ request, nowMs }: SignedInVisit, { usage }: ConsolePa
   const cursor = request.query.get('cursor');
   const after = cursor === null ? undefined : readCursor(cursor, question);
   const found = await usage.page(question, after !== undefined && 'fault' in after ? undefined : after, PAGE_ROWS);
-  if (found.kind === 'no_history')
-    return pageAnswer(content(html`<p class="soft">This store, from a plugin, does not keep usage by day and period.</p>`));
   if (found.kind !== 'done') return refusalOf(found);
   const isFirst = after === undefined || 'fault' in after;
   const main = html`${monthForm(month, today)} ${downloads(question)} ${listed(month, found.value)} ${sums(found.value, isFirst)}

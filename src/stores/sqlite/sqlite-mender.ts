@@ -96,7 +96,7 @@ class SqliteMender implements StoreMender {
     this.#sql.dropPeriods.run(no, number);
     this.#sql.dropPercents.run(no, number);
     this.#sql.dropRefusals.run(no, number);
-    const { openingMicro = null, addedMicro = 0, deductedMicro = 0 } = period.credit ?? {};
+    const { openingMicro, addedMicro, deductedMicro } = period.credit;
     this.#sql.addPeriod.run(no, number, period.startMs, period.endMs, period.anchorMs, openingMicro, addedMicro, deductedMicro);
     this.#writeCounts(no, contents, dayOf(nowMs));
     for (const { number: of, percent } of toldPercents) if (of === number) this.#sql.setPercent.run(no, of, percent);

@@ -13,16 +13,10 @@ const SHORT_QUOTA = { ...GENEROUS_QUOTA, period: 'PT2S' };
 export function invoiceContract(it: AddStoreCase, subject: Subject): void {
   /** Oldest first. */
   const all = async (team: TeamUnderTest): Promise<readonly PeriodUse[]> =>
-    answered(await subject.again.history!.periods(team.teamId))!.toReversed();
+    answered(await subject.again.history.periods(team.teamId))!.toReversed();
   const credits = async (team: TeamUnderTest): Promise<readonly (readonly number[])[]> =>
-    (await all(team)).map(({ credit: kept }) => [
-      kept!.openingMicro,
-      kept!.addedMicro,
-      kept!.deductedMicro,
-      spentIn(kept!),
-      kept!.balanceMicro,
-    ]);
-  const requests = async (team: TeamUnderTest): Promise<readonly number[]> => (await all(team)).map((one) => one.requests!);
+    (await all(team)).map(({ credit: kept }) => [kept.openingMicro, kept.addedMicro, kept.deductedMicro, spentIn(kept), kept.balanceMicro]);
+  const requests = async (team: TeamUnderTest): Promise<readonly number[]> => (await all(team)).map((one) => one.requests);
   const add = async (team: TeamUnderTest, addMicro: number): Promise<void> =>
     void answered(await subject.store.teams.updateTeam(team.teamId, { addMicro }));
 
@@ -85,7 +79,7 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
     await add(team, 5);
     await add(team, -5);
     subject.clock.step(2000);
-    const kept = (await all(team)).slice(0, -1).filter(({ credit }) => credit!.addedMicro > 0);
+    const kept = (await all(team)).slice(0, -1).filter(({ credit }) => credit.addedMicro > 0);
     expect(kept.map(({ characters, requests: count, closed }) => [characters, count, closed])).toEqual([
       [0, 0, true],
       [0, 0, true],
@@ -134,7 +128,7 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
   it('a page of periods has those whose last moment is in the span, and on demand those that run in it', async () => {
     const { history } = subject.again;
     const page = async (team: TeamUnderTest, fromMs: number, endMs: number, open = false): Promise<TeamPeriods> => {
-      const found = answered(await history!.pagePeriods!({ after: undefined, limit: 10, search: team.teamId }, { fromMs, endMs, open }));
+      const found = answered(await history.pagePeriods({ after: undefined, limit: 10, search: team.teamId }, { fromMs, endMs, open }));
       expect(found).toHaveLength(1);
       return found[0]!;
     };
@@ -157,17 +151,16 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
 
   it('a deleted team whose usage was kept has its periods in the page, with the credit that was left', async () => {
     const { teams, history } = subject.store;
-    if (teams.deleteTeam === undefined) return;
     const team = await teamUnderTest(subject.store, { ...PREPAID, period: 'P1D' }, 50_000);
     const startMs = subject.clock.nowMs();
     await team.use(4);
     await team.reserve(5);
     answered(await teams.deleteTeam(team.teamId, { keepUsage: true }));
     const span = { fromMs: startMs, endMs: startMs + DAY_MS, open: false };
-    const [found] = answered(await history!.pagePeriods!({ after: undefined, limit: 10, search: team.teamId }, span));
+    const [found] = answered(await history.pagePeriods({ after: undefined, limit: 10, search: team.teamId }, span));
     expect(found).toMatchObject({ deleted: true, team: { name: '' }, periods: [{ closed: true, characters: 4, requests: 1 }] });
     expect(found!.periods[0]!.credit).toEqual({ openingMicro: 0, addedMicro: 50_000, deductedMicro: 0, balanceMicro: 40_000 });
     answered(await teams.deleteTeam(team.teamId, { keepUsage: false }));
-    expect(answered(await history!.pagePeriods!({ after: undefined, limit: 10, search: team.teamId }, span))).toEqual([]);
+    expect(answered(await history.pagePeriods({ after: undefined, limit: 10, search: team.teamId }, span))).toEqual([]);
   });
 }

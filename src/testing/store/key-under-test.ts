@@ -23,7 +23,7 @@ export async function keyUnderTest(subject: Subject, limits: KeyLimits, of?: Tea
 
 /** Changes a key that exists. */
 export async function changedKey(subject: Subject, keyId: string, change: KeyChange): Promise<KeyRecord> {
-  return present(answered(await subject.store.teams.updateKey!(keyId, change)));
+  return present(answered(await subject.store.teams.updateKey(keyId, change)));
 }
 
 /** Removes `of`, which a store need not report, but which must be `key` if present. */

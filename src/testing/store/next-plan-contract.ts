@@ -34,7 +34,7 @@ export function nextPlanContract(it: AddStoreCase, subject: Subject): void {
     expect(after).toMatchObject({ plan: 'big', limits: BIG.limits });
     expect(after.nextPlan).toBeUndefined();
     expect(usage).toMatchObject({ periodStartMs: createdMs + 60_000, periodEndMs: createdMs + 120_000, characters: 30 });
-    const periods = answered(await subject.store.history!.periods(team.teamId))!;
+    const periods = answered(await subject.store.history.periods(team.teamId))!;
     expect(periods.map(({ plan, characters }) => [plan, characters])).toEqual([
       ['big', 30],
       ['test', 7],

@@ -9,7 +9,7 @@ const SHORT = { ...GENEROUS_QUOTA, period: 'PT2S' };
 
 export function periodUseContract(it: AddStoreCase, subject: Subject): void {
   const all = async (team: TeamUnderTest, store = subject.again): Promise<readonly PeriodUse[]> =>
-    answered(await store.history!.periods(team.teamId))!;
+    answered(await store.history.periods(team.teamId))!;
   /** Past periods with usage: others may be missing. */
   const past = async (team: TeamUnderTest): Promise<readonly PeriodUse[]> =>
     (await all(team)).slice(1).filter(({ characters }) => characters > 0);
@@ -23,7 +23,7 @@ export function periodUseContract(it: AddStoreCase, subject: Subject): void {
     const [running, ...earlier] = await all(team);
     expect(running).toMatchObject({ startMs, endMs: startMs + 2000, closed: false, plan: 'test', limits: SHORT, characters: 7 });
     expect(earlier).toEqual([]);
-    expect(await subject.store.history!.periods(newId())).toBeUndefined();
+    expect(await subject.store.history.periods(newId())).toBeUndefined();
   });
 
   it.team('past periods are closed, with what their keys were charged, newest first and each with a unique number', SHORT, async (team) => {
@@ -137,7 +137,7 @@ export function periodUseContract(it: AddStoreCase, subject: Subject): void {
     expect(periods.reduce((sum, { characters }) => sum + characters, 0)).toBe(charged);
     expect(periods.slice(1).every(({ closed }) => closed)).toBe(true);
     const day = Math.floor(startMs / 86_400_000);
-    const { days } = answered(await subject.store.history!.days(team.teamId, { from: day, to: day + 5 }))!;
+    const { days } = answered(await subject.store.history.days(team.teamId, { from: day, to: day + 5 }))!;
     expect(days.reduce((sum, { characters }) => sum + characters, 0)).toBe(charged);
     expect(days.reduce((sum, { requests }) => sum + requests, 0)).toBe(24);
   });

@@ -171,7 +171,6 @@ export function recordSpaceContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it.team('they end with their team', async ({ teamId }) => {
-    if (subject.store.teams.deleteTeam === undefined) return;
     const [small, large] = [blob('only'), blob('one', 'two')];
     await subject.store.records.prepare(teamId, [large]);
     const own: RecordName = { table: 'glossaries', id: newId() };

@@ -17,7 +17,7 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
     return found.map(({ tag, day, characters, requests }) => [tag, day - first, characters, requests]);
   };
   const ofTeam = async ({ teamId }: TeamUnderTest, day: number): Promise<[characters: number, requests: number]> => {
-    const { days } = answered(await subject.store.history!.days(teamId, { from: day, to: day }))!;
+    const { days } = answered(await subject.store.history.days(teamId, { from: day, to: day }))!;
     return [days.reduce((sum, one) => sum + one.characters, 0), days.reduce((sum, one) => sum + one.requests, 0)];
   };
 

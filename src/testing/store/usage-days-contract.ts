@@ -17,7 +17,7 @@ export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.commit(requestId, store)).toEqual({ kind: 'committed' });
   };
   const found = async (teamId: string, range: DayRange, store = subject.store): Promise<TeamDays> =>
-    answered(await store.history!.days(teamId, range))!;
+    answered(await store.history.days(teamId, range))!;
   /** All of its days, as `[day, key, characters, requests]`, with days relative to `first` and keys numbered from 0. */
   const rows = async (team: TeamUnderTest, first: number, store = subject.again): Promise<readonly (readonly number[])[]> => {
     const { keys, days } = await found(team.teamId, { from: first - 10, to: first + KEPT_DAYS }, store);
@@ -158,7 +158,7 @@ export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
       keys: [],
       days: [],
     });
-    expect(await subject.store.history!.days(newId(), range)).toBeUndefined();
+    expect(await subject.store.history.days(newId(), range)).toBeUndefined();
   });
 
   it('days are kept for 400 days, without any other activity', async () => {
@@ -182,7 +182,7 @@ export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
     const range = { from: today() - 1, to: today() + 1 };
     const whole = await Promise.all(teams.map(({ teamId }) => found(teamId, range)));
     const page = async (after: string | undefined, limit: number, search: string | undefined): Promise<readonly TeamDays[]> =>
-      answered(await subject.again.history!.pageDays({ after, limit, search }, range));
+      answered(await subject.again.history.pageDays({ after, limit, search }, range));
     expect(await page(undefined, 10, mark)).toEqual(whole);
     expect(await page(teams[1]!.teamId, 2, mark.toLowerCase())).toEqual(whole.slice(2, 4));
     expect(await page(teams[0]!.teamId, 4, undefined)).toEqual(whole.slice(1));

@@ -50,7 +50,7 @@ beforeAll(async () => {
   gateway = await startGateway({ listener: 'node', store: `sqlite:${folder}/lingate.db`, engineUrls: [engine.url], config });
   team = await gateway.team(LIMITED_PLAN);
   const scopes = ['translate:text', 'glossaries:read', 'glossaries:write'];
-  await gateway.store.teams.updateKey!(team.keyId, { limits: { windows: 'requests=5/minute characters=1000/month', scopes } });
+  await gateway.store.teams.updateKey(team.keyId, { limits: { windows: 'requests=5/minute characters=1000/month', scopes } });
   const limits = { ...limitsOf(QUOTA_PLAN), requestsPerSecond: 7 };
   const { teamId } = await gateway.team();
   await gateway.store.teams.updateTeam(teamId, { plan: { name: 'test', limits } });

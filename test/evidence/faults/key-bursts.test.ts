@@ -215,13 +215,13 @@ describe('two gateways on one Redis', () => {
   test('a key’s characters are exact, whichever gateway is called, and both refuse a disabled one at once', async () => {
     const [gateway] = gateways;
     const team = await gateway!.team({ ...QUOTA_PLAN, requests_per_second: 1000 });
-    answered(await gateway!.store.teams.updateKey!(team.keyId, { limits: { characters: 105 } }));
+    answered(await gateway!.store.teams.updateKey(team.keyId, { limits: { characters: 105 } }));
     const statuses = await Promise.all(Array.from({ length: 60 }, (_none, index) => translate(index, team.key)));
     expect(Map.groupBy(statuses, (status) => status).get(200)).toHaveLength(10);
     expect(statuses.filter((status) => status === 402)).toHaveLength(50);
-    answered(await gateway!.store.teams.updateKey!(team.keyId, { limits: { characters: null }, disabled: true }));
+    answered(await gateway!.store.teams.updateKey(team.keyId, { limits: { characters: null }, disabled: true }));
     expect([await translate(0, team.key), await translate(1, team.key)]).toEqual([401, 401]);
-    answered(await gateway!.store.teams.updateKey!(team.keyId, { disabled: false }));
+    answered(await gateway!.store.teams.updateKey(team.keyId, { disabled: false }));
     expect([await translate(0, team.key), await translate(1, team.key)]).toEqual([200, 200]);
     await expect.poll(async () => answered(await gateway!.store.teams.usage(team.teamId))?.characters).toBe(120);
   });

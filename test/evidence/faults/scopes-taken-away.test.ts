@@ -38,7 +38,7 @@ describe.each([
     const fleet = await startFleet({ store: place.url, engineUrl: 'http://127.0.0.1:9', size: GATEWAYS });
     const callers = new Callers();
     const team = await watchedTeam(store, { ...QUOTA_PLAN, requests_per_second: 100_000 });
-    const change = async (scopes: readonly string[]) => answered(await store.teams.updateKey!(team.keyId, { limits: { scopes } }));
+    const change = async (scopes: readonly string[]) => answered(await store.teams.updateKey(team.keyId, { limits: { scopes } }));
     const total = { before: 0, after: 0 };
     const wrong: unknown[] = [];
     const random = seeded();

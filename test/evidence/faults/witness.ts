@@ -43,7 +43,7 @@ export async function closedCharacters(store: Store, teams: readonly WatchedTeam
   let total = 0;
   for (const { teamId, limits } of teams) {
     answered(await store.teams.updateTeam(teamId, { plan: { name: 'closing', limits: { ...limits, period: 'P7D' } } }));
-    const [running, closed] = answered(await store.history!.periods(teamId)) ?? [];
+    const [running, closed] = answered(await store.history.periods(teamId)) ?? [];
     expect(running).toMatchObject({ closed: false, characters: 0, plan: 'closing' });
     if (closed === undefined) continue;
     expect(closed).toMatchObject({ closed: true, limits });
@@ -84,8 +84,8 @@ export async function accountOf(store: Store, team: WatchedTeam, recordsLeft: Ev
   const { teamId, limits, startMicro } = team;
   const standing = answered(await store.teams.standing(teamId));
   const usage = answered(await store.teams.usage(teamId));
-  const history = answered(await store.history!.days(teamId, ALL_DAYS));
-  const periods = answered(await store.history!.periods(teamId));
+  const history = answered(await store.history.days(teamId, ALL_DAYS));
+  const periods = answered(await store.history.periods(teamId));
   if (standing === undefined || usage === undefined || history === undefined || periods === undefined)
     throw new Error(`the store has lost team ${teamId}`);
   const use = { keys: usage.keys, days: history.days, periods };

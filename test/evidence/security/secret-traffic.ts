@@ -151,7 +151,7 @@ export class SecretTraffic {
     const revoked = await this.team();
     answered(await this.#site.store.teams.revokeKey(revoked.keyId));
     const scoped = await this.team();
-    answered(await this.#site.store.teams.updateKey!(scoped.keyId, { limits: { scopes: ['usage:read'] } }));
+    answered(await this.#site.store.teams.updateKey(scoped.keyId, { limits: { scopes: ['usage:read'] } }));
     const throttled = await this.team({ ...QUOTA_PLAN, requests_per_second: 1 });
     const full = await this.team({ ...QUOTA_PLAN, max_glossaries: 0 });
     const glossaries = '/v1/glossaries';

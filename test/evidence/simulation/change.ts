@@ -17,7 +17,7 @@ export async function perform(store: Pick<Store, 'teams'>, change: Change): Prom
       answered(await store.teams.createKey(change.key));
       return;
     case 'update_key':
-      answered(await store.teams.updateKey!(change.keyId, change.change));
+      answered(await store.teams.updateKey(change.keyId, change.change));
       return;
     case 'revoke_key':
       answered(await store.teams.revokeKey(change.keyId));

@@ -127,8 +127,8 @@ export class EmbeddedWiring implements SimulatedStore {
   get history(): SimulatedStore['history'] {
     const { history } = this.#need();
     return {
-      days: (teamId, range) => this.#as(this.process, () => history!.days(teamId, range)),
-      periods: (teamId) => this.#as(this.process, () => history!.periods(teamId)),
+      days: (teamId, range) => this.#as(this.process, () => history.days(teamId, range)),
+      periods: (teamId) => this.#as(this.process, () => history.periods(teamId)),
     };
   }
 

@@ -71,7 +71,7 @@ export class RedisWiring implements SimulatedStore {
   }
 
   get history(): UsageHistory {
-    return this.#server.store.history!;
+    return this.#server.store.history;
   }
 
   restart(downMs: number, lostMs: number, clockByMs: number): void {

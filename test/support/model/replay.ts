@@ -31,7 +31,7 @@ import { Moments } from './moments.ts';
 
 /** Others may be missing. */
 function isKept({ characters, credit }: PeriodUse): boolean {
-  return characters > 0 || movedCredit(credit!);
+  return characters > 0 || movedCredit(credit);
 }
 
 /** Stores drop the first days of a long history; when they notice that is up to each of them. */
@@ -120,7 +120,7 @@ class Replay {
 
   async #replaceTeam(history: History, { team, keepUsage }: Extract<Step, { step: 'delete_team' }>): Promise<void> {
     const teamId = this.#cast.teamId(team);
-    await this.#agreement.on(`delete team ${team}, usage kept: ${keepUsage}`, (store) => store.teams.deleteTeam!(teamId, { keepUsage }));
+    await this.#agreement.on(`delete team ${team}, usage kept: ${keepUsage}`, (store) => store.teams.deleteTeam(teamId, { keepUsage }));
     this.#cast.replaceTeam(team, keepUsage);
     await this.#createTeam(history, team);
   }
@@ -158,7 +158,7 @@ class Replay {
         const expiresAtMs = typeof expires === 'number' ? this.#clock.nowMs() + expires : expires;
         const limits = { ...step.change.limits, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
         const change = { ...step.change, limits };
-        await this.#agreement.on(`change key ${keyId} ${JSON.stringify(change)}`, (store) => store.teams.updateKey!(keyId, change));
+        await this.#agreement.on(`change key ${keyId} ${JSON.stringify(change)}`, (store) => store.teams.updateKey(keyId, change));
         return;
       }
       case 'change_plan':
@@ -254,11 +254,11 @@ class Replay {
   /** Days and periods, which must add up to the same totals. Those that are about to expire are left out. */
   async #compareHistory(teamId: string): Promise<void> {
     const range = this.#certainDays();
-    const use = await this.#agreement.on(`days of ${teamId}`, (store) => store.history!.days(teamId, range));
+    const use = await this.#agreement.on(`days of ${teamId}`, (store) => store.history.days(teamId, range));
     const tagged = await this.#agreement.on(`tags of ${teamId}`, (store) => store.tags.days(teamId, range));
     this.#refuse(overtagged(answered(tagged), answered(use)!.days));
     const periods = await this.#agreement.on(`periods of ${teamId}`, async (store) =>
-      answered(await store.history!.periods(teamId))!
+      answered(await store.history.periods(teamId))!
         .filter((one, index) => index === 0 || (isKept(one) && dayOf(one.endMs) >= range.from))
         .map(({ number: _number, ...period }) => period),
     );
@@ -270,9 +270,9 @@ class Replay {
   /** Only its days and periods are left of a deleted team. Once all of them have expired, it is unknown: sooner or later, as for each of them. */
   async #compareKept(teamId: string): Promise<void> {
     const range = this.#certainDays();
-    await this.#agreement.on(`days left of ${teamId}`, async (store) => answered(await store.history!.days(teamId, range))?.days ?? []);
+    await this.#agreement.on(`days left of ${teamId}`, async (store) => answered(await store.history.days(teamId, range))?.days ?? []);
     await this.#agreement.on(`periods left of ${teamId}`, async (store) =>
-      (answered(await store.history!.periods(teamId)) ?? [])
+      (answered(await store.history.periods(teamId)) ?? [])
         .filter(({ endMs }) => dayOf(endMs) >= range.from)
         .map(({ number: _number, ...period }) => period),
     );

@@ -131,13 +131,12 @@ describe('the question', () => {
   );
 });
 
-/** Every team has three closed periods, and every third one none; `isPaged` as stores have it, otherwise as an older plugin. */
-function historyOf(count: number, isPaged: boolean): UsageHistory {
+/** Every team has three closed periods, and every third one none. */
+function historyOf(count: number): UsageHistory {
   const teams = Array.from({ length: count }, (_, index) => writtenTeam({ name: `Team ${index}`, days: {} }, index));
   const written = writtenHistory(teams, [period(3), period(2), period(1)]);
   const none = new Set(teams.filter((_, index) => index % 3 === 2).map(({ team }) => team.teamId));
   const periods = async (teamId: string) => (none.has(teamId) ? [] : written.periods(teamId));
-  if (!isPaged) return { ...written, periods };
   return {
     ...written,
     periods,
@@ -148,12 +147,9 @@ function historyOf(count: number, isPaged: boolean): UsageHistory {
   };
 }
 
-describe.each([
-  ['a store that has pages of periods', true],
-  ['a store that is asked team by team', false],
-])('pages of %s', (_, isPaged) => {
+describe('pages', () => {
   test.each([1, 2, 7, 200])('of %i lines together have every line once', async (limit) => {
-    const reading = new InvoiceReading(historyOf(20, isPaged));
+    const reading = new InvoiceReading(historyOf(20));
     const asked = question('month=2026-11');
     const rows: InvoiceRow[] = [];
     for (let after: InvoicePlace | undefined; ;) {
@@ -170,7 +166,7 @@ describe.each([
   });
 
   test('of one team, and of one that does not exist', async () => {
-    const reading = new InvoiceReading(historyOf(5, isPaged));
+    const reading = new InvoiceReading(historyOf(5));
     expect(await reading.page(question(`month=2026-11&team=${idAt('T', 4)}`), undefined, 50)).toMatchObject({
       value: { rows: [{ name: 'Team 4' }, {}, {}], next: undefined },
     });
@@ -184,10 +180,9 @@ test('a cursor belongs to its query', () => {
   expect(readInvoiceCursor('nonsense', question('month=2026-11'))).toMatchObject({ field: 'cursor' });
 });
 
-test('a store without history, and one that is away, are refusals before a file begins', async () => {
-  expect(await invoiceDownload(new InvoiceReading(undefined), question(''))).toEqual({ kind: 'no_history' });
+test('a store that is away is a refusal before a file begins', async () => {
   const away = { kind: 'unavailable', cause: 'closed', advice: 'see that it runs' } as const;
-  const history = { ...historyOf(1, true), pagePeriods: () => Promise.resolve(away) };
+  const history = { ...historyOf(1), pagePeriods: () => Promise.resolve(away) };
   expect(await invoiceDownload(new InvoiceReading(history), question(''))).toEqual(away);
 });
 

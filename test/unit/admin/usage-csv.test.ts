@@ -134,7 +134,7 @@ const AWAY = { kind: 'unavailable', cause: 'closed' } as const;
 const HEAD = 'team_id,name,plan,date,character_count,request_count,test_character_count,reference\r\n';
 const teams = Array.from({ length: 150 }, (_, index) => writtenTeam({ name: 'A', days: { '2026-11-02': { a: [7, 1] } } }, index));
 
-async function download(history: UsageHistory | undefined, question = QUESTION) {
+async function download(history: UsageHistory, question = QUESTION) {
   return usageDownload(new UsageReading(history), question);
 }
 
@@ -156,7 +156,6 @@ describe('the download', () => {
   });
 
   test('is refused before anything is sent if the first page cannot be read', async () => {
-    expect(await download(undefined)).toEqual({ kind: 'no_history' });
     expect(await download({ ...writtenHistory(teams), pageDays: async () => AWAY })).toEqual(AWAY);
     expect(await download(writtenHistory(teams), { ...QUESTION, teamId: idAt('T', 999) })).toEqual({
       kind: 'no_such_team',

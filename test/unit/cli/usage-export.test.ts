@@ -1,7 +1,5 @@
 // lingate usage export and usage periods: what each format contains, what is refused, and how it ends when the reader leaves.
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contextOf } from '../../../src/cli/run.ts';
 import { usageExport } from '../../../src/cli/commands/usage-export.ts';
@@ -235,24 +233,4 @@ describe('while it runs', () => {
     expect(await started.ended).toEqual({ status: 0, signal: null });
     expect(started.output).toBe('');
   });
-});
-
-test('with a store without a history each of them fails in one line, and usage TEAM still answers', async () => {
-  const module = fileURLToPath(new URL('../../support/plugins/no-history-store.ts', import.meta.url));
-  const file = join(folder.path, 'plugin.yaml');
-  writeFileSync(file, JSON.stringify({ store: 'bare:here', plugins: [{ module }] }));
-  const where = ['--config', file];
-  const none = 'this store, from a plugin, does not keep usage by day and period\n';
-  expect(await inProcess(['usage', 'export', ...RANGE, '--csv', ...where])).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: `lingate usage export: ${none}`,
-  });
-  expect(await inProcess(['usage', 'periods', acme.teamId, ...where])).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: `lingate usage periods: ${none}`,
-  });
-  const made = parsed(await inProcess(['team', 'create', '--name', 'A', '--plan', 'free', '--json', ...where])) as { team_id: string };
-  expect(parsed(await inProcess(['usage', made.team_id, '--json', ...where]))).toMatchObject({ character_count: 0 });
 });

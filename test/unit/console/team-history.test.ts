@@ -18,7 +18,7 @@ const days = {
   '2026-11-22': { b: [50_000, 7] },
 } as const;
 
-async function shown(history: UsageHistory | undefined, nowMs = NOW_MS): Promise<string> {
+async function shown(history: UsageHistory, nowMs = NOW_MS): Promise<string> {
   const found = await teamHistory(TEAM, { usage: new UsageReading(history) }, nowMs);
   return 'kind' in found ? found.problem.code : found.text;
 }
@@ -109,8 +109,7 @@ describe('periods', () => {
   });
 });
 
-test('a store without a history gives a line of text, an unreachable one a problem', async () => {
-  expect(await shown(undefined)).toBe('<p class="soft">This store, from a plugin, does not keep usage by day and period.</p>');
+test('an unreachable store gives a problem', async () => {
   const away: UsageHistory = { ...writtenHistory([]), days: async () => ({ kind: 'unavailable', cause: 'closed' }) };
   expect(await shown(away)).toBe('service_unavailable');
 });

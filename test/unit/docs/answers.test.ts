@@ -96,7 +96,7 @@ describe.each([false, true])('answers, with rate limit fields: %s', (rateLimitHe
     await translate({ key: undefined, body: TEXT });
     await translate({ key: newKey('live'), body: TEXT });
     const scoped = await running.gateway.team();
-    answered(await running.gateway.store.teams.updateKey!(scoped.keyId, { limits: { scopes: ['usage:read'] } }));
+    answered(await running.gateway.store.teams.updateKey(scoped.keyId, { limits: { scopes: ['usage:read'] } }));
     await translate({ key: scoped.key, body: TEXT });
     await translate({ key: (await running.gateway.team({ ...QUOTA_PLAN, characters: 1 })).key, body: TEXT });
     await translate({ key: (await running.gateway.team(CREDIT_PLAN, 0)).key, body: TEXT });

@@ -173,7 +173,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
 
   test('a team that is deleted leaves nothing', async () => {
     const { store, documents, team } = await setting();
-    answered(await store.teams.deleteTeam!(team.teamId, { keepUsage: false }));
+    answered(await store.teams.deleteTeam(team.teamId, { keepUsage: false }));
     expect(await documents.forgetTeam(team.teamId)).toBeUndefined();
     expect(answered(await documents.totals())).toEqual({ documents: 0, bytes: 0 });
     if (place === 'a directory') expect(readdirSync(folder)).toEqual([]);

@@ -266,10 +266,10 @@ class Month {
   /** The running month is closed, and what was reserved costs nothing. */
   async delete(): Promise<void> {
     await this.compare();
-    answered(await this.#teams.deleteTeam!(this.#team.teamId, { keepUsage: true }));
+    answered(await this.#teams.deleteTeam(this.#team.teamId, { keepUsage: true }));
     for (const [month, line] of this.#closed) this.#closed.set(month, { ...line, name: null });
     // Without usage nothing is left.
-    if (answered(await this.#place.store.history!.periods(this.#team.teamId)) === undefined) return this.#expectClosed(() => true);
+    if (answered(await this.#place.store.history.periods(this.#team.teamId)) === undefined) return this.#expectClosed(() => true);
     await this.compare();
     this.#expectClosed(() => true);
     await this.#place.move();
@@ -297,17 +297,17 @@ class Month {
       expect(line).toEqual(this.#closed.get(month) ?? line);
       this.#closed.set(month, line);
     }
-    for (const { startMs, credit } of answered(await this.#place.store.history!.periods(this.#team.teamId))!) {
+    for (const { startMs, credit } of answered(await this.#place.store.history.periods(this.#team.teamId))!) {
       const month = monthOf(dayOf(startMs));
-      if (credit === undefined || !this.#notes.isKept(month)) continue;
+      if (!this.#notes.isKept(month)) continue;
       const { addedMicro, deductedMicro, balanceMicro } = credit;
       const [spent, added, deducted, balance] = [spentIn(credit), addedMicro, deductedMicro, balanceMicro].map(BigInt);
       expect({ month, spent, added, deducted, balance }).toEqual({ month, ...this.#notes.credit(month) });
     }
-    const { days } = answered(await this.#place.store.history!.days(this.#team.teamId, { from: this.#firstDay, to: today }))!;
+    const { days } = answered(await this.#place.store.history.days(this.#team.teamId, { from: this.#firstDay, to: today }))!;
     const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
     expect(sum(lines.map((line) => line.character_count))).toBe(sum(days.map(({ characters }) => characters)));
-    expect(sum(kept.map((line) => line.request_count!)) <= sum(days.map(({ requests }) => requests))).toBe(true);
+    expect(sum(kept.map((line) => line.request_count)) <= sum(days.map(({ requests }) => requests))).toBe(true);
   }
 }
 

@@ -75,7 +75,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     return kept.toSorted((one, other) => one.atMs - other.atMs).map(({ facts }) => facts);
   };
   const sumSince = async (team: TeamUnderTest, startMs: number): Promise<number> => {
-    const { days } = answered(await store.history!.days(team.teamId, { from: dayOf(startMs), to: dayOf(Date.now()) }))!;
+    const { days } = answered(await store.history.days(team.teamId, { from: dayOf(startMs), to: dayOf(Date.now()) }))!;
     return days.reduce((sum, { characters }) => sum + characters, 0);
   };
 
@@ -106,7 +106,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
       clock.days = 370;
       await team.use(3);
       await team.withKey(other.keyId).use(20);
-      answered(await store.history!.periods(team.teamId));
+      answered(await store.history.periods(team.teamId));
       clock.days = 0;
       await team.use(2);
       expect(new Set(await found())).toEqual(new Set(['clock']));
@@ -120,7 +120,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
       expect(after.keys.map(({ characters }) => characters)).toEqual([before.characters + 6, 20]);
       expect(await sumSince(team, after.periodStartMs)).toBe(after.characters);
       expect((await usage(team)).keys.every(({ lastUsedAtMs = 0 }) => lastUsedAtMs <= Date.now())).toBe(true);
-      const [running, ...past] = answered(await store.history!.periods(team.teamId))!;
+      const [running, ...past] = answered(await store.history.periods(team.teamId))!;
       expect(running).toMatchObject({ closed: false, characters: after.characters });
       expect(past.every(({ endMs, closed }) => closed && endMs <= Date.now())).toBe(true);
       expect(await found()).toEqual([]);
@@ -155,7 +155,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     expect(await found()).toEqual([]);
     expect(await usage(team)).toMatchObject({ characters: 10 });
     const range = { from: dayOf(Date.now()) - 3, to: dayOf(Date.now()) - 3 };
-    expect(answered(await store.history!.days(team.teamId, range))!.days).toMatchObject([{ characters: 10, requests: 1 }]);
+    expect(answered(await store.history.days(team.teamId, range))!.days).toMatchObject([{ characters: 10, requests: 1 }]);
   });
 
   test('steps of the clock by different lengths are undone together', async () => {
@@ -178,7 +178,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   test('what is reserved stays reserved, is charged to the running period, and is not held for years', async () => {
     const team = await usedTeam();
     const { keyId } = team;
-    answered(await store.teams.updateKey!(keyId, { limits: { characters: 500 } }));
+    answered(await store.teams.updateKey(keyId, { limits: { characters: 500 } }));
     const [before, left] = [await usage(team), await team.reserve(5)];
     clock.days = 35;
     const [kept, lost] = [await team.reserve(30), await team.reserve(40)];
@@ -205,7 +205,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     clock.days = 370;
     await team.use(10);
     await team.use(520);
-    answered(await store.history!.periods(team.teamId));
+    answered(await store.history.periods(team.teamId));
     clock.days = 0;
     await repair();
     expect((await events('period_closed')).map((facts) => facts.kind === 'period_closed' && facts.period.startMs)).not.toContain(startMs);
@@ -219,7 +219,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     const told = async () => (await events('quota_threshold')).map((facts) => facts.kind === 'quota_threshold' && facts.percent);
     await expect.poll(told).toEqual([50, 80]);
     clock.days = (endMs - Date.now()) / DAY_MS + 0.5;
-    answered(await store.history!.periods(team.teamId));
+    answered(await store.history.periods(team.teamId));
     const closed = async () =>
       (await events('period_closed')).filter((facts) => facts.kind === 'period_closed' && facts.period.startMs === startMs);
     await expect.poll(closed).toMatchObject([{ period: { startMs, endMs, characters: 1247 } }]);

@@ -28,7 +28,7 @@ test('in Redis', async () => {
   const startMs = clock.nowMs();
   const store = await redis.open({ clock });
   const { teamId } = await closed(store);
-  const [, period] = answered(await store.history!.periods(teamId))!;
+  const [, period] = answered(await store.history.periods(teamId))!;
   expect(period).toEqual({
     number: 1,
     startMs,

@@ -32,12 +32,12 @@ describe.each(['sqlite', 'redis'].flatMap((kind) => [false, true].map((keepUsage
       for (const key of keys) answered(await store.teams.createKey(key));
       await created(store, team.teamId, dictionary(DE));
       await team.commit((await team.reserve(5)).requestId);
-      const deleting = leaving.teams.deleteTeam!(team.teamId, { keepUsage });
+      const deleting = leaving.teams.deleteTeam(team.teamId, { keepUsage });
       for (let i = 0; i < turns; i++) await nextTurn();
       await leaving.close();
       await deleting;
       expect((await checkedStore(place.url)).findings).toEqual([]);
-      const found = answered(await store.teams.deleteTeam!(team.teamId, { keepUsage }));
+      const found = answered(await store.teams.deleteTeam(team.teamId, { keepUsage }));
       expect(typeof found).toBe('boolean');
       expect((await checkedStore(place.url)).findings).toEqual([]);
       expect(await team.admit()).toEqual({ kind: 'key_unknown' });

@@ -114,7 +114,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       { disabled: false, limits: { characters: null, allowedAddresses: null } },
     ]) {
       clock.step(1);
-      answered(await store.teams.updateKey!(keyId, change));
+      answered(await store.teams.updateKey(keyId, change));
     }
     const nowMs = clock.nowMs();
     const updates = (await recorded()).filter(({ facts }) => facts.kind === 'key_updated').toSorted((one, other) => one.atMs - other.atMs);
@@ -142,7 +142,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       const changes = Array.from({ length: 40 }, (_, i) => {
         const { teams } = i % 2 === 0 ? stores.here : stores.there;
         return i % 4 === 3
-          ? teams.updateKey!(team.keyId, { label: `${round} ${i}` })
+          ? teams.updateKey(team.keyId, { label: `${round} ${i}` })
           : teams.updateTeam(team.teamId, { addMicro: toMicro(1) });
       });
       for (const change of await Promise.all(changes)) answered(change);
@@ -168,7 +168,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     }
     expect(clock.nowMs()).toBe(atMs);
     clock.step(86_400_000);
-    answered(await store.history!.periods(team.teamId));
+    answered(await store.history.periods(team.teamId));
     const events = (await recorded()).filter(({ facts }) => facts.kind === 'period_closed' || facts.kind === 'quota_threshold');
     expect(events.map(({ facts }) => facts.kind).toSorted()).toEqual([
       ...Array.from({ length: 3 }, () => 'period_closed'),
@@ -262,7 +262,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     clock.step(86_400_000);
     await charge(5, 'there', 50);
     clock.step(86_400_000);
-    answered(await store.history!.periods(team.teamId));
+    answered(await store.history.periods(team.teamId));
     const closed = (await recorded()).filter(({ facts }) => facts.kind === 'period_closed');
     expect(closed).toMatchObject([{ facts: { period: { characters: 5 } } }]);
   });
@@ -327,7 +327,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     async (keepUsage) => {
       const { team, store, charge, recorded } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1002));
       await charge(5);
-      for (const _ of [1, 2]) answered(await store.teams.deleteTeam!(team.teamId, { keepUsage }));
+      for (const _ of [1, 2]) answered(await store.teams.deleteTeam(team.teamId, { keepUsage }));
       const kinds = (await recorded()).map(({ facts }) => facts.kind);
       expect(kinds.toSorted()).toEqual([...(keepUsage ? ['period_closed', 'credit_threshold'] : []), 'team_deleted'].toSorted());
       expect(JSON.stringify(await recorded())).not.toMatch(/Team under test|backend|la_live_/);
@@ -364,13 +364,13 @@ describe.each(KINDS)('$name', ({ open }) => {
     clock.step(30_000);
     await charge(5);
     await team.commit(late.requestId);
-    answered(await store.history!.periods(team.teamId));
+    answered(await store.history.periods(team.teamId));
     expect([await closed(), await percents()]).toEqual([[], []]);
     await team.release(last.requestId);
-    for (const _ of [1, 2]) answered(await store.history!.periods(team.teamId));
+    for (const _ of [1, 2]) answered(await store.history.periods(team.teamId));
     const [period, ...others] = await closed();
     expect(others).toEqual([]);
-    expect(period).toEqual(answered(await store.history!.periods(team.teamId))!.at(-1));
+    expect(period).toEqual(answered(await store.history.periods(team.teamId))!.at(-1));
     expect(period).toMatchObject({ characters: 100, closed: true });
     expect(await percents()).toEqual([80, 95, 100]);
     expect(quotaOf(await recorded())[0]?.usage).toMatchObject({ characters: 100, team: { plan: 'test', limits: { characterLimit: 100 } } });
@@ -413,7 +413,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       }
       clock.step(2 * HOUR_MS);
       for (const store of [stores.there, stores.here, stores.here]) {
-        answered(await store.history!.periods(team.teamId));
+        answered(await store.history.periods(team.teamId));
         answered(await store.teams.findTeam(team.teamId));
       }
       const events = (await recorded()).flatMap(({ id, facts }) => (facts.kind === 'quota_threshold' ? [{ id, facts }] : []));

@@ -142,7 +142,7 @@ describe('on SQLite', () => {
   describe('of a deleted team whose usage was kept', () => {
     beforeEach(async () => {
       const store = await openSqliteStore({ path, log: SILENT, clock: new MovableClock(), busyTimeoutMs: 5000 });
-      expect(await store.teams.deleteTeam!(quota, { keepUsage: true })).toBe(true);
+      expect(await store.teams.deleteTeam(quota, { keepUsage: true })).toBe(true);
       await store.close();
     });
 
@@ -415,14 +415,14 @@ async function whileServing(store: ReturnType<typeof promisedStore>, look: () =>
       for (let i = 0; i < 5 && !ended(); i++) {
         const requestId = newId();
         await store.ledger.admit({ requestId, teamId, keyId, characters: 3, reserve: true, leaseMs: 5000, glossary: undefined });
-        if (i === 2) await store.teams.updateKey!(keyId, { limits: made % 2 === 0 ? { characters: null } : limited });
+        if (i === 2) await store.teams.updateKey(keyId, { limits: made % 2 === 0 ? { characters: null } : limited });
         if (i % 3 > 0) await store.ledger.resolve(teamId, requestId, i % 3 === 1 ? 'commit' : 'release');
       }
       const dictionary = { dictionaryId: newId(), sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } };
       await store.glossaries.create({ glossaryId: newId(), teamId, name: 'g', dictionaries: [dictionary] });
       await store.teams.updateTeam(teamId, { name: `Renamed ${teamId}` });
       await store.teams.revokeKey(keyId);
-      if (made % 3 > 0) await store.teams.deleteTeam!(teamId, { keepUsage: made % 3 === 1 });
+      if (made % 3 > 0) await store.teams.deleteTeam(teamId, { keepUsage: made % 3 === 1 });
       made++;
     }
   };

@@ -80,8 +80,8 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
       usage: await teams.usage(teamId),
       standing: await teams.standing(teamId),
       glossaries: await glossaries.list(teamId),
-      days: await history!.days(teamId, range),
-      periods: await history!.periods(teamId),
+      days: await history.days(teamId, range),
+      periods: await history.periods(teamId),
     })),
   );
   return {
@@ -93,7 +93,7 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
     shown: await teams.findKeys({ display: 'la_live_Ab3d' }),
     limited: await teams.findKeys({ display: 'la_live_Lim1' }),
     perTeam,
-    pages: await history!.pageDays(all, range),
+    pages: await history.pageDays(all, range),
     entries: [
       await entriesIn(glossaries, quota, RICH.glossary),
       await entriesIn(glossaries, quota, RICH.dictionary),
@@ -209,15 +209,15 @@ describe.each([
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
     const clock = await filled(from);
     const source = await open(from, clock);
-    for (const teamId of [quota, credit]) expect(await source.teams.deleteTeam!(teamId, { keepUsage: true })).toBe(true);
+    for (const teamId of [quota, credit]) expect(await source.teams.deleteTeam(teamId, { keepUsage: true })).toBe(true);
     const left = async ({ history }: PluginStore): Promise<unknown> => {
       const range = { from: dayOf(clock.nowMs()) - 390, to: dayOf(clock.nowMs()) };
-      const days = [await history!.days(quota, range), await history!.days(credit, range)].map((found) =>
+      const days = [await history.days(quota, range), await history.days(credit, range)].map((found) =>
         found !== undefined && 'days' in found
           ? [found.team.plan, found.team.name, found.days, found.keys.map(({ keyId, mode }) => [keyId, mode])]
           : found,
       );
-      return [days, await history!.periods(quota), await history!.periods(credit)];
+      return [days, await history.periods(quota), await history.periods(credit)];
     };
     const expected = await left(source);
     await source.close();
@@ -226,8 +226,8 @@ describe.each([
     const target = await open(to, clock);
     expect(await left(target)).toEqual(expected);
     expect(await target.teams.findTeam(quota)).toBeUndefined();
-    expect(await target.teams.deleteTeam!(quota, { keepUsage: false })).toBe(true);
-    expect(await target.history!.periods(quota)).toBeUndefined();
+    expect(await target.teams.deleteTeam(quota, { keepUsage: false })).toBe(true);
+    expect(await target.history.periods(quota)).toBeUndefined();
     await target.close();
     expect((await checkedStore(to)).findings).toEqual([]);
   });

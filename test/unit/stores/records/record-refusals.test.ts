@@ -75,7 +75,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     const one = { ...NO_REFUSALS, rate_limited: 1 };
     expect(await refusals[0].add(newId(), one, nowMs)).toBeUndefined();
     await refusals[0].add(teamId, one, nowMs);
-    answered(await store.teams.deleteTeam!(teamId, { keepUsage: false }));
+    answered(await store.teams.deleteTeam(teamId, { keepUsage: false }));
     expect(await refusals[0].add(teamId, one, nowMs)).toBeUndefined();
     expect(await sum(0, 0)).toEqual(NO_REFUSALS);
   });

@@ -33,7 +33,7 @@ async function use(characters: number, keyId = KEY): Promise<void> {
 
 /** Day relative to `today`, characters and requests of the one key. */
 async function days(range = WHENEVER): Promise<readonly (readonly number[])[]> {
-  const { days: found } = answered(await store.history!.days(TEAM, range))!;
+  const { days: found } = answered(await store.history.days(TEAM, range))!;
   return found.map(({ day, characters, requests }) => [day - today, characters, requests]);
 }
 
@@ -114,7 +114,7 @@ describe('days in Redis', () => {
     await commit('b');
     await commit('d');
     await commit('c');
-    const found = answered(await store.history!.days(`${TEAM}2`, WHENEVER))!;
+    const found = answered(await store.history.days(`${TEAM}2`, WHENEVER))!;
     expect(found.days.map(({ day, characters, requests }) => [day - today, characters, requests])).toEqual([
       [0, 10, 1],
       [1, 23, 3],
@@ -125,12 +125,12 @@ describe('days in Redis', () => {
     await use(5);
     answered(await store.teams.createKey({ keyId: 'K2', teamId: TEAM, digest: 'K2', display: 'la_live_2222', label: '', mode: 'live' }));
     await furnish(store, QUOTA, 0, `${TEAM}2`, `${KEY}2`);
-    const page = answered(await store.history!.pageDays({ after: undefined, limit: 10, search: undefined }, WHENEVER));
+    const page = answered(await store.history.pageDays({ after: undefined, limit: 10, search: undefined }, WHENEVER));
     expect(page.map(({ team, keys: found, days: rows }) => [team.teamId, found.map(({ keyId }) => keyId), rows])).toEqual([
       [TEAM, [KEY], [{ day: today, keyId: KEY, characters: 5, requests: 1 }]],
       [`${TEAM}2`, [], []],
     ]);
-    expect(await store.history!.days('unknown', WHENEVER)).toBe(undefined);
+    expect(await store.history.days('unknown', WHENEVER)).toBe(undefined);
   });
 
   test('before the retention are not returned', async () => {
@@ -138,7 +138,7 @@ describe('days in Redis', () => {
     clock.move(3 * DAY_MS);
     await use(6);
     const shorter = await redis.open({ clock, historyDays: 2 });
-    const { days: returned } = answered(await shorter.history!.days(TEAM, WHENEVER))!;
+    const { days: returned } = answered(await shorter.history.days(TEAM, WHENEVER))!;
     expect(returned.map(({ day }) => day - today)).toEqual([3]);
     expect(await days()).toHaveLength(2);
   });

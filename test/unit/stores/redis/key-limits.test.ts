@@ -21,7 +21,7 @@ beforeEach(async () => {
   await furnish(store);
 });
 
-const change = async (given: KeyChange) => answered(await store.teams.updateKey!(KEY, given))!;
+const change = async (given: KeyChange) => answered(await store.teams.updateKey(KEY, given))!;
 const limit = (limits: KeyChange['limits']) => change({ limits: limits! });
 /** The first byte. */
 const stateWord = async (): Promise<number> => (await client.hgetBuffer(keys.team, `k${KEY}`))![0]!;
@@ -74,7 +74,7 @@ test('a key without limits takes no more commands than before, even beside limit
   };
   answered(await store.teams.createKey(other));
   const alone = await cost(KEY, 'a');
-  answered(await store.teams.updateKey!('K2', { limits: { requestsPerSecond: 50, characters: 1000 } }));
+  answered(await store.teams.updateKey('K2', { limits: { requestsPerSecond: 50, characters: 1000 } }));
   expect(await cost(KEY, 'b')).toBe(alone);
   expect(await cost('K2', 'c')).toBe(alone + 1);
 });

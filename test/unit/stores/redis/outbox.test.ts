@@ -72,7 +72,7 @@ test('events that a process has recorded and not listed are found by a search th
 
 test('an operator’s change of a key is listed when the call returns', async () => {
   const team = await teamUnderTest(promisedStore(telling));
-  answered(await telling.teams.updateKey!(team.keyId, { label: 'other' }));
+  answered(await telling.teams.updateKey(team.keyId, { label: 'other' }));
   answered(await telling.teams.revokeKey(team.keyId));
   const listed = await client.zrange(EVENTS_KEY, '0', '-1');
   const kinds = listed.filter((member) => member.startsWith(`${team.teamId} ${team.keyId}-`)).map((member) => member.split('-')[1]);

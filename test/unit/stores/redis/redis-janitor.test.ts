@@ -93,7 +93,7 @@ describe('the janitor', () => {
     clock.move(18_000);
     await settled();
     expect(await closedNumbers()).toEqual(['1']);
-    const [, period] = answered(await store.history!.periods(TEAM))!;
+    const [, period] = answered(await store.history.periods(TEAM))!;
     expect(period).toMatchObject({ number: 1, closed: true, characters: 17 });
   });
 
@@ -130,7 +130,7 @@ describe('the janitor', () => {
     expect(await client.hstrlen(keys.days, KEY)).toBeGreaterThan(unwritten);
     expect(await client.hget(keys.days, 'told')).toBe(String(today));
     await use(store, 5, 'r2');
-    const { days } = answered(await store.history!.days(TEAM, { from: today, to: today + 1 }))!;
+    const { days } = answered(await store.history.days(TEAM, { from: today, to: today + 1 }))!;
     expect(days.map(({ day, characters, requests }) => [day - today, characters, requests])).toEqual([
       [0, 7, 1],
       [1, 5, 1],
@@ -146,7 +146,7 @@ describe('the janitor', () => {
       clock.move(DAY_MS);
     }
     await settled();
-    const whole = answered(await store.history!.days(TEAM, { from: 0, to: 1_000_000 }))!;
+    const whole = answered(await store.history.days(TEAM, { from: 0, to: 1_000_000 }))!;
     expect(whole.days.map(({ characters }) => characters)).toEqual([4, 5, 6]);
     expect(await closedNumbers()).toEqual(['3', '4', '5', '6']);
     expect(answered(await store.teams.usage(TEAM))).toMatchObject({ characters: 0 });
@@ -154,7 +154,7 @@ describe('the janitor', () => {
     await settled();
     expect(await client.exists(keys.days, keys.periods)).toBe(0);
     await use(store, 9, 'r9');
-    const { days } = answered(await store.history!.days(TEAM, { from: 0, to: 1_000_000 }))!;
+    const { days } = answered(await store.history.days(TEAM, { from: 0, to: 1_000_000 }))!;
     expect(days.map(({ characters, requests }) => [characters, requests])).toEqual([[9, 1]]);
   });
 
@@ -187,7 +187,7 @@ describe('the janitor', () => {
     await client.del(DUE_KEY);
     await janitor();
     await settled();
-    const [running, closed, ...others] = answered(await store.history!.periods(TEAM))!;
+    const [running, closed, ...others] = answered(await store.history.periods(TEAM))!;
     expect(running).toMatchObject({ number: 8, closed: false });
     expect(closed).toMatchObject({ number: 7, closed: true, startMs: starts, plan: 'old', characters: 42, limits: MONTH });
     expect(others).toEqual([]);

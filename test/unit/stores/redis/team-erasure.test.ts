@@ -97,7 +97,7 @@ describe('the janitor', () => {
     ).toEqual([]);
     expect(await client.zrange(ONLY_USAGE_KEY, 0, '-1')).toEqual([teamId]);
     const day = Math.floor(clock.nowMs() / 86_400_000);
-    const kept = answered(await store.history!.days(teamId, { from: day, to: day }))!;
+    const kept = answered(await store.history.days(teamId, { from: day, to: day }))!;
     expect(kept.days).toEqual([{ day, keyId, characters: 5, requests: 1 }]);
     expect(kept.keys.map(({ display, label }) => display + label).join('')).toBe('');
     expect(await goes.team.admit()).toEqual({ kind: 'key_unknown' });
@@ -138,7 +138,7 @@ describe('in a cluster', () => {
   test('keys are gone from every server, and another team keeps all of its own', async () => {
     const [goes, stays] = [await furnished(across), await furnished(across)];
     expect(await holders(goes.keys.map(({ digest }) => digest))).toBeGreaterThan(1);
-    expect(await across.teams.deleteTeam!(goes.team.teamId, { keepUsage: false })).toBe(true);
+    expect(await across.teams.deleteTeam(goes.team.teamId, { keepUsage: false })).toBe(true);
     expect(await everywhere(goes.words)).toEqual([]);
     expect(await goes.team.admit()).toEqual({ kind: 'key_unknown' });
     for (const { digest, keyId } of stays.keys) expect(await across.keys.find(digest)).toMatchObject({ keyId });

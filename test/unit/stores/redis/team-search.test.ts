@@ -94,7 +94,7 @@ describe('a search over many teams', () => {
       const teamId = newId();
       answered(await store.teams.createTeam({ teamId, name: 'Soon gone', plan: 'p', limits: QUOTA, balanceMicro: 0 }));
       const renamed = other.teams.updateTeam(teamId, { name: 'Soon gone, renamed' });
-      await Promise.all([renamed, store.teams.deleteTeam!(teamId, { keepUsage: false })]);
+      await Promise.all([renamed, store.teams.deleteTeam(teamId, { keepUsage: false })]);
       expect((await client.hvals(SEARCHED_KEY)).some((lines) => lines.includes(teamId))).toBe(false);
     }
     await other.close();

@@ -138,7 +138,7 @@ describe('one round', () => {
     expect(numbers('SELECT count(*) FROM periods WHERE closed_characters IS NOT NULL')).toEqual([8]);
     expect(numbers('SELECT count(DISTINCT period_no) FROM usage')).toEqual([4]);
     const kept = await file.open({ clock, historyDays: 3 });
-    const { days } = answered(await kept.history!.days(teams[0].teamId, { from: first, to: first + 10 }))!;
+    const { days } = answered(await kept.history.days(teams[0].teamId, { from: first, to: first + 10 }))!;
     expect(days.map(({ day }) => day - first)).toEqual([3, 3, 4, 4, 5, 5]);
     expect((await use(teams[0], 1), await teams[0].usage())).toMatchObject({ characters: 1 });
     expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
@@ -181,8 +181,8 @@ test('what is older than its retention is not returned, whether or not it was de
   await use(team, 6);
   clock.step(DAY_MS);
   const reported = async (): Promise<unknown> => [
-    answered(await short.history!.days(team.teamId, { from: first, to: first + 9 }))!.days.map(({ characters }) => characters),
-    answered(await short.history!.periods(team.teamId))!.map(({ characters }) => characters),
+    answered(await short.history.days(team.teamId, { from: first, to: first + 9 }))!.days.map(({ characters }) => characters),
+    answered(await short.history.periods(team.teamId))!.map(({ characters }) => characters),
   ];
   expect(await reported()).toEqual([
     [5, 6],

@@ -1,6 +1,7 @@
 // A janitor with a connection of its own, which tests run by hand beside stores on the same file.
 import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, HISTORY_DAYS } from '../../../../src/domain/period.ts';
+import type { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { Clock } from '../../../../src/ports/clock.ts';
 import { Accounts } from '../../../../src/stores/sqlite/accounts.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
@@ -48,13 +49,14 @@ export async function janitorOn(
   const history = new HistoryChores({ database, accounts, periods, historyDays });
   const blobs = new SqliteBlobs({ database, path, group, teams });
   const records = new SqliteRecords({ database, path, group, teams, blobs, audit });
-  const idempotency = new RecordIdempotency(records, () => clock.nowMs());
+  class MidwayIdempotency extends RecordIdempotency {
+    override async forgetTeam(teamId: string): Promise<StoreUnavailable | undefined> {
+      await midway();
+      return super.forgetTeam(teamId);
+    }
+  }
+  const idempotency = new MidwayIdempotency(records, () => clock.nowMs());
   const work = new RegistryWork({ group, accounts, periods });
-  const { forgetTeam } = RecordIdempotency.prototype;
-  idempotency.forgetTeam = async (teamId) => {
-    await midway();
-    return forgetTeam.call(idempotency, teamId);
-  };
   const erasure = new TeamErasure({ database, work, accounts, periods, blobs, events: undefined, audit, idempotency });
   const janitor = new Janitor({
     idempotency,

@@ -54,7 +54,7 @@ test.each([500, 35, -500])('%i days of difference for some seconds change nothin
   real.step(2500);
   machine.offByMs = 0;
   expect(await team.usage()).toMatchObject({ characters: 80 });
-  const periods = answered(await store.history!.periods(team.teamId))!;
+  const periods = answered(await store.history.periods(team.teamId))!;
   expect(periods.map(({ startMs, closed }) => [startMs, closed])).toEqual([[real.nowMs() - 2500, false]]);
   expect(store.clock!.step()).toBeUndefined();
 });

@@ -42,7 +42,7 @@ async function use(characters: number): Promise<void> {
 }
 
 async function all(): Promise<TeamDays> {
-  return answered(await store.history!.days(team.teamId, { from: today - DAYS, to: today + 1 }))!;
+  return answered(await store.history.days(team.teamId, { from: today - DAYS, to: today + 1 }))!;
 }
 
 /** The characters of each day, and how many rows it has. */
@@ -103,7 +103,7 @@ test('the event loop turns between batches', async () => {
       if (!isDone) setImmediate(count);
     };
     setImmediate(count);
-    await store.history!.days(team.teamId, { from, to: today });
+    await store.history.days(team.teamId, { from, to: today });
     isDone = true;
     return turns;
   };

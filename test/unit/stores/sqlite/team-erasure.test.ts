@@ -32,7 +32,7 @@ async function cutOff(team: TeamUnderTest, keepUsage: boolean): Promise<void> {
   const leaving = await file.open({ clock });
   // This loads the team into its memory.
   expect(await team.admit({ reserve: false }, leaving)).toMatchObject({ kind: 'admitted' });
-  const deleting = leaving.teams.deleteTeam!(teamId, { keepUsage });
+  const deleting = leaving.teams.deleteTeam(teamId, { keepUsage });
   while (stateOf(teamId) === 0) await nextTurn();
   const asked = team.admit({ reserve: false }, leaving);
   await leaving.close();
@@ -64,7 +64,7 @@ test.each([false, true])('the janitor completes an interrupted deletion; usage i
   const day = dayOf(clock.nowMs());
   if (keepUsage) {
     expect(stateOf(goes.teamId)).toBe(3);
-    const kept = answered(await store.history!.days(goes.teamId, { from: day, to: day }))!;
+    const kept = answered(await store.history.days(goes.teamId, { from: day, to: day }))!;
     expect(kept.days).toEqual([{ day, keyId: goes.keyId, characters: 5, requests: 1 }]);
     expect(await store.glossaries.list(goes.teamId)).toEqual([]);
   } else {
@@ -83,7 +83,7 @@ test.each([false, true])('janitors that join a deletion take nothing that it kee
     await goes.use(5);
     const sweeps: Promise<void>[] = [];
     const deleted: unknown[] = [];
-    const deleting = store.teams.deleteTeam!(goes.teamId, { keepUsage }).then((one) => deleted.push(one));
+    const deleting = store.teams.deleteTeam(goes.teamId, { keepUsage }).then((one) => deleted.push(one));
     // Each begins at another step, so some are still at work when the first has finished.
     for (; deleted.length === 0; await nextTurn()) sweeps.push(janitor.sweep());
     await deleting;
@@ -93,11 +93,11 @@ test.each([false, true])('janitors that join a deletion take nothing that it kee
     await next.use(7);
     await Promise.all(sweeps);
     const range = { from: day, to: day };
-    expect(answered(await store.history!.days(goes.teamId, range))?.days).toEqual(
+    expect(answered(await store.history.days(goes.teamId, range))?.days).toEqual(
       keepUsage ? [{ day, keyId: goes.keyId, characters: 5, requests: 1 }] : undefined,
     );
     expect(stateOf(goes.teamId)).toBe(keepUsage ? 3 : undefined);
-    expect(answered(await store.history!.days(next.teamId, range))?.days).toMatchObject([{ characters: 7 }]);
+    expect(answered(await store.history.days(next.teamId, range))?.days).toMatchObject([{ characters: 7 }]);
     expect(await next.admit()).toMatchObject({ kind: 'admitted' });
   }
   janitor.close();
@@ -113,7 +113,7 @@ test.each([false, true])('a janitor that is overtaken in a deletion removes noth
   let overtaken = 0;
   const midway = async (): Promise<void> => {
     if (overtaken++ > 0) return;
-    await store.teams.deleteTeam!(goes.teamId, { keepUsage });
+    await store.teams.deleteTeam(goes.teamId, { keepUsage });
     expect(stateOf(goes.teamId)).toBe(keepUsage ? 3 : undefined);
     // Gets the number of a team that is wholly deleted.
     const next = await teamUnderTest(store);
@@ -125,10 +125,10 @@ test.each([false, true])('a janitor that is overtaken in a deletion removes noth
   await janitor.sweep();
   janitor.close();
   expect(overtaken).toBeGreaterThan(0);
-  expect(answered(await store.history!.days(goes.teamId, range))?.days).toEqual(
+  expect(answered(await store.history.days(goes.teamId, range))?.days).toEqual(
     keepUsage ? [{ day: range.from, keyId: goes.keyId, characters: 5, requests: 1 }] : undefined,
   );
   const [next] = nextTeams;
-  expect(answered(await store.history!.days(next!.teamId, range))?.days).toMatchObject([{ characters: 7 }]);
+  expect(answered(await store.history.days(next!.teamId, range))?.days).toMatchObject([{ characters: 7 }]);
   expect(await next!.admit()).toMatchObject({ kind: 'admitted' });
 });
