@@ -22,7 +22,6 @@ import { releaseHolds } from '../runtime/document-holds.ts';
 import { DocumentSealer } from '../runtime/document-sealer.ts';
 import { DocumentWorker } from '../runtime/document-worker.ts';
 import type { DocumentWorkerOptions } from '../runtime/document-worker.ts';
-import { LinesOfText } from '../runtime/lines-of-text.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
@@ -41,12 +40,16 @@ export async function openDocuments(
   { records }: Pick<Store, 'records'>,
   nowMs: () => number,
   env: Environment,
+  /** Gets where a bug showed in the thread that reads and builds files, in words for a log. */
+  onFault: (words: string) => void,
 ): Promise<OpenDocuments | undefined> {
   const secret = documentsSecret(config, env);
   if (config.documents === undefined || secret === undefined) return undefined;
-  const formats = new LinesOfText();
   const { folder } = config.documents;
   const kept = folder === undefined ? undefined : await openFolder(folder);
+  // Imported late, because most gateways have no documents.
+  const { createDocumentFormats } = await import('../documents/create-document-formats.ts');
+  const formats = createDocumentFormats({ onFault });
   return { documents: new RecordDocuments(records, nowMs, kept), formats, sealer: new DocumentSealer(secret) };
 }
 
@@ -161,10 +164,11 @@ export function startDocuments({ documents, formats, sealer }: OpenDocuments, op
   });
   return {
     wake: () => worker.wake(),
-    close() {
+    async close() {
       const closed = worker.close();
       for (const { current } of parts) current?.cancel();
-      return closed;
+      await closed;
+      await formats.close();
     },
   };
 }

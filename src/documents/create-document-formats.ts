@@ -37,7 +37,7 @@ const TIME_MS = 10_000;
 const MEMORY_MIB = 256;
 const YOUNG_MIB = 32;
 const STACK_MIB = 4;
-const WORKER = new URL(`./document-worker${extname(import.meta.url)}`, import.meta.url);
+const WORKER = new URL(`./document-thread${extname(import.meta.url)}`, import.meta.url);
 
 export function createDocumentFormats(options: DocumentFormatsOptions = {}): DocumentFormats {
   const thread = new DocumentThread(options);

@@ -39,7 +39,7 @@ onEveryGateway({ config }, (setting) => {
     expect(await used(team)).toBe(0);
     const result = await caller.result(String(id));
     expect([result.status, result.body]).toEqual([200, '[DE] Dear Ms Miller,\r\n\r\n[DE] thank you for your letter.\n  \n[DE] Yours\n']);
-    expect(result.header('content-type')).toBe('text/plain; charset=utf-8');
+    expect(result.header('content-type')).toBe('text/plain');
     expect(result.header('content-disposition')).toBe(`attachment; filename="letter.txt"; filename*=UTF-8''letter.txt`);
     await expect.poll(() => used(team)).toBe(CHARACTERS);
 
@@ -114,7 +114,7 @@ onEveryGateway({ config }, (setting) => {
     expect(expectProblem(await caller.upload({ file: LETTER, fields: {} }), 'invalid_target_lang')).toMatch(/^target_lang:/);
     expect(expectProblem(await caller.upload({ file: '' }), 'validation_error')).toMatch(/^file:/);
     expect(expectProblem(await caller.upload({ file: LETTER, fileName: 'letter.exe' }), 'validation_error')).toMatch(/^file:/);
-    expect(expectProblem(await caller.upload({ file: Buffer.from([0xff]) }), 'validation_error')).toMatch(/^file:/);
+    expect(expectProblem(await caller.upload({ file: LETTER, fileName: 'letter.docx' }), 'validation_error')).toMatch(/^file:/);
     const fields = { target_lang: 'DE', source_lang: 'EN', glossary_id: '01KA6Q4T1V8E5S0H6N3B7W2XJD' };
     expect(expectProblem(await caller.upload({ file: LETTER, fields }), 'validation_error')).toMatch(/^glossary_id:/);
     const json = await caller.ask('POST', '', { headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') });

@@ -12,7 +12,7 @@ import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
 import { DocumentWorker } from '../../../src/runtime/document-worker.ts';
-import { LinesOfText } from '../../../src/runtime/lines-of-text.ts';
+import { LinesOfText } from '../../support/lines-of-text.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';

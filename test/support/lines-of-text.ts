@@ -1,6 +1,6 @@
-// The format of plain text: each line that is not empty is a text.
+// Formats of documents for tests: plain text only, without a thread; each line that is not empty is a text.
 import { isUtf8 } from 'node:buffer';
-import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../ports/document-formats.ts';
+import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../../src/ports/document-formats.ts';
 
 const TXT: DocumentFormat = { name: 'txt', mediaType: 'text/plain; charset=utf-8' };
 const LINE = /(\r\n|\n|\r)/;
