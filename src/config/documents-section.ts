@@ -11,7 +11,7 @@ export const DocumentsSection = Type.Object(
     // Only read when the gateway starts: other commands do not need it.
     secret: Type.Unknown({ is: 'a secret' }),
     hours: whole(1, 720, 24),
-    bytes: whole(1024, 67_108_864, 31_457_280),
+    bytes: whole(1024, 31_457_280, 31_457_280),
     store_bytes: whole(1_048_576, 1_099_511_627_776, 1_073_741_824),
   },
   closed,
