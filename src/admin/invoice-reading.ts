@@ -4,7 +4,6 @@ import type { PeriodSpan } from '../domain/period-span.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
-import type { TeamPage } from '../ports/team-registry.ts';
 import type { TeamPeriods, UsageHistory } from '../ports/usage-history.ts';
 import { done } from './admin-result.ts';
 import type { AdminResult } from './admin-result.ts';
@@ -50,7 +49,7 @@ function rowsOf(history: UsageHistory, question: InvoiceQuestion): RowsOfTeams<T
     {
       atOnceMax: TEAMS_READ_MAX,
       find: (id) => oneTeam(history, id, range, span),
-      page: (page) => pageOf(history, page, range, span),
+      page: (page) => history.pagePeriods(page, span),
       teamIdOf: ({ team }) => team.teamId,
       rowsOf: (found) => found.flatMap(invoicesOf),
       placeOf: (invoice) => ({ teamId: invoice.teamId, row: invoice.period }),
@@ -58,26 +57,6 @@ function rowsOf(history: UsageHistory, question: InvoiceQuestion): RowsOfTeams<T
     },
     teamId,
   );
-}
-
-/** A store that has no page of periods, from a plugin, is asked team by team. */
-async function pageOf(
-  history: UsageHistory,
-  page: TeamPage,
-  { to }: DayRange,
-  span: PeriodSpan,
-): Promise<readonly TeamPeriods[] | StoreUnavailable> {
-  if (history.pagePeriods !== undefined) return history.pagePeriods(page, span);
-  const teams = await history.pageDays(page, { from: to, to });
-  if (isUnavailable(teams)) return teams;
-  const found: TeamPeriods[] = [];
-  for (const { team } of teams) {
-    const periods = await history.periods(team.teamId);
-    if (periods === undefined) continue;
-    if (isUnavailable(periods)) return periods;
-    found.push(inSpan(team, periods, span));
-  }
-  return found;
 }
 
 async function oneTeam(

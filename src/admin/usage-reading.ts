@@ -84,6 +84,8 @@ export class UsageReading {
   ): Promise<readonly UsageRow[] | StoreUnavailable> {
     const rows: UsageRow[] = [];
     for (const found of teams) {
+      // Its tags have no row without a day.
+      if (found.days.length === 0) continue;
       const { teamId } = found.team;
       const tagged = (await this.#tags?.days(teamId, question.range)) ?? [];
       if (isUnavailable(tagged)) return tagged;
@@ -98,5 +100,12 @@ export class UsageReading {
 function rowsAfter(rows: readonly UsageRow[], { date, keyId, tag }: UsageRowAt): readonly UsageRow[] {
   const at = rows.findIndex((row) => row.date === date && row.key_id === keyId && row.tag === tag);
   // The row itself may have been deleted: days are kept for a limited time.
-  return at === -1 ? rows.filter((row) => (row.date ?? '') > (date ?? '')) : rows.slice(at + 1);
+  return at === -1
+    ? rows.filter((row) => (row.date ?? '') > (date ?? '') || (row.date === date && isTagAfter(row.tag, tag)))
+    : rows.slice(at + 1);
+}
+
+/** Tags are in order, and what has none comes last. */
+function isTagAfter(tag: UsageRow['tag'], last: UsageRowAt['tag']): boolean {
+  return typeof last === 'string' && tag !== undefined && (tag === null || tag > last);
 }

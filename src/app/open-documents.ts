@@ -13,12 +13,13 @@ import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
 import { createDocument, holdDocument } from '../endpoints/create-document.ts';
 import { deleteDocument, documentResult, showDocument } from '../endpoints/document-endpoints.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
-import type { DocumentRecord, DocumentStore } from '../ports/documents.ts';
+import type { DocumentRecord, DocumentStore, DocumentTransfers } from '../ports/documents.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { Store } from '../ports/store.ts';
 import type { Forgetful } from '../runtime/forgetting.ts';
 import type { DocumentStepName } from '../routes.ts';
 import { releaseHolds } from '../runtime/document-holds.ts';
+import { LimitedTransfers } from '../runtime/document-transfers.ts';
 import { DocumentSealer } from '../runtime/document-sealer.ts';
 import { DocumentWorker } from '../runtime/document-worker.ts';
 import type { DocumentWorkerOptions } from '../runtime/document-worker.ts';
@@ -32,6 +33,9 @@ export interface OpenDocuments {
   readonly documents: DocumentStore;
   readonly formats: DocumentFormats;
   readonly sealer: DocumentSealer;
+  readonly transfers: DocumentTransfers;
+  /** The store's clock. */
+  readonly nowMs: () => number;
 }
 
 /** Rejects with a `ConfigError`. */
@@ -50,7 +54,8 @@ export async function openDocuments(
   // Imported late, because most gateways have no documents.
   const { createDocumentFormats } = await import('../documents/create-document-formats.ts');
   const formats = createDocumentFormats({ onFault });
-  return { documents: new RecordDocuments(records, nowMs, kept), formats, sealer: new DocumentSealer(secret) };
+  const documents = new RecordDocuments(records, nowMs, kept);
+  return { documents, formats, sealer: new DocumentSealer(secret), transfers: new LimitedTransfers(), nowMs };
 }
 
 async function openFolder(path: string): Promise<DirectoryOfDocuments> {
@@ -82,12 +87,23 @@ export interface DocumentSteps extends OpenDocuments {
 }
 
 export function stepsOfDocuments(
-  { documents: settings }: Config,
+  { documents: settings, limits }: Config,
   opened: DocumentSteps,
   { store, glossaries, offers, settlements, newId }: ChainParts,
 ): Readonly<Record<DocumentStepName, Step>> {
   const { keepMs, bytesMax, storeBytesMax } = settings!;
-  const upload = { ...opened, teams: store.teams, glossaries, offers, newId, bytesMax, storeBytesMax, keepMs, takeReservation };
+  const upload = {
+    ...opened,
+    teams: store.teams,
+    glossaries,
+    offers,
+    newId,
+    bytesMax,
+    storeBytesMax,
+    keepMs,
+    tagsMax: limits.tags,
+    takeReservation,
+  };
   const endpoints = {
     ...opened,
     settlements,

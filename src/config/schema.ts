@@ -201,7 +201,7 @@ export const ConfigFile = Type.Object(
         unknown_keys_per_minute: whole(0, 1_000_000, 0),
         rate_limit_headers: Type.Boolean({ default: false }),
         glossary_bytes: whole(1, 1_073_741_824, 16_777_216),
-        tags: whole(0, 100_000, 1000),
+        tags: whole(0, 10_000, 1000),
       },
       section,
     ),

@@ -9,7 +9,9 @@ import { chargeSlot, refusedCharge } from '../domain/charge.ts';
 import { planDocuments, UNCOUNTED_MS } from '../domain/document-bounds.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
-import { NO_SUCH_GLOSSARY, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { readTag, TAG_HEADER } from '../domain/request-tag.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
 import { clientAddressSlot, keyOwnerSlot, planSlot } from '../domain/slots.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { judgeTranslateBody } from '../domain/translate-request.ts';
@@ -18,7 +20,7 @@ import { readUploadForm, uploadHeadFault } from '../domain/upload-form.ts';
 import type { UploadForm } from '../domain/upload-form.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
-import type { DocumentStore, SealsDocuments } from '../ports/documents.ts';
+import type { DocumentStore, DocumentTransfers, SealsDocuments } from '../ports/documents.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { Reservation } from '../ports/ledger.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
@@ -40,6 +42,9 @@ export interface CreateDocumentOptions {
   /** Takes the request's reservation, which the document has from now on. */
   readonly takeReservation: (x: Exchange) => Reservation | undefined;
   readonly newId: () => string;
+  readonly transfers: DocumentTransfers;
+  /** How many different tags of a team are counted. */
+  readonly tagsMax: number;
   /** There is work. */
   readonly onCreated: () => void;
 }
@@ -77,11 +82,16 @@ export function createDocument(options: CreateDocumentOptions): BodyStep {
     name: 'create-document',
     headers: ['content-type', 'content-encoding'],
     async run(x) {
-      const body = await collected(x.sink.incoming(), options.bytesMax);
-      if ('kind' in body) return body;
-      const form = readUploadForm(x.head.headers, body, FIELDS);
-      if (form.kind === 'problem') return form;
-      return create(x, form, options);
+      const { teamId } = x.need(keyOwnerSlot);
+      if (!options.transfers.begin(teamId)) return OVERLOADED;
+      try {
+        const body = await collected(x.sink.incoming(), options.bytesMax);
+        if ('kind' in body) return body;
+        const form = readUploadForm(x.head.headers, body, FIELDS);
+        return form.kind === 'problem' ? form : await create(x, form, options);
+      } finally {
+        options.transfers.end(teamId);
+      }
     },
   };
 }
@@ -104,6 +114,7 @@ async function create(x: Exchange, form: UploadForm, options: CreateDocumentOpti
       teamId,
       keyId,
       address: x.get(clientAddressSlot),
+      tag: tagOf(x, options.tagsMax),
       fileName,
       sourceLang,
       targetLang,
@@ -149,6 +160,12 @@ async function judge(
   const found = await glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, undefined);
   if (isUnavailable(found)) return STORE_UNAVAILABLE;
   return found === undefined ? NO_SUCH_GLOSSARY : judged.request;
+}
+
+/** The admission has refused what is no tag. */
+function tagOf(x: Exchange, distinctMax: number): RequestTag | undefined {
+  const name = readTag(x.head.headers[TAG_HEADER] ?? '');
+  return typeof name === 'string' ? { name, distinctMax } : undefined;
 }
 
 function tooMany(limit: number): Refusal {

@@ -6,12 +6,12 @@ import type { Outcome } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { pacedReply } from '../core/turns.ts';
 import type { BodyStep } from '../core/step.ts';
-import { STORE_UNAVAILABLE } from '../domain/refusals.ts';
+import { OVERLOADED, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
-import type { DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
+import type { DocumentRecord, DocumentStore, DocumentTransfers, SealsDocuments } from '../ports/documents.ts';
 import type { Settlements } from '../ports/ledger.ts';
 
 export interface DocumentEndpointOptions {
@@ -21,6 +21,9 @@ export interface DocumentEndpointOptions {
   /** Releases everything that is reserved for a document; whether the ledger has answered. */
   readonly release: (document: DocumentRecord) => Promise<boolean>;
   readonly settlements: Settlements;
+  readonly transfers: DocumentTransfers;
+  /** The store's clock. */
+  readonly nowMs: () => number;
 }
 
 const NOT_FOUND = refuse('document_not_found', 'The team has no document with this id; it may have expired.');
@@ -56,12 +59,16 @@ export function deleteDocument(options: DocumentEndpointOptions): BodyStep {
 }
 
 const deliveredSlot = reserveSlot<DocumentRecord>('delivered document');
+/** The team whose place is taken. */
+const transferSlot = reserveSlot<string>('document transfer');
 
 export function documentResult(options: DocumentEndpointOptions): BodyStep {
-  const { documents, sealer, formats, settlements } = options;
+  const { documents, sealer, formats, settlements, transfers } = options;
   const found = documentEndpoint('document-result', options, async (x, document) => {
     if (document.state === 'error') return failed(document);
     if (document.state !== 'done' || document.resultId === undefined) return NOT_READY;
+    if (!transfers.begin(document.teamId)) return OVERLOADED;
+    x.set(transferSlot, document.teamId);
     const pieces = await documents.file(document, document.resultId);
     if (isUnavailable(pieces)) return STORE_UNAVAILABLE;
     const bytes = pieces && (await sealer.open(document.documentId, document.resultId, pieces));
@@ -76,11 +83,15 @@ export function documentResult(options: DocumentEndpointOptions): BodyStep {
   return {
     ...found,
     settle(x, outcome) {
+      const teamId = x.get(transferSlot);
+      if (teamId !== undefined) transfers.end(teamId);
       const document = x.get(deliveredSlot);
       const hold = document?.holds.at(-1);
       // Anything else means that the file was not written to its end.
-      if (document === undefined || hold === undefined || outcome.kind !== 'stream') return;
+      if (document === undefined || hold === undefined || outcome.kind !== 'stream' || document.isCharged === true) return;
       settlements.commit({ ...hold, teamId: document.teamId, leaseUntilMs: document.untilMs }, document.billed);
+      // Later downloads ask the ledger for nothing, which remembers charges for seconds only.
+      void documents.change(document, (known) => ({ ...known, isCharged: true }));
     },
   };
 }
@@ -102,7 +113,7 @@ function disposition(fileName: string): string {
 
 function documentEndpoint(
   name: string,
-  { documents }: Pick<DocumentEndpointOptions, 'documents'>,
+  { documents, nowMs }: Pick<DocumentEndpointOptions, 'documents' | 'nowMs'>,
   answer: (x: Exchange, document: DocumentRecord) => Promise<Outcome>,
 ): BodyStep {
   return {
@@ -112,7 +123,8 @@ function documentEndpoint(
       const id = canonicalUlid(x.pathParameter);
       const found = id === undefined ? undefined : await documents.find(x.need(keyOwnerSlot).teamId, id);
       if (isUnavailable(found)) return STORE_UNAVAILABLE;
-      return found === undefined ? NOT_FOUND : answer(x, found);
+      // What has expired is removed in its turn; nothing is reserved for it any more.
+      return found === undefined || found.untilMs <= nowMs() ? NOT_FOUND : answer(x, found);
     },
   };
 }

@@ -1,6 +1,7 @@
 // Documents that are translated in the background: their records, their files, and the queue of what is due.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
 
 export type DocumentState = 'queued' | 'translating' | 'done' | 'error';
 
@@ -20,6 +21,8 @@ export interface DocumentRecord {
   readonly keyId: string;
   /** The client's address; only for keys that are restricted to certain ones. */
   readonly address?: string | undefined;
+  /** Under which the charge is counted. */
+  readonly tag?: RequestTag | undefined;
   readonly fileName: string;
   /** Codes are canonical. */
   readonly sourceLang?: string | undefined;
@@ -35,6 +38,8 @@ export interface DocumentRecord {
   readonly holds: readonly DocumentHold[];
   /** With `done`: what is charged, of the last of `holds`. */
   readonly billed?: number | undefined;
+  /** With `done`: a complete download was charged. */
+  readonly isCharged?: true;
   /** With `error`: a problem code, and what it means for this document. */
   readonly code?: string | undefined;
   readonly detail?: string | undefined;
@@ -120,6 +125,13 @@ export interface DocumentFolder {
   remove(documentId: string, fileId: string): Promise<void>;
   /** All files of a document. */
   removeAll(documentId: string): Promise<void>;
+}
+
+/** Files that are uploaded or downloaded now. */
+export interface DocumentTransfers {
+  /** Whether there is a place; then `end` gives it back. */
+  begin(teamId: string): boolean;
+  end(teamId: string): void;
 }
 
 /** Encrypts files, each with a key of its own. */

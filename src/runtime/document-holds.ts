@@ -13,7 +13,7 @@ const SCOPE = 'translate:document';
 
 /** The same id again has the same answer, so that an interrupted attempt can be repeated. */
 export function reserveHold(ledger: Pick<Ledger, 'admit'>, { document, requestId, characters, leaseMs }: WantedHold): Promise<Admission> {
-  const { teamId, keyId, address } = document;
+  const { teamId, keyId, address, tag } = document;
   return new Promise((answered, failed) => {
     ledger.admit({
       requestId,
@@ -25,6 +25,7 @@ export function reserveHold(ledger: Pick<Ledger, 'admit'>, { document, requestId
       leaseMs,
       glossary: undefined,
       address,
+      tag,
       scope: SCOPE,
       answered,
       failed,

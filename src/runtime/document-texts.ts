@@ -63,7 +63,12 @@ async function translated(
       const refusal = await options.turn();
       if (refusal !== undefined) return refusal;
       const x = options.exchange();
-      const order = { text: part.map(({ text }) => text), options: isXml ? xml : plain, glossaryId: document.glossaryId };
+      const order = {
+        text: part.map(({ text }) => text),
+        options: isXml ? xml : plain,
+        glossaryId: document.glossaryId,
+        charged: part.map(chargedFor),
+      };
       const answer = await options.services.translate(x, order);
       if (answer.kind !== 'translated') return answer;
       for (const [i, piece] of part.entries()) piece.translation = answer.translations[i]!.text;
@@ -79,6 +84,11 @@ export function countTexts(texts: readonly DocumentText[]): number {
     (sum, text) => sum + piecesOf(text, false).reduce((all, piece) => all + (piece.isMarkup ? 0 : piece.characters), 0),
     0,
   );
+}
+
+/** Of a piece: as it was counted, without its markup. */
+function chargedFor({ text, characters, isXml }: Piece): number {
+  return isXml ? countTexts([{ text, format: 'xml' }]) : characters;
 }
 
 /** A part of a text that is translated as a whole, or stays. */

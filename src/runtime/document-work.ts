@@ -1,4 +1,5 @@
 // The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result.
+import { refuse } from '../core/problem.ts';
 import { keyRevoked } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -87,6 +88,7 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   return done === undefined ? LOST : { kind: 'done' };
 }
 
+const BUG = refuse('internal_error', 'It could not be translated.');
 const UNREADABLE: Failure = { code: 'internal_error', detail: 'The file cannot be read any more.' };
 
 async function sourceOf(
@@ -193,6 +195,11 @@ async function refused(claimed: ClaimedDocument, { problem }: Refusal, options: 
   if (noted === undefined) return LOST;
   if (noted.failures >= FAILURES_MAX) return failed(claimed, failure, options);
   return { kind: 'again', afterMs: Math.min(AGAIN_MS.most, AGAIN_MS.first * 2 ** (noted.failures - 1)) };
+}
+
+/** A bug of ours showed: tried again like a failure of an engine, and not for ever. */
+export function afterBug(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
+  return refused(claimed, BUG, options);
 }
 
 /** Ends in an error once nothing is reserved any more. */

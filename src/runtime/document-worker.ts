@@ -3,7 +3,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';
 import { releaseHolds } from './document-holds.ts';
-import { workOn } from './document-work.ts';
+import { afterBug, workOn } from './document-work.ts';
 import type { ClaimedDocument, DocumentWorkOptions, WorkEnd } from './document-work.ts';
 
 export interface DocumentWorkerOptions extends DocumentWorkOptions {
@@ -116,7 +116,7 @@ export class DocumentWorker {
   async #work(due: DueDocument, worker: string, nowMs: number): Promise<void> {
     const running: RunningWork = { ...due, isHeld: true };
     this.#running.set(due.documentId, running);
-    const renewal = setInterval(() => void this.#renew(running, worker), RENEW_MS).unref();
+    const renewal = setInterval(() => void this.#renew(running, worker).catch((error: unknown) => this.#failed(error)), RENEW_MS).unref();
     try {
       const end = await this.#end(running, worker, nowMs);
       const afterMs = dueAfter(end, this.#closed);
@@ -140,7 +140,12 @@ export class DocumentWorker {
     }
     if (document.state === 'done' || document.state === 'error') return { kind: 'kept' };
     const claimed: ClaimedDocument = { document, worker, nowMs, isHeld: () => running.isHeld };
-    return workOn(claimed, this.#options);
+    try {
+      return await workOn(claimed, this.#options);
+    } catch (error) {
+      this.#failed(error);
+      return afterBug(claimed, this.#options);
+    }
   }
 
   async #renew(running: RunningWork, worker: string): Promise<void> {

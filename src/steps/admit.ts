@@ -225,7 +225,8 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
 /** A refusal if it is none. */
 function tagOf(x: Exchange, distinctMax: number): RequestTag | Refusal | undefined {
   const own = x.head.headers[TAG_HEADER];
-  const sent = own === undefined ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
+  // An empty field is none.
+  const sent = own === undefined || own.trim() === '' ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
   if (sent === undefined) return undefined;
   const name = readTag(sent.text);
   if (name === null) return refuse('validation_error', `${sent.field}: ${TAG_FAULT}.`);

@@ -1,5 +1,6 @@
 // Documents over real sockets, on both listeners and stores: their life from upload to download, and what it costs.
 import { expect, test } from 'vitest';
+import { dayOf } from '../../src/domain/period.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
@@ -61,6 +62,17 @@ onEveryGateway({ config }, (setting) => {
     // The deletion releases what is reserved; what was charged stays.
     await caller.remove(id);
     expect(await used(team)).toBe(CHARACTERS);
+  });
+
+  test('a document is charged under the tag of its upload', async () => {
+    const team = await setting.gateway.team();
+    const caller = callerOf(team);
+    const id = await caller.uploaded({ file: LETTER, headers: { 'lingate-tag': 'Acme' } });
+    await caller.reached(id, 'done');
+    await caller.result(id);
+    const today = dayOf(Date.now());
+    const tagged = async () => answered(await setting.gateway.store.tags.days(team.teamId, { from: today - 1, to: today + 1 }));
+    await expect.poll(tagged).toMatchObject([{ tag: 'acme', characters: CHARACTERS, requests: 1 }]);
   });
 
   test('a document that is not downloaded holds what was counted, until it is deleted', async () => {

@@ -9,6 +9,7 @@ export interface Upload {
   readonly fileName?: string;
   readonly file: string | Uint8Array;
   readonly fields?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class DocumentCaller {
@@ -20,9 +21,9 @@ export class DocumentCaller {
     this.#key = key;
   }
 
-  upload({ file, fileName = 'letter.txt', fields = { target_lang: 'DE' } }: Upload): Promise<HttpResponse> {
+  upload({ file, fileName = 'letter.txt', fields = { target_lang: 'DE' }, headers = {} }: Upload): Promise<HttpResponse> {
     return this.ask('POST', '', {
-      headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+      headers: { ...headers, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
       body: formOf(fields, fileName, file),
     });
   }

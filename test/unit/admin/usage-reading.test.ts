@@ -5,6 +5,7 @@ import { UsageReading } from '../../../src/admin/usage-reading.ts';
 import type { UsagePlace } from '../../../src/admin/usage-reading.ts';
 import type { UsageQuestion, UsageRow } from '../../../src/admin/usage-rows.ts';
 import { cursorOf, readCursor } from '../../../src/admin/usage-question.ts';
+import { dayOf } from '../../../src/domain/period.ts';
 import { readDayRange } from '../../../src/domain/usage-days.ts';
 import type { DayRange } from '../../../src/domain/usage-days.ts';
 import type { TeamPage } from '../../../src/ports/team-registry.ts';
@@ -97,6 +98,16 @@ describe('pages', () => {
     const after: UsagePlace = { teamId: idAt('T', 0), row: { date: '2026-11-05', keyId: undefined } };
     const page = await reading.page(ask(), after, 10);
     expect(page).toMatchObject({ kind: 'done', value: { rows: [{ date: '2026-11-09' }], next: undefined } });
+  });
+
+  test('continue after a tag that no longer has a row', async () => {
+    const team = writtenTeam({ name: 'Tagged', days: { '2026-11-03': { a: [10, 10] } } }, 0);
+    const day = dayOf(Date.UTC(2026, 10, 3));
+    const days = ['a', 'c', 'd'].map((tag) => ({ tag, day, characters: 1, requests: 1 }));
+    const reading = new UsageReading(writtenHistory([team]), { days: async () => days });
+    const after: UsagePlace = { teamId: idAt('T', 0), row: { date: '2026-11-03', keyId: undefined, tag: 'b' } };
+    const page = await reading.page({ ...ask(), tags: true }, after, 10);
+    expect(page).toMatchObject({ kind: 'done', value: { rows: [{ tag: 'c' }, { tag: 'd' }, { tag: null, character_count: 7 }] } });
   });
 
   test('end early after very many teams without usage, with a cursor to continue', async () => {
