@@ -27,7 +27,7 @@ export const DOCUMENT_ROUTES = [
 ] as const;
 
 /** `bodyBytesMax`: of an upload. */
-export function documentRows(bodyBytesMax: number): RouteRow[] {
+export function rowsOfDocuments(bodyBytesMax: number): RouteRow[] {
   return DOCUMENT_ROUTES.map((row) => (row.takesBody ? { ...row, takesBody: false, streamedBytesMax: bodyBytesMax } : row));
 }
 

@@ -87,7 +87,7 @@ export interface DocumentSteps extends OpenDocuments {
 }
 
 export function stepsOfDocuments(
-  { documents: settings, limits }: Config,
+  { documents: settings }: Config,
   opened: DocumentSteps,
   { store, glossaries, offers, settlements, newId }: ChainParts,
 ): Readonly<Record<DocumentStepName, Step>> {
@@ -101,7 +101,6 @@ export function stepsOfDocuments(
     bytesMax,
     storeBytesMax,
     keepMs,
-    tagsMax: limits.tags,
     takeReservation,
   };
   const endpoints = {
@@ -118,7 +117,7 @@ export function stepsOfDocuments(
   };
 }
 
-export interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'onEnd' | 'newId'> {
+export interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'newId'> {
   readonly store: Store;
   readonly services: GatewayServices;
   /** Requests in flight in this process. */
@@ -148,7 +147,7 @@ export interface RunningDocuments {
 }
 
 export function startDocuments({ documents, formats, sealer }: OpenDocuments, options: StartedDocuments): RunningDocuments {
-  const { store, services, inFlight, now, newId, log, onEnd } = options;
+  const { store, services, inFlight, now, newId, log } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
   const worker = new DocumentWorker({
     documents,
@@ -157,7 +156,6 @@ export function startDocuments({ documents, formats, sealer }: OpenDocuments, op
     ledger: store.ledger,
     newId,
     log,
-    onEnd,
     texts(document, isHeld) {
       let plan = '';
       const part: { current: Exchange | undefined } = { current: undefined };
@@ -180,11 +178,10 @@ export function startDocuments({ documents, formats, sealer }: OpenDocuments, op
   });
   return {
     wake: () => worker.wake(),
-    async close() {
+    close() {
       const closed = worker.close();
       for (const { current } of parts) current?.cancel();
-      await closed;
-      await formats.close();
+      return closed;
     },
   };
 }

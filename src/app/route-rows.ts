@@ -9,7 +9,7 @@ import type { RouteRow } from '../core/route.ts';
 import { placeSteps } from '../core/step-placement.ts';
 import { documentPaths } from '../docs/operation.ts';
 import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
-import { documentRow, documentRows as rowsOfDocuments, forwardRow, ROUTES } from '../routes.ts';
+import { documentRow, rowsOfDocuments, forwardRow, ROUTES } from '../routes.ts';
 import { pluginRows } from './plugin-routes.ts';
 
 /** What a form may have besides its file. */

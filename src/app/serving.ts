@@ -247,16 +247,8 @@ class OpenServing implements Serving {
     this.#listener = listener;
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     if (this.#documents !== undefined) {
-      const { store } = parts;
-      const { services } = chains;
-      const worker = startDocuments(this.#documents, {
-        ...sources,
-        store,
-        services,
-        log: output.log,
-        inFlight: () => gateway.inFlight,
-        onEnd: () => undefined,
-      });
+      const use = { ...sources, store: parts.store, services: chains.services, log: output.log, inFlight: () => gateway.inFlight };
+      const worker = startDocuments(this.#documents, use);
       this.#worker = worker;
       down.add('documents', () => worker.close());
     }

@@ -1,7 +1,7 @@
 // What a request collects on its way: the slots through which steps pass data, and the numbers that are logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
-import type { NamedTag } from './request-tag.ts';
+import type { NamedTag, RequestTag } from './request-tag.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { TranslateRequest } from './translate-request.ts';
 
@@ -23,6 +23,9 @@ export const planSlot = reserveSlot<string>('plan');
 
 /** The request's tag in the vendor's own form, set by the fronts that have one; `Lingate-Tag` comes before it. */
 export const tagSlot = reserveSlot<NamedTag>('tag');
+
+/** The tag of a request that has reserved characters: what its charge is counted under. */
+export const requestTagSlot = reserveSlot<RequestTag>('request tag');
 
 /** The request's trace; set only if it is sampled. */
 export const traceSlot = reserveSlot<RequestTrace>('trace');

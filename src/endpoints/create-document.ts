@@ -6,13 +6,10 @@ import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
-import { planDocuments, UNCOUNTED_MS } from '../domain/document-bounds.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
-import { readTag, TAG_HEADER } from '../domain/request-tag.ts';
-import type { RequestTag } from '../domain/request-tag.ts';
-import { clientAddressSlot, keyOwnerSlot, planSlot } from '../domain/slots.ts';
+import { clientAddressSlot, keyOwnerSlot, planSlot, requestTagSlot } from '../domain/slots.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { judgeTranslateBody } from '../domain/translate-request.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
@@ -43,13 +40,19 @@ export interface CreateDocumentOptions {
   readonly takeReservation: (x: Exchange) => Reservation | undefined;
   readonly newId: () => string;
   readonly transfers: DocumentTransfers;
-  /** How many different tags of a team are counted. */
-  readonly tagsMax: number;
   /** There is work. */
   readonly onCreated: () => void;
 }
 
 const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as const;
+/** For plans that say nothing, and teams whose plan this configuration does not have. */
+const DEFAULT_CHARACTERS = 50_000;
+const DEFAULT_AT_ONCE = 3;
+/**
+ * The lease of what is held until the text is counted, which is a matter of seconds. If it takes longer, the count's own reservation
+ * decides alone.
+ */
+const UNCOUNTED_MS = 600_000;
 /** Stands for the texts of the file, so that the other parameters are judged as those of a translation. */
 const SOME_TEXT = ['.'];
 
@@ -69,7 +72,7 @@ export function holdDocument({ teams, plans }: CreateDocumentOptions): BodyStep 
       if (isUnavailable(team)) return STORE_UNAVAILABLE;
       if (team === undefined) return UNKNOWN_KEY;
       x.set(planSlot, team.plan);
-      const { characters: charged } = planDocuments(plans().get(team.plan));
+      const charged = plans().get(team.plan)?.document_characters ?? DEFAULT_CHARACTERS;
       x.set(chargeSlot, { characters: 0, charged, reserve: true, leaseMs: UNCOUNTED_MS, glossary: undefined, refusal: undefined });
       return undefined;
     },
@@ -102,7 +105,7 @@ async function create(x: Exchange, form: UploadForm, options: CreateDocumentOpti
   const judged = await judge(x, form, options);
   if ('problem' in judged) return judged;
   const { documents, sealer, newId, plans, keepMs, storeBytesMax } = options;
-  const { atOnce } = planDocuments(plans().get(x.need(planSlot)));
+  const atOnce = plans().get(x.need(planSlot))?.documents_at_once ?? DEFAULT_AT_ONCE;
   const [documentId, fileId] = [newId(), newId()];
   const { teamId, keyId } = x.need(keyOwnerSlot);
   const { sourceLang, targetLang, formality } = judged.options;
@@ -114,7 +117,7 @@ async function create(x: Exchange, form: UploadForm, options: CreateDocumentOpti
       teamId,
       keyId,
       address: x.get(clientAddressSlot),
-      tag: tagOf(x, options.tagsMax),
+      tag: x.get(requestTagSlot),
       fileName,
       sourceLang,
       targetLang,
@@ -160,12 +163,6 @@ async function judge(
   const found = await glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, undefined);
   if (isUnavailable(found)) return STORE_UNAVAILABLE;
   return found === undefined ? NO_SUCH_GLOSSARY : judged.request;
-}
-
-/** The admission has refused what is no tag. */
-function tagOf(x: Exchange, distinctMax: number): RequestTag | undefined {
-  const name = readTag(x.head.headers[TAG_HEADER] ?? '');
-  return typeof name === 'string' ? { name, distinctMax } : undefined;
 }
 
 function tooMany(limit: number): Refusal {

@@ -9,7 +9,7 @@ import type { ClaimedDocument, DocumentWorkOptions, WorkEnd } from './document-w
 export interface DocumentWorkerOptions extends DocumentWorkOptions {
   readonly log: Log;
   /** Called at the end of each claim. */
-  readonly onEnd: (end: DocumentEnd['kind']) => void;
+  readonly onEnd?: (end: DocumentEnd['kind']) => void;
 }
 
 /** `expired`: it is gone. `kept`: it ended before, and waits for its expiry. */
@@ -121,7 +121,7 @@ export class DocumentWorker {
       const end = await this.#end(running, worker, nowMs);
       const afterMs = dueAfter(end, this.#closed);
       if (afterMs !== undefined) await this.#options.documents.yield({ ...due, worker }, afterMs);
-      this.#options.onEnd(end.kind);
+      this.#options.onEnd?.(end.kind);
     } finally {
       clearInterval(renewal);
       this.#running.delete(due.documentId);

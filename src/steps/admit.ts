@@ -19,6 +19,7 @@ import {
   neededScopeSlot,
   planSlot,
   requestStatsSlot,
+  requestTagSlot,
   tagSlot,
   traceSlot,
 } from '../domain/slots.ts';
@@ -210,6 +211,7 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
   if (admission.kind === 'admitted') {
     if (admission.reservation !== undefined) {
       x.set(reservationSlot, admission.reservation);
+      if (asking.tag !== undefined) x.set(requestTagSlot, asking.tag);
       const stats = x.need(requestStatsSlot);
       stats.characters = admission.reservation.characters;
       stats.canSpare = options.ledger.chargesParts === true;

@@ -47,6 +47,7 @@ const FULL = {
   listen_trusted_proxies: ['10.0.0.0/8'],
   admin: { token: TOKENS[0], tokens: [{ name: 'eve', role: 'read', token: TOKENS[1] }] },
   events: { url: 'https://hooks.example.org/in?token=hidden', secret: `whsec_${Buffer.from('hidden'.repeat(6)).toString('base64')}` },
+  documents: { secret: 'hidden'.padEnd(40, 'c') },
   forward: [{ path: '/v1/extra', methods: ['GET'], target: 'http://127.0.0.1:1', headers: { 'x-token': 'hidden' } }],
   otel: { endpoint: 'https://otel.example.org/base', headers: { 'x-token': 'hidden' } },
   plugins: [{ module: 'lingate/plugins/deepl-v2' }],
@@ -63,7 +64,14 @@ test('everything that is in force is listed, secrets by their places alone', asy
     trusted_proxies: ['10.0.0.0/8'],
     store: 'redis://***@127.0.0.1:1',
     operators: ['admin (manage)', 'eve (read)'],
-    secrets_found: ['admin.token', 'admin.tokens.0.token', 'events.secret', 'otel.headers.x-token', 'forward.0.headers.x-token'],
+    secrets_found: [
+      'admin.token',
+      'admin.tokens.0.token',
+      'documents.secret',
+      'events.secret',
+      'otel.headers.x-token',
+      'forward.0.headers.x-token',
+    ],
     otel: 'on',
     otel_traces: 'https://otel.example.org/base/v1/traces',
     otel_metrics: 'https://otel.example.org/base/v1/metrics',
@@ -71,7 +79,8 @@ test('everything that is in force is listed, secrets by their places alone', asy
     otel_follow_callers: false,
     plugins: ['lingate/plugins/deepl-v2'],
     events: 'https://hooks.example.org/in',
-    limits: { concurrency: 77 },
+    documents: 'in the store',
+    limits: { concurrency: 77, tags: 1000 },
     warnings: [],
   });
   const { stdout: text } = await inProcess(['config', 'check', '--config', file, '--offline']);

@@ -44,6 +44,7 @@ export const configCheck: Command = {
       plugins: config.plugins.map(({ module }) => module),
       ...operatorsSummaryOf(config, settings),
       ...eventsSummaryOf(config),
+      ...documentsSummaryOf(config),
       ...otelSummaryOf(config, settings),
       ...forwardSummaryOf(settings),
       limits: limitsOf(config),
@@ -163,12 +164,13 @@ function ruleText({ plans, pairs, engines }: RoutingRule): string {
 }
 
 /** Where secrets are, never the secrets: all of them were read when the configuration was judged. */
-function secretsOf({ admin, events, otel }: Config, { engines, forward }: SoundSettings): readonly string[] {
+function secretsOf({ admin, documents, events, otel }: Config, { engines, forward }: SoundSettings): readonly string[] {
   return [
     ...engines.flatMap(({ secrets }) => secrets),
     ...(admin?.token === undefined ? [] : ['admin.token']),
     ...(admin?.tokens ?? []).map((_operator, index) => `admin.tokens.${index}.token`),
     ...(admin?.oidc === undefined ? [] : ['admin.oidc.client_secret']),
+    ...(documents === undefined ? [] : ['documents.secret']),
     ...(events === undefined ? [] : ['events.secret']),
     ...Object.keys(otel?.headers ?? {}).map((name) => `otel.headers.${name}`),
     ...forward.flatMap(({ headers }, index) => Object.keys(headers).map((name) => `forward.${index}.headers.${name}`)),
@@ -187,6 +189,10 @@ function eventsSummaryOf({ events }: Config) {
   const { origin, pathname } = new URL(events.url);
   const { percents, creditMinor } = events.rules;
   return { events: `${origin}${pathname}`, event_thresholds: percents, event_credit_minor: creditMinor };
+}
+
+function documentsSummaryOf({ documents }: Config) {
+  return documents === undefined ? {} : { documents: `in ${documents.folder ?? 'the store'}` };
 }
 
 /** Without the credentials and queries of URLs; what a variable replaces is shown as it is in force. */
@@ -230,6 +236,7 @@ function limitsOf({ limits }: Config) {
     unknown_keys_per_minute: limits.unknownKeysPerMinute,
     rate_limit_headers: limits.rateLimitHeaders,
     glossary_bytes: limits.glossaryBytes,
+    tags: limits.tags,
   };
 }
 

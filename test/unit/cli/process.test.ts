@@ -137,6 +137,7 @@ describe('config check', () => {
         unknown_keys_per_minute: 0,
         rate_limit_headers: false,
         glossary_bytes: 16_777_216,
+        tags: 1000,
       },
       warnings: [],
     };
