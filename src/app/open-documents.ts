@@ -27,6 +27,7 @@ import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
 import type { ChainParts } from './chain.ts';
+import type { Opened } from './opened.ts';
 
 /** `undefined` everywhere if documents are not configured. */
 export interface OpenDocuments {
@@ -40,12 +41,8 @@ export interface OpenDocuments {
 
 /** Rejects with a `ConfigError`. */
 export async function openDocuments(
-  config: Config,
-  { records }: Pick<Store, 'records'>,
-  nowMs: () => number,
+  { config, store, nowMs, output: { log }, down }: Opened,
   env: Environment,
-  /** Gets where a bug showed in the thread that reads and builds files, in words for a log. */
-  onFault: (words: string) => void,
 ): Promise<OpenDocuments | undefined> {
   const secret = documentsSecret(config, env);
   if (config.documents === undefined || secret === undefined) return undefined;
@@ -53,8 +50,9 @@ export async function openDocuments(
   const kept = folder === undefined ? undefined : await openFolder(folder);
   // Imported late, because most gateways have no documents.
   const { createDocumentFormats } = await import('../documents/create-document-formats.ts');
-  const formats = createDocumentFormats({ onFault });
-  const documents = new RecordDocuments(records, nowMs, kept);
+  const formats = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
+  down.add('formats of documents', () => formats.close());
+  const documents = new RecordDocuments(store.records, nowMs, kept);
   return { documents, formats, sealer: new DocumentSealer(secret), transfers: new LimitedTransfers(), nowMs };
 }
 

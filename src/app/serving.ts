@@ -116,11 +116,7 @@ export async function openServing(
   onNewStore?: OnNewStore,
 ): Promise<Serving> {
   const opened = await openParts(config, output, down, role, onNewStore);
-  const documents = await openDocuments(opened.config, opened.store, opened.nowMs, process.env, (bug) =>
-    opened.output.log.error('a document could not be read or built', { reason: bug }),
-  );
-  if (documents !== undefined) down.add('formats of documents', () => documents.formats.close());
-  const serving = new OpenServing(opened, documents);
+  const serving = new OpenServing(opened, await openDocuments(opened, process.env));
   // Before the gateway reports that it is ready, so that a command run then finds its plans in the store.
   await serving.leavePlans();
   return serving;
