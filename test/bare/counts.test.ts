@@ -21,8 +21,12 @@ test.each([
   expect(countsOf({ status, output })).toEqual(counts);
 });
 
-test('what failed is named once, each with its error', () => {
-  const output =
-    '\x1b[31m FAIL \x1b[39m test/a.test.ts > it\nAssertionError: no\n at x\n FAIL  test/a.test.ts > it\nAssertionError: no\n✓ FAILING\n';
-  expect(failuresOf({ output })).toEqual(['FAIL  test/a.test.ts > it AssertionError: no']);
+test('what failed is named once, each with the whole of its error', () => {
+  const failure =
+    'test:bare | FAIL  test/a.test.ts > it\ntest:bare | Error: it said: 1\ntest:bare | 2\ntest:bare |  ❯ test/a.test.ts:1:2\n';
+  const output = `${failure}\x1b[31m FAIL \x1b[39m test/b.test.ts\nError: no\n\n${failure}✓ FAILING\n`;
+  expect(failuresOf({ output })).toEqual([
+    'test:bare | FAIL  test/a.test.ts > it test:bare | Error: it said: 1 test:bare | 2',
+    'FAIL  test/b.test.ts Error: no',
+  ]);
 });

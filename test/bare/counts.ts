@@ -7,6 +7,8 @@ export interface Counts {
   readonly failed: number;
 }
 
+const ERROR_LINES_MAX = 20;
+
 /** By its own last line, by vitest's, or as one; a status that fails without a failed test is one failure. */
 export function countsOf({ status, output }: Ran): Counts {
   const lines = stripVTControlCharacters(output)
@@ -17,11 +19,20 @@ export function countsOf({ status, output }: Ran): Counts {
   return { passed: counts.passed, failed: unsaid ? 1 : counts.failed };
 }
 
-/** What failed, by the names that vitest prints, each with the line that follows: the error. */
+/** What failed, by the names that vitest prints, each with the error, which may have several lines: a program's last words are in the last. */
 export function failuresOf({ output }: Pick<Ran, 'output'>): readonly string[] {
-  const lines = stripVTControlCharacters(output).split('\n');
-  const named = lines.flatMap((line, i) => (/(^|[| ])FAIL /.test(line) ? [`${line.trim()} ${lines[i + 1]?.trim() ?? ''}`] : []));
+  const lines = stripVTControlCharacters(output)
+    .split('\n')
+    .map((line) => line.trim());
+  const named = lines.flatMap((line, i) => (/(^|[| ])FAIL /.test(line) ? [[line, ...errorAfter(lines, i)].join(' ')] : []));
   return [...new Set(named)];
+}
+
+/** Up to the place in the code, which vitest marks, or the end of the paragraph. */
+function errorAfter(lines: readonly string[], index: number): readonly string[] {
+  const rest = lines.slice(index + 1, index + 1 + ERROR_LINES_MAX);
+  const end = rest.findIndex((line) => /^(.*\|\s*)?(❯|$)/.test(line));
+  return end === -1 ? rest : rest.slice(0, end);
 }
 
 /** `N passed, N failed`. */

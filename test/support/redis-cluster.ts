@@ -42,8 +42,6 @@ export interface RedisClusterOptions {
 const SLOTS = 16_384;
 const WAIT_MS_MAX = 30_000;
 const LOOK_EVERY_MS = 20;
-/** A node's bus listens 10,000 above its port. */
-const PORT_MAX = 55_535;
 
 /** Resolves when every node agrees on the slots and every replica has its master's data. */
 export async function startRedisCluster(options: RedisClusterOptions = {}): Promise<RedisCluster> {
@@ -64,8 +62,7 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
 async function startNode({ nodeTimeoutMs = 1000, args = [] }: RedisClusterOptions): Promise<ClusterNode> {
   // Every node syncs a change of the cluster to disk before it goes on, and a busy disk would look like an outage.
   const directory = await memoryFolder('lingate-cluster-');
-  let port = await freePort();
-  while (port > PORT_MAX) port = await freePort();
+  const port = await freePort();
   const settings = [
     `--port ${port} --dir ${directory} --cluster-enabled yes --cluster-announce-ip 127.0.0.1`,
     `--cluster-node-timeout ${nodeTimeoutMs} --cluster-require-full-coverage no`,
