@@ -232,10 +232,10 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
 
   it.team('a tag that gets settings again has none of what its requests held before', async (team) => {
     await set(team, { characters: 100 });
+    await team.kinds(TOUCH_TAG, TOUCH_TAG, TOUCH_TAG);
     const before = await team.reserve(60, TAG);
     expect(answered(await subject.store.tagSettings.remove(team.teamId, 'acme'))).toBe(true);
     expect((await team.admit({ characters: 90, ...TAG })).kind).toBe('admitted');
-    subject.clock.step(1);
     await set(team, { characters: 100 });
     expect(await used(team)).toBe(0);
     await team.reserve(70, TAG);
