@@ -119,7 +119,7 @@ async function create(x: Exchange, form: UploadForm, options: CreateDocumentOpti
       address: x.get(clientAddressSlot),
       tag: x.get(requestTagSlot),
       fileName,
-      format: judged.format,
+      format: options.formats.formatOf(fileName)!.name,
       bytes: bytes.length,
       sourceLang,
       targetLang,
@@ -143,14 +143,12 @@ async function create(x: Exchange, form: UploadForm, options: CreateDocumentOpti
   return json(JSON.stringify(body), 202, [['Location', `/v1/documents/${documentId}`]]);
 }
 
-type JudgedUpload = TranslateRequest & { readonly format: string };
-
 /** What is wrong with the parameters or the file, or what the parameters mean. */
 async function judge(
   x: Exchange,
   { fields, fileName, bytes }: UploadForm,
   { offers, formats, glossaries }: CreateDocumentOptions,
-): Promise<JudgedUpload | Refusal> {
+): Promise<TranslateRequest | Refusal> {
   const offer = offerFor(x, offers.current);
   const judged = judgeTranslateBody({ text: SOME_TEXT, ...fields }, offer.languages, offer);
   if (judged.kind === 'invalid') return judged.refusal;
@@ -162,12 +160,11 @@ async function judge(
   const fault = formats.firstLook(format, bytes);
   if (fault !== undefined) return refuse('validation_error', `file: ${fault}`);
   const { glossaryId, options } = judged.request;
-  const upload = { ...judged.request, format: format.name };
-  if (glossaryId === undefined) return upload;
+  if (glossaryId === undefined) return judged.request;
   const reference = { glossaryId, sourceLang: options.sourceLang!, targetLang: options.targetLang };
   const found = await glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, undefined);
   if (isUnavailable(found)) return STORE_UNAVAILABLE;
-  return found === undefined ? NO_SUCH_GLOSSARY : upload;
+  return found === undefined ? NO_SUCH_GLOSSARY : judged.request;
 }
 
 function tooMany(limit: number): Refusal {
