@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 139],
-    ['team show TEAM', 139],
-    ['key create --team TEAM --mode live', 139],
-    ['key list --team TEAM', 139],
-    ['usage TEAM', 140],
+    ['team list', 141],
+    ['team show TEAM', 143],
+    ['key create --team TEAM --mode live', 142],
+    ['key list --team TEAM', 142],
+    ['usage TEAM', 141],
     ['config check --offline', 112],
     ['routes', 61],
     ['openapi', 80],
