@@ -92,7 +92,7 @@ export class SqliteEvents implements HistoryHooks {
     const startMs = windowed.tell(key, tag, refusal);
     const { window } = refusal;
     if (startMs === undefined || window === undefined) return;
-    const named = whose(refusal.of, key, tag);
+    const named = namedBy(refusal.of, key, tag);
     const facts = { kind: 'limit_reached', code: refusal.kind, window, ...named, ...required(characters) } as const;
     const of = named.tag === undefined ? (named.keyId ?? team.teamId) : eventIds.ofTag(team.teamId, named.tag);
     this.keep(eventIds.windowLimit(of, window.per, startMs), team.teamId, nowMs, { ...facts, usage: this.#usageNow(team, nowMs) });
@@ -223,7 +223,7 @@ export class SqliteEvents implements HistoryHooks {
 }
 
 /** Whose limit refused a request, as events name it. */
-function whose(of: QuotaExceeded['of'], key: KeyAccount, tag: TagAccount | undefined): { readonly keyId?: string; readonly tag?: string } {
+function namedBy(of: QuotaExceeded['of'], key: KeyAccount, tag: TagAccount | undefined): { readonly keyId?: string; readonly tag?: string } {
   if (of === 'tag' && tag !== undefined) return { tag: tag.name };
   return of === 'key' ? { keyId: key.keyId } : {};
 }
