@@ -223,7 +223,11 @@ export class SqliteEvents implements HistoryHooks {
 }
 
 /** Whose limit refused a request, as events name it. */
-function namedBy(of: QuotaExceeded['of'], key: KeyAccount, tag: TagAccount | undefined): { readonly keyId?: string; readonly tag?: string } {
+function namedBy(
+  of: QuotaExceeded['of'],
+  key: KeyAccount,
+  tag: TagAccount | undefined,
+): { readonly keyId?: string; readonly tag?: string } {
   if (of === 'tag' && tag !== undefined) return { tag: tag.name };
   return of === 'key' ? { keyId: key.keyId } : {};
 }
