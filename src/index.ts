@@ -129,6 +129,7 @@ export type {
   NewGlossary,
 } from './ports/glossary-store.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
+export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
@@ -155,6 +156,8 @@ export type { IdempotencyRecords } from './ports/idempotency-records.ts';
 export type { EngineUse, EngineUsed, SentCharacters } from './ports/engine-use.ts';
 export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { TagDay, TagHistory } from './ports/tag-history.ts';
+export type { SetTag, TagChanged, TagRegistry } from './ports/tag-registry.ts';
+export type { TagSettings, TagUse } from './domain/tag-settings.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/team-registry.ts';

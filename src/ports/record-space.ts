@@ -34,6 +34,10 @@ export type RecordTable =
   | 'tag_counts'
   /** By tag, the days before: `DAY:CHARACTERS:REQUESTS`, separated by spaces; a day that was counted again has more than one. */
   | 'tag_days'
+  /** By tag, its settings (stores/records/tag-uses.ts). Admissions read it. */
+  | 'tag_limits'
+  /** By tag with settings, what is used of them, which admissions and settlements write. The rules are those of `TagUses`. */
+  | 'tag_uses'
   /** Documents of a team; shared: their queue, and the bytes of all (stores/records/record-documents.ts). */
   | 'documents'
   /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
@@ -80,6 +84,16 @@ export interface GroupHead {
   readonly nowMs: number;
   /** `undefined` for the shared records. */
   readonly limits: TeamLimits | undefined;
+  /** The team's; `undefined` for the shared records. */
+  readonly period: GroupPeriod | undefined;
+}
+
+/** The current period, even if it has ended: the next operation begins the one that contains the moment. */
+export interface GroupPeriod {
+  /** Each period of a team has the next one (`PeriodUse`). */
+  readonly number: number;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 /** A text too large for a record: pieces that are written before a record refers to them, and never changed. */

@@ -1,6 +1,6 @@
 // The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result.
 import { refuse } from '../core/problem.ts';
-import { keyRevoked } from '../domain/refusals.ts';
+import { keyRevoked, TAG_DISABLED } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -171,6 +171,8 @@ function failureOf(admission: Exclude<Admission, { readonly kind: 'admitted' | '
     case 'scope_missing':
     case 'scope_wanted':
       return { code: 'forbidden', detail: "The key's scopes no longer cover documents." };
+    case 'tag_disabled':
+      return { code: 'forbidden', detail: TAG_DISABLED.problem.detail };
     case 'key_unknown':
     case 'address_wanted':
     case 'address_refused':

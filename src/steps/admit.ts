@@ -20,7 +20,6 @@ import {
   planSlot,
   requestStatsSlot,
   requestTagSlot,
-  tagSlot,
   traceSlot,
 } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
@@ -32,14 +31,16 @@ import {
   rateLimitHeaders,
   scopeMissing,
   STORE_UNAVAILABLE,
+  TAG_DISABLED,
   tooManyRequests,
   UNKNOWN_KEY,
 } from '../domain/refusals.ts';
 import { CLOSED } from '../domain/scopes.ts';
 import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
-import { readTag, TAG_FAULT, TAG_FIELD, TAG_HEADER } from '../domain/request-tag.ts';
+import { TAG_HEADER } from '../domain/request-tag.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { quotaKind } from '../domain/limits.ts';
+import { sentTag } from '../domain/sent-tag.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
@@ -96,7 +97,9 @@ export function admitStep(options: AdmitOptions): BodyStep {
       const owner = x.get(keyOwnerSlot);
       if (owner === undefined) return undefined;
       readWanted(x, owner, client);
-      const refused = full.refusal({ keyId: owner.keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) });
+      const tag = tagOf(x, options.tagsMax);
+      const carried = { address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) };
+      const refused = full.refusal({ keyId: owner.keyId, ...carried, tag: tag !== undefined && 'name' in tag ? tag : undefined });
       if (refused === undefined) return undefined;
       options.onAdmission(refused, owner.teamId);
       return tooManyRequests(x, refused, options.rateLimitHeaders);
@@ -226,13 +229,8 @@ function conclude(x: Exchange, asking: PendingAdmission): StepResult {
 
 /** A refusal if it is none. */
 function tagOf(x: Exchange, distinctMax: number): RequestTag | Refusal | undefined {
-  const own = x.head.headers[TAG_HEADER];
-  // An empty field is none.
-  const sent = own === undefined || own.trim() === '' ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
-  if (sent === undefined) return undefined;
-  const name = readTag(sent.text);
-  if (name === null) return refuse('validation_error', `${sent.field}: ${TAG_FAULT}.`);
-  return name === undefined ? undefined : { name, distinctMax };
+  const name = sentTag(x);
+  return typeof name === 'string' ? { name, distinctMax } : name;
 }
 
 /** Stores the plan and judges the request again with it. */
@@ -282,6 +280,8 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
     case 'scope_wanted':
     case 'scope_missing':
       return scopeMissing(x.route.scope ?? CLOSED);
+    case 'tag_disabled':
+      return TAG_DISABLED;
     case 'repeated':
       return STORE_UNAVAILABLE;
     case 'rate_limited':
@@ -305,7 +305,7 @@ function refusalOf(x: Exchange, admission: Refused, { charge, options }: Pending
   }
 }
 
-const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', test_keys: "the team's test keys" } as const;
+const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', tag: 'requests with this tag', test_keys: "the team's test keys" } as const;
 
 function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of, window }: QuotaExceeded): Outcome {
   const whose = WHOSE_CHARACTERS[of ?? 'team'];

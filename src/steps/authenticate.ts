@@ -18,10 +18,14 @@ import {
   keyRevoked,
   scopeMissing,
   STORE_UNAVAILABLE,
+  TAG_DISABLED,
   tooManyRequests,
   UNKNOWN_KEY,
 } from '../domain/refusals.ts';
+import { TAG_HEADER } from '../domain/request-tag.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
 import { CLOSED } from '../domain/scopes.ts';
+import { sentTag } from '../domain/sent-tag.ts';
 import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
@@ -142,7 +146,7 @@ function authentication(name: string, options: AuthenticateOptions): CallerStep 
   return {
     kind: 'caller',
     name,
-    headers: client.fields,
+    headers: [...client.fields, TAG_HEADER],
     run(x) {
       if (x.get(keyOwnerSlot) !== undefined) return x.longBody ? check(x, options) : undefined;
       // Either a later step takes the key from the body, or every step that needs an owner reports that there is none.
@@ -178,10 +182,16 @@ function check(x: Exchange, options: AuthenticateOptions): StepResult {
   const owner = x.need(keyOwnerSlot);
   const { teamId, keyId } = owner;
   readWanted(x, owner, options.client);
-  const refused = options.full.refusal({ keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) });
+  const refused = options.full.refusal({ keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot), tag: tagOf(x) });
   if (refused === undefined) return ask(x, options);
   options.onRefused(refused, teamId);
   return tooManyRequests(x, refused, options.rateLimitHeaders);
+}
+
+/** As far as it is known before the body; what is none is told with the faults of the body. */
+function tagOf(x: Exchange): RequestTag | undefined {
+  const name = sentTag(x);
+  return typeof name === 'string' ? { name, distinctMax: 0 } : undefined;
 }
 
 function ask(x: Exchange, options: AuthenticateOptions): StepResult {
@@ -195,6 +205,7 @@ class PendingCheck implements AskedCheck {
   readonly keyId: string;
   readonly address: string | undefined;
   readonly scope: string | undefined;
+  readonly tag: RequestTag | undefined;
   readonly options: AuthenticateOptions;
   readonly startedAtMs: number;
   checked: CheckedCaller | undefined = undefined;
@@ -207,6 +218,7 @@ class PendingCheck implements AskedCheck {
     this.keyId = keyId;
     this.address = x.get(clientAddressSlot);
     this.scope = x.get(neededScopeSlot);
+    this.tag = tagOf(x);
     this.options = options;
     this.startedAtMs = startedAtMs;
     this.#x = x;
@@ -249,6 +261,8 @@ function conclude(x: Exchange, asking: PendingCheck): StepResult {
     case 'scope_wanted':
     case 'scope_missing':
       return scopeMissing(x.route.scope ?? CLOSED);
+    case 'tag_disabled':
+      return TAG_DISABLED;
     case 'rate_limited':
       options.full.note(asking, checked, asking.startedAtMs);
       return tooManyRequests(x, checked, options.rateLimitHeaders);

@@ -67,7 +67,7 @@ export function repairOf(
         heldCharacters: key.heldCharacters === undefined ? undefined : sumOf(open.filter(({ keyId }) => keyId === key.keyId)),
       })),
       days,
-      tags: tagsUntil(contents.tags, dayOf(nowMs)),
+      tags: tagsUntil(contents.tags, dayOf(nowMs), period.number),
       dayDone: Math.min(contents.dayDone, dayOf(nowMs) - 1),
       periods: contents.periods.filter(({ number }) => number < period.number),
       toldPercents: [...contents.toldPercents.filter(({ number }) => number < period.number), ...told],

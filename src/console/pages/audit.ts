@@ -83,6 +83,8 @@ const ACTION_LABELS: Readonly<Record<AuditAction, string>> = {
   createKey: 'key created',
   updateKey: 'key changed',
   revokeKey: 'key revoked',
+  setTag: 'limits of a tag set',
+  deleteTag: 'limits of a tag removed',
   deleteGlossary: 'glossary deleted',
   clearMemory: 'memory cleared',
   acceptClock: 'clock accepted',

@@ -1,8 +1,8 @@
 // The tables of the record space, for stores that go through all of them.
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 
-/** Written by the ledger (ports/record-space.ts). */
-export const TAG_TABLES = ['tag_counts', 'tag_days'] as const satisfies readonly RecordTable[];
+/** Read and written by the ledger (ports/record-space.ts). */
+export const TAG_TABLES = ['tag_counts', 'tag_days', 'tag_limits', 'tag_uses'] as const satisfies readonly RecordTable[];
 export type TagTable = (typeof TAG_TABLES)[number];
 const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals', 'documents', ...TAG_TABLES] as const satisfies readonly RecordTable[];
 const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true, documents_by_due: true };

@@ -18,6 +18,7 @@ import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { tableKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import { ROWS } from './row-formats.ts';
 import { readPlan } from './team-layout.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
@@ -135,13 +136,14 @@ export class RedisRecords implements RecordSpace {
 
   async #head(teamId: string): Promise<GroupHead | undefined> {
     const { link } = this.#parts;
-    if (teamId === SHARED_RECORDS) return { nowMs: await link.now(), limits: undefined };
+    if (teamId === SHARED_RECORDS) return { nowMs: await link.now(), limits: undefined, period: undefined };
     const [nowMs, [plan, currency, period, books]] = await Promise.all([
       link.now(),
       link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, 'p', 'currency', 'period', 'b')),
     ]);
     if (!plan || !books) return undefined;
-    return { nowMs, limits: { ...readPlan(plan), currency: String(currency), period: String(period) } };
+    const { number, startMs, endMs } = ROWS.BOOKS.read(books);
+    return { nowMs, limits: { ...readPlan(plan), currency: String(currency), period: String(period) }, period: { number, startMs, endMs } };
   }
 
   async #values(teamId: string, names: readonly RecordName[]): Promise<Values> {

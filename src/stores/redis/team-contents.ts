@@ -37,6 +37,8 @@ export const RAW_PARTS = [
   'refusals',
   'tag_counts',
   'tag_days',
+  'tag_limits',
+  'tag_uses',
   'documents',
   'blobs',
 ] as const;

@@ -7,7 +7,7 @@ import { countTag, readTagCount, readTagDays, tagDaysSince, tagsUntil } from '..
 import type { TagTable } from '../../../../src/stores/records/record-tables.ts';
 
 function tables() {
-  const of: Record<TagTable, Record<string, string>> = { tag_counts: {}, tag_days: {} };
+  const of: Record<TagTable, Record<string, string>> = { tag_counts: {}, tag_days: {}, tag_limits: {}, tag_uses: {} };
   const records = {
     get: (table: TagTable, tag: string) => of[table][tag],
     put: (table: TagTable, tag: string, value: string) => void (of[table][tag] = value),
@@ -57,7 +57,7 @@ describe('a charge', () => {
         };
         expect(sum(of)).toEqual([all.reduce((total, { characters }) => total + characters, 0), all.length]);
         expect(Object.keys(of.tag_counts).filter((tag) => tag !== FURTHER_TAGS).length).toBeLessThanOrEqual(most);
-        const until = tagsUntil(of, today) as typeof of;
+        const until = tagsUntil(of, today, 1) as typeof of;
         expect(sum(until)).toEqual(sum(of));
         for (const tag of Object.keys(until.tag_counts)) for (const { day } of daysOf(until, tag)) expect(day).toBeLessThanOrEqual(today);
       }),
