@@ -37,15 +37,25 @@ const NO_PATH = refuse('not_found', 'The admin API has no such path.');
 const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefined ? [] : [[id, Compile(withoutLimits(body))] as const])));
 
 /** `path` is without the prefix. */
-export function match(method: string, path: string): { readonly route: AdminRoute; readonly parameter: string } | Refusal {
-  const found = matchRoute(ADMIN_ROUTES, method, path, { segment: /^[A-Za-z0-9_-]+$/, what: 'path', methodsOf: (route) => [route.method] });
-  if (found === undefined) return NO_PATH;
-  return 'kind' in found ? found : { route: found.route, parameter: Object.values(found.parameters)[0] ?? '' };
+export function match(method: string, path: string): MatchedRoute<AdminRoute> | Refusal {
+  const matching = { segment: segmentOf, what: 'path', methodsOf: ({ method: own }: AdminRoute) => [own] } as const;
+  return matchRoute(ADMIN_ROUTES, method, path, matching) ?? NO_PATH;
+}
+
+/** A tag may be anything printable, percent-encoded; its handler judges it. */
+function segmentOf(name: string): RegExp {
+  return name === 'tag' ? /^[!-~]+$/ : /^[A-Za-z0-9_-]+$/;
+}
+
+/** The variable segments of the path are as they were sent, by their names. */
+export interface MatchedRoute<Route> {
+  readonly route: Route;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 interface Matching<Route> {
-  /** What a variable segment may be. */
-  readonly segment: RegExp;
+  /** What the variable segment of this name may be. */
+  readonly segment: (name: string) => RegExp;
   readonly what: 'path' | 'page';
   readonly methodsOf: (route: Route) => readonly string[];
 }
@@ -56,7 +66,7 @@ export function matchRoute<Route extends { readonly path: string }>(
   method: string,
   path: string,
   { segment, what, methodsOf }: Matching<Route>,
-): { readonly route: Route; readonly parameters: Readonly<Record<string, string>> } | Refusal | undefined {
+): MatchedRoute<Route> | Refusal | undefined {
   const matching = routes.flatMap((route) => {
     const parameters = parametersOf(route.path, path, segment);
     return parameters === undefined ? [] : [{ route, parameters }];
@@ -68,7 +78,7 @@ export function matchRoute<Route extends { readonly path: string }>(
 }
 
 /** The variable segments of a path, as they were sent, by their names in the pattern; `undefined` if the path does not match. */
-function parametersOf(pattern: string, path: string, allowed: RegExp): Record<string, string> | undefined {
+function parametersOf(pattern: string, path: string, allowed: (name: string) => RegExp): Record<string, string> | undefined {
   const wanted = pattern.split('/');
   const given = path.split('/');
   if (wanted.length !== given.length) return undefined;
@@ -76,7 +86,7 @@ function parametersOf(pattern: string, path: string, allowed: RegExp): Record<st
   for (const [index, part] of wanted.entries()) {
     const segment = given[index]!;
     const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name === undefined ? part !== segment : !allowed.test(segment)) return undefined;
+    if (name === undefined ? part !== segment : !allowed(name).test(segment)) return undefined;
     if (name !== undefined) parameters[name] = segment;
   }
   return parameters;
