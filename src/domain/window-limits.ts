@@ -39,6 +39,11 @@ export function tagSubject(tag: string): WindowSubject {
   return `tag:${tag}`;
 }
 
+/** `undefined` for another subject. */
+export function tagOfSubject(subject: WindowSubject): string | undefined {
+  return subject.startsWith('tag:') ? subject.slice('tag:'.length) : undefined;
+}
+
 /** In place of a list of limits: none. */
 export const NO_WINDOWS = '';
 

@@ -35,6 +35,8 @@ export type LimitReached = {
   readonly kind: 'limit_reached';
   /** The key whose own limit it was; absent for the team's. */
   readonly keyId?: string | undefined;
+  /** The tag whose settings have the limit. */
+  readonly tag?: string | undefined;
   /** Whether it was the plan's allowance for test keys. */
   readonly testKeys?: true;
   readonly usage: Usage;
