@@ -194,7 +194,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await expectSound();
     await operator.open(`/console/teams/${team.teamId}/tag?tag=${TAG}`);
     await operator.fill('Characters per period', 'many');
-    await operator.fill('Limits by time', 'requests=5/year');
+    await operator.fill('Requests per second', 'many');
     await operator.press('Save');
     await expectSound();
     await operator.open(`/console/teams/${prepaid.teamId}`);
