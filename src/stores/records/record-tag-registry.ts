@@ -1,6 +1,6 @@
 // Tags with settings over a record space: admissions read the settings, and count what is used in a record beside them.
 import { tagDifference } from '../../domain/audit-entry.ts';
-import type { Audited } from '../../domain/audit-entry.ts';
+import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
 import { dayOf } from '../../domain/period.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -21,27 +21,51 @@ export class RecordTagRegistry implements TagRegistry {
     this.#space = space;
   }
 
+  /** What requests write meanwhile is only read for a tag that has no settings yet: a change of others must not wait for a calm moment. */
   async set(teamId: string, tag: string, settings: TagSettings, most: number, by?: Audited): Promise<TagChanged | StoreUnavailable> {
-    const names = [limitsName(tag), TOTALS, usesName(tag), { table: 'tag_counts', id: tag }, { table: 'tag_days', id: tag }] as const;
-    const value = writtenTagSettings(settings);
-    const changed = await this.#space.change<TagChanged>(teamId, names, ([known, total = '0', uses, count, days], head) => {
-      if (known === undefined && Number(total) >= most) return { result: { kind: 'limit_reached', most } };
-      const { period, nowMs } = ofTeam(head);
-      const isNew = known === undefined || uses === undefined;
-      const kept = isNew ? firstTagUses(period.number, chargedSince(dayOf(period.startMs), count, days), nowMs) : uses;
-      const result = { kind: 'set', tag: setTag(tag, value, kept, head) } as const;
-      const difference = tagDifference(tag, known === undefined ? undefined : readTagSettings(known), settings);
-      if (difference === undefined) return { result };
-      const put = [{ ...limitsName(tag), value }];
-      return {
-        result,
-        put: [...put, ...(isNew ? [{ ...usesName(tag), value: kept }] : []), ...(known === undefined ? tagTotals(Number(total) + 1) : [])],
-        ...(by === undefined ? {} : { audit: { by, ...difference } }),
-      };
-    });
-    return changed ?? { kind: 'team_unknown' };
+    const known = await this.#change(teamId, tag, settings, by);
+    if (isUnavailable(known)) return known;
+    const changed = known ? 'set' : await this.#add(teamId, tag, settings, most, by);
+    if (isUnavailable(changed)) return changed;
+    if (changed === 'limit_reached') return { kind: 'limit_reached', most };
+    const found = changed === 'set' ? await this.find(teamId, tag) : undefined;
+    if (isUnavailable(found)) return found;
+    // Without it, the team or the settings have been deleted meanwhile.
+    return found === undefined ? { kind: 'team_unknown' } : { kind: 'set', tag: found };
   }
 
+  /** False if the tag has no settings, or there is no such team. */
+  async #change(teamId: string, tag: string, settings: TagSettings, by: Audited | undefined): Promise<boolean | StoreUnavailable> {
+    const changed = await this.#space.change<boolean>(teamId, [limitsName(tag)], ([known]) => {
+      const difference = known === undefined ? undefined : tagDifference(tag, readTagSettings(known), settings);
+      if (difference === undefined) return { result: known !== undefined };
+      return { result: true, put: [{ ...limitsName(tag), value: writtenTagSettings(settings) }], ...audited(by, difference) };
+    });
+    return changed ?? false;
+  }
+
+  #add(
+    teamId: string,
+    tag: string,
+    settings: TagSettings,
+    most: number,
+    by: Audited | undefined,
+  ): Promise<'set' | 'limit_reached' | undefined | StoreUnavailable> {
+    const names = [limitsName(tag), TOTALS, usesName(tag), { table: 'tag_counts', id: tag }, { table: 'tag_days', id: tag }] as const;
+    return this.#space.change<'set' | 'limit_reached'>(teamId, names, ([known, total = '0', left, count, days], head) => {
+      if (known === undefined && Number(total) >= most) return { result: 'limit_reached' };
+      const { period, nowMs } = ofTeam(head);
+      const characters = chargedSince(dayOf(period.startMs), count, days);
+      const limits = { ...limitsName(tag), value: writtenTagSettings(settings) };
+      const uses = { ...usesName(tag), value: firstTagUses(period.number, characters, nowMs, left) };
+      const difference = tagDifference(tag, known === undefined ? undefined : readTagSettings(known), settings);
+      if (difference === undefined) return { result: 'set' };
+      const added = known === undefined ? [uses, ...tagTotals(Number(total) + 1)] : [];
+      return { result: 'set', put: [limits, ...added], ...audited(by, difference) };
+    });
+  }
+
+  /** What is used stays until the next day, so that what open reservations hold is not taken from what is counted anew. */
   async remove(teamId: string, tag: string, by?: Audited): Promise<boolean | StoreUnavailable> {
     const removed = await this.#space.change<boolean>(teamId, [limitsName(tag), TOTALS], ([known, total = '0']) => {
       if (known === undefined) return { result: false };
@@ -49,8 +73,8 @@ export class RecordTagRegistry implements TagRegistry {
       return {
         result: true,
         put: tagTotals(Number(total) - 1),
-        remove: [limitsName(tag), usesName(tag), ...(Number(total) <= 1 ? [TOTALS] : [])],
-        ...(by === undefined ? {} : { audit: { by, ...difference } }),
+        remove: [limitsName(tag), ...(Number(total) <= 1 ? [TOTALS] : [])],
+        ...audited(by, difference),
       };
     });
     return removed ?? false;
@@ -85,6 +109,10 @@ function setTag(tag: string, text: string, uses: string | undefined, head: Group
   // The next operation begins the period that contains this moment.
   const number = nowMs < period.endMs ? period.number : period.number + 1;
   return { tag, settings, use: new TagUses(uses, number, nowMs).use(settings, nowMs) };
+}
+
+function audited(by: Audited | undefined, difference: AuditDifference): { readonly audit?: { readonly by: Audited } & AuditDifference } {
+  return by === undefined ? {} : { audit: { by, ...difference } };
 }
 
 function chargedSince(first: number, count: string | undefined, days: string | undefined): number {

@@ -57,8 +57,7 @@ export class TagUses {
   #slots: Slots[] = [];
 
   /**
-   * `text`: the record; without one nothing was counted since the tag got settings, and tickets begin with the time, so that they are
-   * greater than those of an earlier record.
+   * `text`: the record; without one nothing was counted since the tag got settings, and tickets begin with the time.
    */
   constructor(text: string | undefined, periodNumber: number, nowMs: number) {
     const [, tickets, number, from, characters, told, newest, low, , slots = '-', windows = ''] = text === undefined ? [] : matched(text);
@@ -129,11 +128,24 @@ export class TagUses {
   }
 }
 
-/** Of a tag whose settings are new: `characters` were charged to it in this period of the team. */
-export function firstTagUses(periodNumber: number, characters: number, nowMs: number): string {
-  const uses = new TagUses(undefined, periodNumber, nowMs);
+/**
+ * Of a tag whose settings are new: `characters` were charged to it in this period of the team. `left`: what is left of earlier settings;
+ * tickets are greater than all that its reservations may still have.
+ */
+export function firstTagUses(periodNumber: number, characters: number, nowMs: number, left: string | undefined): string {
+  const tickets = left === undefined ? 0 : ticketsOf(left);
+  const uses = new TagUses(undefined, periodNumber, Math.max(nowMs, tickets));
   uses.period.characters = characters;
   return uses.written();
+}
+
+function ticketsOf(text: string): number {
+  return Number.parseInt(text, 10);
+}
+
+/** Whether what is left of settings that were removed can go: a reservation that is made later has a greater ticket. */
+export function isLeftBehind(text: string, nowMs: number): boolean {
+  return ticketsOf(text) <= nowMs;
 }
 
 /** What is used in a later period is used in this one. */

@@ -31,6 +31,7 @@ export const CONSTANTS: Readonly<Record<string, string | number>> = {
   PLAN_NUMBERS: `{ ${PLAN_NUMBERS.join(', ')} }`,
   TEAM_WINDOWS: firstWindow('team'),
   KEY_WINDOWS: firstWindow('key'),
+  TAG_WINDOWS: firstWindow('tag'),
   FURTHER_TAGS: `'${FURTHER_TAGS}'`,
   RECORD_TABLES: `{ ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`,
 };

@@ -15,6 +15,18 @@ local function prepared_key(team, id)
   return beside(team, 'prepared:' .. id)
 end
 
+-- Tables that admissions only read if the team has such a field, which is how many records there are.
+local FIELDS = { tag_limits = 'g' }
+
+local function count_records(team, name)
+  local count = FIELDS[name] and call('HLEN', beside(team, name))
+  if count == 0 then
+    call('HDEL', team, FIELDS[name])
+  elseif count then
+    call('HSET', team, FIELDS[name], count)
+  end
+end
+
 -- By word: the number of its arguments; `holds`, whether the team is such that the step can be made, which also fails for data of
 -- the wrong type; and `make`. All are checked before the first is made.
 local STEPS = {
@@ -45,6 +57,7 @@ local STEPS = {
     end,
     make = function(team, name, id, value)
       call('HSET', beside(team, name), id, value)
+      count_records(team, name)
     end,
   },
   remove = {
@@ -54,6 +67,7 @@ local STEPS = {
     end,
     make = function(team, name, id)
       call('HDEL', beside(team, name), id)
+      count_records(team, name)
     end,
   },
   -- An id of an index, which is a sorted set whose members all have score 0.

@@ -1,13 +1,16 @@
--- Limits by minute, hour, day, week and month, in UTC, of the open account's subjects: the team, and each key that has such limits.
+-- Limits by minute, hour, day, week and month, in UTC, of the open account's subjects: the team, each key that has such limits, and
+-- tags with settings, whose counts tag_limits.lua reads and writes.
 -- The rules are those of domain/window-counts.ts; windows are numbered from the shortest. A subject's limits are a list of
 -- { window, requests, characters }, 0 for none (plan.lua). What it has used is read when it is first needed, from its field of the
 -- team: `tickets`, and by number each window with `starts`, `ends`, `from`, `requests`, `characters`, `told`. The account's are in
 -- `rare.windows`, by field.
 --@ uses constants: WINDOW_TICKETS, WINDOW_TICKETS_BYTES, WINDOW_COUNT, WINDOW_COUNT_BYTES, TICKETS, TEAM_WINDOWS, KEY_WINDOWS
+--@ uses constants: TAG_WINDOWS
 --@ uses shared: call, floor, max, min, pack, parse, now_past
 --@ uses layout: DAY_MS, OPEN_KEY, open_key
 --@ uses outbox: events
 --@ uses state: now, team_key, plan, rarely
+--@ uses tag_limits: tagging
 --@ gives windows
 
 local windows = {}
@@ -76,6 +79,10 @@ do
     end
     if not result and guard and guard.windows then
       result = work(guard.windows, counts_of(KEY .. key_id), KEY_WINDOWS, key_id, ...)
+    end
+    local tag = tagging.current
+    if not result and tag then
+      result = work(tag.settings.windows, tag.counts, TAG_WINDOWS, nil, ...)
     end
     return result
   end
@@ -194,7 +201,9 @@ do
         one.characters = one.characters + characters
       end
     end
-    tickets[key_id and 2 or 1] = counts.tickets
+    if not counts.tag then
+      tickets[key_id and 2 or 1] = counts.tickets
+    end
   end
 
   -- Counts the characters that the request counted last reserves. Returns its tickets, which are part of its record.
@@ -253,7 +262,8 @@ do
   function windows.report(guard, key_id)
     local parts = {}
     first_of(guard, key_id, add_standings, parts)
-    return '=' .. pack('B', #parts) .. table.concat(parts)
+    -- A tag without such limits is counted as well.
+    return #parts == 0 and '' or '=' .. pack('B', #parts) .. table.concat(parts)
   end
 
   -- Appends the changed counts to the team's fields, of which there are so many. Returns the new number.
