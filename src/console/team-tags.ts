@@ -27,6 +27,8 @@ export interface TeamTag {
   readonly set: SetTag | undefined;
 }
 
+type CountedTag = { -readonly [Name in keyof TeamTag]: TeamTag[Name] };
+
 /** Those with settings first, then by what was charged. */
 export async function tagsOf(
   { teamId }: Team,
@@ -37,7 +39,7 @@ export async function tagsOf(
   const [set, days] = await Promise.all([operations.tags.list(teamId), usage.tagDays(teamId, { from: today - TAG_DAYS + 1, to: today })]);
   if (set.kind !== 'done') return refusalOf(set);
   if (days.kind !== 'done') return refusalOf(days);
-  const tags = new Map(set.value.map((one) => [one.tag, { tag: one.tag, characters: 0, requests: 0, set: one as SetTag | undefined }]));
+  const tags = new Map<string, CountedTag>(set.value.map((one) => [one.tag, { tag: one.tag, characters: 0, requests: 0, set: one }]));
   for (const { tag, characters, requests } of days.value) {
     const found = tags.get(tag) ?? { tag, characters: 0, requests: 0, set: undefined };
     tags.set(tag, found);

@@ -163,15 +163,15 @@ async function save(visit: SignedInVisit, parts: ConsoleParts, found: TagOfTeam)
   if (!disabled && Object.keys(read.limits).length === 0) {
     return tagPage(visit, found, { requests_per_second: 'Enter at least one limit.' });
   }
-  return set(visit, parts, found, { ...read.limits, disabled }, 'is saved');
+  return change(visit, parts, found, { ...read.limits, disabled }, 'is saved');
 }
 
 function turn(visit: SignedInVisit, parts: ConsoleParts, found: TagOfTeam, disabled: boolean): Promise<ConsoleAnswer> {
   const words = disabled ? 'is disabled: requests with it are refused' : 'is enabled';
-  return set(visit, parts, found, { ...found.tag.set?.settings, disabled }, words);
+  return change(visit, parts, found, { ...found.tag.set?.settings, disabled }, words);
 }
 
-async function set(
+async function change(
   visit: SignedInVisit,
   parts: ConsoleParts,
   { team: { teamId }, tag: { tag } }: TagOfTeam,
