@@ -19,7 +19,9 @@ export type TagChanged =
 /**
  * Settings apply to the next admission of every gateway, of any tag, also one that is counted under `FURTHER_TAGS`. What a tag uses
  * is counted from the first request after it got settings; its characters in the running period begin with what was charged to it
- * since the UTC day on which the period began. Changing settings does not change what is used; removing them forgets it.
+ * since the UTC day on which the period began. Changing settings does not change what is used; removing them
+ * ends the counting, and settings that are set again begin like new ones. What leases that have ended still hold comes back with the
+ * team's next operation.
  */
 export interface TagRegistry {
   /** Replaces all settings of the tag. `most`: how many tags of the team may have some (`limits.tags`). `by`: whom the audit names. */

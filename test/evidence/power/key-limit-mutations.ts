@@ -19,8 +19,8 @@ const REDIS: readonly Bug[] = [
   [
     'an address refused leaves a last use',
     'admit',
-    'op_rare[i])\n      if refusal then',
-    'op_rare[i])\n      if refusal then\n        key.last_use, key.changed = now, true',
+    'guarding.refusal(guard, carried)\n      if refusal then',
+    'guarding.refusal(guard, carried)\n      if refusal then\n        key.last_use, key.changed = now, true',
   ],
   [
     "a request that the key's rate refuses takes a place of the team's",

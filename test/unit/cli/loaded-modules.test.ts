@@ -66,7 +66,7 @@ describe('what is loaded', () => {
   test.each([
     ['team list', 142],
     ['team show TEAM', 144],
-    ['key create --team TEAM --mode live', 144],
+    ['key create --team TEAM --mode live', 143],
     ['key list --team TEAM', 143],
     ['usage TEAM', 142],
     ['config check --offline', 112],
