@@ -27,14 +27,15 @@ import {
   UsageRowAnswer,
   replicated,
 } from './admin-schemas.ts';
+import { ChangedTagAnswer, TagAnswer, TagSettingsBody } from './tag-schemas.ts';
 
 export const ADMIN_PREFIX = '/admin/v1';
 /** The field of an answer that was given before, to the same request with the same `Idempotency-Key`. */
 export const REPLAYED = 'Lingate-Replayed';
 
 interface RouteDraft {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below `/admin/v1`; `{id}` and `{name}` stand for one segment. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below `/admin/v1`; `{id}`, `{name}` and `{tag}` stand for one segment, the last one percent-encoded. */
   readonly path: string;
   readonly summary: string;
   readonly body?: TObject;
@@ -158,6 +159,19 @@ const ROUTES = {
     ),
     looksOnly: true,
   },
+  listTags: get(
+    '/teams/{id}/tags',
+    "Lists a team's tags that have limits or are disabled, and what they have used.",
+    listOf('tags', TagAnswer),
+  ),
+  showTag: get('/teams/{id}/tags/{tag}', 'Shows the limits of a tag, and what it has used.', TagAnswer),
+  setTag: put(
+    '/teams/{id}/tags/{tag}',
+    'Sets the limits of a tag, for all keys together, or disables it; effective at its next request. Replaces what was set before.',
+    ChangedTagAnswer,
+    TagSettingsBody,
+  ),
+  deleteTag: remove('/teams/{id}/tags/{tag}', 'Removes the limits of a tag. What was charged with it stays in the usage.'),
   listPlans: get('/plans', 'Lists the plans of the configuration.', listOf('plans', Type.Object({ name: Type.String() }))),
   applyPlan: {
     ...post(
@@ -204,6 +218,10 @@ function get(path: string, summary: string, answer: TSchema, query?: RouteDraft[
 
 function post(path: string, summary: string, answer: TSchema, body?: TObject): RouteDraft {
   return { method: 'POST', path, summary, ...(body === undefined ? {} : { body }), status: 200, answer };
+}
+
+function put(path: string, summary: string, answer: TSchema, body: TObject): RouteDraft {
+  return { method: 'PUT', path, summary, body, status: 200, answer };
 }
 
 function patch(path: string, summary: string, answer: TSchema, body: TObject): RouteDraft {

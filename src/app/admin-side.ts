@@ -26,6 +26,7 @@ import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { TagHistory } from '../ports/tag-history.ts';
+import type { TagRegistry } from '../ports/tag-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
@@ -46,6 +47,7 @@ export interface AdminParts extends OpenOperators {
   readonly glossaries: GlossaryStore;
   readonly history: UsageHistory;
   readonly tags: TagHistory;
+  readonly tagSettings: TagRegistry;
   readonly refusals: RefusalDays;
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
@@ -115,7 +117,9 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   } = options;
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
-  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals: options.refusals });
+  const { refusals } = options;
+  const settings = { registry: options.tagSettings, most: () => config().limits.tags };
+  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals, tags: settings });
   const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
   const usage = new UsageReading(history, tags);
   const invoices = new InvoiceReading(history);

@@ -77,6 +77,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
             glossaries: serving.glossaries,
             history: serving.history,
             tags: serving.tags,
+            tagSettings: serving.tagSettings,
             refusals: serving.refusals,
             audit: serving.audit,
             idempotency: serving.idempotency,

@@ -43,6 +43,7 @@ import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { TagHistory } from '../ports/tag-history.ts';
+import type { TagRegistry } from '../ports/tag-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
 import { BusyTeams } from '../runtime/busy-teams.ts';
@@ -73,6 +74,7 @@ export interface Serving {
   /** `undefined` if the store keeps none. */
   readonly history: UsageHistory;
   readonly tags: TagHistory;
+  readonly tagSettings: TagRegistry;
   readonly refusals: RefusalDays;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
@@ -128,6 +130,7 @@ class OpenServing implements Serving {
   readonly teams: TeamRegistry;
   readonly history: UsageHistory;
   readonly tags: TagHistory;
+  readonly tagSettings: TagRegistry;
   readonly refusals: PendingRefusals;
   readonly outbox: Outbox | undefined;
   readonly audit: AuditLog | undefined;
@@ -172,6 +175,7 @@ class OpenServing implements Serving {
     this.teams = opened.store.teams;
     this.history = opened.store.history;
     this.tags = opened.store.tags;
+    this.tagSettings = opened.store.tagSettings;
     const days = new RecordRefusals(opened.store.records, opened.config.history.days);
     const refusals = new PendingRefusals({ days, nowMs: opened.nowMs });
     this.refusals = refusals;

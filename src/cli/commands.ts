@@ -37,6 +37,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     'key update': "Changes a key's label or limits, disables it, or enables it again.",
     'key revoke': 'Revokes a key: its next request is refused.',
   }),
+  ...commandsOf(() => import('./commands/tag-commands.ts'), {
+    'tag set': 'Limits the requests of a team that carry a tag, or refuses them.',
+    'tag list': "Lists a team's tags that have limits, and what they have used.",
+    'tag delete': 'Removes the limits of a tag.',
+  }),
   ...commandsOf(() => import('./commands/glossary-commands.ts'), {
     'glossary list': "Lists a team's glossaries.",
     'glossary delete': 'Deletes a glossary.',

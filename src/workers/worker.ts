@@ -221,6 +221,7 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       glossaries: store.glossaries,
       history: store.history,
       tags: store.tags,
+      tagSettings: store.tagSettings,
       refusals: refusalDaysOf(store, config),
       audit: store.audit,
       idempotency: store.idempotency,

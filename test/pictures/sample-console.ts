@@ -44,6 +44,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     glossaries: store.glossaries,
     history: store.history,
     tags: store.tags,
+    tagSettings: store.tagSettings,
     refusals: new RecordRefusals(store.records, config.history.days),
     audit: store.audit,
     idempotency: store.idempotency,

@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 141],
-    ['team show TEAM', 143],
-    ['key create --team TEAM --mode live', 142],
-    ['key list --team TEAM', 142],
-    ['usage TEAM', 141],
+    ['team list', 142],
+    ['team show TEAM', 144],
+    ['key create --team TEAM --mode live', 143],
+    ['key list --team TEAM', 143],
+    ['usage TEAM', 142],
     ['config check --offline', 112],
     ['routes', 61],
     ['openapi', 80],
