@@ -31,20 +31,11 @@ import { documentRouteNames } from './route-rows.ts';
 import { tlsOf } from './tls-in-force.ts';
 import { flushWithinMs } from './configured-telemetry.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
-import type { AuditLog } from '../ports/audit-log.ts';
-import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
-import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
+import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
-import type { RecordSpace } from '../ports/record-space.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
-import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { Store } from '../ports/store.ts';
-import type { TeamRegistry } from '../ports/team-registry.ts';
-import type { TagHistory } from '../ports/tag-history.ts';
-import type { TagRegistry } from '../ports/tag-registry.ts';
-import type { UsageHistory } from '../ports/usage-history.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
 import { BusyTeams } from '../runtime/busy-teams.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
@@ -62,7 +53,6 @@ import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PendingRefusals } from '../runtime/pending-refusals.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
-import { withEngineEvents } from '../stores/records/record-engine-use.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
@@ -70,19 +60,9 @@ export interface Serving {
   /** For the API reference. */
   readonly pluginApis: PluginApis;
   readonly metrics: Metrics;
-  readonly teams: TeamRegistry;
-  /** `undefined` if the store keeps none. */
-  readonly history: UsageHistory;
-  readonly tags: TagHistory;
-  readonly tagSettings: TagRegistry;
+  /** For operators: without the routes' limits and caches. */
+  readonly store: Store;
   readonly refusals: RefusalDays;
-  readonly outbox: Outbox | undefined;
-  readonly audit: AuditLog | undefined;
-  readonly idempotency: IdempotencyRecords;
-  readonly secrets: SharedSecrets;
-  readonly records: RecordSpace;
-  /** For operators: without the routes' limits and cache. */
-  readonly glossaries: GlossaryStore;
   /** This gateway has changed a team or a key. */
   teamsChanged(): void;
   /** What this process reports to the operator. */
@@ -127,18 +107,8 @@ export async function openServing(
 class OpenServing implements Serving {
   readonly metrics: Metrics;
   readonly pluginApis: PluginApis;
-  readonly teams: TeamRegistry;
-  readonly history: UsageHistory;
-  readonly tags: TagHistory;
-  readonly tagSettings: TagRegistry;
+  readonly store: Store;
   readonly refusals: PendingRefusals;
-  readonly outbox: Outbox | undefined;
-  readonly audit: AuditLog | undefined;
-  readonly idempotency: IdempotencyRecords;
-  readonly secrets: SharedSecrets;
-  readonly records: RecordSpace;
-  /** For operators: without the routes' limits and cache. */
-  readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
   readonly #documents: OpenDocuments | undefined;
   readonly nowMs: () => number;
@@ -172,21 +142,11 @@ class OpenServing implements Serving {
     this.#config = opened.config;
     this.metrics = opened.metrics;
     this.pluginApis = opened.plugins;
-    this.teams = opened.store.teams;
-    this.history = opened.store.history;
-    this.tags = opened.store.tags;
-    this.tagSettings = opened.store.tagSettings;
+    this.store = opened.store;
     const days = new RecordRefusals(opened.store.records, opened.config.history.days);
     const refusals = new PendingRefusals({ days, nowMs: opened.nowMs });
     this.refusals = refusals;
     opened.down.add('counts of refusals', () => refusals.flush());
-    const { caps, store } = opened;
-    this.outbox = store.outbox && (caps.isEmpty ? store.outbox : withEngineEvents(store.outbox, store.records));
-    this.audit = opened.store.audit;
-    this.idempotency = opened.store.idempotency;
-    this.secrets = opened.store.secrets;
-    this.records = opened.store.records;
-    this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
     const upkeep = new GlossaryUpkeepTimer({ engines: engines.byName, nowMs: opened.nowMs, log: output.log });
     down.add('glossaries at engines', () => upkeep.close());
