@@ -16,6 +16,8 @@ import type { Handled } from './admin-refusals.ts';
 import type { AdminRouteId } from './admin-routes.ts';
 import { readAuditFilter } from './audit-filter.ts';
 import { auditEntryReport } from './audit-report.ts';
+import { documentReport, readDocumentCursor, readDocumentFilter } from './document-operations.ts';
+import type { DocumentOperations } from './document-operations.ts';
 import { glossaryReport } from './glossary-operations.ts';
 import type { GlossaryOperations } from './glossary-operations.ts';
 import { invoiceDownload } from './invoice-csv.ts';
@@ -48,6 +50,7 @@ export interface Input {
 export interface HandlerParts {
   readonly usage: UsageReading;
   readonly invoices: InvoiceReading;
+  readonly documents: DocumentOperations;
   readonly live: () => Promise<LiveReport>;
   /** Of all processes, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
@@ -73,7 +76,14 @@ function ofRecord(none: Refusal, handle: (input: Input, id: string) => Promise<H
   };
 }
 
-export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
+export function adminHandlers({
+  usage,
+  invoices,
+  documents,
+  live,
+  recentRequests,
+  nowMs,
+}: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
   return {
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
@@ -189,6 +199,17 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
       if ('kind' in page) return page;
       const { items, next } = recentPage(await recentRequests(), filter, page);
       return { value: { requests: items.map(recentRequestReport), next: next ?? null } };
+    },
+    listDocuments: async ({ query }) => {
+      const filter = readDocumentFilter((name) => query.get(name));
+      if ('fault' in filter) return refusalOfFault(filter);
+      const cursor = readDocumentCursor(query.get('cursor'));
+      if ('fault' in cursor) return refusalOfFault(cursor);
+      const limit = limitOf(query);
+      if (typeof limit === 'object') return limit;
+      return done(await documents.list({ ...cursor, limit }, filter), ({ items, next }) => ({
+        value: { documents: items.map(documentReport), next: next ?? null },
+      }));
     },
     live: async () => ({ value: await live() }),
   };

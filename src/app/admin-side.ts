@@ -28,6 +28,7 @@ import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { TagHistory } from '../ports/tag-history.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
+import { documentOperationsOf } from './listed-documents.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
 import { overviewOf } from './overview-of-processes.ts';
@@ -119,6 +120,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
   const usage = new UsageReading(history, tags);
   const invoices = new InvoiceReading(history);
+  const documents = documentOperationsOf({ records: options.records, teams }, nowMs);
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, { secrets: options.secrets, records: options.records, now, nowMs });
@@ -129,7 +131,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, glossaries, usage, invoices, recentRequests, attempts, problems, log, newId, now, nowMs };
+  const shared = { operations, glossaries, usage, invoices, documents, recentRequests, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name }),
     new AdminApi({ ...shared, idempotency, live }),

@@ -148,7 +148,7 @@ export class RecordDocuments implements DocumentStore {
     if (isUnavailable(changed)) return changed;
     if (changed === undefined && file !== undefined) await this.#discard(documentId, teamId, file, blobs as NewBlob[]);
     if (changed !== undefined) for (const id of gone) await this.#removeFile(documentId, id);
-    if (changed !== undefined && file !== undefined) await this.#setBytes(documentId, bytesOf(file.pieces));
+    if (changed !== undefined && (file !== undefined || gone.length > 0)) await this.#setBytes(documentId, bytesOf(file?.pieces ?? []));
     return changed;
   }
 
