@@ -1,4 +1,5 @@
 // The interface of HTTP listeners, shared by both libraries.
+import { HeldBodies } from './held-bodies.ts';
 import type { Gateway } from '../core/gateway.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
@@ -100,6 +101,7 @@ export interface ListenerState {
   readonly problems: ProblemWriter;
   readonly bodyBytesMax: number;
   readonly spareRoom: SpareRoom;
+  readonly heldBodies: HeldBodies;
   /** Every further answer closes its connection. */
   draining: boolean;
   /** Number of open connections, updated by the listener. */
@@ -112,7 +114,7 @@ export interface ListenerState {
 
 export function openListenerState({ gateway, problems, bodyBytesMax }: ListenerOptions): ListenerState {
   const counts = { connections: 0, connectionsAtDrain: 0, lastAnswers: 0 };
-  return { gateway, problems, bodyBytesMax, spareRoom: new SpareRoom(), draining: false, ...counts };
+  return { gateway, problems, bodyBytesMax, spareRoom: new SpareRoom(), heldBodies: new HeldBodies(), draining: false, ...counts };
 }
 
 /** Operations that depend on the library. */
