@@ -11,7 +11,7 @@ import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { checkedNote, freeText, htmlTable, numeric, pager } from '../html-table.ts';
 import { queryOf, searchForm, searchSelect, searchText } from '../search-form.ts';
-import { ago, count, duration, moment, size, span } from '../shown.ts';
+import { count, duration, moment, size, span } from '../shown.ts';
 import { keyPath } from '../team-keys.ts';
 import { namesOf, teamLink } from '../team-names.ts';
 import type { TeamNames } from '../team-names.ts';
@@ -97,7 +97,7 @@ function listed(documents: readonly ListedDocument[], { teamId }: DocumentFilter
       ...(teamId === undefined ? [teamLink(namesIn(one), document.teamId)] : []),
       keyOf(one),
       stateOf(document),
-      document.targetLang,
+      html`<span class="short">${document.targetLang}</span>`,
       document.format,
       size(document.bytes),
       characters === null ? '–' : count(characters),
@@ -126,8 +126,8 @@ function stateOf({ state, code, isCharged, failures }: DocumentRecord): Html | s
 }
 
 /** Until it had ended, or since when it has not. */
-function tookOf({ createdAtMs, endedAtMs }: DocumentRecord, nowMs: number): Html | string {
-  if (endedAtMs === undefined) return ago(createdAtMs, nowMs);
+function tookOf({ createdAtMs, endedAtMs }: DocumentRecord, nowMs: number): string {
+  if (endedAtMs === undefined) return `${span(Math.max(0, nowMs - createdAtMs))} so far`;
   const tookMs = Math.max(0, endedAtMs - createdAtMs);
   return tookMs < 60_000 ? duration(tookMs) : span(tookMs);
 }
