@@ -150,6 +150,8 @@ export interface DocumentFolder {
   write(documentId: string, file: NewDocumentFile): Promise<void>;
   read(documentId: string, fileId: string): Promise<EntryPieces | undefined>;
   remove(documentId: string, fileId: string): Promise<void>;
+  /** The ids of documents that have files. */
+  list(): Promise<readonly string[]>;
   /** All files of a document. */
   removeAll(documentId: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // A streamed request body: held back until a step takes it, then passed on at the step's pace, within its time limit.
 import type { ByteReceiver, ByteSource, StreamFault } from '../core/byte-stream.ts';
-import type { HeldBodies, HeldFor } from './held-bodies.ts';
+import type { HeldBodies, HeldFor } from './listener.ts';
 import { BodyCollector } from './request-message.ts';
 
 /** What a streamed body needs from its connection. */

@@ -1,5 +1,4 @@
 // The interface of HTTP listeners, shared by both libraries.
-import { HeldBodies } from './held-bodies.ts';
 import type { Gateway } from '../core/gateway.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
@@ -92,6 +91,41 @@ export class SpareRoom {
   give({ buffer }: Uint8Array): void {
     if (!this.#made.has(buffer)) return;
     if (this.#spare === undefined || this.#spare.byteLength < buffer.byteLength) this.#spare = Buffer.from(buffer);
+  }
+}
+
+/** Bytes; the first holds any one body that a route takes. */
+const HELD_BYTES_MAX = { strangers: 33_554_432, known: 134_217_728 };
+
+export type HeldFor = keyof typeof HELD_BYTES_MAX;
+
+/**
+ * Room for streamed bodies that have arrived before a step takes them. Callers who are not known yet share a smaller part, so that
+ * strangers can neither fill the memory nor keep customers' bodies out.
+ */
+export class HeldBodies {
+  readonly #room: Readonly<Record<HeldFor, number>>;
+  readonly #held: Record<HeldFor, number> = { strangers: 0, known: 0 };
+
+  constructor(room: Readonly<Record<HeldFor, number>> = HELD_BYTES_MAX) {
+    this.#room = room;
+  }
+
+  /** Whether there is room for more of a body that holds `own` bytes of it; a body that is alone always has some. */
+  take(bytes: number, own: number, of: HeldFor): boolean {
+    const before = this.#held[of];
+    if (before + bytes > this.#room[of] && before > own) return false;
+    this.#held[of] = before + bytes;
+    return true;
+  }
+
+  give(bytes: number, of: HeldFor): void {
+    this.#held[of] -= bytes;
+  }
+
+  /** To be read only. */
+  get bytes(): Readonly<Record<HeldFor, number>> {
+    return this.#held;
   }
 }
 

@@ -112,7 +112,7 @@ onEveryGateway({ listeners: ['node'], config }, (setting) => {
       const page = await pageOf(`?limit=1${cursor}`);
       seen.push(...idsOf(page['documents'] as Json[]));
       if (page['next'] === null) break;
-      cursor = `&cursor=${String(page['next'])}`;
+      cursor = `&cursor=${page['next'] as string}`;
     }
     expect(seen).toEqual([ids.waiting, ids.downloaded, ids.error, ids.done]);
     const visitor = await operator();

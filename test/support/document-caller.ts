@@ -42,13 +42,11 @@ export class DocumentCaller {
   /** What GET shows once it has this status. */
   async reached(id: string, status: string): Promise<Record<string, unknown>> {
     let shown: Record<string, unknown> = {};
-    await vi.waitFor(
-      async () => {
-        shown = JSON.parse((await this.state(id)).body) as Record<string, unknown>;
-        expect(shown['status']).toBe(status);
-      },
-      { timeout: 60_000 },
-    );
+    const look = async (): Promise<void> => {
+      shown = JSON.parse((await this.state(id)).body) as Record<string, unknown>;
+      expect(shown['status']).toBe(status);
+    };
+    await vi.waitFor(look, { timeout: 60_000 });
     return shown;
   }
 

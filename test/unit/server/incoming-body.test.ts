@@ -1,8 +1,8 @@
 // A streamed body: what arrives while it waits is held up to its route's limit, and each way in which it ends early is told apart.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ByteReceiver } from '../../../src/core/byte-stream.ts';
-import { HeldBodies } from '../../../src/server/held-bodies.ts';
-import type { HeldFor } from '../../../src/server/held-bodies.ts';
+import { HeldBodies } from '../../../src/server/listener.ts';
+import type { HeldFor } from '../../../src/server/listener.ts';
 import { IncomingBody } from '../../../src/server/incoming-body.ts';
 
 const MAX = 1000;
