@@ -228,10 +228,10 @@ function pause(): Promise<void> {
 const COUNTED = 1_000_000_000;
 
 /** A part of a document as a request of its key, which nobody waits for. */
-function exchangeFor(document: DocumentRecord, plan: string, { newId, now, store }: StartedDocuments): Exchange {
+function exchangeFor(document: DocumentRecord, plan: string, { newId, now }: StartedDocuments): Exchange {
   const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers: {} }, NOWHERE, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);
-  x.set(requestStatsSlot, { ...NO_STATS, characters: COUNTED, canSpare: store.ledger.chargesParts === true });
+  x.set(requestStatsSlot, { ...NO_STATS, characters: COUNTED, canSpare: true });
   return x;
 }
