@@ -16,6 +16,8 @@ import type { Handled } from './admin-refusals.ts';
 import type { AdminRouteId } from './admin-routes.ts';
 import { readAuditFilter } from './audit-filter.ts';
 import { auditEntryReport } from './audit-report.ts';
+import { documentReport, readDocumentCursor, readDocumentFilter } from './document-operations.ts';
+import type { DocumentOperations } from './document-operations.ts';
 import { glossaryReport } from './glossary-operations.ts';
 import { invoiceDownload } from './invoice-csv.ts';
 import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from './invoice-question.ts';
@@ -35,6 +37,7 @@ import type { UsageQuestion } from './usage-rows.ts';
 export interface HandlerParts {
   readonly usage: UsageReading;
   readonly invoices: InvoiceReading;
+  readonly documents: DocumentOperations;
   readonly live: () => Promise<LiveReport>;
   /** Of all processes, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
@@ -53,6 +56,7 @@ const NO_PLAN_TIME = refuse('validation_error', 'when: now and next-period need 
 export function adminHandlers({
   usage,
   invoices,
+  documents,
   live,
   recentRequests,
   nowMs,
@@ -173,6 +177,17 @@ export function adminHandlers({
       if ('kind' in page) return page;
       const { items, next } = recentPage(await recentRequests(), filter, page);
       return { value: { requests: items.map(recentRequestReport), next: next ?? null } };
+    },
+    listDocuments: async ({ query }) => {
+      const filter = readDocumentFilter((name) => query.get(name));
+      if ('fault' in filter) return refusalOfFault(filter);
+      const cursor = readDocumentCursor(query.get('cursor'));
+      if ('fault' in cursor) return refusalOfFault(cursor);
+      const limit = limitOf(query);
+      if (typeof limit === 'object') return limit;
+      return done(await documents.list({ ...cursor, limit }, filter), ({ items, next }) => ({
+        value: { documents: items.map(documentReport), next: next ?? null },
+      }));
     },
     live: async () => ({ value: await live() }),
   };

@@ -1,7 +1,9 @@
 // The table of the admin API: method, path, input, answer. Handlers and the OpenAPI document are derived from it.
 import type { TObject, TSchema } from 'typebox';
+import { DOCUMENT_STATES } from '../domain/document-states.ts';
 import { Type } from '../domain/typebox.ts';
 import { AUDIT_CRITERIA } from './audit-filter.ts';
+import { DocumentAnswer } from './document-schema.ts';
 import { TEAM_CRITERIA } from './team-filter.ts';
 import {
   AuditEntryAnswer,
@@ -200,6 +202,17 @@ const ROUTES = {
       request_id: "Only the one with this id, an answer's X-Request-Id.",
       cursor: PAGE.cursor,
       limit: PAGE.limit,
+    },
+  ),
+  listDocuments: get(
+    '/documents',
+    'Lists the documents of all teams or of one, newest first, in pages. Neither names of files nor texts are shown.',
+    pageOf('documents', DocumentAnswer),
+    {
+      team: 'Only documents of the team with this id.',
+      state: `Only documents in this state: ${DOCUMENT_STATES.join(', ')}.`,
+      cursor: PAGE.cursor,
+      limit: FILTERED_LIMIT,
     },
   ),
   live: get('/live', 'Shows the last 15 minutes in steps of 5 seconds.', LiveAnswer),

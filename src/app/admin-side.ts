@@ -21,6 +21,7 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
+import { documentOperationsOf } from './listed-documents.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
 import { overviewOf } from './overview-of-processes.ts';
@@ -91,6 +92,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const glossaries = new GlossaryOperations({ teams, glossaries: store.glossaries });
   const usage = new UsageReading(history, store.tags);
   const invoices = new InvoiceReading(history);
+  const documents = documentOperationsOf(store, nowMs);
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, { secrets: store.secrets, records: store.records, now, nowMs });
@@ -101,7 +103,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, glossaries, usage, invoices, recentRequests, attempts, problems, log, newId, now, nowMs };
+  const shared = { operations, glossaries, usage, invoices, documents, recentRequests, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name }),
     new AdminApi({ ...shared, idempotency: store.idempotency, live }),

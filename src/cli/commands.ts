@@ -64,6 +64,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...commandsOf(() => import('./commands/request-commands.ts'), {
     requests: 'Says why requests of a running gateway were refused or failed.',
   }),
+  ...commandsOf(() => import('./commands/documents-list.ts'), { 'documents list': 'Lists the documents of teams, newest first.' }),
   ...commandsOf(() => import('./commands/audit-list.ts'), { 'audit list': 'Lists what operators have changed, newest first.' }),
   ...commandsOf(() => import('./commands/memory-clear.ts'), { 'memory clear': 'Deletes cached translations.' }),
   ...commandsOf(() => import('./commands/config-check.ts'), { 'config check': 'Checks the configuration and shows the result.' }),

@@ -4,6 +4,7 @@ import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import type { ConsoleRoute } from './console-route.ts';
 import { AUDIT_ROUTES } from './pages/audit.ts';
+import { DOCUMENTS_ROUTES } from './pages/documents-of-teams.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
 import { INVOICE_ROUTES } from './pages/invoices-of-teams.ts';
 import { KEY_ROUTES } from './pages/key.ts';
@@ -35,6 +36,7 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...USAGE_ROUTES,
   ...INVOICE_ROUTES,
   ...REQUESTS_ROUTES,
+  ...DOCUMENTS_ROUTES,
   ...PLANS_ROUTES,
   ...AUDIT_ROUTES,
 ];

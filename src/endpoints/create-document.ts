@@ -1,11 +1,12 @@
 // The upload of a document: what is held for it, its form, its file; answered once it is kept and queued.
-import type { ByteSource, StreamFault } from '../core/byte-stream.ts';
+import type { StreamFault } from '../core/byte-stream.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
+import { UNCOUNTED_MS } from '../domain/document-lease.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
@@ -48,11 +49,6 @@ const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as con
 /** For plans that say nothing, and teams whose plan this configuration does not have. */
 const DEFAULT_CHARACTERS = 50_000;
 const DEFAULT_AT_ONCE = 3;
-/**
- * The lease of what is held until the text is counted, which is a matter of seconds. If it takes longer, the count's own reservation
- * decides alone.
- */
-const UNCOUNTED_MS = 600_000;
 /** Stands for the texts of the file, so that the other parameters are judged as those of a translation. */
 const SOME_TEXT = ['.'];
 
@@ -88,7 +84,7 @@ export function createDocument(options: CreateDocumentOptions): BodyStep {
       const { teamId } = x.need(keyOwnerSlot);
       if (!options.transfers.begin(teamId)) return OVERLOADED;
       try {
-        const body = await collected(x.sink.incoming(), options.bytesMax);
+        const body = await collected(x, options.bytesMax);
         if ('kind' in body) return body;
         const form = readUploadForm(x.head.headers, body, FIELDS);
         return form.kind === 'problem' ? form : await create(x, form, options);
@@ -184,11 +180,14 @@ const FAULTS: Readonly<Record<Exclude<StreamFault, 'too_long'>, Refusal>> = {
   late: refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.'),
 };
 
-/** The whole body. */
-function collected(source: ByteSource | undefined, bytesMax: number): Promise<Buffer | Refusal> {
+/** The whole body; ends as well if the caller leaves, or the request is called off. */
+function collected(x: Exchange, bytesMax: number): Promise<Buffer | Refusal> {
+  const source = x.sink.incoming();
   if (source === undefined) return Promise.resolve(refuse('validation_error', 'body: is missing.'));
   return new Promise((resolve) => {
     const pieces: Uint8Array[] = [];
+    if (x.cancelled) return resolve(FAULTS.broken);
+    x.onCancel(() => resolve(FAULTS.broken));
     source.open({
       piece: (bytes) => void pieces.push(bytes),
       end: () => resolve(Buffer.concat(pieces)),

@@ -1,9 +1,10 @@
 // Documents that are translated in the background: their records, their files, and the queue of what is due.
+import type { DOCUMENT_STATES } from '../domain/document-states.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 
-export type DocumentState = 'queued' | 'translating' | 'done' | 'error';
+export type DocumentState = (typeof DOCUMENT_STATES)[number];
 
 /** Characters that are reserved for a document, by the id of their reservation in the ledger. */
 export interface DocumentHold {
@@ -149,6 +150,8 @@ export interface DocumentFolder {
   write(documentId: string, file: NewDocumentFile): Promise<void>;
   read(documentId: string, fileId: string): Promise<EntryPieces | undefined>;
   remove(documentId: string, fileId: string): Promise<void>;
+  /** The ids of documents that have files. */
+  list(): Promise<readonly string[]>;
   /** All files of a document. */
   removeAll(documentId: string): Promise<void>;
 }

@@ -211,6 +211,8 @@ export interface StoreReader {
   team(teamId: string, report: ReportFinding): Promise<TeamContents | undefined>;
   /** The entries of a dictionary; `undefined` if it is gone. */
   entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined>;
+  /** A table of a group of records, as it is. */
+  records(group: string, table: RecordTable): Promise<ReadonlyMap<string, string>>;
   loose(report: ReportFinding): AsyncIterable<LooseContents>;
   /** The store's present time. */
   nowMs(): Promise<number>;

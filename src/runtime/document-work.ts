@@ -66,7 +66,7 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   if (bytes === undefined || format === undefined) return failed(claimed, UNREADABLE, options);
   const extracted = await formats.extract(format, bytes);
   if (extracted.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options);
-  const counted = await holdCounted(claimed, begun, countTexts(extracted.texts), options);
+  const counted = await holdCounted(claimed, begun, await countTexts(extracted.texts), options);
   if ('end' in counted) return counted.end;
   const translated = await translateTexts(extracted.texts, begun, options.texts(begun, claimed.isHeld));
   if (!claimed.isHeld()) return LOST;

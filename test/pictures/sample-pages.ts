@@ -14,6 +14,8 @@ export function samplePages({ teamId, keyId, glossaryId }: SampleConsole): Reado
     'teams-filtered': '/teams?standing=near_limit&plan=free',
     'new-team': '/teams/new',
     requests: '/requests',
+    documents: '/documents',
+    'documents-of-team': `/documents?team=${teamId}`,
     usage: '/usage',
     invoices: `/invoices?month=${lastMonth}`,
     'invoices-open': '/invoices?open=true',

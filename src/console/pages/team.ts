@@ -44,6 +44,7 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
       <a href="#history">Days, months and periods</a> ·
       <a href="${CONSOLE_PREFIX}/requests?team=${team.teamId}">Refused and failed requests</a> ·
       <a href="${CONSOLE_PREFIX}${tagsPath(team.teamId)}">Tags</a> ·
+      <a href="${CONSOLE_PREFIX}/documents?team=${team.teamId}">Documents<span class="unseen"> of ${team.name}</span></a> ·
       <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
       ${mayChange(visit) ? html`· <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/delete">Delete the team</a>` : undefined}
     </p>

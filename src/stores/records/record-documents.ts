@@ -18,7 +18,8 @@ import type {
   PlacedDocument,
 } from '../../ports/documents.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
-import type { GroupChange, NewBlob, RecordName, RecordSpace } from '../../ports/record-space.ts';
+import type { GroupChange, NewBlob, RecordSpace } from '../../ports/record-space.ts';
+import { bytesOf, fileIdsOf, isOpen, OPEN, readDocument, readOpen } from './document-record.ts';
 import { createdAt, digits, entriesOf, idAfter, moved, placed, putOf, queueName, readPlace, readQueued, SUM } from './queued-document.ts';
 import type { QueuedDocument } from './queued-document.ts';
 
@@ -28,8 +29,6 @@ const CREATION_MS = 60_000;
 const CREATION_MARGIN_MS = 10_000;
 /** How many open documents are counted at most. */
 const COUNTED_MAX = 1000;
-/** Of a team: the documents that are queued or translating. */
-const OPEN: RecordName = { table: 'totals', id: 'documents' };
 const FILES_FAILED: StoreUnavailable = { kind: 'unavailable', cause: 'documents' };
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 
@@ -148,7 +147,7 @@ export class RecordDocuments implements DocumentStore {
     if (isUnavailable(changed)) return changed;
     if (changed === undefined && file !== undefined) await this.#discard(documentId, teamId, file, blobs as NewBlob[]);
     if (changed !== undefined) for (const id of gone) await this.#removeFile(documentId, id);
-    if (changed !== undefined && file !== undefined) await this.#setBytes(documentId, bytesOf(file.pieces));
+    if (changed !== undefined && (file !== undefined || gone.length > 0)) await this.setBytes(documentId, bytesOf(file?.pieces ?? []));
     return changed;
   }
 
@@ -225,6 +224,34 @@ export class RecordDocuments implements DocumentStore {
     return { documents: [...all.keys()].filter((id) => id !== SUM.id).length, bytes: Number(all.get(SUM.id) ?? 0) };
   }
 
+  /** Adds up the bytes of all documents again; for operators. */
+  async recountBytes(): Promise<StoreUnavailable | undefined> {
+    const all = await this.#space.list(SHARED_RECORDS, 'documents');
+    if (isUnavailable(all)) return all;
+    const names = [...all.keys()].filter((id) => id !== SUM.id).map(queueName);
+    const done = await this.#space.change<true>(SHARED_RECORDS, [SUM, ...names], ([sum, ...texts]) => {
+      const total = texts.reduce((bytes, text) => bytes + (text === undefined ? 0 : readQueued(text).bytes), 0);
+      // What has come meanwhile is not among them: the next check finds it.
+      return Number(sum ?? 0) === total ? { result: true } : { result: true, put: [{ ...SUM, value: String(total) }] };
+    });
+    return isUnavailable(done) ? done : undefined;
+  }
+
+  /** Counts a team's open documents again; for operators. */
+  async recountOpen(teamId: string): Promise<StoreUnavailable | undefined> {
+    const [all, open] = [await this.#space.list(teamId, 'documents'), await this.#space.read(teamId, [OPEN])];
+    if (isUnavailable(all)) return all;
+    if (isUnavailable(open)) return open;
+    const ids = [...new Set([...all.keys(), ...readOpen(open[0])])];
+    const done = await this.#space.change<true>(teamId, [OPEN, ...ids.map(recordName)], ([text, ...records]) => {
+      const known = ids.filter((_, i) => records[i] !== undefined && isOpen(readDocument(records[i])));
+      // Documents that were created meanwhile.
+      const others = readOpen(text).filter((id) => !ids.includes(id));
+      return { result: true, put: [{ ...OPEN, value: [...known, ...others].join(' ') }] };
+    });
+    return isUnavailable(done) ? done : undefined;
+  }
+
   /** Removes the entry in the queue, and what a folder has of the document. */
   async #drop(documentId: string): Promise<StoreUnavailable | undefined> {
     try {
@@ -246,14 +273,15 @@ export class RecordDocuments implements DocumentStore {
     return isUnavailable(dropped) ? dropped : undefined;
   }
 
-  async #setBytes(documentId: string, bytes: number): Promise<void> {
-    // If it fails, the sum is that of the file before, until the document is gone.
-    await this.#space.change<true>(SHARED_RECORDS, [queueName(documentId), SUM], ([text, sum]) => {
+  /** What its files have; if it fails, the sum is that of the file before, until the document is gone. */
+  async setBytes(documentId: string, bytes: number): Promise<StoreUnavailable | undefined> {
+    const set = await this.#space.change<true>(SHARED_RECORDS, [queueName(documentId), SUM], ([text, sum]) => {
       if (text === undefined) return { result: true };
       const known = readQueued(text);
       const total = Math.max(0, Number(sum ?? 0) - known.bytes + bytes);
       return { result: true, put: [...putOf(documentId, { ...known, bytes }), { ...SUM, value: String(total) }] };
     });
+    return isUnavailable(set) ? set : undefined;
   }
 
   /** Passes the entry of the queue to `decide`. */
@@ -297,28 +325,11 @@ export class RecordDocuments implements DocumentStore {
 /** In the team's group. */
 const recordName = queueName;
 
-function readDocument(text: string): DocumentRecord {
-  return JSON.parse(text) as DocumentRecord;
-}
-
-/** Ids of the blobs that a team's documents hold, for checks of a store. */
-export function documentBlobs(documents: ReadonlyMap<string, string>): readonly string[] {
-  return [...documents.values()].flatMap((text) => fileIdsOf(readDocument(text)));
-}
-
-function readOpen(text: string | undefined): readonly string[] {
-  return text === undefined || text === '' ? [] : text.split(' ');
-}
-
 function openWithout(text: string | undefined, documentId: string) {
   const open = readOpen(text).filter((id) => id !== documentId);
   return open.length === 0
     ? { put: [], remove: text === undefined ? [] : [OPEN] }
     : { put: [{ ...OPEN, value: open.join(' ') }], remove: [] };
-}
-
-function isOpen({ state }: DocumentRecord): boolean {
-  return state === 'queued' || state === 'translating';
 }
 
 /** Of a document that has just ended. */
@@ -328,12 +339,4 @@ function eventOf({ documentId, keyId, format, state, code, billed }: DocumentRec
       ? ({ state, characters: billed ?? 0 } as const)
       : ({ state: 'error', code: code ?? 'internal_error', characters: 0 } as const);
   return { id: eventIds.document(documentId), facts: { kind: 'document_done', documentId, keyId, format, ...outcome } as const };
-}
-
-function fileIdsOf({ sourceId, resultId }: DocumentRecord): readonly string[] {
-  return [sourceId, resultId].filter((id) => id !== undefined);
-}
-
-function bytesOf(pieces: EntryPieces): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
 }

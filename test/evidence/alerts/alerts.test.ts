@@ -14,12 +14,12 @@ import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedEngineOptions } from '../../../src/testing/scripted-engine.ts';
-import { DocumentCaller } from '../../support/document-caller.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
 import { CREDIT_PLAN, makeTeam, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
@@ -388,41 +388,45 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a document that waits for its engine for too long, until it is deleted', async () => {
-    const store = `sqlite:${folder}/lingate.db`;
-    const longAgo = { nowMs: () => Date.now() - 40 * 60_000 };
-    const beside = await openBeside(store, longAgo);
+  /** A document that some gateway works on for hours; its removal. */
+  async function documentAtWork(store: string, clock: Clock, bytes: number) {
+    const beside = await openBeside(store, clock);
     const { teamId, keyId } = await makeTeam(beside);
-    const documents = new RecordDocuments(beside.records, longAgo.nowMs);
-    const [documentId, fileId] = [ulid(), ulid()];
-    const pieces = await new DocumentSealer(Buffer.from(DOCUMENTS.secret)).seal(documentId, fileId, Buffer.from('one'));
-    const draft = { documentId, teamId, keyId, fileName: 'a.txt', format: 'txt', bytes: 3, targetLang: 'DE', holds: [], failures: 0 };
+    const documents = new RecordDocuments(beside.records, () => clock.nowMs());
+    const due = { documentId: ulid(), teamId };
+    const fileId = ulid();
+    const pieces = await new DocumentSealer(Buffer.from(DOCUMENTS.secret)).seal(due.documentId, fileId, Buffer.alloc(bytes, 'a'));
+    const draft = { ...due, keyId, fileName: 'a.txt', format: 'txt', bytes, targetLang: 'DE', holds: [], failures: 0, sourceId: fileId };
     const bounds = { openMax: 1, bytesMax: DOCUMENTS.store_bytes };
-    const file = { fileId, pieces };
-    const created = await documents.create({ ...draft, state: 'queued', sourceId: fileId }, DAY_MS, file, bounds);
+    const created = await documents.create({ ...draft, state: 'queued' }, DAY_MS, { fileId, pieces }, bounds);
     expect(created).toMatchObject({ kind: 'created' });
+    expect(await documents.claim({ ...due, worker: 'elsewhere', leaseMs: DAY_MS / 2 })).toBeTypeOf('number');
     await beside.close();
-    const scene = await Scene.open({ documents: DOCUMENTS, engine: { timeout_ms: 60_000 } }, store);
-    scene.engine.always('hang');
+    return async ({ gateway }: Scene): Promise<void> => {
+      const served = new RecordDocuments(gateway.store.records, () => Date.now());
+      expect(await served.remove(due)).toMatchObject({ documentId: due.documentId });
+    };
+  }
+
+  test('a document that is not translated for too long, until it is gone', async () => {
+    const store = `sqlite:${folder}/lingate.db`;
+    const remove = await documentAtWork(store, { nowMs: () => Date.now() - 40 * 60_000 }, 3);
+    const scene = await Scene.open({ documents: DOCUMENTS }, store);
     await scene.until(/^lingate_documents_open 1$/m);
     await scene.pass(MINUTES, alert('LingateDocumentsWait'));
-    const served = new RecordDocuments(scene.gateway.store.records, () => Date.now());
-    expect(await served.remove({ documentId, teamId })).toMatchObject({ documentId });
+    await remove(scene);
     await scene.until(/^lingate_documents_open 0$/m);
     await scene.pass(MINUTES, []);
     expect(await scene.judge()).toBe('');
   });
 
-  test('files of documents that nearly use up their room, until one is deleted', async () => {
-    const scene = await Scene.open({ documents: DOCUMENTS });
-    const caller = new DocumentCaller(scene.gateway.port, (await scene.gateway.team()).key);
-    scene.engine.always('hang');
-    await scene.until(/^lingate_document_bytes_limit 1048576$/m);
-    await scene.pass(MINUTES, []);
-    const id = await caller.uploaded({ file: 'a'.repeat(1_000_000) });
+  test('files of documents that nearly use up their room, until one is gone', async () => {
+    const store = `sqlite:${folder}/lingate.db`;
+    const remove = await documentAtWork(store, { nowMs: () => Date.now() }, 1_000_000);
+    const scene = await Scene.open({ documents: DOCUMENTS }, store);
     await scene.until(/^lingate_document_bytes 10\d{5}$/m);
     await scene.pass(MINUTES, alert('LingateDocumentsNearlyFull'));
-    expect((await caller.remove(id)).status).toBe(204);
+    await remove(scene);
     await scene.until(/^lingate_document_bytes 0$/m);
     await scene.pass(MINUTES, []);
     expect(await scene.judge()).toBe('');

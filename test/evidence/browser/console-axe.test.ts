@@ -9,6 +9,7 @@ import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
 import type { KeyRecord, NewKey } from '../../../src/ports/team-registry.ts';
+import { sampleDocuments } from '../../pictures/sample-documents.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
@@ -63,6 +64,7 @@ beforeAll(async () => {
   await send(team.key, '/v1/translate', { text: ['0123456789'], target_lang: 'DE' }, 200, { 'lingate-tag': TAG });
   const glossary = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze' } };
   glossaryId = (JSON.parse(await send(team.key, '/v1/glossaries', glossary, 201)) as { glossary_id: string }).glossary_id;
+  await sampleDocuments(gateway.store, [team.teamId, prepaid.teamId], { atMs: Date.now() });
   // Each of these is an entry of the audit log.
   const operator = new ConsoleVisitor(gateway.opsPort);
   await operator.signIn(TOKEN);
@@ -138,7 +140,12 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
 
   test('every page of full operators', async () => {
     expect(pages(false).length).toBeGreaterThan(12);
-    const more = [`/console/teams/${prepaid.teamId}`, `/console/audit?team=${team.teamId}`, '/console/usage?month=2020-02'];
+    const more = [
+      `/console/teams/${prepaid.teamId}`,
+      `/console/audit?team=${team.teamId}`,
+      `/console/documents?team=${team.teamId}`,
+      '/console/usage?month=2020-02',
+    ];
     const tags = [TAG, 'closed', 'never-seen'].map((tag) => `/console/teams/${team.teamId}/tag?tag=${tag}`);
     for (const path of [...pages(false), ...more, ...tags]) {
       expect([path, await operator.open(path)]).toEqual([path, 200]);

@@ -115,6 +115,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       write: () => Promise.resolve(clock.step(60_001)),
       read: () => Promise.resolve(undefined),
       remove: () => Promise.resolve(),
+      list: () => Promise.resolve([]),
       removeAll: () => Promise.resolve(),
     };
     const { documents, keyId, teamId } = await scene(undefined, slow);
