@@ -109,7 +109,7 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   const accepted = new Set(Object.keys(schema.properties));
   const unknown = unknownMembers(value, accepted);
   if (unknown !== undefined) return refuse('validation_error', `Unknown member: ${unknown}. Accepted are ${[...accepted].join(', ')}.`);
-  if (check.Check(value)) return { members: value as JsonMembers };
+  if (check.Check(value)) return { members: value };
   const missing = (schema.required ?? []).find((name) => !(name in value));
   if (missing !== undefined) return refuse('validation_error', `${missing}: is required.`);
   return schemaRefusal(checked, value);
