@@ -119,6 +119,8 @@ async function create(x: Exchange, form: UploadForm, options: CreateDocumentOpti
       address: x.get(clientAddressSlot),
       tag: x.get(requestTagSlot),
       fileName,
+      format: options.formats.formatOf(fileName)!.name,
+      bytes: bytes.length,
       sourceLang,
       targetLang,
       formality,
