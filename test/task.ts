@@ -46,6 +46,7 @@ export const TASKS = {
   'bench:curves': { what: 'what a request costs as one parameter grows', file: 'bench/curves.ts' },
   'bench:keyless': { what: 'what the routes that need no key cost, beside a 401', file: 'bench/keyless.ts' },
   'bench:ledger': { what: 'what the ledger costs Redis and the driver', file: 'bench/ledger.ts' },
+  'bench:invoices': { what: 'what callers notice while invoices are exported, and what an export costs', file: 'bench/invoices.ts' },
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },
   'bench:history': { what: 'what a year of usage days takes in each store', file: 'bench/history.ts' },
   'bench:micro': { what: "the parts of a request's path, each beside a floor", file: 'bench/micro.ts' },

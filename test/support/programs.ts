@@ -27,6 +27,7 @@ const EVERY = [
   'bench',
   'bench:curves',
   'bench:ledger',
+  'bench:invoices',
   'bench:teams',
   'bench:history',
 ] as const;
