@@ -13,12 +13,14 @@ import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
 import { createDocument, holdDocument } from '../endpoints/create-document.ts';
 import { deleteDocument, documentResult, showDocument } from '../endpoints/document-endpoints.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
+import type { DocumentServices } from '../ports/document-services.ts';
 import type { DocumentRecord, DocumentStore, DocumentTransfers } from '../ports/documents.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { Store } from '../ports/store.ts';
 import type { Forgetful } from '../runtime/forgetting.ts';
 import type { DocumentStepName } from '../routes.ts';
-import { releaseHolds } from '../runtime/document-holds.ts';
+import { LeasedDownloads } from '../runtime/document-downloads.ts';
+import { DocumentKeys } from '../runtime/document-keys.ts';
 import { LimitedTransfers } from '../runtime/document-transfers.ts';
 import { DocumentSealer } from '../runtime/document-sealer.ts';
 import { DocumentWorker } from '../runtime/document-worker.ts';
@@ -27,6 +29,7 @@ import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
 import type { ChainParts } from './chain.ts';
+import { documentServices } from './document-services.ts';
 import type { Opened } from './opened.ts';
 
 /** `undefined` everywhere if documents are not configured. */
@@ -34,6 +37,7 @@ export interface OpenDocuments {
   readonly documents: DocumentStore;
   readonly formats: DocumentFormats;
   readonly sealer: DocumentSealer;
+  readonly keys: DocumentKeys;
   readonly transfers: DocumentTransfers;
   /** The store's clock. */
   readonly nowMs: () => number;
@@ -53,7 +57,14 @@ export async function openDocuments(
   const formats = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
   down.add('formats of documents', () => formats.close());
   const documents = new RecordDocuments(store.records, nowMs, kept);
-  return { documents, formats, sealer: new DocumentSealer(secret), transfers: new LimitedTransfers(), nowMs };
+  return {
+    documents,
+    formats,
+    sealer: new DocumentSealer(secret),
+    keys: new DocumentKeys(secret),
+    transfers: new LimitedTransfers(),
+    nowMs,
+  };
 }
 
 async function openFolder(path: string): Promise<DirectoryOfDocuments> {
@@ -80,16 +91,30 @@ export function forgetfulDocuments({ documents }: OpenDocuments): Forgetful {
 /** What the steps of documents need beyond the other steps. */
 export interface DocumentSteps extends OpenDocuments {
   readonly plans: () => Config['plans'];
+  readonly downloads: LeasedDownloads;
   /** There is work. */
   readonly onCreated: () => void;
 }
 
-export function stepsOfDocuments(
+export function downloadsOf(
+  { documents, nowMs }: OpenDocuments,
+  { store, settlements, newId, log }: Pick<ChainParts, 'store' | 'settlements' | 'newId' | 'log'>,
+): LeasedDownloads {
+  return new LeasedDownloads({ documents, ledger: store.ledger, settlements, newId, nowMs, log });
+}
+
+export interface BuiltDocuments {
+  readonly steps: Readonly<Record<DocumentStepName, Step>>;
+  readonly services: DocumentServices;
+}
+
+export function buildDocuments(
   { documents: settings }: Config,
   opened: DocumentSteps,
-  { store, glossaries, offers, settlements, newId }: ChainParts,
-): Readonly<Record<DocumentStepName, Step>> {
+  { store, glossaries, offers, newId, now }: ChainParts,
+): BuiltDocuments {
   const { keepMs, bytesMax, storeBytesMax } = settings!;
+  const all = opened.formats.all.map(({ name }) => name);
   const upload = {
     ...opened,
     teams: store.teams,
@@ -100,18 +125,17 @@ export function stepsOfDocuments(
     storeBytesMax,
     keepMs,
     takeReservation,
-  };
-  const endpoints = {
-    ...opened,
-    settlements,
-    release: (document: DocumentRecord) => releaseHolds(store.ledger, document, document.holds),
+    endings: () => all,
   };
   return {
-    'hold-document': holdDocument(upload),
-    'create-document': createDocument(upload),
-    'show-document': showDocument(endpoints),
-    'delete-document': deleteDocument(endpoints),
-    'document-result': documentResult(endpoints),
+    steps: {
+      'hold-document': holdDocument(upload),
+      'create-document': createDocument(upload),
+      'show-document': showDocument(opened),
+      'delete-document': deleteDocument(opened),
+      'document-result': documentResult(opened),
+    },
+    services: documentServices({ upload, endpoints: opened, keys: opened.keys, now }),
   };
 }
 

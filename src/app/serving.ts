@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
-import { forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
+import { downloadsOf, forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
 import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
 import type { Config } from '../config/config.ts';
 import { anyOf, pairsOf } from '../config/engine-options.ts';
@@ -247,6 +247,7 @@ class OpenServing implements Serving {
       const worker = startDocuments(this.#documents, use);
       this.#worker = worker;
       down.add('documents', () => worker.close());
+      down.add('downloads of documents', () => parts.documents!.downloads.close());
     }
     down.add('public listener', async () => {
       await this.drain();
@@ -356,7 +357,12 @@ class OpenServing implements Serving {
       recent: this.#recent,
       busy: this.#busy,
       refusals: this.refusals,
-      documents: this.#documents && { ...this.#documents, plans: () => this.#config.plans, onCreated: () => this.#worker?.wake() },
+      documents: this.#documents && {
+        ...this.#documents,
+        plans: () => this.#config.plans,
+        downloads: downloadsOf(this.#documents, { ...sources, store, settlements, log: output.log }),
+        onCreated: () => this.#worker?.wake(),
+      },
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,

@@ -7,6 +7,7 @@ import type { Refusal } from '../core/outcome.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentHold, DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
 import type { Admission, Ledger } from '../ports/ledger.ts';
+import { DOWNLOAD_MS_MAX } from './document-downloads.ts';
 import { releaseHolds, reserveHold } from './document-holds.ts';
 import { countTexts, translateTexts } from './document-texts.ts';
 import type { DocumentTextsOptions } from './document-texts.ts';
@@ -118,7 +119,8 @@ async function holdCounted(
   options: DocumentWorkOptions,
 ): Promise<HeldCount> {
   const { ledger, newId } = options;
-  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs);
+  // A download that has begun may end after the expiry.
+  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs) + DOWNLOAD_MS_MAX;
   let { holds } = begun;
   let hold = holds.findLast((one) => one.isCounted === true && one.characters === characters);
   let isReleased = false;
