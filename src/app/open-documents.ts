@@ -7,6 +7,7 @@ import { Exchange } from '../core/exchange.ts';
 import type { Sink } from '../core/exchange.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
+import { chargeSlot } from '../domain/charge.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
@@ -220,6 +221,9 @@ function exchangeFor(document: DocumentRecord, plan: string, { newId, now, store
   const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers: {} }, NOWHERE, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);
+  const { glossaryId, sourceLang = '', targetLang, glossaryByBase: byBase = false } = document;
+  const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang, targetLang, byBase };
+  x.set(chargeSlot, { characters: undefined, reserve: false, glossary, refusal: undefined });
   x.set(requestStatsSlot, { ...NO_STATS, characters: COUNTED, canSpare: store.ledger.chargesParts === true });
   return x;
 }

@@ -12,7 +12,14 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { ResultStep, WantedResult } from '../ports/document-services.ts';
-import type { BegunDownload, DocumentDownloads, DocumentRecord, DocumentStore, DocumentTransfers, SealsDocuments } from '../ports/documents.ts';
+import type {
+  BegunDownload,
+  DocumentDownloads,
+  DocumentRecord,
+  DocumentStore,
+  DocumentTransfers,
+  SealsDocuments,
+} from '../ports/documents.ts';
 
 export interface DocumentEndpointOptions {
   readonly documents: DocumentStore;
@@ -116,7 +123,11 @@ async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResu
   // A slow reader is fine, up to the end of the download.
   x.ownDeadline = true;
   const type = contentType ?? formats.formatOf(document.fileName)?.mediaType ?? 'application/octet-stream';
-  const reply = pacedReply(type, piecesOf(bytes, () => nowMs() < begun.untilMs), bytes.length);
+  const reply = pacedReply(
+    type,
+    piecesOf(bytes, () => nowMs() < begun.untilMs),
+    bytes.length,
+  );
   return { ...reply, headers: [['Content-Disposition', disposition(document.fileName)]] };
 }
 

@@ -1,7 +1,15 @@
 // Downloads of translated documents: each keeps its document until it ends, and the first complete one is charged.
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { BegunDownload, DocumentDownloads, DocumentHold, DocumentRecord, DocumentStore, DownloadLease, DueDocument } from '../ports/documents.ts';
+import type {
+  BegunDownload,
+  DocumentDownloads,
+  DocumentHold,
+  DocumentRecord,
+  DocumentStore,
+  DownloadLease,
+  DueDocument,
+} from '../ports/documents.ts';
 import type { Ledger, Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import { releaseHolds } from './document-holds.ts';
