@@ -130,6 +130,9 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
   return { routes, around: [own['access-log']], services };
 }
 
+/** A name or address, with a port or without. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
+
 function servicesOf(
   config: Config,
   parts: ChainParts,
@@ -166,7 +169,10 @@ function servicesOf(
     detect: detectBy(translate),
     documents: documents?.services,
     apiDocument: parts.apiDocument,
-    publicUrl: config.service.publicUrl,
+    addressFor(host) {
+      if (config.service.publicUrl !== undefined) return config.service.publicUrl;
+      return host === undefined || !HOST.test(host) ? '' : `${config.tls === undefined ? 'http' : 'https'}://${host}`;
+    },
     newId: parts.newId,
     now: parts.now,
   };

@@ -231,13 +231,23 @@ const FAULTS: Readonly<Record<Exclude<StreamFault, 'too_long'>, Refusal>> = {
   late: refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.'),
 };
 
-/** The whole body. */
+/** What a form may have besides its file. */
+const FORM_BYTES = 65_536;
+
+/** The whole body, with a file of at most `bytesMax`. */
 function collected(source: ByteSource | undefined, bytesMax: number): Promise<Buffer | Refusal> {
   if (source === undefined) return Promise.resolve(refuse('validation_error', 'body: is missing.'));
   return new Promise((resolve) => {
     const pieces: Uint8Array[] = [];
+    let left = bytesMax + FORM_BYTES;
     source.open({
-      piece: (bytes) => void pieces.push(bytes),
+      piece(bytes) {
+        pieces.push(bytes);
+        left -= bytes.length;
+        if (left >= 0) return;
+        source.cancel();
+        resolve(tooLong(bytesMax));
+      },
       end: () => resolve(Buffer.concat(pieces)),
       fail: (why) => resolve(why === 'too_long' ? tooLong(bytesMax) : FAULTS[why]),
     });

@@ -44,7 +44,8 @@ export interface UploadStep {
    * in `filename` if there is such a field.
    */
   readonly fields: readonly string[] | 'any';
-  readonly run: (x: Exchange, upload: ReadUpload) => Outcome | Promise<Outcome>;
+  /** `undefined` goes on with the next step, which should be the one that waits: few uploads are in memory at a time. */
+  readonly run: (x: Exchange, upload: ReadUpload) => Outcome | undefined | Promise<Outcome | undefined>;
 }
 
 /** The document that a request wants to download. */

@@ -64,8 +64,11 @@ export interface GatewayServices {
   detect(x: Exchange, texts: readonly string[]): Promise<Detected | Refusal>;
   /** Translates files in the background; `undefined` if documents are not configured. */
   readonly documents: DocumentServices | undefined;
-  /** `service.public_url` of the configuration, without a slash at the end: the address that callers use. */
-  readonly publicUrl: string | undefined;
+  /**
+   * The address that callers use, without a slash at the end: `service.public_url` of the configuration, otherwise by the `Host` of a
+   * request; empty without one.
+   */
+  addressFor(host: string | undefined): string;
   /**
    * The OpenAPI document of a plugin that has one of its own. Rendered by each call, so keep it; not before the first request,
    * because the addresses in it are only known once everything listens.
