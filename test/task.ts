@@ -33,7 +33,10 @@ export const TASKS = {
     what: 'builds the Dockerfile without Docker, and runs it; --twice: also that a second build has the same bytes',
     file: 'test/image/main.ts',
   },
-  'test:office': { what: 'LibreOffice opens documents whose texts were replaced; --files N of each kind', file: 'test/office/main.ts' },
+  'test:office': {
+    what: 'LibreOffice opens documents whose texts were replaced, and exported tables; --files N of each kind',
+    file: 'test/office/main.ts',
+  },
   scorecard: { what: 'all rows of the scorecard, as a table', file: 'test/evidence/scorecard/run.ts' },
   simulate: { what: 'the simulation, by seeds', file: 'test/evidence/simulation/main.ts' },
   fuzz: { what: 'fuzzes both listeners for a given time', file: 'test/evidence/input/fuzz-run.ts' },

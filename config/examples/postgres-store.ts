@@ -306,7 +306,6 @@ function ledgerOf(database: Database): Ledger {
       },
     resolve: async (teamId, requestId, verdict, characters) =>
       (await database.team(teamId, (account) => resolve(account, requestId, verdict, characters))) ?? { kind: 'absent' },
-    chargesParts: true,
   };
 }
 

@@ -132,7 +132,6 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
     check: (check) => account(check.teamId)?.check(check, clock.nowMs()) ?? { kind: 'key_unknown' },
     resolve: (teamId, requestId, verdict, characters) =>
       account(teamId)?.resolve(requestId, verdict, clock.nowMs(), characters) ?? { kind: 'absent' },
-    chargesParts: true,
     countsTags: true,
   };
 }

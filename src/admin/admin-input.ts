@@ -9,6 +9,7 @@ import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import { jsonFault } from '../domain/json-bounds.ts';
 import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
+import { schemaRefusal } from '../domain/schema-refusal.ts';
 import { Compile, Type } from '../domain/typebox.ts';
 import { AUDIT_ID } from '../domain/audit-entry.ts';
 import type { AuditPage } from '../ports/audit-log.ts';
@@ -34,7 +35,13 @@ const NO_CURSOR = 'cursor: must be the `next` of the previous page.';
 const SEARCH_MAX = 100;
 const WHOLE_KEY = 'contains a key, which does not belong in a URL: find it with POST /admin/v1/keys/find.';
 const NO_PATH = refuse('not_found', 'The admin API has no such path.');
-const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefined ? [] : [[id, Compile(withoutLimits(body))] as const])));
+const checks = new Map(
+  ADMIN_ROUTES.flatMap(({ id, body }) => {
+    if (body === undefined) return [];
+    const checked = withoutLimits(body);
+    return [[id, { checked, check: Compile(checked) }] as const];
+  }),
+);
 
 /** `path` is without the prefix. */
 export function match(method: string, path: string): { readonly route: AdminRoute; readonly parameter: string } | Refusal {
@@ -84,7 +91,7 @@ function parametersOf(pattern: string, path: string, allowed: RegExp): Record<st
 
 /** `schema` is the route's. */
 export function readBody(request: AdminRequest, route: AdminRoute, schema: TObject): { readonly members: JsonMembers } | Refusal {
-  const check = checks.get(route.id)!;
+  const { checked, check } = checks.get(route.id)!;
   const type = headerOf(request, 'content-type')?.split(';', 1)[0]!.trim().toLowerCase();
   if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
   let value: unknown;
@@ -105,9 +112,7 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   if (check.Check(value)) return { members: value as JsonMembers };
   const missing = (schema.required ?? []).find((name) => !(name in value));
   if (missing !== undefined) return refuse('validation_error', `${missing}: is required.`);
-  const error = check.Errors(value)[0];
-  const field = error === undefined || error.instancePath === '' ? 'body' : error.instancePath.slice(1).replaceAll('/', '.');
-  return refuse('validation_error', `${field}: ${error?.message ?? 'is not valid'}.`);
+  return schemaRefusal(checked, value);
 }
 
 /** The limits of a key are checked by their handlers, which have better messages. */

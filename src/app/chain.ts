@@ -51,8 +51,9 @@ import { SharedTokenSealer } from '../runtime/token-sealer.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
-import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
-import type { TranslateOptions } from '../steps/translate.ts';
+import { translateStep } from '../steps/translate.ts';
+import { detectBy, translateBy } from '../steps/translate-for-plugins.ts';
+import type { TranslateOptions } from '../steps/parts/pending-work.ts';
 import { buildDocuments } from './open-documents.ts';
 import type { BuiltDocuments, DocumentSteps } from './open-documents.ts';
 import { stepsOfForward } from './forward-chain.ts';
@@ -144,7 +145,6 @@ function servicesOf(
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,
     engineTimeoutMs: longestTimeoutMs(config.engines),
-    canSpareCharacters: parts.store.ledger.chargesParts === true,
     bodyBytesMax: config.limits.bodyBytes,
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
@@ -248,7 +248,6 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
       tagsMax: config.limits.tags,
       rateLimitHeaders: config.limits.rateLimitHeaders,
       offers,
-      onNoPlan: onceOnly(() => parts.log.warn('the store does not report plans: routing rules with plans match no team')),
       now,
       onAdmission(admission, teamId) {
         metrics.requests.admission(admission);
@@ -281,12 +280,4 @@ function passTraceparentOf(tracer: RequestTracer | undefined): PassTraceparent {
 function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {
   const perMinute = limits.unknownKeysPerMinute;
   return perMinute === 0 ? undefined : new AddressLimit({ perMinute, now });
-}
-
-function onceOnly(run: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) run();
-    done = true;
-  };
 }

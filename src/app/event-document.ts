@@ -66,6 +66,11 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
       const { engine, per, most, characters, resetsAtMs } = facts;
       return { engine, per, most, character_count: characters, resets_at: rfc3339(resetsAtMs) };
     }
+    case 'document_done': {
+      const { documentId, keyId, format, state, code, characters } = facts;
+      const error = code === undefined ? {} : { code };
+      return { team_id: teamId, key_id: keyId, document_id: documentId, format, status: state, ...error, character_count: characters };
+    }
     case 'key_created':
     case 'key_updated':
     case 'key_revoked':

@@ -13,6 +13,8 @@ import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/sl
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
 import { createDocument, holdDocument } from '../endpoints/create-document.ts';
 import { deleteDocument, documentResult, showDocument } from '../endpoints/document-endpoints.ts';
+import type { DocumentMeters } from '../ops/metrics/document-metrics.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentServices } from '../ports/document-services.ts';
 import type { DocumentRecord, DocumentStore, DocumentTransfers } from '../ports/documents.ts';
@@ -26,6 +28,7 @@ import { LimitedTransfers } from '../runtime/document-transfers.ts';
 import { DocumentSealer } from '../runtime/document-sealer.ts';
 import { DocumentWorker } from '../runtime/document-worker.ts';
 import type { DocumentWorkerOptions } from '../runtime/document-worker.ts';
+import { DocumentWatch } from '../runtime/document-watch.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
@@ -40,13 +43,14 @@ export interface OpenDocuments {
   readonly sealer: DocumentSealer;
   readonly keys: DocumentKeys;
   readonly transfers: DocumentTransfers;
+  readonly meters: DocumentMeters;
   /** The store's clock. */
   readonly nowMs: () => number;
 }
 
 /** Rejects with a `ConfigError`. */
 export async function openDocuments(
-  { config, store, nowMs, output: { log }, down }: Opened,
+  { config, store, nowMs, output: { log }, metrics, down }: Opened,
   env: Environment,
 ): Promise<OpenDocuments | undefined> {
   const secret = documentsSecret(config, env);
@@ -55,8 +59,10 @@ export async function openDocuments(
   const kept = folder === undefined ? undefined : await openFolder(folder);
   // Imported late, because most gateways have no documents.
   const { createDocumentFormats } = await import('../documents/create-document-formats.ts');
-  const formats = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
-  down.add('formats of documents', () => formats.close());
+  const parsers = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
+  down.add('formats of documents', () => parsers.close());
+  const meters = metrics.documents(parsers.all.map(({ name }) => name));
+  const formats = countingRefusals(parsers, meters);
   const documents = new RecordDocuments(store.records, nowMs, kept);
   return {
     documents,
@@ -64,7 +70,23 @@ export async function openDocuments(
     sealer: new DocumentSealer(secret),
     keys: new DocumentKeys(secret),
     transfers: new LimitedTransfers(),
+    meters,
     nowMs,
+  };
+}
+
+function countingRefusals(formats: DocumentFormats, meters: DocumentMeters): DocumentFormats {
+  return {
+    all: formats.all,
+    formatOf: (fileName) => formats.formatOf(fileName),
+    firstLook: (format, bytes) => formats.firstLook(format, bytes),
+    async extract(format, bytes) {
+      const extracted = await formats.extract(format, bytes);
+      if (extracted.kind === 'refused') meters.refused(format.name);
+      return extracted;
+    },
+    build: (format, bytes, translations) => formats.build(format, bytes, translations),
+    close: () => formats.close(),
   };
 }
 
@@ -127,6 +149,10 @@ export function buildDocuments(
     keepMs,
     takeReservation,
     endings: () => all,
+    onCreated() {
+      opened.meters.uploaded();
+      opened.onCreated();
+    },
   };
   return {
     steps: {
@@ -142,6 +168,8 @@ export function buildDocuments(
 
 export interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'newId'> {
   readonly store: Store;
+  readonly metrics: Pick<Metrics, 'documentLoad'>;
+  readonly config: Pick<Config, 'documents'>;
   readonly services: GatewayServices;
   /** Requests in flight in this process. */
   readonly inFlight: () => number;
@@ -169,8 +197,8 @@ export interface RunningDocuments {
   close(): Promise<void>;
 }
 
-export function startDocuments({ documents, formats, sealer }: OpenDocuments, options: StartedDocuments): RunningDocuments {
-  const { store, services, inFlight, now, newId, log } = options;
+export function startDocuments({ documents, formats, sealer, meters }: OpenDocuments, options: StartedDocuments): RunningDocuments {
+  const { store, services, inFlight, now, newId, log, metrics } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
   const worker = new DocumentWorker({
     documents,
@@ -179,6 +207,11 @@ export function startDocuments({ documents, formats, sealer }: OpenDocuments, op
     ledger: store.ledger,
     newId,
     log,
+    onEnd(end, document) {
+      if (document === undefined) return;
+      if (end === 'done') meters.done(document.endedAtMs! - document.createdAtMs);
+      else meters.failed(document.code!);
+    },
     texts(document, isHeld) {
       let plan = '';
       const part: { current: Exchange | undefined } = { current: undefined };
@@ -199,9 +232,13 @@ export function startDocuments({ documents, formats, sealer }: OpenDocuments, op
       };
     },
   });
+  const watch = new DocumentWatch(documents);
+  const bytesMax = options.config.documents!.storeBytesMax;
+  metrics.documentLoad(() => ({ ...watch.latest, bytesMax, atWork: worker.running }));
   return {
     wake: () => worker.wake(),
     close() {
+      watch.close();
       const closed = worker.close();
       for (const { current } of parts) current?.cancel();
       return closed;
@@ -217,13 +254,13 @@ function pause(): Promise<void> {
 const COUNTED = 1_000_000_000;
 
 /** A part of a document as a request of its key, which nobody waits for. */
-function exchangeFor(document: DocumentRecord, plan: string, { newId, now, store }: StartedDocuments): Exchange {
+function exchangeFor(document: DocumentRecord, plan: string, { newId, now }: StartedDocuments): Exchange {
   const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers: {} }, NOWHERE, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);
   const { glossaryId, sourceLang = '', targetLang, glossaryByBase: byBase = false } = document;
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang, targetLang, byBase };
   x.set(chargeSlot, { characters: undefined, reserve: false, glossary, refusal: undefined });
-  x.set(requestStatsSlot, { ...NO_STATS, characters: COUNTED, canSpare: store.ledger.chargesParts === true });
+  x.set(requestStatsSlot, { ...NO_STATS, characters: COUNTED, canSpare: true });
   return x;
 }

@@ -243,9 +243,9 @@ class OpenServing implements Serving {
     this.#listener = listener;
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     if (this.#documents !== undefined) {
-      const use = { ...sources, store: parts.store, services: chains.services, log: output.log, inFlight: () => gateway.inFlight };
-      const worker = startDocuments(this.#documents, use);
-      this.#worker = worker;
+      const { services } = chains;
+      const use = { ...sources, config, metrics, store: parts.store, services, log: output.log, inFlight: () => gateway.inFlight };
+      const worker = (this.#worker = startDocuments(this.#documents, use));
       down.add('documents', () => worker.close());
       down.add('downloads of documents', () => parts.documents!.downloads.close());
     }

@@ -86,5 +86,6 @@ export const eventIds = {
   day: (teamId: string, day: number, requests: number) => `${teamId}-day-${day}-${requests}`,
   /** Each is created, revoked or deleted only once. */
   once: (id: string, what: 'created' | 'revoked' | 'deleted') => `${id}-${what}`,
+  document: (documentId: string) => `${documentId}-done`,
   updated: (id: string, { atMs, serial }: EventChange) => `${id}-updated-${atMs}-${serial}`,
 } as const;

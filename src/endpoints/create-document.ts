@@ -168,6 +168,8 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: C
       address: x.get(clientAddressSlot),
       tag: x.get(requestTagSlot),
       fileName,
+      format: options.formats.formatOf(fileName)!.name,
+      bytes: bytes.length,
       sourceLang,
       targetLang,
       formality,

@@ -24,6 +24,10 @@ export interface DocumentRecord {
   /** Under which the charge is counted. */
   readonly tag?: RequestTag | undefined;
   readonly fileName: string;
+  /** The format's name, by the ending of `fileName`: `docx`. */
+  readonly format: string;
+  /** Of the file that was sent. */
+  readonly bytes: number;
   /** Codes are canonical. */
   readonly sourceLang?: string | undefined;
   readonly targetLang: string;
@@ -38,6 +42,8 @@ export interface DocumentRecord {
   readonly untilMs: number;
   /** Every reservation that may be open for it; all are released when it ends without being charged. */
   readonly holds: readonly DocumentHold[];
+  /** When it was translated, or ended in an error, by the store's clock. */
+  readonly endedAtMs?: number | undefined;
   /** With `done`: what is charged, of the last of `holds`. */
   readonly billed?: number | undefined;
   /** With `done`: a complete download was charged. */
@@ -89,6 +95,22 @@ export interface DueDocument {
   readonly teamId: string;
 }
 
+/** A document's place in the order of all. */
+export interface PlacedDocument extends DueDocument {
+  /** After which the next one comes; of letters, digits and a hyphen. */
+  readonly place: string;
+}
+
+/** What there is of all teams. */
+export interface DocumentBacklog {
+  /** Documents that are queued or being translated; at most 1,000 are counted. */
+  readonly open: number;
+  /** How long ago the first of them was created; 0 without one. */
+  readonly oldestMs: number;
+  /** The bytes of all files. */
+  readonly bytes: number;
+}
+
 /** A claim: nobody else works on the document before it ends. */
 export interface DocumentClaim extends DueDocument {
   readonly worker: string;
@@ -127,6 +149,10 @@ export interface DocumentStore {
   yield(claim: Pick<DocumentClaim, 'documentId' | 'teamId' | 'worker'>, afterMs: number | 'expiry'): Promise<StoreUnavailable | undefined>;
   /** Removes what is left of a deleted team's documents. */
   forgetTeam(teamId: string): Promise<StoreUnavailable | undefined>;
+  /** The documents of all teams in their order, newest first, after a place. One whose team was deleted just now may be among them. */
+  newest(after: string | undefined, limit: number): Promise<readonly PlacedDocument[] | StoreUnavailable>;
+  /** Cheap enough to be asked every few seconds. */
+  backlog(): Promise<DocumentBacklog | StoreUnavailable>;
   /** How many documents all teams have, and the bytes of their files. */
   totals(): Promise<{ readonly documents: number; readonly bytes: number } | StoreUnavailable>;
 }

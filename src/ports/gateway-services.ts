@@ -22,8 +22,6 @@ export interface GatewayServices {
   readonly engineCan: EngineCapabilities;
   /** `engine.timeout_ms`, the maximum duration of an attempt; the longest if there are several engines. */
   readonly engineTimeoutMs: number;
-  /** Whether `spareCharacters` has an effect, because the store can charge part of a reservation. */
-  readonly canSpareCharacters: boolean;
   /** Maximum body size in bytes. */
   readonly bodyBytesMax: number;
   /** The teams' glossaries, within their limits; dictionaries that were read are cached for a while. */

@@ -274,8 +274,8 @@ export interface AskedResolution extends Callbacks<Resolution> {
   readonly requestId: string;
   readonly verdict: Verdict;
   /**
-   * With `commit`: how many of the reserved characters to charge, a whole number from 0 to all of them; by default all. Only
-   * for a ledger that `chargesParts`. More than were reserved means all.
+   * With `commit`: how many of the reserved characters to charge, a whole number from 0 to all of them; by default all. More than
+   * were reserved means all.
    */
   readonly characters?: number | undefined;
 }
@@ -287,10 +287,8 @@ export interface Ledger {
   admit(asked: AskedAdmission): void;
   /** Tries once. After `unavailable` it is unknown whether it ran; repeat it with the same id. */
   resolve(asked: AskedResolution): void;
-  /** Optional: without it, long bodies are read and parsed before the admission checks key and rate. */
-  check?(asked: AskedCheck): void;
-  /** Whether a commit may charge less than was reserved. Without it, everything reserved is charged and reported as charged. */
-  readonly chargesParts?: boolean;
+  /** Before a long body is read and parsed. */
+  check(asked: AskedCheck): void;
   /** Whether it counts charges by tag and day. Without it, tags are ignored. */
   readonly countsTags?: boolean;
 }
@@ -298,8 +296,7 @@ export interface Ledger {
 /** Settles reservations for the chain: accepts each verdict at once and retries in the background until the ledger has it. */
 export interface Settlements {
   /**
-   * `characters`: how many of the reserved characters to charge; by default all. Only if the ledger `chargesParts`. `trace`: that
-   * of the request, if it is traced.
+   * `characters`: how many of the reserved characters to charge; by default all. `trace`: that of the request, if it is traced.
    */
   commit(reservation: Reservation, characters?: number, trace?: RequestTrace): void;
   release(reservation: Reservation, trace?: RequestTrace): void;

@@ -18,6 +18,7 @@ export type EventFacts =
   | { readonly kind: 'team_created' | 'team_updated'; readonly team: Team }
   | { readonly kind: 'team_deleted' }
   | EngineLimit
+  | DocumentDone
   | { readonly kind: 'key_created' | 'key_updated' | 'key_revoked'; readonly key: KeyRecord };
 
 /** An engine has used up the characters of its window. Not a team's: the engine is in place of the team. */
@@ -28,6 +29,21 @@ export interface EngineLimit {
   readonly most: number;
   readonly characters: number;
   readonly resetsAtMs: number;
+}
+
+/** A document has been translated, or has ended in an error. */
+export interface DocumentDone {
+  readonly kind: 'document_done';
+  readonly documentId: string;
+  /** The key of the upload. */
+  readonly keyId: string;
+  /** By the ending of its name: `docx`. */
+  readonly format: string;
+  readonly state: 'done' | 'error';
+  /** With `error`: a problem code. */
+  readonly code?: string;
+  /** What the first complete download is charged; 0 with `error`. */
+  readonly characters: number;
 }
 
 /** A refusal for a limit, with the usage at that moment. */

@@ -3,6 +3,7 @@ import type { Audited, AuditDifference } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { EventFacts } from './outbox.ts';
 
 /**
  * A record is a text with a name: a table and an id, which is unique in its table and group. The records of a team are a group,
@@ -53,8 +54,10 @@ export type RecordIndex =
   /** Shared: when each request is forgotten; and those that concern a team. */
   | 'requests_by_end'
   | 'requests_by_team'
-  /** Shared: when each document is due. */
-  | 'documents_by_due';
+  /** Shared: when each document is due; all of them, newest first; those that have not ended, oldest first. */
+  | 'documents_by_due'
+  | 'documents_by_age'
+  | 'documents_open';
 
 /** Its id is ASCII text; ids are ordered by their bytes. */
 export interface IndexEntry {
@@ -104,6 +107,8 @@ export interface GroupChange<Result> {
   readonly detach?: readonly string[];
   /** An audit entry of the group, in the same operation. */
   readonly audit?: { readonly by: Audited } & AuditDifference;
+  /** An event about the team, kept in the outbox in the same operation if events are stored (ports/outbox.ts). */
+  readonly event?: { readonly id: string; readonly facts: EventFacts };
 }
 
 /** Decides from the values of the named records. Called again if one of them has changed meanwhile: it must have no effects. */

@@ -34,8 +34,9 @@ export interface ClaimedDocument {
 
 /** `again`: due again after so long. `lost`: somebody else has it, or it is gone. */
 export type WorkEnd =
-  | { readonly kind: 'done' | 'lost' }
-  | { readonly kind: 'error'; readonly code: string }
+  | { readonly kind: 'lost' }
+  /** The document as it has ended. */
+  | { readonly kind: 'done' | 'error'; readonly document: DocumentRecord }
   | { readonly kind: 'again'; readonly afterMs: number };
 
 /** Nothing was translated for so often that it is given up: after about five minutes. */
@@ -86,7 +87,7 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
     file,
   );
   if (isUnavailable(done)) return LATER;
-  return done === undefined ? LOST : { kind: 'done' };
+  return done === undefined ? LOST : { kind: 'done', document: done };
 }
 
 const BUG = refuse('internal_error', 'It could not be translated.');
@@ -217,5 +218,5 @@ async function failed({ document, worker }: ClaimedDocument, { code, detail }: F
     return { ...rest, state: 'error', code, detail };
   });
   if (isUnavailable(ended)) return LATER;
-  return ended === undefined ? LOST : { kind: 'error', code };
+  return ended === undefined ? LOST : { kind: 'error', document: ended };
 }

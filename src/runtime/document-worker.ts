@@ -1,6 +1,6 @@
 // The worker of one process: claims documents that are due, in turn by team, and works on a few of them at a time.
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { DueDocument } from '../ports/documents.ts';
+import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';
 import { LEASE_MS as LEASE_OF_DOWNLOADS_MS, removeDocument } from './document-downloads.ts';
 import { afterBug, workOn } from './document-work.ts';
@@ -8,8 +8,8 @@ import type { ClaimedDocument, DocumentWorkOptions, WorkEnd } from './document-w
 
 export interface DocumentWorkerOptions extends DocumentWorkOptions {
   readonly log: Log;
-  /** Called at the end of each claim. */
-  readonly onEnd?: (end: DocumentEnd['kind']) => void;
+  /** Called at the end of each claim; with the document if that has ended with it. */
+  readonly onEnd: (end: DocumentEnd['kind'], document: DocumentRecord | undefined) => void;
 }
 
 /** `expired`: it is gone. `kept`: it ended before, and waits for its expiry. */
@@ -121,7 +121,7 @@ export class DocumentWorker {
       const end = await this.#end(running, worker, nowMs);
       const afterMs = dueAfter(end, this.#closed);
       if (afterMs !== undefined) await this.#options.documents.yield({ ...due, worker }, afterMs);
-      this.#options.onEnd?.(end.kind);
+      this.#options.onEnd(end.kind, 'document' in end ? end.document : undefined);
     } finally {
       clearInterval(renewal);
       this.#running.delete(due.documentId);

@@ -206,6 +206,7 @@ function isUndone(facts: EventFacts, fromNumber: number, nowMs: number): boolean
     case 'key_updated':
     case 'key_revoked':
     case 'engine_limit':
+    case 'document_done':
       return false;
   }
 }

@@ -53,8 +53,7 @@ export function withCallbacks(ledger: PluginLedger): Ledger {
   return {
     admit: (asked) => answer(asked, 'admit', () => ledger.admit(asked)),
     resolve: (asked) => answer(asked, 'resolve', () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
-    ...(ledger.check === undefined ? {} : { check: (asked) => answer(asked, 'check', () => ledger.check!(asked)) }),
-    chargesParts: ledger.chargesParts === true,
+    check: (asked) => answer(asked, 'check', () => ledger.check(asked)),
     countsTags: ledger.countsTags === true,
   };
 }

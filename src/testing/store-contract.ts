@@ -59,14 +59,14 @@ interface Part {
 
 const PARTS: readonly Part[] = [
   { title: 'admission: order of checks', part: admissionContract },
-  { title: 'key and rate before a long body', part: checkContract, needs: ({ ledger }) => ledger.check !== undefined },
+  { title: 'key and rate before a long body', part: checkContract },
   { title: 'request rate', part: rateContract },
   { title: 'the reported rate and plan', part: reportContract },
   { title: 'a clock that steps back', part: clockContract },
   { title: 'quota', part: quotaContract },
   { title: 'credit', part: creditContract },
   { title: 'settlement of reservations', part: resolutionContract },
-  { title: 'partial charges', part: partContract, needs: ({ ledger }) => ledger.chargesParts === true },
+  { title: 'partial charges', part: partContract },
   { title: 'settled ids', part: resolvedIdsContract },
   { title: 'periods', part: periodContract },
   { title: 'periods by the calendar', part: calendarContract },

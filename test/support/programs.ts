@@ -66,7 +66,7 @@ export const PROGRAMS = {
     for: [...PAGES, 'test:power'],
     why: 'creates certificates for tests of TLS',
   },
-  sqlite3: { package: 'sqlite3', file: '/usr/bin/sqlite3', for: TEST, why: 'imports an export of invoices' },
+  sqlite3: { package: 'sqlite3', file: '/usr/bin/sqlite3', for: TEST, why: 'imports exports of usage and invoices' },
   pg_virtualenv: {
     package: 'postgresql',
     file: '/usr/bin/pg_virtualenv',

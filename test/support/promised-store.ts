@@ -29,9 +29,8 @@ export function promisedLedger(ledger: Ledger): PluginLedger {
     admit: (request) => promised((asked) => ledger.admit({ ...request, ...asked })),
     resolve: (teamId, requestId, verdict, characters) =>
       promised((asked) => ledger.resolve({ teamId, requestId, verdict, characters, ...asked })),
-    ...(ledger.chargesParts === undefined ? {} : { chargesParts: ledger.chargesParts }),
     ...(ledger.countsTags === undefined ? {} : { countsTags: ledger.countsTags }),
-    ...(ledger.check === undefined ? {} : { check: (check) => promised((asked) => ledger.check!({ ...check, ...asked })) }),
+    check: (check) => promised((asked) => ledger.check({ ...check, ...asked })),
   };
 }
 

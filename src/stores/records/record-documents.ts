@@ -1,10 +1,12 @@
 // Documents over a record space. A team's group has their records and files; the shared group has the queue, a record and an index
 // entry for each document, and the sum of all bytes. The queue's record is written first and removed last: it is what the janitor
 // finds, whatever happens in between.
+import { eventIds } from '../../domain/event-rules.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
+  DocumentBacklog,
   DocumentBounds,
   DocumentClaim,
   DocumentCreation,
@@ -13,28 +15,23 @@ import type {
   DocumentStore,
   DueDocument,
   NewDocumentFile,
+  PlacedDocument,
 } from '../../ports/documents.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
-import type { GroupChange, IndexEntry, NewBlob, RecordName, RecordSpace } from '../../ports/record-space.ts';
+import type { GroupChange, NewBlob, RecordName, RecordSpace } from '../../ports/record-space.ts';
+import { createdAt, digits, entriesOf, idAfter, moved, placed, putOf, queueName, readPlace, readQueued, SUM } from './queued-document.ts';
+import type { QueuedDocument } from './queued-document.ts';
 
-interface QueuedDocument {
-  readonly teamId: string;
-  /** Of its file. */
-  readonly bytes: number;
-  readonly dueMs: number;
-  /** When it expires. */
-  readonly untilMs: number;
-  readonly worker?: string;
-}
-
-/** A document whose creation was interrupted is due after it. */
+/** A document whose creation was interrupted is due after it, and is then removed from the queue: it must not be created any more. */
 const CREATION_MS = 60_000;
-const TIME_DIGITS = 15;
-/** The sum of all bytes; no document has this id. */
-const SUM: RecordName = { table: 'documents', id: 'bytes' };
+/** So much before: what the clocks of the store's servers may differ by, and the change may take. */
+const CREATION_MARGIN_MS = 10_000;
+/** How many open documents are counted at most. */
+const COUNTED_MAX = 1000;
 /** Of a team: the documents that are queued or translating. */
 const OPEN: RecordName = { table: 'totals', id: 'documents' };
 const FILES_FAILED: StoreUnavailable = { kind: 'unavailable', cause: 'documents' };
+const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 
 export class RecordDocuments implements DocumentStore {
   readonly #space: RecordSpace;
@@ -65,7 +62,7 @@ export class RecordDocuments implements DocumentStore {
       if (known !== undefined) return { result: nowMs };
       const total = Number(sum ?? 0) + bytes;
       if (total > bytesMax) return { result: undefined };
-      const queued: QueuedDocument = { teamId, bytes, dueMs: nowMs + CREATION_MS, untilMs: nowMs + keepMs };
+      const queued: QueuedDocument = { teamId, bytes, createdMs: nowMs, dueMs: nowMs + CREATION_MS, untilMs: nowMs + keepMs };
       return {
         result: nowMs,
         ...placed(documentId, undefined, queued),
@@ -87,8 +84,10 @@ export class RecordDocuments implements DocumentStore {
     const blobs = await this.#keep(document, file);
     if (!Array.isArray(blobs)) return blobs as StoreUnavailable;
     const name = recordName(documentId);
-    const created = await this.#space.change<DocumentCreation>(teamId, [name, OPEN], ([known, text]) => {
+    const latestMs = document.createdAtMs + CREATION_MS - CREATION_MARGIN_MS;
+    const created = await this.#space.change<DocumentCreation | StoreUnavailable>(teamId, [name, OPEN], ([known, text], { nowMs }) => {
       if (known !== undefined) return { result: { kind: 'created', document } };
+      if (nowMs > latestMs) return { result: LATE };
       const open = readOpen(text);
       if (open.length >= openMax) return { result: { kind: 'too_many' } };
       const put = [
@@ -130,11 +129,12 @@ export class RecordDocuments implements DocumentStore {
     if (!Array.isArray(blobs)) return blobs as StoreUnavailable;
     const name = recordName(documentId);
     let gone: readonly string[] = [];
-    const changed = await this.#space.change<DocumentRecord | undefined>(teamId, [name, OPEN], ([text, open]) => {
+    const changed = await this.#space.change<DocumentRecord | undefined>(teamId, [name, OPEN], ([text, open], { nowMs }) => {
       gone = [];
       const known = text === undefined ? undefined : readDocument(text);
-      const next = known === undefined ? undefined : decide(known);
-      if (known === undefined || next === undefined) return { result: undefined };
+      const decided = known === undefined ? undefined : decide(known);
+      if (known === undefined || decided === undefined) return { result: undefined };
+      const next = isOpen(known) && !isOpen(decided) ? { ...decided, endedAtMs: nowMs } : decided;
       gone = fileIdsOf(known).filter((id) => !fileIdsOf(next).includes(id));
       return {
         result: next,
@@ -142,6 +142,7 @@ export class RecordDocuments implements DocumentStore {
         remove: isOpen(next) ? [] : openWithout(open, documentId).remove,
         attach: blobs as NewBlob[],
         detach: this.#folder === undefined ? gone : [],
+        ...(next === decided ? {} : { event: eventOf(next) }),
       };
     });
     if (isUnavailable(changed)) return changed;
@@ -169,10 +170,25 @@ export class RecordDocuments implements DocumentStore {
     const page = { index: 'documents_by_due', from: '', below: digits(this.#nowMs() + 1), limit } as const;
     const found = await this.#space.page(SHARED_RECORDS, page);
     if (isUnavailable(found)) return found;
-    return found.map((id) => {
-      const [, documentId = '', teamId = ''] = id.split(' ');
-      return { documentId, teamId };
+    return found.map(readPlace);
+  }
+
+  async newest(after: string | undefined, limit: number): Promise<readonly PlacedDocument[] | StoreUnavailable> {
+    const page = { index: 'documents_by_age', from: idAfter(after), below: '~', limit } as const;
+    const found = await this.#space.page(SHARED_RECORDS, page);
+    return isUnavailable(found) ? found : found.map(readPlace);
+  }
+
+  async backlog(): Promise<DocumentBacklog | StoreUnavailable> {
+    const open = await this.#space.page(SHARED_RECORDS, { index: 'documents_open', from: '', below: '~', limit: COUNTED_MAX });
+    if (isUnavailable(open)) return open;
+    const read = await this.#space.change<Omit<DocumentBacklog, 'open'>>(SHARED_RECORDS, [SUM], ([sum], { nowMs }) => {
+      const [oldest] = open;
+      const waitedMs = oldest === undefined ? 0 : Math.max(0, nowMs - createdAt(readPlace(oldest)));
+      return { result: { bytes: Number(sum ?? 0), oldestMs: waitedMs } };
     });
+    // The shared records always exist.
+    return isUnavailable(read) ? read : { open: open.length, ...read! };
   }
 
   async claim({ documentId, worker, leaseMs }: DocumentClaim): Promise<number | undefined | StoreUnavailable> {
@@ -228,7 +244,7 @@ export class RecordDocuments implements DocumentStore {
         result: true,
         put: total === 0 ? [] : [{ ...SUM, value: String(total) }],
         remove: [queueName(documentId), ...(total === 0 ? [SUM] : [])],
-        unindex: [entryOf(documentId, known)],
+        unindex: entriesOf(documentId, known),
       };
     });
     return isUnavailable(dropped) ? dropped : undefined;
@@ -282,12 +298,8 @@ export class RecordDocuments implements DocumentStore {
   }
 }
 
-function recordName(documentId: string): RecordName {
-  return { table: 'documents', id: documentId };
-}
-
-/** In the shared group. */
-const queueName = recordName;
+/** In the team's group. */
+const recordName = queueName;
 
 function readDocument(text: string): DocumentRecord {
   return JSON.parse(text) as DocumentRecord;
@@ -296,10 +308,6 @@ function readDocument(text: string): DocumentRecord {
 /** Ids of the blobs that a team's documents hold, for checks of a store. */
 export function documentBlobs(documents: ReadonlyMap<string, string>): readonly string[] {
   return [...documents.values()].flatMap((text) => fileIdsOf(readDocument(text)));
-}
-
-function readQueued(text: string): QueuedDocument {
-  return JSON.parse(text) as QueuedDocument;
 }
 
 function readOpen(text: string | undefined): readonly string[] {
@@ -317,32 +325,19 @@ function isOpen({ state }: DocumentRecord): boolean {
   return state === 'queued' || state === 'translating';
 }
 
+/** Of a document that has just ended. */
+function eventOf({ documentId, keyId, format, state, code, billed }: DocumentRecord) {
+  const outcome =
+    state === 'done'
+      ? ({ state, characters: billed ?? 0 } as const)
+      : ({ state: 'error', code: code ?? 'internal_error', characters: 0 } as const);
+  return { id: eventIds.document(documentId), facts: { kind: 'document_done', documentId, keyId, format, ...outcome } as const };
+}
+
 function fileIdsOf({ sourceId, resultId }: DocumentRecord): readonly string[] {
   return [sourceId, resultId].filter((id) => id !== undefined);
 }
 
 function bytesOf(pieces: EntryPieces): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
-}
-
-function digits(ms: number): string {
-  return String(Math.max(0, ms)).padStart(TIME_DIGITS, '0');
-}
-
-function entryOf(documentId: string, { dueMs, teamId }: QueuedDocument): IndexEntry {
-  return { index: 'documents_by_due', id: `${digits(dueMs)} ${documentId} ${teamId}` };
-}
-
-function putOf(documentId: string, queued: QueuedDocument) {
-  return [{ ...queueName(documentId), value: JSON.stringify(queued) }];
-}
-
-function placed(documentId: string, before: QueuedDocument | undefined, queued: QueuedDocument) {
-  const index = [entryOf(documentId, queued)];
-  const unindex = before === undefined || before.dueMs === queued.dueMs ? [] : [entryOf(documentId, before)];
-  return { index, unindex };
-}
-
-function moved(documentId: string, before: QueuedDocument, queued: QueuedDocument) {
-  return { ...placed(documentId, before, queued), put: putOf(documentId, queued) };
 }

@@ -50,6 +50,7 @@ function wordsOf(facts: EventFacts): (string | Buffer)[] {
     case 'key_updated':
     case 'key_revoked':
     case 'engine_limit':
+    case 'document_done':
       return ['facts', JSON.stringify(facts)];
   }
 }

@@ -96,11 +96,12 @@ export class RedisRecords implements RecordSpace {
   }
 
   async #write(teamId: string, change: GroupChange<unknown>, steps: readonly RecordStep[]): Promise<string> {
-    const { audit, remove = [], attach = [] } = change;
+    const { audit, event, remove = [], attach = [] } = change;
     const entry = await this.#parts.audit.begin(teamId, audit?.by, audit && { before: audit.before, after: audit.after });
     const name = remove.length > 0 && attach.length === 0 ? 'free_records' : 'change_records';
     const args = [...entry, String(steps.length), ...steps.flat()];
-    return (await this.#parts.link.call({ name, teamId, keys: [teamKeys(teamId).team], args })).word;
+    const call = { name, teamId, keys: [teamKeys(teamId).team], args, keepsEvent: event !== undefined } as const;
+    return (await this.#parts.link.call(call)).word;
   }
 
   /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
@@ -153,7 +154,7 @@ export class RedisRecords implements RecordSpace {
 
 /** A step of the function (lua/records.lua): its word and arguments. */
 type RecordStep = readonly [word: StepWord, ...args: (string | Buffer)[]];
-type StepWord = 'team' | 'same' | 'absent' | 'put' | 'remove' | 'index' | 'unindex' | 'attach' | 'hold' | 'detach';
+type StepWord = 'team' | 'same' | 'absent' | 'put' | 'remove' | 'index' | 'unindex' | 'attach' | 'hold' | 'detach' | 'event';
 const TEAM_STEP: RecordStep = ['team'];
 
 /** One for each name that was read. */
@@ -168,6 +169,7 @@ function madeSteps({
   unindex = [],
   attach = [],
   detach = [],
+  event,
 }: GroupChange<unknown>): readonly RecordStep[] {
   return [
     ...remove.map(({ table, id }): RecordStep => ['remove', table, id]),
@@ -179,5 +181,6 @@ function madeSteps({
       return isLarge(pieces) || piece === undefined ? ['hold', blobId, String(pieces.length)] : ['attach', blobId, Buffer.from(piece)];
     }),
     ...detach.map((blobId): RecordStep => ['detach', blobId]),
+    ...(event === undefined ? [] : [['event', event.id, JSON.stringify(event.facts)] as const]),
   ];
 }

@@ -43,7 +43,6 @@ const SQL = {
 type Parts = Pick<StoreParts, 'database' | 'group' | 'accounts' | 'periods' | 'ids' | 'events'>;
 
 export class SqliteLedger implements Ledger {
-  readonly chargesParts = true;
   readonly countsTags = true;
   readonly #group: Parts['group'];
   readonly #accounts: Parts['accounts'];

@@ -10,7 +10,7 @@ import type { Statements } from './statements.ts';
 import { looked, unavailable } from './store-fault.ts';
 import type { StoreParts } from './store-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'teams' | 'blobs' | 'audit'>;
+type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'teams' | 'blobs' | 'audit' | 'events'>;
 
 /** Of a table whose rows belong to teams, or of the shared one. */
 const sqlOf = (table: string, ofTeam: string, values: string) => ({
@@ -74,7 +74,7 @@ export class SqliteRecords implements RecordSpace {
     names: readonly RecordName[],
     decide: DecideChange<Result>,
   ): Promise<Result | undefined | StoreUnavailable> {
-    const { database, group: commits, teams, blobs, audit, path } = this.#parts;
+    const { database, group: commits, teams, blobs, audit, events, path } = this.#parts;
     let detaches = false;
     const answer = await commits.run((nowMs): Result | undefined | StoreUnavailable => {
       const place = this.#place(group);
@@ -98,6 +98,7 @@ export class SqliteRecords implements RecordSpace {
         const { by, ...difference } = change.audit;
         audit.add(by, { teamId: group, ...difference }, nowMs);
       }
+      if (change.event !== undefined) events?.keep(change.event.id, group, nowMs, change.event.facts);
       return result;
     });
     if (detaches) void blobs.clear();

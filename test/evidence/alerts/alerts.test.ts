@@ -13,10 +13,13 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
+import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
 import { openStore } from '../../../src/stores/open.ts';
+import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedEngineOptions } from '../../../src/testing/scripted-engine.ts';
+import { DocumentCaller } from '../../support/document-caller.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
 import { CREDIT_PLAN, makeTeam, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
@@ -40,6 +43,7 @@ const RULES_FILE = fileURLToPath(new URL('../../../config/alerts.yaml', import.m
 const MINUTES = 17;
 const KEY_MINUTES = 62;
 const DAY_MS = 86_400_000;
+const DOCUMENTS = { secret: 'a secret of the tests that is long enough', store_bytes: 1_048_576 };
 const TEAM_METRICS = { every_seconds: 1, quota_used_percent: 50, credit_characters: 1000, key_unused_days: 30 };
 
 let rules: string;
@@ -131,6 +135,7 @@ describe('the metrics', () => {
       team_metrics: TEAM_METRICS,
       events: { url: 'http://127.0.0.1:1/', secret: EVENTS_SECRET },
       plugins: [{ module: 'lingate/plugins/memory' }],
+      documents: DOCUMENTS,
     };
     const scene = await Scene.open({ ...config, engine: { batch: {} } });
     expect(await scene.translate(await scene.gateway.team())).toBe(200);
@@ -379,6 +384,46 @@ describe('the alerts', () => {
     await scene.pass(MINUTES, alert('LingateEventsNotDelivered'));
     receiver.answer((_event, response) => void response.writeHead(204).end());
     await scene.until(/^lingate_events_pending 0\n(?:.*\n)*lingate_events_delivered_total 2$/m);
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a document that waits for its engine for too long, until it is deleted', async () => {
+    const store = `sqlite:${folder}/lingate.db`;
+    const longAgo = { nowMs: () => Date.now() - 40 * 60_000 };
+    const beside = await openBeside(store, longAgo);
+    const { teamId, keyId } = await makeTeam(beside);
+    const documents = new RecordDocuments(beside.records, longAgo.nowMs);
+    const [documentId, fileId] = [ulid(), ulid()];
+    const pieces = await new DocumentSealer(Buffer.from(DOCUMENTS.secret)).seal(documentId, fileId, Buffer.from('one'));
+    const draft = { documentId, teamId, keyId, fileName: 'a.txt', format: 'txt', bytes: 3, targetLang: 'DE', holds: [], failures: 0 };
+    const bounds = { openMax: 1, bytesMax: DOCUMENTS.store_bytes };
+    const file = { fileId, pieces };
+    const created = await documents.create({ ...draft, state: 'queued', sourceId: fileId }, DAY_MS, file, bounds);
+    expect(created).toMatchObject({ kind: 'created' });
+    await beside.close();
+    const scene = await Scene.open({ documents: DOCUMENTS, engine: { timeout_ms: 60_000 } }, store);
+    scene.engine.always('hang');
+    await scene.until(/^lingate_documents_open 1$/m);
+    await scene.pass(MINUTES, alert('LingateDocumentsWait'));
+    const served = new RecordDocuments(scene.gateway.store.records, () => Date.now());
+    expect(await served.remove({ documentId, teamId })).toMatchObject({ documentId });
+    await scene.until(/^lingate_documents_open 0$/m);
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('files of documents that nearly use up their room, until one is deleted', async () => {
+    const scene = await Scene.open({ documents: DOCUMENTS });
+    const caller = new DocumentCaller(scene.gateway.port, (await scene.gateway.team()).key);
+    scene.engine.always('hang');
+    await scene.until(/^lingate_document_bytes_limit 1048576$/m);
+    await scene.pass(MINUTES, []);
+    const id = await caller.uploaded({ file: 'a'.repeat(1_000_000) });
+    await scene.until(/^lingate_document_bytes 10\d{5}$/m);
+    await scene.pass(MINUTES, alert('LingateDocumentsNearlyFull'));
+    expect((await caller.remove(id)).status).toBe(204);
+    await scene.until(/^lingate_document_bytes 0$/m);
     await scene.pass(MINUTES, []);
     expect(await scene.judge()).toBe('');
   });

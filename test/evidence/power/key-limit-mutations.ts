@@ -178,7 +178,7 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
     name: "key limits: callers are told that the team's limit refused what the key's did",
     edits: [
       {
-        where: 'refusalOf in admit.ts',
+        where: 'PendingAdmission.#refusalOf',
         find: 'limitOf = quotaKind(admission.of, admission.window)',
         replace: "limitOf = quotaKind('team', admission.window)",
       },

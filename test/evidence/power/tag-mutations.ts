@@ -37,7 +37,7 @@ export const TAG_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'tags: a malformed one is ignored',
-    edits: [{ where: 'conclude in admit.ts', find: '(charge?.refusal ?? asking.tagRefusal)', replace: 'charge?.refusal' }],
+    edits: [{ where: 'PendingAdmission.decide', find: '(charge?.refusal ?? this.tagRefusal)', replace: 'charge?.refusal' }],
     caughtBy: [{ file: 'test/journey/tags.test.ts' }],
   },
 ];

@@ -379,6 +379,6 @@ function requestIdOf(delivery: Delivery): string {
 
 async function ask(store: PluginStore, delivery: Delivery): Promise<Admission | CheckedCaller | Resolution> {
   if (delivery.kind === 'admit') return store.ledger.admit(delivery.request);
-  if (delivery.kind === 'check') return store.ledger.check!(delivery.check);
+  if (delivery.kind === 'check') return store.ledger.check(delivery.check);
   return store.ledger.resolve(delivery.teamId, delivery.requestId, delivery.verdict, delivery.part);
 }

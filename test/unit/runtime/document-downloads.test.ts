@@ -59,6 +59,8 @@ describe.each(KINDS)('$name', ({ open }) => {
       teamId,
       keyId,
       fileName: 'a.txt',
+      format: 'txt',
+      bytes: 8,
       targetLang: 'DE',
       state: 'queued' as const,
       holds,
@@ -105,6 +107,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       ledger: store.ledger,
       newId,
       log: SILENT,
+      onEnd: () => undefined,
       texts: () => ({
         services: { translate: () => Promise.reject(new Error('is not asked')), refusalFor: () => undefined },
         exchange: () => ({}) as Exchange,

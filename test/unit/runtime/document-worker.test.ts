@@ -66,6 +66,8 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
       teamId: team.teamId,
       keyId: team.keyId,
       fileName: 'a.txt',
+      format: 'txt',
+      bytes: 8,
       targetLang: 'DE',
       state: 'queued' as const,
       holds: [{ requestId, characters: 50_000 }],
