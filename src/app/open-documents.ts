@@ -8,6 +8,7 @@ import type { Sink } from '../core/exchange.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
+import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
@@ -24,6 +25,8 @@ import type { Forgetful } from '../runtime/forgetting.ts';
 import type { DocumentStepName } from '../routes.ts';
 import { LeasedDownloads } from '../runtime/document-downloads.ts';
 import { DocumentKeys } from '../runtime/document-keys.ts';
+import { isTaken, passFile } from '../runtime/file-passing.ts';
+import type { FileOrder, FilePassingOptions } from '../runtime/file-passing.ts';
 import { LimitedTransfers } from '../runtime/document-transfers.ts';
 import { DocumentSealer } from '../runtime/document-sealer.ts';
 import { DocumentWorker } from '../runtime/document-worker.ts';
@@ -33,7 +36,7 @@ import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
 import type { ChainParts } from './chain.ts';
-import { documentServices } from './document-services.ts';
+import { documentServices } from './documents-for-plugins.ts';
 import type { Opened } from './opened.ts';
 
 /** `undefined` everywhere if documents are not configured. */
@@ -115,6 +118,8 @@ export function forgetfulDocuments({ documents }: OpenDocuments): Forgetful {
 export interface DocumentSteps extends OpenDocuments {
   readonly plans: () => Config['plans'];
   readonly downloads: LeasedDownloads;
+  /** `undefined` if no file may pass the gateway unread. */
+  readonly files: FilePassingOptions | undefined;
   /** There is work. */
   readonly onCreated: () => void;
 }
@@ -126,18 +131,30 @@ export function downloadsOf(
   return new LeasedDownloads({ documents, ledger: store.ledger, settlements, newId, nowMs, log });
 }
 
+/** None if a plugin changes texts: what it has to see or to hide must not pass it in a file. */
+export function filePassing(
+  { engines, caps, plugins }: Pick<Opened, 'engines' | 'caps' | 'plugins'>,
+  { formats }: Pick<OpenDocuments, 'formats'>,
+  offers: CurrentOffers,
+): FilePassingOptions | undefined {
+  if (plugins.textStages.some(({ kind }) => kind === 'change')) return undefined;
+  return { files: engines.files, offers, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
+}
+
 export interface BuiltDocuments {
   readonly steps: Readonly<Record<DocumentStepName, Step>>;
   readonly services: DocumentServices;
 }
 
 export function buildDocuments(
-  { documents: settings }: Config,
+  { documents: settings, engines }: Config,
   opened: DocumentSteps,
   { store, glossaries, offers, newId, now }: ChainParts,
 ): BuiltDocuments {
   const { keepMs, bytesMax, storeBytesMax } = settings!;
-  const all = opened.formats.all.map(({ name }) => name);
+  const { files } = opened;
+  const own = opened.formats.all.map(({ name }) => name);
+  const all = [...new Set([...own, ...engines.flatMap(({ name }) => files?.files.formatsOf(name) ?? [])])].toSorted();
   const upload = {
     ...opened,
     teams: store.teams,
@@ -149,6 +166,7 @@ export function buildDocuments(
     keepMs,
     takeReservation,
     endings: () => all,
+    isTaken: (x: Exchange, order: FileOrder) => files !== undefined && isTaken(order, x.get(planSlot), files),
     onCreated() {
       opened.meters.uploaded();
       opened.onCreated();
@@ -171,6 +189,8 @@ export interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'n
   readonly metrics: Pick<Metrics, 'documentLoad'>;
   readonly config: Pick<Config, 'documents'>;
   readonly services: GatewayServices;
+  /** `undefined` if no file may pass the gateway unread. */
+  readonly files: FilePassingOptions | undefined;
   /** Requests in flight in this process. */
   readonly inFlight: () => number;
   /** A monotonic clock in milliseconds. */
@@ -199,7 +219,9 @@ export interface RunningDocuments {
 
 export function startDocuments({ documents, formats, sealer, meters }: OpenDocuments, options: StartedDocuments): RunningDocuments {
   const { store, services, inFlight, now, newId, log, metrics } = options;
+  const { files } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
+  const stopping = new AbortController();
   const worker = new DocumentWorker({
     documents,
     formats,
@@ -212,6 +234,13 @@ export function startDocuments({ documents, formats, sealer, meters }: OpenDocum
       if (end === 'done') meters.done(document.endedAtMs! - document.createdAtMs);
       else meters.failed(document.code!);
     },
+    files:
+      files &&
+      (async (file) => {
+        const team = await store.teams.findTeam(file.document.teamId);
+        if (team === undefined || isUnavailable(team)) return ENGINE_UNAVAILABLE;
+        return passFile(file, team.plan, { ...files, signal: stopping.signal, requestId: newId() });
+      }),
     texts(document, isHeld) {
       let plan = '';
       const part: { current: Exchange | undefined } = { current: undefined };
@@ -240,6 +269,7 @@ export function startDocuments({ documents, formats, sealer, meters }: OpenDocum
     close() {
       watch.close();
       const closed = worker.close();
+      stopping.abort();
       for (const { current } of parts) current?.cancel();
       return closed;
     },

@@ -45,6 +45,8 @@ export interface CreateDocumentOptions {
   readonly onCreated: () => void;
   /** The endings of files that can be translated, in order: for a request, or for any. */
   readonly endings: (x?: Exchange) => readonly string[];
+  /** Whether an engine takes a file that only engines can read. */
+  readonly isTaken: (x: Exchange, order: DocumentOrder) => boolean;
 }
 
 const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as const;
@@ -168,7 +170,7 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: C
       address: x.get(clientAddressSlot),
       tag: x.get(requestTagSlot),
       fileName,
-      format: options.formats.formatOf(fileName)!.name,
+      format: endingOf(fileName),
       bytes: bytes.length,
       sourceLang,
       targetLang,
@@ -194,11 +196,19 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: C
   return created.document;
 }
 
-function fileFault(_x: Exchange, { fileName, bytes }: DocumentOrder, { formats }: CreateDocumentOptions): Refusal | undefined {
+function endingOf(fileName: string): string {
+  return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
+}
+
+function fileFault(x: Exchange, order: DocumentOrder, { formats, endings, isTaken }: CreateDocumentOptions): Refusal | undefined {
+  const { fileName, bytes } = order;
   const format = formats.formatOf(fileName);
   if (format === undefined) {
-    const known = formats.all.map(({ name }) => name).join(', ');
-    return refuse('validation_error', `file: the ending of its name must be one of ${known}.`);
+    if (isTaken(x, order)) return undefined;
+    const known = endings(x);
+    return known.includes(endingOf(fileName))
+      ? refuse('validation_error', 'file: no engine takes this format for these languages, or with a glossary.')
+      : refuse('validation_error', `file: the ending of its name must be one of ${known.join(', ')}.`);
   }
   const fault = formats.firstLook(format, bytes);
   return fault === undefined ? undefined : refuse('validation_error', `file: ${fault}`);

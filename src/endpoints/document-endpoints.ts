@@ -31,7 +31,7 @@ export interface DocumentEndpointOptions {
   readonly nowMs: () => number;
 }
 
-type Finding = Pick<DocumentEndpointOptions, 'documents' | 'nowMs'>;
+type DocumentLookup = Pick<DocumentEndpointOptions, 'documents' | 'nowMs'>;
 
 const NOT_FOUND = refuse('document_not_found', 'The team has no document with this id; it may have expired.');
 const NOT_READY = refuse('document_not_ready', 'The document is not translated yet; ask for its state, and try again.');
@@ -40,7 +40,7 @@ const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, b
 /** Of a piece that is written. */
 const PIECE_BYTES = 65_536;
 
-export function showDocument(options: Finding): BodyStep {
+export function showDocument(options: DocumentLookup): BodyStep {
   return documentEndpoint('show-document', options, async (_x, document) => json(JSON.stringify(shownDocument(document))));
 }
 
@@ -151,7 +151,7 @@ function disposition(fileName: string): string {
 }
 
 /** `id` may be any text. */
-export async function findDocument(teamId: string, id: string, { documents, nowMs }: Finding): Promise<DocumentRecord | Refusal> {
+export async function findDocument(teamId: string, id: string, { documents, nowMs }: DocumentLookup): Promise<DocumentRecord | Refusal> {
   const documentId = canonicalUlid(id);
   const found = documentId === undefined ? undefined : await documents.find(teamId, documentId);
   if (isUnavailable(found)) return STORE_UNAVAILABLE;
@@ -159,7 +159,11 @@ export async function findDocument(teamId: string, id: string, { documents, nowM
   return found === undefined || found.isRemoved === true || found.untilMs <= nowMs() ? NOT_FOUND : found;
 }
 
-function documentEndpoint(name: string, options: Finding, answer: (x: Exchange, document: DocumentRecord) => Promise<Outcome>): BodyStep {
+function documentEndpoint(
+  name: string,
+  options: DocumentLookup,
+  answer: (x: Exchange, document: DocumentRecord) => Promise<Outcome>,
+): BodyStep {
   return {
     kind: 'body',
     name,

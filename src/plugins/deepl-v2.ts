@@ -6,7 +6,7 @@ import { customTags } from './deepl-v2/custom-tags.ts';
 import { languages, usage } from './deepl-v2/deepl-reports.ts';
 import { AUTHENTICATED, PROBLEM_FORM, tagStep } from './deepl-v2/deepl-request.ts';
 import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
-import { documents } from './deepl-v2/document-routes.ts';
+import { documents } from './deepl-v2/deepl-documents.ts';
 import { glossaries } from './deepl-v2/glossary-routes.ts';
 import { resourceLanguages } from './deepl-v2/resource-languages.ts';
 import { absent, absentForKeys, apiOf, idStep } from './facades/api.ts';

@@ -68,7 +68,7 @@ export async function removeDocument(due: DueDocument, { documents, ledger, sett
 export class LeasedDownloads implements DocumentDownloads {
   readonly #options: DocumentDownloadsOptions;
   /** Downloads under way here. */
-  readonly #open = new Set<Download>();
+  readonly #open = new Set<RunningDownload>();
   /** What they still have to write. */
   readonly #ending = new Set<Promise<void>>();
 
@@ -90,7 +90,7 @@ export class LeasedDownloads implements DocumentDownloads {
     });
     if (isUnavailable(begun)) return begun;
     if (begun === undefined) return isTaken ? 'taken' : 'gone';
-    const download = new Download(begun, downloadId, nowMs() + DOWNLOAD_MS_MAX, this.#options, (ended, isComplete, removes) => {
+    const download = new RunningDownload(begun, downloadId, nowMs() + DOWNLOAD_MS_MAX, this.#options, (ended, isComplete, removes) => {
       this.#open.delete(ended);
       if (isComplete) this.#charge(ended);
       const ending = this.#end(ended, isComplete, removes).catch((error: unknown) => {
@@ -116,7 +116,7 @@ export class LeasedDownloads implements DocumentDownloads {
     await Promise.all(this.#ending);
   }
 
-  #charge({ document, isCharged }: Download): void {
+  #charge({ document, isCharged }: RunningDownload): void {
     const { documentId, teamId, holds, billed, untilMs } = document;
     const hold = holds.at(-1);
     if (hold === undefined || isCharged) return;
@@ -125,7 +125,7 @@ export class LeasedDownloads implements DocumentDownloads {
     for (const other of this.#open) if (other.document.documentId === documentId) other.isCharged = true;
   }
 
-  async #end({ document, downloadId }: Download, isComplete: boolean, removes: boolean): Promise<void> {
+  async #end({ document, downloadId }: RunningDownload, isComplete: boolean, removes: boolean): Promise<void> {
     const { documents } = this.#options;
     const ended = await documents.change(document, (known) => {
       const downloads = (known.downloads ?? []).filter((one) => one.downloadId !== downloadId);
@@ -137,21 +137,21 @@ export class LeasedDownloads implements DocumentDownloads {
   }
 }
 
-class Download implements BegunDownload {
+class RunningDownload implements BegunDownload {
   readonly document: DocumentRecord;
   readonly downloadId: string;
   readonly untilMs: number;
   /** It was charged before, or by another one. */
   isCharged: boolean;
   readonly #renewal: NodeJS.Timeout;
-  readonly #onEnd: (download: Download, isComplete: boolean, removes: boolean) => void;
+  readonly #onEnd: (download: RunningDownload, isComplete: boolean, removes: boolean) => void;
 
   constructor(
     document: DocumentRecord,
     downloadId: string,
     untilMs: number,
     { documents, nowMs }: DocumentDownloadsOptions,
-    onEnd: (download: Download, isComplete: boolean, removes: boolean) => void,
+    onEnd: (download: RunningDownload, isComplete: boolean, removes: boolean) => void,
   ) {
     this.document = document;
     this.downloadId = downloadId;

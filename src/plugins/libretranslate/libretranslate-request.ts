@@ -25,7 +25,8 @@ const FAILED: Readonly<Record<string, number>> = {
 export const PROBLEM_FORM: ProblemForm = {
   contentType: 'application/json',
   status: ({ code, fields, kind: { status } }) => {
-    if (code === 'document_failed') return FAILED[String(fields?.['failed_with'])] ?? 500;
+    const failedWith = fields?.['failed_with'];
+    if (code === 'document_failed') return (typeof failedWith === 'string' ? FAILED[failedWith] : undefined) ?? 500;
     return code === 'engine_unavailable' ? 500 : (BY_STATUS[status] ?? status);
   },
   body: (problem) => JSON.stringify({ error: wordsOf(problem) }),
