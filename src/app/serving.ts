@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
-import { forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
+import { downloadsOf, filePassing, forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
 import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
 import type { Config } from '../config/config.ts';
 import { anyOf, pairsOf } from '../config/engine-options.ts';
@@ -208,9 +208,11 @@ class OpenServing implements Serving {
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     if (this.#documents !== undefined) {
       const { services } = chains;
-      const use = { ...sources, config, metrics, store: parts.store, services, log: output.log, inFlight: () => gateway.inFlight };
+      const { files } = parts.documents!;
+      const use = { ...sources, files, config, metrics, store: parts.store, services, log: output.log, inFlight: () => gateway.inFlight };
       const worker = (this.#worker = startDocuments(this.#documents, use));
       down.add('documents', () => worker.close());
+      down.add('downloads of documents', () => parts.documents!.downloads.close());
     }
     down.add('public listener', async () => {
       await this.drain();
@@ -320,7 +322,13 @@ class OpenServing implements Serving {
       recent: this.#recent,
       busy: this.#busy,
       refusals: this.refusals,
-      documents: this.#documents && { ...this.#documents, plans: () => this.#config.plans, onCreated: () => this.#worker?.wake() },
+      documents: this.#documents && {
+        ...this.#documents,
+        plans: () => this.#config.plans,
+        downloads: downloadsOf(this.#documents, { ...sources, store, settlements, log: output.log }),
+        files: filePassing(this.#opened, this.#documents, this.#languages),
+        onCreated: () => this.#worker?.wake(),
+      },
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,

@@ -34,6 +34,8 @@ export interface DocumentRecord {
   readonly targetLang: string;
   readonly formality?: string | undefined;
   readonly glossaryId?: string | undefined;
+  /** A dictionary of the glossary for the same languages without regions is good too. */
+  readonly glossaryByBase?: boolean | undefined;
   readonly state: DocumentState;
   /** By the store's clock. */
   readonly createdAtMs: number;
@@ -57,6 +59,17 @@ export interface DocumentRecord {
   readonly resultId?: string | undefined;
   /** Whoever works on it: only with this name may a result be written. */
   readonly worker?: string | undefined;
+  /** With `done`: downloads under way, as far as they have not ended without a word. */
+  readonly downloads?: readonly DownloadLease[];
+  /** It is to go, at the latest when its downloads have ended: nobody finds it any more, and no download begins. */
+  readonly isRemoved?: true;
+}
+
+/** A download that is under way, until it is renewed no more. */
+export interface DownloadLease {
+  readonly downloadId: string;
+  /** By the store's clock. */
+  readonly untilMs: number;
 }
 
 /** A file as kept: encrypted pieces, each at most 128 KiB. */
@@ -154,6 +167,22 @@ export interface DocumentFolder {
   list(): Promise<readonly string[]>;
   /** All files of a document. */
   removeAll(documentId: string): Promise<void>;
+}
+
+/** A download that has begun: nothing is released or removed before it has ended. */
+export interface BegunDownload {
+  /** By the store's clock; a download that takes longer is cut. */
+  readonly untilMs: number;
+  /** Charges the document if it was complete and is the first; with `removes` the document goes with a complete one. */
+  end(isComplete: boolean, removes: boolean): void;
+}
+
+/** Begins downloads, and removes documents when their last download has ended. */
+export interface DocumentDownloads {
+  /** `taken`: only with `alone`, while another one is under way. */
+  begin(document: DocumentRecord, alone: boolean): Promise<BegunDownload | 'gone' | 'taken' | StoreUnavailable>;
+  /** From now on nobody finds it. Whether it was there. */
+  remove(document: DueDocument): Promise<boolean | StoreUnavailable>;
 }
 
 /** Files that are uploaded or downloaded now. */

@@ -1,12 +1,14 @@
 // The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result.
 import { refuse } from '../core/problem.ts';
-import { keyRevoked, TAG_DISABLED } from '../domain/refusals.ts';
+import { ENGINE_UNAVAILABLE, keyRevoked, TAG_DISABLED } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentHold, DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
+import type { TranslatedFile } from '../ports/engine.ts';
 import type { Admission, Ledger } from '../ports/ledger.ts';
+import { DOWNLOAD_MS_MAX } from './document-downloads.ts';
 import { releaseHolds, reserveHold } from './document-holds.ts';
 import { countTexts, translateTexts } from './document-texts.ts';
 import type { DocumentTextsOptions } from './document-texts.ts';
@@ -17,9 +19,23 @@ export interface DocumentWorkOptions {
   readonly formats: DocumentFormats;
   readonly ledger: Pick<Ledger, 'admit' | 'resolve'>;
   readonly newId: () => string;
+  /** Has an engine that takes it translate the file as it is; `undefined` if no engine takes files. */
+  readonly files?: PassFile | undefined;
   /** How a part of the document is translated. */
   readonly texts: (document: DocumentRecord, isHeld: () => boolean) => DocumentTextsOptions;
 }
+
+/** A document's file, and its texts as far as it can be read. */
+export interface PassedFile {
+  readonly document: DocumentRecord;
+  readonly bytes: Uint8Array;
+  /** `undefined` for a format that only engines read. */
+  readonly texts: readonly string[] | undefined;
+  readonly isHeld: () => boolean;
+}
+
+/** `undefined`: its texts are to be translated. */
+export type PassFile = (file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>;
 
 /** A document as claimed. */
 export interface ClaimedDocument {
@@ -55,7 +71,7 @@ interface Failure {
 
 /** Never rejects for what an engine, a store or a file does. */
 export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { documents, formats, sealer } = options;
+  const { documents, formats } = options;
   const { worker } = claimed;
   const begun = await documents.change(claimed.document, (known) => ({ ...known, state: 'translating', worker }));
   if (isUnavailable(begun)) return LATER;
@@ -63,19 +79,50 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   const bytes = await sourceOf(begun, options);
   if (isUnavailable(bytes)) return LATER;
   const format = formats.formatOf(begun.fileName);
-  if (bytes === undefined || format === undefined) return failed(claimed, UNREADABLE, options);
-  const extracted = await formats.extract(format, bytes);
-  if (extracted.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options);
-  const counted = await holdCounted(claimed, begun, await countTexts(extracted.texts), options);
+  if (bytes === undefined || (format === undefined && options.files === undefined)) return failed(claimed, UNREADABLE, options);
+  const extracted = format && (await formats.extract(format, bytes));
+  if (extracted?.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options);
+  // Nobody can count what only engines read.
+  const characters = extracted === undefined ? begun.holds.at(-1)!.characters : await countTexts(extracted.texts);
+  const counted = await holdCounted(claimed, begun, characters, options);
   if ('end' in counted) return counted.end;
+  const texts = extracted?.texts.map(({ text }) => text);
+  const passed = await options.files?.({ document: begun, bytes, texts, isHeld: claimed.isHeld });
+  if (!claimed.isHeld()) return LOST;
+  if (passed !== undefined && 'problem' in passed) return refused(claimed, passed, options);
+  if (passed !== undefined) return passedOn(claimed, begun, { hold: counted.hold, ...passed }, options);
+  if (extracted === undefined || format === undefined) return refused(claimed, ENGINE_UNAVAILABLE, options);
   const translated = await translateTexts(extracted.texts, begun, options.texts(begun, claimed.isHeld));
   if (!claimed.isHeld()) return LOST;
   if (translated.kind !== 'texts') return refused(claimed, translated, options);
   const built = await formats.build(format, bytes, translated.texts);
   if (built.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${built.reason}` }, options);
-  const fileId = options.newId();
-  const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, built.bytes) };
   const billed = Math.max(0, counted.hold.characters - translated.spared);
+  return finished(claimed, begun, { bytes: built.bytes, billed }, options);
+}
+
+/** An engine's file. If the engine bills more than was counted, that is reserved before anything is promised. */
+async function passedOn(
+  claimed: ClaimedDocument,
+  begun: DocumentRecord,
+  { hold, bytes, billed = hold.characters }: TranslatedFile & { readonly hold: DocumentHold },
+  options: DocumentWorkOptions,
+): Promise<WorkEnd> {
+  if (billed > hold.characters) {
+    const held = await holdCounted(claimed, { ...begun, holds: [hold] }, billed, options);
+    if ('end' in held) return held.end;
+  }
+  return finished(claimed, begun, { bytes, billed }, options);
+}
+
+async function finished(
+  { worker }: ClaimedDocument,
+  begun: DocumentRecord,
+  { bytes, billed }: { readonly bytes: Uint8Array; readonly billed: number },
+  { documents, sealer, newId }: DocumentWorkOptions,
+): Promise<WorkEnd> {
+  const fileId = newId();
+  const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, bytes) };
   const done = await documents.change(
     begun,
     (known) => {
@@ -119,7 +166,8 @@ async function holdCounted(
   options: DocumentWorkOptions,
 ): Promise<HeldCount> {
   const { ledger, newId } = options;
-  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs);
+  // A download that has begun may end after the expiry.
+  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs) + DOWNLOAD_MS_MAX;
   let { holds } = begun;
   let hold = holds.findLast((one) => one.isCounted === true && one.characters === characters);
   let isReleased = false;

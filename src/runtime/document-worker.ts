@@ -2,7 +2,7 @@
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';
-import { releaseHolds } from './document-holds.ts';
+import { LEASE_MS as LEASE_OF_DOWNLOADS_MS, removeDocument } from './document-downloads.ts';
 import { afterBug, workOn } from './document-work.ts';
 import type { ClaimedDocument, DocumentWorkOptions, WorkEnd } from './document-work.ts';
 
@@ -134,9 +134,10 @@ export class DocumentWorker {
     if (isUnavailable(document)) return STORE_AWAY;
     // Its creation was not finished, or its team is gone.
     if (document === undefined) return isUnavailable(await documents.remove(running)) ? STORE_AWAY : { kind: 'expired' };
-    if (document.untilMs <= nowMs) {
-      if (!(await releaseHolds(ledger, document, document.holds))) return STORE_AWAY;
-      return isUnavailable(await documents.remove(document)) ? STORE_AWAY : { kind: 'expired' };
+    if (document.isRemoved === true || document.untilMs <= nowMs) {
+      const removal = await removeDocument(document, { documents, ledger, nowMs: () => nowMs });
+      if (removal === 'later') return { kind: 'again', afterMs: LEASE_OF_DOWNLOADS_MS };
+      return isUnavailable(removal) ? STORE_AWAY : { kind: 'expired' };
     }
     if (document.state === 'done' || document.state === 'error') return { kind: 'kept' };
     const claimed: ClaimedDocument = { document, worker, nowMs, isHeld: () => running.isHeld };
