@@ -144,7 +144,7 @@ export interface RunningDocuments {
   close(): Promise<void>;
 }
 
-export function startDocuments({ documents, formats, sealer }: OpenDocuments, options: StartedDocuments): RunningDocuments {
+export function startDocuments({ documents, formats, sealer, nowMs }: OpenDocuments, options: StartedDocuments): RunningDocuments {
   const { store, services, inFlight, now, newId, log } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
   const worker = new DocumentWorker({
@@ -152,6 +152,7 @@ export function startDocuments({ documents, formats, sealer }: OpenDocuments, op
     formats,
     sealer,
     ledger: store.ledger,
+    nowMs,
     newId,
     log,
     texts(document, isHeld) {

@@ -6,6 +6,7 @@ import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
@@ -48,11 +49,6 @@ const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as con
 /** For plans that say nothing, and teams whose plan this configuration does not have. */
 const DEFAULT_CHARACTERS = 50_000;
 const DEFAULT_AT_ONCE = 3;
-/**
- * The lease of what is held until the text is counted, which is a matter of seconds. If it takes longer, the count's own reservation
- * decides alone.
- */
-const UNCOUNTED_MS = 600_000;
 /** Stands for the texts of the file, so that the other parameters are judged as those of a translation. */
 const SOME_TEXT = ['.'];
 
@@ -73,7 +69,7 @@ export function holdDocument({ teams, plans }: CreateDocumentOptions): BodyStep 
       if (team === undefined) return UNKNOWN_KEY;
       x.set(planSlot, team.plan);
       const charged = plans().get(team.plan)?.document_characters ?? DEFAULT_CHARACTERS;
-      x.set(chargeSlot, { characters: 0, charged, reserve: true, leaseMs: UNCOUNTED_MS, glossary: undefined, refusal: undefined });
+      x.set(chargeSlot, { characters: 0, charged, reserve: true, leaseMs: UNCOUNTED_LEASE_MS, glossary: undefined, refusal: undefined });
       return undefined;
     },
   };

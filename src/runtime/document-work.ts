@@ -4,7 +4,7 @@ import { keyRevoked } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { DocumentFormats } from '../ports/document-formats.ts';
+import type { DocumentFormat, DocumentFormats, Extracted } from '../ports/document-formats.ts';
 import type { DocumentHold, DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
 import type { Admission, Ledger } from '../ports/ledger.ts';
 import { releaseHolds, reserveHold } from './document-holds.ts';
@@ -31,7 +31,7 @@ export interface ClaimedDocument {
   readonly isHeld: () => boolean;
 }
 
-/** `again`: due again after so long. `lost`: somebody else has it, or it is gone. */
+/** `again`: due again after so long, or, if it is negative, since so long. `lost`: somebody else has it, or it is gone. */
 export type WorkEnd =
   | { readonly kind: 'done' | 'lost' }
   | { readonly kind: 'error'; readonly code: string }
@@ -56,17 +56,9 @@ interface Failure {
 export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
   const { documents, formats, sealer } = options;
   const { worker } = claimed;
-  const begun = await documents.change(claimed.document, (known) => ({ ...known, state: 'translating', worker }));
-  if (isUnavailable(begun)) return LATER;
-  if (begun === undefined) return LOST;
-  const bytes = await sourceOf(begun, options);
-  if (isUnavailable(bytes)) return LATER;
-  const format = formats.formatOf(begun.fileName);
-  if (bytes === undefined || format === undefined) return failed(claimed, UNREADABLE, options);
-  const extracted = await formats.extract(format, bytes);
-  if (extracted.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options);
-  const counted = await holdCounted(claimed, begun, countTexts(extracted.texts), options);
+  const counted = await countAndHold(claimed, 'translating', options);
   if ('end' in counted) return counted.end;
+  const { begun, bytes, format, extracted } = counted;
   const translated = await translateTexts(extracted.texts, begun, options.texts(begun, claimed.isHeld));
   if (!claimed.isHeld()) return LOST;
   if (translated.kind !== 'texts') return refused(claimed, translated, options);
@@ -86,6 +78,47 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   );
   if (isUnavailable(done)) return LATER;
   return done === undefined ? LOST : { kind: 'done' };
+}
+
+/** Counts a document before its turn: what was counted is reserved from now on. It keeps its place in the queue. */
+export async function countOnly(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
+  const { document, nowMs } = claimed;
+  const counted = isCounted(document) ? undefined : await countAndHold(claimed, document.state, options);
+  return counted !== undefined && 'end' in counted ? counted.end : { kind: 'again', afterMs: document.createdAtMs - nowMs };
+}
+
+/** Whether what was counted is reserved, and nothing else. */
+export function isCounted({ holds }: DocumentRecord): boolean {
+  return holds.every((one) => one.isCounted === true);
+}
+
+interface CountedDocument {
+  readonly begun: DocumentRecord;
+  readonly bytes: Uint8Array;
+  readonly format: DocumentFormat;
+  readonly extracted: Extract<Extracted, { readonly kind: 'extracted' }>;
+  readonly hold: DocumentHold;
+}
+
+async function countAndHold(
+  claimed: ClaimedDocument,
+  state: DocumentRecord['state'],
+  options: DocumentWorkOptions,
+): Promise<CountedDocument | { readonly end: WorkEnd }> {
+  const { documents, formats } = options;
+  const { worker } = claimed;
+  const begun = await documents.change(claimed.document, (known) => ({ ...known, state, worker }));
+  if (isUnavailable(begun)) return { end: LATER };
+  if (begun === undefined) return { end: LOST };
+  const bytes = await sourceOf(begun, options);
+  if (isUnavailable(bytes)) return { end: LATER };
+  const format = formats.formatOf(begun.fileName);
+  if (bytes === undefined || format === undefined) return { end: await failed(claimed, UNREADABLE, options) };
+  const extracted = await formats.extract(format, bytes);
+  if (extracted.kind === 'refused')
+    return { end: await failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options) };
+  const counted = await holdCounted(claimed, begun, countTexts(extracted.texts), options);
+  return 'end' in counted ? counted : { begun, bytes, format, extracted, hold: counted.hold };
 }
 
 const BUG = refuse('internal_error', 'It could not be translated.');
