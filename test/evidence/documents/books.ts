@@ -79,7 +79,12 @@ export async function keepBooks(options: BooksOptions): Promise<Books> {
       (n) => n < count,
       parallel,
       async (n) => {
-        await follow(all[n]!, setting).catch((error: unknown) => wrong.push(`d${n}: ${String(error)}`));
+        for (let document = all[n]!; ; all.push(document)) {
+          await follow(document, setting).catch((error: unknown) => wrong.push(`d${document.number}: ${String(error)}`));
+          if (document.uploads !== 'unknown') break;
+          // Another instead of one of which nothing is known.
+          document = drawn(all.length, teams, random);
+        }
         ended++;
       },
     );

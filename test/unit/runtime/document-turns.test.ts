@@ -29,7 +29,7 @@ let store: Store;
 let documents: RecordDocuments;
 
 beforeAll(async () => {
-  store = await openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, busyTimeoutMs: 5000, synchronous: 'normal' });
+  store = await openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, busyTimeoutMs: 5000 });
   documents = new RecordDocuments(store.records, () => clock.nowMs());
 });
 afterAll(async () => {
