@@ -40,6 +40,10 @@ export const TASKS = {
   scorecard: { what: 'all rows of the scorecard, as a table', file: 'test/evidence/scorecard/run.ts' },
   simulate: { what: 'the simulation, by seeds', file: 'test/evidence/simulation/main.ts' },
   fuzz: { what: 'fuzzes both listeners for a given time', file: 'test/evidence/input/fuzz-run.ts' },
+  documents: {
+    what: 'documents over two gateways that are killed: nothing lost, nothing charged wrongly',
+    file: 'test/evidence/documents/books-run.ts',
+  },
   isolation: { what: 'what one team notices while another does its worst', file: 'test/evidence/isolation/run.ts' },
   soak: { what: 'one long run with mixed requests', file: 'test/evidence/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },

@@ -217,7 +217,7 @@ export interface RunningDocuments {
   close(): Promise<void>;
 }
 
-export function startDocuments({ documents, formats, sealer, meters }: OpenDocuments, options: StartedDocuments): RunningDocuments {
+export function startDocuments({ documents, formats, sealer, meters, nowMs }: OpenDocuments, options: StartedDocuments): RunningDocuments {
   const { store, services, inFlight, now, newId, log, metrics } = options;
   const { files } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
@@ -227,6 +227,7 @@ export function startDocuments({ documents, formats, sealer, meters }: OpenDocum
     formats,
     sealer,
     ledger: store.ledger,
+    nowMs,
     newId,
     log,
     onEnd(end, document) {

@@ -1,6 +1,6 @@
 // Operations on a whole store, for the command line.
 import type { Config } from '../config/config.ts';
-import { UNCOUNTED_MS } from '../domain/document-lease.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import type { ReportFinding, StoreReader } from '../ports/store-contents.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
@@ -34,7 +34,7 @@ export async function checkStoreAt(config: Config, report: ReportFinding, onTeam
 /** Without their configuration it is unknown where their files are, and documents are not checked. */
 function documentCheckOf({ documents, limits }: Config, reader: StoreReader): DocumentCheck | undefined {
   if (documents === undefined) return undefined;
-  return new DocumentCheck({ reader, folder: folderOf(documents), leaseMsMax: Math.max(limits.leaseMs, UNCOUNTED_MS) });
+  return new DocumentCheck({ reader, folder: folderOf(documents), leaseMsMax: Math.max(limits.leaseMs, UNCOUNTED_LEASE_MS) });
 }
 
 function folderOf({ folder }: NonNullable<Config['documents']>): DirectoryOfDocuments | undefined {

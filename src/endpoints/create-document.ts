@@ -7,7 +7,7 @@ import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
-import { UNCOUNTED_MS } from '../domain/document-lease.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
@@ -73,7 +73,7 @@ export async function holdFor(x: Exchange, { teams, plans }: Pick<CreateDocument
   if (team === undefined) return UNKNOWN_KEY;
   x.set(planSlot, team.plan);
   const charged = plans().get(team.plan)?.document_characters ?? DEFAULT_CHARACTERS;
-  x.set(chargeSlot, { characters: 0, charged, reserve: true, leaseMs: UNCOUNTED_MS, glossary: undefined, refusal: undefined });
+  x.set(chargeSlot, { characters: 0, charged, reserve: true, leaseMs: UNCOUNTED_LEASE_MS, glossary: undefined, refusal: undefined });
   return undefined;
 }
 

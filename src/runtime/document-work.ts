@@ -4,7 +4,7 @@ import { ENGINE_UNAVAILABLE, keyRevoked, TAG_DISABLED } from '../domain/refusals
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { DocumentFormats } from '../ports/document-formats.ts';
+import type { DocumentFormat, DocumentFormats, Extracted } from '../ports/document-formats.ts';
 import type { DocumentHold, DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
 import type { TranslatedFile } from '../ports/engine.ts';
 import type { Admission, Ledger } from '../ports/ledger.ts';
@@ -47,7 +47,7 @@ export interface ClaimedDocument {
   readonly isHeld: () => boolean;
 }
 
-/** `again`: due again after so long. `lost`: somebody else has it, or it is gone. */
+/** `again`: due again after so long, or, if it is negative, since so long. `lost`: somebody else has it, or it is gone. */
 export type WorkEnd =
   | { readonly kind: 'lost' }
   /** The document as it has ended. */
@@ -71,21 +71,10 @@ interface Failure {
 
 /** Never rejects for what an engine, a store or a file does. */
 export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { documents, formats } = options;
-  const { worker } = claimed;
-  const begun = await documents.change(claimed.document, (known) => ({ ...known, state: 'translating', worker }));
-  if (isUnavailable(begun)) return LATER;
-  if (begun === undefined) return LOST;
-  const bytes = await sourceOf(begun, options);
-  if (isUnavailable(bytes)) return LATER;
-  const format = formats.formatOf(begun.fileName);
-  if (bytes === undefined || (format === undefined && options.files === undefined)) return failed(claimed, UNREADABLE, options);
-  const extracted = format && (await formats.extract(format, bytes));
-  if (extracted?.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options);
-  // Nobody can count what only engines read.
-  const characters = extracted === undefined ? begun.holds.at(-1)!.characters : await countTexts(extracted.texts);
-  const counted = await holdCounted(claimed, begun, characters, options);
+  const { formats } = options;
+  const counted = await countAndHold(claimed, 'translating', options);
   if ('end' in counted) return counted.end;
+  const { begun, bytes, format, extracted } = counted;
   const texts = extracted?.texts.map(({ text }) => text);
   const passed = await options.files?.({ document: begun, bytes, texts, isHeld: claimed.isHeld });
   if (!claimed.isHeld()) return LOST;
@@ -134,6 +123,51 @@ async function finished(
   );
   if (isUnavailable(done)) return LATER;
   return done === undefined ? LOST : { kind: 'done', document: done };
+}
+
+/** Counts a document before its turn: what was counted is reserved from now on. It keeps its place in the queue. */
+export async function countOnly(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
+  const { document, nowMs } = claimed;
+  const counted = isCounted(document) ? undefined : await countAndHold(claimed, document.state, options);
+  return counted !== undefined && 'end' in counted ? counted.end : { kind: 'again', afterMs: document.createdAtMs - nowMs };
+}
+
+/** Whether what was counted is reserved, and nothing else. */
+export function isCounted({ holds }: DocumentRecord): boolean {
+  return holds.every((one) => one.isCounted === true);
+}
+
+interface CountedDocument {
+  readonly begun: DocumentRecord;
+  readonly bytes: Uint8Array;
+  /** Both `undefined` if only engines read it. */
+  readonly format: DocumentFormat | undefined;
+  readonly extracted: Extract<Extracted, { readonly kind: 'extracted' }> | undefined;
+  readonly hold: DocumentHold;
+}
+
+async function countAndHold(
+  claimed: ClaimedDocument,
+  state: DocumentRecord['state'],
+  options: DocumentWorkOptions,
+): Promise<CountedDocument | { readonly end: WorkEnd }> {
+  const { documents, formats } = options;
+  const { worker } = claimed;
+  const begun = await documents.change(claimed.document, (known) => ({ ...known, state, worker }));
+  if (isUnavailable(begun)) return { end: LATER };
+  if (begun === undefined) return { end: LOST };
+  const bytes = await sourceOf(begun, options);
+  if (isUnavailable(bytes)) return { end: LATER };
+  const format = formats.formatOf(begun.fileName);
+  if (bytes === undefined || (format === undefined && options.files === undefined))
+    return { end: await failed(claimed, UNREADABLE, options) };
+  const extracted = format && (await formats.extract(format, bytes));
+  if (extracted?.kind === 'refused')
+    return { end: await failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options) };
+  // Nobody can count what only engines read.
+  const characters = extracted === undefined ? begun.holds.at(-1)!.characters : await countTexts(extracted.texts);
+  const counted = await holdCounted(claimed, begun, characters, options);
+  return 'end' in counted ? counted : { begun, bytes, format, extracted, hold: counted.hold };
 }
 
 const BUG = refuse('internal_error', 'It could not be translated.');

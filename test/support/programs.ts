@@ -24,6 +24,7 @@ const EVERY = [
   'scorecard',
   'soak',
   'isolation',
+  'documents',
   'bench',
   'bench:curves',
   'bench:ledger',

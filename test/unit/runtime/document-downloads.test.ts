@@ -105,6 +105,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       sealer,
       formats: new LinesOfText(),
       ledger: store.ledger,
+      nowMs: () => clock.nowMs(),
       newId,
       log: SILENT,
       onEnd: () => undefined,

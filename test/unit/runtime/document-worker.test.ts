@@ -88,6 +88,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
       sealer,
       formats: new LinesOfText(),
       ledger: store.ledger,
+      nowMs: () => clock.nowMs(),
       newId,
       log: SILENT,
       onEnd: (end) => {
