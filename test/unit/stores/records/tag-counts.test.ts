@@ -30,7 +30,7 @@ describe('a charge', () => {
     charge('acme', 7, 20_000);
     charge('acme', 1, 20_001);
     charge('acme', 0, 20_000);
-    expect(of).toEqual({ tag_counts: { acme: '20000 0 1' }, tag_days: { acme: '20000:12:2 20001:1:1' } });
+    expect(of).toEqual({ tag_counts: { acme: '20000 0 1' }, tag_days: { acme: '20000:12:2 20001:1:1' }, tag_limits: {}, tag_uses: {} });
   });
 
   test('of a tag beyond the most is counted with the others like it, which are no tag of their own', () => {
@@ -40,7 +40,7 @@ describe('a charge', () => {
     charge('b', 4, 1, 1);
     charge('a', 8, 2, 0);
     charge('c', 16, 2, 1);
-    expect(of).toEqual({ tag_counts: { a: '2 8 1', '*': '2 16 1' }, tag_days: { a: '1:2:1', '*': '1:5:2' } });
+    expect(of).toEqual({ tag_counts: { a: '2 8 1', '*': '2 16 1' }, tag_days: { a: '1:2:1', '*': '1:5:2' }, tag_limits: {}, tag_uses: {} });
   });
 
   test('is never lost, whatever the order of days', () => {
