@@ -46,7 +46,7 @@ export class TagOperations {
     }
   }
 
-  /** Removes all settings of the tag, and what was counted for them. */
+  /** Removes all settings of the tag: what was counted for them counts for nothing any more. */
   async remove(teamId: string, tag: string): Promise<AdminResult<{ readonly tag: string }>> {
     const removed = await this.#context.changing(this.#place.registry.remove(teamId, tag, this.#context.by('deleteTag')));
     if (isUnavailable(removed)) return removed;

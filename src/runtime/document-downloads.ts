@@ -47,6 +47,7 @@ export interface RemovalOptions extends Pick<DocumentDownloadsOptions, 'document
   readonly settlements?: Pick<Settlements, 'releaseUnknown'>;
 }
 
+const REMOVED_LATER_MS = 2000;
 const LEDGER_AWAY: StoreUnavailable = { kind: 'unavailable', cause: 'documents' };
 
 /** Removes a document with its files and releases what is reserved for it, unless a download is under way. */
@@ -105,7 +106,11 @@ export class LeasedDownloads implements DocumentDownloads {
 
   async remove(due: DueDocument): Promise<boolean | StoreUnavailable> {
     const removal = await removeDocument(due, this.#options);
-    if (isUnavailable(removal)) return removal;
+    if (isUnavailable(removal)) {
+      // Nobody finds it any more: the worker goes on soon, not only when it expires.
+      await this.#options.documents.yield({ ...due, worker: '' }, REMOVED_LATER_MS);
+      return removal;
+    }
     // Should the process with the download die, the document goes with the lease.
     if (removal === 'later') await this.#options.documents.yield({ ...due, worker: '' }, LEASE_MS);
     return removal !== 'gone';

@@ -1,6 +1,6 @@
 // The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result.
 import { refuse } from '../core/problem.ts';
-import { ENGINE_UNAVAILABLE, keyRevoked, TAG_DISABLED } from '../domain/refusals.ts';
+import { ENGINE_UNAVAILABLE, keyRevoked, STORE_UNAVAILABLE, TAG_DISABLED } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -105,11 +105,13 @@ async function passedOn(
 }
 
 async function finished(
-  { worker }: ClaimedDocument,
+  claimed: ClaimedDocument,
   begun: DocumentRecord,
   { bytes, billed }: { readonly bytes: Uint8Array; readonly billed: number },
-  { documents, sealer, newId }: DocumentWorkOptions,
+  options: DocumentWorkOptions,
 ): Promise<WorkEnd> {
+  const { documents, sealer, newId } = options;
+  const { worker } = claimed;
   const fileId = newId();
   const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, bytes) };
   const done = await documents.change(
@@ -121,7 +123,8 @@ async function finished(
     },
     file,
   );
-  if (isUnavailable(done)) return LATER;
+  // Engines are not asked again and again for what cannot be kept.
+  if (isUnavailable(done)) return refused(claimed, STORE_UNAVAILABLE, options);
   return done === undefined ? LOST : { kind: 'done', document: done };
 }
 
@@ -153,7 +156,10 @@ async function countAndHold(
 ): Promise<CountedDocument | { readonly end: WorkEnd }> {
   const { documents, formats } = options;
   const { worker } = claimed;
-  const begun = await documents.change(claimed.document, (known) => ({ ...known, state, worker }));
+  // After a pause of this process, another one may have gone on, and ended it.
+  const begun = await documents.change(claimed.document, (known) =>
+    claimed.isHeld() && known.sourceId !== undefined && known.isRemoved !== true ? { ...known, state, worker } : undefined,
+  );
   if (isUnavailable(begun)) return { end: LATER };
   if (begun === undefined) return { end: LOST };
   const bytes = await sourceOf(begun, options);
@@ -214,7 +220,9 @@ async function holdCounted(
     }
     const admission = await reserveHold(ledger, { ...hold, document: begun, leaseMs });
     if (admission.kind === 'unavailable') return { end: LATER };
-    if (admission.kind === 'rate_limited') return { end: { kind: 'again', afterMs: admission.retryAfterMs } };
+    const isFull = admission.kind === 'rate_limited' && admission.window?.counts === 'characters';
+    if (admission.kind === 'rate_limited' && (!isFull || isReleased))
+      return { end: { kind: 'again', afterMs: Math.max(AGAIN_MS.first, admission.retryAfterMs) } };
     if (admission.kind === 'admitted') {
       const { requestId } = hold;
       const others = holds.filter((one) => one.requestId !== requestId);
@@ -223,9 +231,11 @@ async function holdCounted(
       const end = await writeHolds(claimed, [hold], options);
       return end === undefined ? { hold } : { end };
     }
-    const isShort = admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
+    // What the document itself holds may be what is missing.
+    const isShort = isFull || admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
     if (isShort && !isReleased) {
       if (!(await releaseHolds(ledger, begun, holds))) return { end: LATER };
+      holds = [];
       isReleased = true;
     } else if (admission.kind !== 'repeated') return { end: await failed(claimed, failureOf(admission), options) };
     hold = undefined;

@@ -67,7 +67,7 @@ export function repairOf(
         heldCharacters: key.heldCharacters === undefined ? undefined : sumOf(open.filter(({ keyId }) => keyId === key.keyId)),
       })),
       days,
-      tags: tagsUntil(contents.tags, dayOf(nowMs), period.number),
+      tags: tagsUntil(contents.tags, dayOf(nowMs), { ...period, held: heldByTag(open) }),
       dayDone: Math.min(contents.dayDone, dayOf(nowMs) - 1),
       periods: contents.periods.filter(({ number }) => number < period.number),
       toldPercents: [...contents.toldPercents.filter(({ number }) => number < period.number), ...told],
@@ -75,6 +75,11 @@ export function repairOf(
       requests,
     },
   };
+}
+
+function heldByTag(open: readonly RequestContents[]): ReadonlyMap<string, number> {
+  const tagged = open.filter(({ tag }) => tag !== undefined);
+  return new Map([...Map.groupBy(tagged, ({ tag }) => tag!.name)].map(([name, ofTag]) => [name, sumOf(ofTag)]));
 }
 
 interface PresentPeriod {

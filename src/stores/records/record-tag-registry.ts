@@ -7,7 +7,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TagSettings } from '../../domain/tag-settings.ts';
 import type { GroupHead, GroupPeriod, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import type { SetTag, TagChanged, TagRegistry } from '../../ports/tag-registry.ts';
-import { readTagCount, readTagDays, tagTotals } from './tag-counts.ts';
+import { chargedSince, tagTotals } from './tag-counts.ts';
 import { firstTagUses, readTagSettings, TagUses, writtenTagSettings } from './tag-uses.ts';
 
 const TOTALS: RecordName = { table: 'totals', id: 'tag_limits' };
@@ -65,7 +65,7 @@ export class RecordTagRegistry implements TagRegistry {
     });
   }
 
-  /** What is used stays until the next day, so that what open reservations hold is not taken from what is counted anew. */
+  /** What is used stays until the team is deleted, so that what open reservations hold is not taken from what is counted anew. */
   async remove(teamId: string, tag: string, by?: Audited): Promise<boolean | StoreUnavailable> {
     const removed = await this.#space.change<boolean>(teamId, [limitsName(tag), TOTALS], ([known, total = '0']) => {
       if (known === undefined) return { result: false };
@@ -113,9 +113,4 @@ function setTag(tag: string, text: string, uses: string | undefined, head: Group
 
 function audited(by: Audited | undefined, difference: AuditDifference): { readonly audit?: { readonly by: Audited } & AuditDifference } {
   return by === undefined ? {} : { audit: { by, ...difference } };
-}
-
-function chargedSince(first: number, count: string | undefined, days: string | undefined): number {
-  const all = [...readTagDays(days), ...(count === undefined ? [] : [readTagCount(count)!])];
-  return all.filter(({ day }) => day >= first).reduce((sum, { characters }) => sum + characters, 0);
 }

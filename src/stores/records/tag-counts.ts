@@ -1,4 +1,5 @@
 // The records in which ledgers count charges by tag and day (`tag_counts`, `tag_days`): their format, and the rules in one place.
+import { dayOf } from '../../domain/period.ts';
 import { FURTHER_TAGS } from '../../domain/request-tag.ts';
 import type { RequestTag, TagCount } from '../../domain/request-tag.ts';
 import type { StoredRecord } from '../../ports/record-space.ts';
@@ -57,11 +58,18 @@ export function tagDaysSince(text: string, first: number): string {
   return at === -1 ? '' : days.slice(at).join(' ');
 }
 
+/** The period that runs, and what is held in it by tag. */
+export interface PeriodOfTags {
+  readonly number: number;
+  readonly startMs: number;
+  readonly held: ReadonlyMap<string, number>;
+}
+
 /**
  * What was counted on days to come happened by today, as that of a team's keys (clock-repair.ts), and what is used of a period to come
- * is of the one that runs, with this number.
+ * is of the one that runs.
  */
-export function tagsUntil(tags: TagContents, today: number, periodNumber: number): TagContents {
+export function tagsUntil(tags: TagContents, today: number, period: PeriodOfTags): TagContents {
   const moved = Object.entries(tags.tag_counts).map(([tag, text]): readonly [string, string, string] => {
     const days = [...readTagDays(tags.tag_days[tag]), readTagCount(text)!].map((one) => ({ ...one, day: Math.min(one.day, today) }));
     const last = days.at(-1)!;
@@ -74,8 +82,22 @@ export function tagsUntil(tags: TagContents, today: number, periodNumber: number
     tag_counts: Object.fromEntries(moved.map(([tag, count]) => [tag, count])),
     tag_days: Object.fromEntries(moved.filter(([, , earlier]) => earlier !== '').map(([tag, , earlier]) => [tag, earlier])),
     tag_limits: tags.tag_limits,
-    tag_uses: Object.fromEntries(Object.entries(tags.tag_uses).map(([tag, text]) => [tag, usesUntil(text, periodNumber)])),
+    tag_uses: Object.fromEntries(
+      Object.entries(tags.tag_uses).map(([tag, text]) => {
+        const charged = chargedSince(dayOf(period.startMs), tags.tag_counts[tag], tags.tag_days[tag]);
+        return [tag, usesUntil(text, period.number, charged + (period.held.get(tag) ?? 0))];
+      }),
+    ),
   };
+}
+
+/** The characters in a tag's records of this day and later. */
+export function chargedSince(first: number, count: string | undefined, days: string | undefined): number {
+  const all = [...readTagDays(days), ...(count === undefined ? [] : [readTagCount(count)!])];
+  return sumOf(
+    all.filter(({ day }) => day >= first),
+    'characters',
+  );
 }
 
 function sumOf(days: readonly TagCount[], name: 'characters' | 'requests'): number {

@@ -148,9 +148,11 @@ export function isLeftBehind(text: string, nowMs: number): boolean {
   return ticketsOf(text) <= nowMs;
 }
 
-/** What is used in a later period is used in this one. */
-export function usesUntil(text: string, periodNumber: number): string {
-  return text.replace(/^(\d+) (\d+)/, (_head, tickets: string, number: string) => `${tickets} ${Math.min(Number(number), periodNumber)}`);
+/** What is used of a later period is of this one, in which so many characters are charged and held; a record of an earlier one stays. */
+export function usesUntil(text: string, periodNumber: number, characters: number): string {
+  return text.replace(/^(\d+) (\d+) \d+ \d+/, (head, tickets: string, number: string) =>
+    Number(number) <= periodNumber ? head : `${tickets} ${periodNumber} 0 ${characters}`,
+  );
 }
 
 function matched(text: string): readonly string[] {

@@ -30,7 +30,7 @@ const SQL = {
   dropPeriods: 'DELETE FROM periods WHERE team = ? AND no >= ?',
   dropPercents: 'DELETE FROM told_percents WHERE team = ? AND period_no >= ?',
   dropTags: `DELETE FROM records WHERE team = ? AND kind IN (${TAG_TABLES.map((table) => `'${table}'`).join(', ')})`,
-  addTag: 'INSERT INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
+  addTag: 'INSERT OR REPLACE INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
   dropRefusals: "DELETE FROM told_refusals WHERE team = ? AND code = 'quota_exceeded' AND number > ?",
   addPeriod: `INSERT INTO periods (team, no, start_ms, end_ms, anchor_ms, opening_micro, added_micro, deducted_micro)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

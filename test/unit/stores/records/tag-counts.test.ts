@@ -57,7 +57,7 @@ describe('a charge', () => {
         };
         expect(sum(of)).toEqual([all.reduce((total, { characters }) => total + characters, 0), all.length]);
         expect(Object.keys(of.tag_counts).filter((tag) => tag !== FURTHER_TAGS).length).toBeLessThanOrEqual(most);
-        const until = tagsUntil(of, today, 1) as typeof of;
+        const until = tagsUntil(of, today, { number: 1, startMs: 0, held: new Map() }) as typeof of;
         expect(sum(until)).toEqual(sum(of));
         for (const tag of Object.keys(until.tag_counts)) for (const { day } of daysOf(until, tag)) expect(day).toBeLessThanOrEqual(today);
       }),
