@@ -8,7 +8,7 @@
 --@ uses days: days
 --@ uses call: ADMISSION, op_what, op_id, op_key
 --@ uses state: fields, key_beside, put_record, DONE_NOW
---@ changes state: now, today, remembered_until, team_key, team_names, allowance_field, plan, number, starts, ends, used, balance
+--@ changes state: now, today, remembered_until, team_key, team_names, allowance_field, windows_field, windowed, plan, number, starts, ends, used, balance
 --@ changes state: books_changed, keys, head
 --@ changes state: held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 --@ changes state: head_changed, ids_key, slots_key, records, single, single_record, running, left_over, written, rare
@@ -171,7 +171,11 @@ do
       count = count + 1
       wanted[count] = 'p'
     end
-    local at_plan, expects_allowance = count, names.reads_allowance
+    local at_plan, expects_windows, expects_allowance = count, admits and names.reads_windows, names.reads_allowance
+    if expects_windows then
+      count = count + 1
+      wanted[count] = 'c'
+    end
     if expects_allowance then
       count = count + 1
       wanted[count] = 'allowance'
@@ -194,7 +198,10 @@ do
       return false
     end
     number, starts, ends, used, balance = parse(BOOKS, books)
-    allowance_field = nil
+    allowance_field, windows_field, windowed = nil, nil, 0
+    if expects_windows then
+      windows_field, names.reads_windows = stored[at_plan + 1], nil
+    end
     if expects_allowance then
       allowance_field, names.reads_allowance = stored[count], nil
     end
@@ -449,8 +456,8 @@ do
     if rare and rare.guards then
       count = guarding.write(team_fields, count)
     end
-    if rare and rare.windows then
-      count = windows.write(rare.windows, team_fields, count)
+    if windowed > 0 then
+      count = windows.write(team_fields, count)
     end
     if books_changed then
       count = count + 2
