@@ -35,6 +35,8 @@ export type { Scope } from './domain/scopes.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
 export type { AccessTokens } from './ports/access-tokens.ts';
+export type * from './ports/document-services.ts';
+export type { DocumentState } from './ports/documents.ts';
 export type * from './ports/gateway-services.ts';
 export type * from './ports/plugin-route.ts';
 export type * from './ports/plugin.ts';
@@ -129,6 +131,7 @@ export type {
   NewGlossary,
 } from './ports/glossary-store.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
+export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
@@ -155,6 +158,8 @@ export type { IdempotencyRecords } from './ports/idempotency-records.ts';
 export type { EngineUse, EngineUsed, SentCharacters } from './ports/engine-use.ts';
 export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { TagDay, TagHistory } from './ports/tag-history.ts';
+export type { SetTag, TagChanged, TagRegistry } from './ports/tag-registry.ts';
+export type { TagSettings, TagUse } from './domain/tag-settings.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/team-registry.ts';

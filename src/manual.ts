@@ -8,6 +8,7 @@ import { limitTable } from './docs/limit-table.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
 import { azureOperations } from './plugins/azure-v3/azure-versions.ts';
 import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';
+import { DEEPL_DOCUMENT_OPERATION } from './plugins/deepl-v2/document-parameters.ts';
 import { parameterTable } from './plugins/facades/parameter-table.ts';
 import { COMMON } from './plugins/google-v2/google-request.ts';
 import { PARAMETERS as GOOGLE_V2 } from './plugins/google-v2/google-translation.ts';
@@ -19,6 +20,7 @@ const MANUAL = new URL('../config/manual/', import.meta.url);
 /** The translate operations of other vendors' APIs, whose parameters are all in one table. */
 export const OPERATIONS: readonly DescribedOperation[] = [
   DEEPL_OPERATION,
+  DEEPL_DOCUMENT_OPERATION,
   ...azureOperations(),
   { api: 'Google v2', parameters: [...GOOGLE_V2, ...COMMON], others: 'refused' },
   { api: 'Google v3', parameters: [...PARAMETERS_V3, ...COMMON], others: 'refused' },

@@ -306,7 +306,6 @@ function ledgerOf(database: Database): Ledger {
       },
     resolve: async (teamId, requestId, verdict, characters) =>
       (await database.team(teamId, (account) => resolve(account, requestId, verdict, characters))) ?? { kind: 'absent' },
-    chargesParts: true,
   };
 }
 
@@ -837,7 +836,7 @@ async function daysOf(of: Pick<Account, 'db' | 'nowMs' | 'team'>, { from, to }: 
 
 function recordsOf(database: Database): RecordSpace {
   /** Runs `work` on a group, alone. */
-  const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & { readonly team?: Team }) => Promise<T>) =>
+  const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & Partial<Pick<Account, 'team' | 'period'>>) => Promise<T>) =>
     group === SHARED_RECORDS
       ? database.transaction(async (db, nowMs) => {
           await db('select pg_advisory_xact_lock($1)', [SHARED_LOCK]);
@@ -874,8 +873,8 @@ function recordsOf(database: Database): RecordSpace {
       return isUnavailable(rows) ? rows : (rows ?? []).map(({ id }) => id);
     },
     change: (group, names, decide) =>
-      inGroup(group, async ({ db, nowMs, team }) => {
-        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits });
+      inGroup(group, async ({ db, nowMs, team, period }) => {
+        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period });
         const unindexed = (change.unindex ?? []).map(({ index, id }) => ({ table: index, id }));
         const indexed = (change.index ?? []).map(({ index, id }) => ({ table: index, id, value: '' }));
         for (const { table, id } of [...(change.remove ?? []), ...unindexed]) {

@@ -18,9 +18,15 @@ import {
   movedCredit,
   periodAt,
   readPairs,
+  readTagSettings,
   sameLength,
+  TagUses,
+  tooSmallWindow,
   windowAt,
+  windowedSubjects,
   windowLimits,
+  windowRefusal as refusalByWindow,
+  windowStandings,
 } from 'lingate';
 import type {
   Admission,
@@ -35,6 +41,7 @@ import type {
   EntryPieces,
   ExceededWindow,
   GlossaryReference,
+  GroupHead,
   IdempotencyRecords,
   KeyChange,
   KeyDay,
@@ -58,6 +65,7 @@ import type {
   Resolution,
   Standing,
   StoreUnavailable,
+  TagSettings,
   Team,
   TeamChange,
   TeamDays,
@@ -67,6 +75,7 @@ import type {
   TeamSummary,
   Usage,
   Verdict,
+  WindowedSubject,
   WindowLimit,
   WindowName,
   WindowStanding,
@@ -132,7 +141,6 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
     check: (check) => account(check.teamId)?.check(check, clock.nowMs()) ?? { kind: 'key_unknown' },
     resolve: (teamId, requestId, verdict, characters) =>
       account(teamId)?.resolve(requestId, verdict, clock.nowMs(), characters) ?? { kind: 'absent' },
-    chargesParts: true,
     countsTags: true,
   };
 }
@@ -274,6 +282,7 @@ type Entry =
       period: Period;
       windows: CountedIn[];
       tag: RequestTag | undefined;
+      tagTicket: number;
     }
   | { kind: 'committed' | 'released' | 'expired'; requestId: string; forgetAtMs: number };
 
@@ -296,6 +305,13 @@ interface Windowed {
   readonly of?: 'key';
   readonly limits: readonly WindowLimit[];
   readonly windows: CountedIn[];
+}
+
+/** A request's tag with settings, and what is used of them. */
+interface TagWithSettings {
+  readonly name: string;
+  readonly settings: TagSettings;
+  readonly uses: TagUses;
 }
 
 /** A Monday, and the first day of a month and of a year, so periods counted from it are calendar periods. */
@@ -341,24 +357,32 @@ export class ReferenceAccount {
     if (key.limits.requestsPerSecond !== undefined) key.places = [...key.places.filter(isLive), nowMs];
     const windowed = this.#windowed(key);
     for (const one of windowed) countIn(one, nowMs);
-    const answer = this.#judge(request, nowMs);
+    const tag = this.#tag(request.tag, nowMs);
+    const tagRate = tag?.settings.requestsPerSecond;
+    const tagPlaces = tagRate === undefined ? 0 : tag!.uses.takeSlot(nowMs);
+    const tagTicket = tag?.uses.counts.count(windowLimits(tag.settings.windows ?? ''), nowMs) ?? 0;
+    const answer = this.#judge(request, nowMs, tag);
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {
       const { requestId, keyId } = request;
       const ofAllowance = this.#usesAllowance(key);
       const priceMicro = ofAllowance ? 0 : priceMicroOf(this.team.limits, answer.reservation.characters);
       const windows = windowed.flatMap((one) => one.windows);
       for (const window of windows) window.characters += answer.reservation.characters;
-      const held = { reservation: answer.reservation, priceMicro, ofAllowance, period: this.#period, windows, tag: request.tag };
+      tag?.uses.hold(answer.reservation.characters);
+      const held = { reservation: answer.reservation, priceMicro, ofAllowance, period: this.#period, windows, tag: request.tag, tagTicket };
       this.#entries.push({ kind: 'open', requestId, keyId, ...held });
     } else {
       this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
     }
+    if (tag !== undefined) this.#keep(tag);
     const placed = request.reportPlan === true ? { ...answer, plan: this.team.plan } : answer;
     if (request.reportRate !== true) return placed;
     const [limit, own] = [this.team.limits.requestsPerSecond, key.limits.requestsPerSecond];
     const [left, leftOfKey] = [limit - this.#places.length, own === undefined ? Infinity : own - key.places.length];
-    const rate = leftOfKey < left ? { limit: own!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
-    const windows = windowed.flatMap((one) => standingsOf(one, nowMs));
+    const nearer = leftOfKey < left ? { limit: own!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
+    const leftOfTag = tagRate === undefined ? Infinity : tagRate - tagPlaces;
+    const rate = leftOfTag < nearer.remaining ? { limit: tagRate!, remaining: leftOfTag, of: 'tag' as const } : nearer;
+    const windows = [...windowed.flatMap((one) => standingsOf(one, nowMs)), ...windowStandings(subjectsOf(tag), nowMs)];
     return { ...placed, rate, ...(windows.length === 0 ? {} : { windows }) };
   }
 
@@ -369,7 +393,7 @@ export class ReferenceAccount {
 
   /** `reserved`: the characters that the request would reserve. */
   #caller(
-    { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>,
+    { keyId, address, scope, tag: sent }: Pick<CallerCheck, 'keyId' | 'address' | 'scope' | 'tag'>,
     nowMs: number,
     reserved?: number,
   ): Exclude<CheckedCaller, StoreUnavailable> {
@@ -383,6 +407,8 @@ export class ReferenceAccount {
     if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return { kind: 'address_refused' };
     if (scopes !== undefined && scope === undefined) return { kind: 'scope_wanted' };
     if (scopes?.includes(scope!) === false) return { kind: 'scope_missing' };
+    const tag = this.#tag(sent, nowMs);
+    if (tag?.settings.disabled === true) return { kind: 'tag_disabled' };
     key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
     this.#places = movedBack(this.#places, nowMs);
     const tooFast = rateRefusal(this.#places, this.team.limits.requestsPerSecond, nowMs, expiresAtMs);
@@ -392,8 +418,42 @@ export class ReferenceAccount {
       const keyTooFast = rateRefusal(key.places, requestsPerSecond, nowMs, expiresAtMs);
       if (keyTooFast !== undefined) return { ...keyTooFast, of: 'key' };
     }
+    const tagTooFast = tag && this.#tagTooFast(tag, nowMs, expiresAtMs);
+    if (tagTooFast !== undefined) return tagTooFast;
     const refused = this.#windowed(key).map((one) => windowRefusal(one, reserved, nowMs, expiresAtMs));
+    refused.push(refusalByWindow(subjectsOf(tag), reserved, nowMs, expiresAtMs));
     return refused.find((refusal) => refusal !== undefined) ?? { kind: 'admitted', reservation: undefined };
+  }
+
+  #tagTooFast(tag: TagWithSettings, nowMs: number, expiresAtMs = Infinity): RateRefusal | undefined {
+    const limit = tag.settings.requestsPerSecond;
+    if (limit === undefined) return undefined;
+    const retryAfterMs = tag.uses.waitMs(limit, nowMs);
+    // The clock may have stepped back.
+    this.#keep(tag);
+    const fullForMs = Math.max(0, Math.min(retryAfterMs, expiresAtMs - nowMs) - 1);
+    return retryAfterMs === 0 ? undefined : { kind: 'rate_limited', limit, retryAfterMs, fullForMs, of: 'tag' };
+  }
+
+  /** If it has settings. */
+  #tag(tag: RequestTag | undefined, nowMs: number): TagWithSettings | undefined {
+    const settings = tag && this.records.tables.get('tag_limits')?.get(tag.name);
+    if (tag === undefined || settings === undefined) return undefined;
+    const uses = new TagUses(this.records.tables.get('tag_uses')?.get(tag.name), this.#history.runningNumber, nowMs);
+    return { name: tag.name, settings: readTagSettings(settings), uses };
+  }
+
+  #keep({ name, uses }: TagWithSettings): void {
+    this.records.put('tag_uses', name, uses.written());
+  }
+
+  /** Of a reservation that is not charged in full. */
+  #giveBackOfTag({ tag, tagTicket, period }: Open, characters: number, nowMs: number): void {
+    const known = tag && this.records.tables.get('tag_uses')?.get(tag.name);
+    if (tag === undefined || known === undefined || tagTicket === 0 || characters === 0) return;
+    const uses = new TagUses(known, this.#history.runningNumber, nowMs);
+    uses.giveBack(tagTicket, period === this.#period ? this.#history.runningNumber : 0, characters);
+    this.records.put('tag_uses', tag.name, uses.written());
   }
 
   /** Those of the team come before those of the key. */
@@ -413,6 +473,7 @@ export class ReferenceAccount {
       const charged = verdict === 'commit' ? Math.min(characters ?? Infinity, entry.reservation.characters) : 0;
       if (verdict === 'commit') this.#charge(entry, charged, nowMs);
       giveBack(entry, entry.reservation.characters - charged);
+      this.#giveBackOfTag(entry, entry.reservation.characters - charged, nowMs);
     }
     const kind = verdict === 'commit' ? 'committed' : 'released';
     this.#entries = this.#entries.filter((one) => one !== entry);
@@ -514,6 +575,10 @@ export class ReferenceAccount {
     return this.#history.periods(this.#period, this.team, (period) => open.some((entry) => entry.period === period));
   }
 
+  head(): Pick<GroupHead, 'limits' | 'period'> {
+    return { limits: this.team.limits, period: { number: this.#history.runningNumber, ...this.#period } };
+  }
+
   standing(nowMs: number): Standing {
     this.#catchUp(nowMs);
     return this.#standing();
@@ -525,6 +590,7 @@ export class ReferenceAccount {
       .map((entry): Entry => {
         if (entry.kind !== 'open' || entry.reservation.leaseUntilMs > nowMs) return entry;
         giveBack(entry, entry.reservation.characters);
+        this.#giveBackOfTag(entry, entry.reservation.characters, nowMs);
         return { kind: 'expired', requestId: entry.requestId, forgetAtMs: entry.reservation.leaseUntilMs + REMEMBER_MS };
       })
       .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
@@ -557,7 +623,11 @@ export class ReferenceAccount {
     return periodAt(anchor === 'calendar' ? FIRST_OF_ALL : this.#anchorMs, duration, nowMs);
   }
 
-  #judge({ requestId, teamId, keyId, characters: all, charged, reserve, leaseMs, glossary }: AdmissionRequest, nowMs: number): Placed {
+  #judge(
+    { requestId, teamId, keyId, characters: all, charged, reserve, leaseMs, glossary }: AdmissionRequest,
+    nowMs: number,
+    tag: TagWithSettings | undefined,
+  ): Placed {
     const { limits } = this.team;
     if (all !== undefined && all > limits.maxCharactersPerRequest) {
       return { kind: 'text_too_long', maxCharacters: limits.maxCharactersPerRequest };
@@ -570,7 +640,9 @@ export class ReferenceAccount {
     const tooLong = this.#windowed(key).map((one) => tooLongFor(one, characters, nowMs));
     const refusal =
       tooLong.find((one) => one !== undefined) ??
+      tooSmallWindow(subjectsOf(tag), characters, nowMs) ??
       this.#keyRefusal(keyId, characters) ??
+      this.#tagRefusal(tag, characters) ??
       (this.#usesAllowance(key) ? this.#allowanceRefusal(characters) : priceRefusal(limits, this.#standing(), this.#period, characters));
     if (refusal !== undefined) return refusal;
     return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs }, ...dictionary };
@@ -595,6 +667,12 @@ export class ReferenceAccount {
     const characterLimit = key.limits.characters ?? Infinity;
     if (key.characters + held + characters <= characterLimit) return undefined;
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.#period.endMs, of: 'key' };
+  }
+
+  #tagRefusal(tag: TagWithSettings | undefined, characters: number): QuotaExceeded | undefined {
+    const characterLimit = tag?.settings.characters;
+    if (tag === undefined || characterLimit === undefined || tag.uses.period.characters + characters <= characterLimit) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.#period.endMs, of: 'tag' };
   }
 
   #dictionary({ glossaryId, sourceLang, targetLang, byBase }: GlossaryReference): { readonly dictionaryId: string } | Placed {
@@ -653,6 +731,18 @@ export class ReferenceAccount {
       openReservations: open.length,
     };
   }
+}
+
+type RateRefusal = Extract<CheckedCaller, { kind: 'rate_limited' }>;
+
+function subjectsOf(tag: TagWithSettings | undefined): readonly WindowedSubject[] {
+  return windowedSubjects(
+    '',
+    '',
+    undefined,
+    () => tag!.uses.counts,
+    tag && { name: tag.name, windows: tag.settings.windows, counts: tag.uses.counts },
+  );
 }
 
 /** Not before `startMs` by more than its length: then it is another window, with the same counts. */
@@ -785,6 +875,8 @@ function priceRefusal(
   return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: limits.currency };
 }
 
+const OF_NO_TEAM = { limits: undefined, period: undefined };
+
 /** Everything that no admission writes. What the gateway writes over it, such as glossaries, is the same for every store. */
 function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): RecordSpace {
   const group = (id: string) => (id === SHARED_RECORDS ? data.shared : account(id)?.records);
@@ -801,7 +893,7 @@ function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): Rec
       const owner = group(id);
       if (owner === undefined) return undefined;
       // Nothing waits from here on, so that no other change comes in between.
-      const change = decide(values(id, names), { nowMs: clock.nowMs(), limits: account(id)?.team.limits });
+      const change = decide(values(id, names), { nowMs: clock.nowMs(), ...(id === SHARED_RECORDS ? OF_NO_TEAM : account(id)!.head()) });
       for (const name of change.remove ?? []) owner.tables.get(name.table)?.delete(name.id);
       for (const entry of change.unindex ?? []) owner.tables.get(entry.index)?.delete(entry.id);
       for (const record of change.put ?? []) owner.put(record.table, record.id, record.value);
@@ -855,6 +947,11 @@ class ReferenceHistory {
 
   allowanceUsed(period: Period): number {
     return total(this.#charges.filter((charge) => charge.period === period && charge.ofAllowance));
+  }
+
+  /** The first period of a team has number 1. */
+  get runningNumber(): number {
+    return this.#left.length + 1;
   }
 
   leave(period: Period, { plan, limits }: Team, nowMs: number): void {

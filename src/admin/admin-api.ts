@@ -8,8 +8,9 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
+import type { Input } from './admin-handler.ts';
 import { adminHandlers } from './admin-handlers.ts';
-import type { HandlerParts, Input } from './admin-handlers.ts';
+import type { HandlerParts } from './admin-handlers.ts';
 import { headerOf, match, readBody } from './admin-input.ts';
 import type { AdminRequest } from './admin-input.ts';
 import type { AdminOperations } from './admin-operations.ts';
@@ -74,10 +75,10 @@ export class AdminApi {
     if ('kind' in operator) return this.#problem(operator, requestId);
     const matched = match(request.method, request.path.slice(ADMIN_PREFIX.length));
     if (!('route' in matched)) return this.#problem(matched, requestId);
-    const { route, parameter } = matched;
+    const { route, parameters } = matched;
     const looks = route.method === 'GET' || route.looksOnly === true;
     if (!looks && operator.role !== 'manage') return this.#problem(MAY_ONLY_READ, requestId);
-    const run = (id?: string, once?: ChangeOnce) => this.#run(route, parameter, request, { operator, requestId, id, once });
+    const run = (id?: string, once?: ChangeOnce) => this.#run(route, parameters, request, { operator, requestId, id, once });
     const key = headerOf(request, 'idempotency-key');
     if (key === undefined || looks) return (await run()).answer;
     if (!IDEMPOTENCY_KEY.test(key)) {
@@ -87,7 +88,7 @@ export class AdminApi {
     // By the operator's name: nobody gets the answers of others, and a token can be replaced. Names have no line feed.
     const once = { id: hash('sha256', `${operator.name}\n${key}`, 'hex'), request: hash('sha256', what, 'base64') };
     const recordId = this.#options.newId();
-    const teamId = teamOf(route, parameter, recordId);
+    const teamId = teamOf(route, parameters, recordId);
     // If an answer was never kept, a change of a team is still made once, because the store remembers it with the change.
     const result = await this.#requests.run({ ...once, recordId, teamId }, (id) => run(id, once));
     switch (result.kind) {
@@ -118,13 +119,13 @@ export class AdminApi {
 
   async #run(
     route: AdminRoute,
-    parameter: string,
+    parameters: Input['parameters'],
     request: AdminRequest,
     { operator, requestId, id, once }: RequestContext,
   ): Promise<Ran<AdminAnswer>> {
     const actor = actorOf('admin', operator, request.remoteAddress);
     try {
-      const input = this.#inputOf(route, parameter, request);
+      const input = this.#inputOf(route, parameters, request);
       const operations = this.#options.operations.as(actor);
       const glossaries = this.#options.glossaries.as(actor);
       const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, operations, glossaries, id, once });
@@ -146,7 +147,7 @@ export class AdminApi {
 
   #inputOf(
     route: AdminRoute,
-    parameter: string,
+    parameters: Input['parameters'],
     request: AdminRequest,
   ): Omit<Input, 'operations' | 'glossaries' | 'id' | 'once'> | Refusal {
     const accepted = new Set(Object.keys(route.query ?? {}));
@@ -156,9 +157,9 @@ export class AdminApi {
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) return refuse('validation_error', `${twice}: is given twice; give it once.`);
     const isLeftOut = route.bodyOptional === true && request.body.length === 0;
-    if (route.body === undefined || isLeftOut) return { parameter, body: {}, query: request.query };
+    if (route.body === undefined || isLeftOut) return { parameters, body: {}, query: request.query };
     const body = readBody(request, route, route.body);
-    return 'kind' in body ? body : { parameter, body: body.members, query: request.query };
+    return 'kind' in body ? body : { parameters, body: body.members, query: request.query };
   }
 
   #problem({ problem }: Refusal, requestId: string): AdminAnswer {
@@ -199,9 +200,9 @@ function withoutMember(value: unknown, name: string): string {
 }
 
 /** The team that a request concerns, if its path says so. A deletion removes what is remembered of its team, but not itself. */
-function teamOf({ id, path, method }: AdminRoute, parameter: string, recordId: string): string | undefined {
+function teamOf({ id, path }: AdminRoute, parameters: Input['parameters'], recordId: string): string | undefined {
   if (id === 'createTeam') return recordId;
-  return path.startsWith('/teams/{id}') && method !== 'DELETE' ? canonicalUlid(parameter) : undefined;
+  return path.startsWith('/teams/{id}') && id !== 'deleteTeam' ? canonicalUlid(parameters['id'] ?? '') : undefined;
 }
 
 /** After a 5xx it is unknown whether anything was changed. */

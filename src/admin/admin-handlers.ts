@@ -6,24 +6,26 @@ import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import type { LimitName } from '../domain/given-key-limits.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { changedLimits } from '../domain/key-limits.ts';
-import { canonicalUlid } from '../domain/ulid.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
-import type { ChangeOnce, KeyChange } from '../ports/team-registry.ts';
+import type { KeyChange } from '../ports/team-registry.ts';
+import { ofRecord } from './admin-handler.ts';
+import type { AdminHandler } from './admin-handler.ts';
 import { auditPageOf, limitOf, nameOf, pageOf, reasonOf, referenceOf } from './admin-input.ts';
-import type { AdminOperations } from './admin-operations.ts';
 import { done, NO_GLOSSARY, NO_KEY, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
 import type { AdminRouteId } from './admin-routes.ts';
 import { readAuditFilter } from './audit-filter.ts';
 import { auditEntryReport } from './audit-report.ts';
+import { documentReport, readDocumentCursor, readDocumentFilter } from './document-operations.ts';
+import type { DocumentOperations } from './document-operations.ts';
 import { glossaryReport } from './glossary-operations.ts';
-import type { GlossaryOperations } from './glossary-operations.ts';
 import { invoiceDownload } from './invoice-csv.ts';
 import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from './invoice-question.ts';
 import type { InvoiceReading } from './invoice-reading.ts';
 import { readRequestFilter, recentPage, recentRequestReport } from './request-filter.ts';
 import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
+import { TAG_HANDLERS } from './tag-handlers.ts';
 import { readTeamFilter } from './team-filter.ts';
 import type { PlanTime } from './team-terms.ts';
 import { usageDownload } from './usage-csv.ts';
@@ -31,23 +33,11 @@ import { cursorOf, readCursor, readUsageQuestion } from './usage-question.ts';
 import type { UsageReading } from './usage-reading.ts';
 import type { UsageQuestion } from './usage-rows.ts';
 
-/** What a handler gets: the operations, in the name of the caller; the path's variable segment, the checked body, the query. */
-export interface Input {
-  readonly operations: AdminOperations;
-  readonly glossaries: GlossaryOperations;
-  readonly parameter: string;
-  readonly body: JsonMembers;
-  readonly query: URLSearchParams;
-  /** The id for the record to create; a request with the same `Idempotency-Key` gets the same id. */
-  readonly id: string | undefined;
-  /** The same for a change of an existing record. */
-  readonly once: ChangeOnce | undefined;
-}
-
 /** What handlers have besides: they are made once. */
 export interface HandlerParts {
   readonly usage: UsageReading;
   readonly invoices: InvoiceReading;
+  readonly documents: DocumentOperations;
   readonly live: () => Promise<LiveReport>;
   /** Of all processes, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
@@ -63,17 +53,14 @@ const ONLY_A_REASON = refuse(
 
 const NO_PLAN_TIME = refuse('validation_error', 'when: now and next-period need a plan, never takes none.');
 
-type Handler = (input: Input) => Promise<Handled>;
-
-/** A handler for the record whose id is in the path; answers `none` if it is not a ULID. */
-function ofRecord(none: Refusal, handle: (input: Input, id: string) => Promise<Handled>): Handler {
-  return async (input) => {
-    const id = canonicalUlid(input.parameter);
-    return id === undefined ? none : handle(input, id);
-  };
-}
-
-export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: HandlerParts): Readonly<Record<AdminRouteId, Handler>> {
+export function adminHandlers({
+  usage,
+  invoices,
+  documents,
+  live,
+  recentRequests,
+  nowMs,
+}: HandlerParts): Readonly<Record<AdminRouteId, AdminHandler>> {
   return {
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
@@ -163,10 +150,11 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
       if ('kind' in search) return search;
       return done(await operations.keys.find(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
     },
+    ...TAG_HANDLERS,
     listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.plans.list() } }),
-    applyPlan: async ({ operations, parameter, body }) =>
+    applyPlan: async ({ operations, parameters, body }) =>
       done(
-        await operations.plans.apply(parameter, {
+        await operations.plans.apply(parameters['name'] ?? '', {
           when: (body['when'] as PlanTime | undefined) ?? 'now',
           confirmed: body['confirm'] === true,
         }),
@@ -189,6 +177,17 @@ export function adminHandlers({ usage, invoices, live, recentRequests, nowMs }: 
       if ('kind' in page) return page;
       const { items, next } = recentPage(await recentRequests(), filter, page);
       return { value: { requests: items.map(recentRequestReport), next: next ?? null } };
+    },
+    listDocuments: async ({ query }) => {
+      const filter = readDocumentFilter((name) => query.get(name));
+      if ('fault' in filter) return refusalOfFault(filter);
+      const cursor = readDocumentCursor(query.get('cursor'));
+      if ('fault' in cursor) return refusalOfFault(cursor);
+      const limit = limitOf(query);
+      if (typeof limit === 'object') return limit;
+      return done(await documents.list({ ...cursor, limit }, filter), ({ items, next }) => ({
+        value: { documents: items.map(documentReport), next: next ?? null },
+      }));
     },
     live: async () => ({ value: await live() }),
   };

@@ -9,6 +9,7 @@ import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import { jsonFault } from '../domain/json-bounds.ts';
 import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
+import { schemaRefusal } from '../domain/schema-refusal.ts';
 import { Compile, Type } from '../domain/typebox.ts';
 import { AUDIT_ID } from '../domain/audit-entry.ts';
 import type { AuditPage } from '../ports/audit-log.ts';
@@ -34,18 +35,34 @@ const NO_CURSOR = 'cursor: must be the `next` of the previous page.';
 const SEARCH_MAX = 100;
 const WHOLE_KEY = 'contains a key, which does not belong in a URL: find it with POST /admin/v1/keys/find.';
 const NO_PATH = refuse('not_found', 'The admin API has no such path.');
-const checks = new Map(ADMIN_ROUTES.flatMap(({ id, body }) => (body === undefined ? [] : [[id, Compile(withoutLimits(body))] as const])));
+const checks = new Map(
+  ADMIN_ROUTES.flatMap(({ id, body }) => {
+    if (body === undefined) return [];
+    const checked = withoutLimits(body);
+    return [[id, { checked, check: Compile(checked) }] as const];
+  }),
+);
 
 /** `path` is without the prefix. */
-export function match(method: string, path: string): { readonly route: AdminRoute; readonly parameter: string } | Refusal {
-  const found = matchRoute(ADMIN_ROUTES, method, path, { segment: /^[A-Za-z0-9_-]+$/, what: 'path', methodsOf: (route) => [route.method] });
-  if (found === undefined) return NO_PATH;
-  return 'kind' in found ? found : { route: found.route, parameter: Object.values(found.parameters)[0] ?? '' };
+export function match(method: string, path: string): MatchedRoute<AdminRoute> | Refusal {
+  const matching = { segment: segmentOf, what: 'path', methodsOf: ({ method: own }: AdminRoute) => [own] } as const;
+  return matchRoute(ADMIN_ROUTES, method, path, matching) ?? NO_PATH;
+}
+
+/** A tag may be anything printable, percent-encoded; its handler judges it. */
+function segmentOf(name: string): RegExp {
+  return name === 'tag' ? /^[!-~]+$/ : /^[A-Za-z0-9_-]+$/;
+}
+
+/** The variable segments of the path are as they were sent, by their names. */
+export interface MatchedRoute<Route> {
+  readonly route: Route;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 interface Matching<Route> {
-  /** What a variable segment may be. */
-  readonly segment: RegExp;
+  /** What the variable segment of this name may be. */
+  readonly segment: (name: string) => RegExp;
   readonly what: 'path' | 'page';
   readonly methodsOf: (route: Route) => readonly string[];
 }
@@ -56,7 +73,7 @@ export function matchRoute<Route extends { readonly path: string }>(
   method: string,
   path: string,
   { segment, what, methodsOf }: Matching<Route>,
-): { readonly route: Route; readonly parameters: Readonly<Record<string, string>> } | Refusal | undefined {
+): MatchedRoute<Route> | Refusal | undefined {
   const matching = routes.flatMap((route) => {
     const parameters = parametersOf(route.path, path, segment);
     return parameters === undefined ? [] : [{ route, parameters }];
@@ -68,7 +85,7 @@ export function matchRoute<Route extends { readonly path: string }>(
 }
 
 /** The variable segments of a path, as they were sent, by their names in the pattern; `undefined` if the path does not match. */
-function parametersOf(pattern: string, path: string, allowed: RegExp): Record<string, string> | undefined {
+function parametersOf(pattern: string, path: string, allowed: (name: string) => RegExp): Record<string, string> | undefined {
   const wanted = pattern.split('/');
   const given = path.split('/');
   if (wanted.length !== given.length) return undefined;
@@ -76,7 +93,7 @@ function parametersOf(pattern: string, path: string, allowed: RegExp): Record<st
   for (const [index, part] of wanted.entries()) {
     const segment = given[index]!;
     const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name === undefined ? part !== segment : !allowed.test(segment)) return undefined;
+    if (name === undefined ? part !== segment : !allowed(name).test(segment)) return undefined;
     if (name !== undefined) parameters[name] = segment;
   }
   return parameters;
@@ -84,7 +101,7 @@ function parametersOf(pattern: string, path: string, allowed: RegExp): Record<st
 
 /** `schema` is the route's. */
 export function readBody(request: AdminRequest, route: AdminRoute, schema: TObject): { readonly members: JsonMembers } | Refusal {
-  const check = checks.get(route.id)!;
+  const { checked, check } = checks.get(route.id)!;
   const type = headerOf(request, 'content-type')?.split(';', 1)[0]!.trim().toLowerCase();
   if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
   let value: unknown;
@@ -102,12 +119,10 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   const accepted = new Set(Object.keys(schema.properties));
   const unknown = unknownMembers(value, accepted);
   if (unknown !== undefined) return refuse('validation_error', `Unknown member: ${unknown}. Accepted are ${[...accepted].join(', ')}.`);
-  if (check.Check(value)) return { members: value as JsonMembers };
+  if (check.Check(value)) return { members: value };
   const missing = (schema.required ?? []).find((name) => !(name in value));
   if (missing !== undefined) return refuse('validation_error', `${missing}: is required.`);
-  const error = check.Errors(value)[0];
-  const field = error === undefined || error.instancePath === '' ? 'body' : error.instancePath.slice(1).replaceAll('/', '.');
-  return refuse('validation_error', `${field}: ${error?.message ?? 'is not valid'}.`);
+  return schemaRefusal(checked, value);
 }
 
 /** The limits of a key are checked by their handlers, which have better messages. */

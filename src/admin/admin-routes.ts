@@ -1,7 +1,9 @@
 // The table of the admin API: method, path, input, answer. Handlers and the OpenAPI document are derived from it.
 import type { TObject, TSchema } from 'typebox';
+import { DOCUMENT_STATES } from '../domain/document-states.ts';
 import { Type } from '../domain/typebox.ts';
 import { AUDIT_CRITERIA } from './audit-filter.ts';
+import { DocumentAnswer } from './document-schema.ts';
 import { TEAM_CRITERIA } from './team-filter.ts';
 import {
   AuditEntryAnswer,
@@ -27,14 +29,15 @@ import {
   UsageRowAnswer,
   replicated,
 } from './admin-schemas.ts';
+import { ChangedTagAnswer, TagAnswer, TagSettingsBody } from './tag-schemas.ts';
 
 export const ADMIN_PREFIX = '/admin/v1';
 /** The field of an answer that was given before, to the same request with the same `Idempotency-Key`. */
 export const REPLAYED = 'Lingate-Replayed';
 
 interface RouteDraft {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below `/admin/v1`; `{id}` and `{name}` stand for one segment. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below `/admin/v1`; `{id}`, `{name}` and `{tag}` stand for one segment, the last one percent-encoded. */
   readonly path: string;
   readonly summary: string;
   readonly body?: TObject;
@@ -158,6 +161,19 @@ const ROUTES = {
     ),
     looksOnly: true,
   },
+  listTags: get(
+    '/teams/{id}/tags',
+    "Lists a team's tags that have limits or are disabled, and what they have used.",
+    listOf('tags', TagAnswer),
+  ),
+  showTag: get('/teams/{id}/tags/{tag}', 'Shows the limits of a tag, and what it has used.', TagAnswer),
+  setTag: put(
+    '/teams/{id}/tags/{tag}',
+    'Sets the limits of a tag, for all keys together, or disables it; effective at its next request. Replaces what was set before.',
+    ChangedTagAnswer,
+    TagSettingsBody,
+  ),
+  deleteTag: remove('/teams/{id}/tags/{tag}', 'Removes the limits of a tag. What was charged with it stays in the usage.'),
   listPlans: get('/plans', 'Lists the plans of the configuration.', listOf('plans', Type.Object({ name: Type.String() }))),
   applyPlan: {
     ...post(
@@ -188,6 +204,17 @@ const ROUTES = {
       limit: PAGE.limit,
     },
   ),
+  listDocuments: get(
+    '/documents',
+    'Lists the documents of all teams or of one, newest first, in pages. Neither names of files nor texts are shown.',
+    pageOf('documents', DocumentAnswer),
+    {
+      team: 'Only documents of the team with this id.',
+      state: `Only documents in this state: ${DOCUMENT_STATES.join(', ')}.`,
+      cursor: PAGE.cursor,
+      limit: FILTERED_LIMIT,
+    },
+  ),
   live: get('/live', 'Shows the last 15 minutes in steps of 5 seconds.', LiveAnswer),
 } satisfies Readonly<Record<string, RouteDraft>>;
 
@@ -204,6 +231,10 @@ function get(path: string, summary: string, answer: TSchema, query?: RouteDraft[
 
 function post(path: string, summary: string, answer: TSchema, body?: TObject): RouteDraft {
   return { method: 'POST', path, summary, ...(body === undefined ? {} : { body }), status: 200, answer };
+}
+
+function put(path: string, summary: string, answer: TSchema, body: TObject): RouteDraft {
+  return { method: 'PUT', path, summary, body, status: 200, answer };
 }
 
 function patch(path: string, summary: string, answer: TSchema, body: TObject): RouteDraft {

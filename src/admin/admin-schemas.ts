@@ -58,7 +58,7 @@ export const TeamPatchBody = Type.Object(
 );
 
 /** Checked by `judgeLimits`, which has better messages; the document says what is valid. */
-const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
+export const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
 const scope = Type.String({ description: `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.` });
 const windowEntry = Type.Object(
@@ -69,7 +69,7 @@ const windowEntry = Type.Object(
   },
   { ...closed, description: 'With one or both numbers.' },
 );
-const windowList = Type.Array(windowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX });
+export const windowList = Type.Array(windowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX });
 const KeyTerms = {
   label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
   expires_at: limit(
@@ -165,8 +165,8 @@ export const ShownTeamAnswer = Type.Object({
   ...TeamAnswer.properties,
   refusals: Type.Object(
     {
-      rate_limited: refused('429, by the rate or another limit of a time, of the team or of a key.'),
-      quota_exceeded: refused("402, by the team's quota or a key's own limit."),
+      rate_limited: refused('429, by the rate or another limit of a time, of the team, of a key or of a tag.'),
+      quota_exceeded: refused("402, by the team's quota, or by the limit of a key or a tag."),
       credit_exhausted: refused('402.'),
     },
     {
@@ -287,7 +287,8 @@ export const RecentRequestAnswer = Type.Object({
   parameter: Type.Union([Type.String(), Type.Null()], { description: 'The parameter that a 400 is about.' }),
   engine: Type.Union([Type.String(), Type.Null()], { description: 'The engine that answered, or was tried last.' }),
   limit_of: Type.Union([Type.String(), Type.Null()], {
-    description: 'Whose limit refused it: `team`, `key`, or `test_keys` for what these use for nothing.',
+    description:
+      'Whose limit refused it: `team`, `key`, `tag`, or `test_keys` for what these use for nothing; with what it counts, such as `tag:day:characters`, if that is limited by minute to month.',
   }),
 });
 export const LiveAnswer = Type.Object({

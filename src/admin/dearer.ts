@@ -68,7 +68,8 @@ function priceIn(currency: string, limits: TeamLimits): number {
 
 /**
  * A quota becomes credit, and what comes next was included, or cost less as overage. A team that has used nothing of its period yet
- * begins it on credit, as a new team does.
+ * begins it on credit, as a new team does: nothing that it had before becomes dearer, no price that it paid is higher, and no limit
+ * is below what it has used. For the same reason fewer included characters are dearer only if more of them are used already.
  */
 function paysForQuota(from: TeamLimits, to: TeamLimits, charged: number): boolean {
   if (!hasQuota(from) || hasQuota(to) || charged === 0) return false;

@@ -2,8 +2,16 @@
 import type { AuditAction, Audited } from '../domain/audit-entry.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { TagRegistry } from '../ports/tag-registry.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { Plans } from './team-terms.ts';
+
+/** Where settings of tags are kept, and how many a team may have. */
+export interface TagPlace {
+  readonly registry: TagRegistry;
+  /** `limits.tags`; called for each change, because the configuration can be reloaded. */
+  readonly most: () => number;
+}
 
 export interface AdminOptions {
   readonly teams: TeamRegistry;
@@ -13,6 +21,8 @@ export interface AdminOptions {
   readonly newId: () => string;
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
+  /** Without it, the operations on tags throw. */
+  readonly tags?: TagPlace;
   /** Without it, refusals are not reported. */
   readonly refusals?: RefusalDays;
   /** Called after each change to an existing team or key, made or not, before it is reported: what a gateway remembers is outdated. */

@@ -3,8 +3,8 @@ import type { DayRange } from '../domain/usage-days.ts';
 import type { PeriodUse, TeamDays, UsageHistory } from '../ports/usage-history.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { TagHistory } from '../ports/tag-history.ts';
-import { ofTeam } from './admin-result.ts';
+import type { TagDay, TagHistory } from '../ports/tag-history.ts';
+import { done, ofTeam } from './admin-result.ts';
 import type { AdminResult } from './admin-result.ts';
 import { RowsOfTeams } from './rows-of-teams.ts';
 import type { RowPage, RowPart, RowPlace } from './rows-of-teams.ts';
@@ -39,6 +39,12 @@ export class UsageReading {
 
   async days(teamId: string, range: DayRange): Promise<AdminResult<TeamDays>> {
     return ofTeam(teamId, await this.#history.days(teamId, range));
+  }
+
+  /** In order of days, and within a day of tags; none for a team that does not exist. */
+  async tagDays(teamId: string, range: DayRange): Promise<AdminResult<readonly TagDay[]>> {
+    const found = (await this.#tags?.days(teamId, range)) ?? [];
+    return isUnavailable(found) ? found : done(found);
   }
 
   /** Newest first. */

@@ -18,16 +18,10 @@ import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-request.ts';
 import type { Log } from '../ports/log.ts';
-import type { AuditLog } from '../ports/audit-log.ts';
-import type { GlossaryStore } from '../ports/glossary-store.ts';
-import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
-import type { RecordSpace } from '../ports/record-space.ts';
+import type { Store } from '../ports/store.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
-import type { SharedSecrets } from '../ports/shared-secrets.ts';
-import type { TeamRegistry } from '../ports/team-registry.ts';
-import type { TagHistory } from '../ports/tag-history.ts';
-import type { UsageHistory } from '../ports/usage-history.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
+import { documentOperationsOf } from './listed-documents.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
 import { overviewOf } from './overview-of-processes.ts';
@@ -42,17 +36,9 @@ export interface OpenOperators {
 
 /** The parts of the admin API and the console; only if the configuration turns them on. */
 export interface AdminParts extends OpenOperators {
-  readonly teams: TeamRegistry;
-  readonly glossaries: GlossaryStore;
-  readonly history: UsageHistory;
-  readonly tags: TagHistory;
+  /** Without the routes' limits and caches. */
+  readonly store: Store;
   readonly refusals: RefusalDays;
-  /** `undefined` if the store keeps none. */
-  readonly audit: AuditLog | undefined;
-  /** `undefined` if the store remembers no requests. */
-  readonly idempotency: IdempotencyRecords;
-  readonly secrets: SharedSecrets;
-  readonly records: RecordSpace;
   readonly processes: () => Promise<ProcessStates>;
   /** The latest requests of all processes that were refused or met a failure, newest first. */
   readonly recentRequests: () => Promise<readonly RecentRequest[]>;
@@ -97,31 +83,19 @@ export function readOperators(open: OpenOperators | undefined, next: Config): ()
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const {
-    operators,
-    teams,
-    history,
-    tags,
-    audit,
-    idempotency,
-    processes,
-    recentRequests,
-    onChange,
-    config,
-    docsUrl,
-    log,
-    nowMs,
-    pluginStatuses,
-  } = options;
+  const { operators, store, refusals, processes, recentRequests, onChange, config, docsUrl, log, nowMs, pluginStatuses } = options;
+  const { teams, history, audit } = store;
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
-  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals: options.refusals });
-  const glossaries = new GlossaryOperations({ teams, glossaries: options.glossaries });
-  const usage = new UsageReading(history, tags);
+  const settings = { registry: store.tagSettings, most: () => config().limits.tags };
+  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals, tags: settings });
+  const glossaries = new GlossaryOperations({ teams, glossaries: store.glossaries });
+  const usage = new UsageReading(history, store.tags);
   const invoices = new InvoiceReading(history);
+  const documents = documentOperationsOf(store, nowMs);
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
-  const oidc = options.oidc && consoleOidc(options.oidc, { secrets: options.secrets, records: options.records, now, nowMs });
+  const oidc = options.oidc && consoleOidc(options.oidc, { secrets: store.secrets, records: store.records, now, nowMs });
   const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs(), pluginStatuses);
   const live = async (): Promise<LiveReport> => {
     const { stepMs, steps } = await overview();
@@ -129,9 +103,9 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, glossaries, usage, invoices, recentRequests, attempts, problems, log, newId, now, nowMs };
+  const shared = { operations, glossaries, usage, invoices, documents, recentRequests, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name }),
-    new AdminApi({ ...shared, idempotency, live }),
+    new AdminApi({ ...shared, idempotency: store.idempotency, live }),
   ];
 }

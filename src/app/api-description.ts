@@ -63,7 +63,9 @@ export function apiOptions(
       ...pluginApis,
       routes: [
         ...(config.documents === undefined ? [] : documentRoutes()),
-        ...pluginApis.routes.filter(({ undocumented }) => undocumented !== true),
+        ...pluginApis.routes.filter(
+          ({ undocumented, ofDocuments }) => undocumented !== true && (ofDocuments !== true || config.documents !== undefined),
+        ),
       ],
     },
   };

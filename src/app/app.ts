@@ -62,6 +62,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   // If the operator's side opens, it closes this too.
   down.add('early ops listener', () => listener?.close());
   const serving = await openServing(config, output, down, ONLY_PROCESS, onNewStore);
+  const { store, nowMs } = serving;
   // Checked with everything else before anything is opened.
   const operators = await openOperators(config);
   const operator = await startOperatorSide({
@@ -73,16 +74,9 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
         ? undefined
         : {
             ...operators,
-            teams: serving.teams,
-            glossaries: serving.glossaries,
-            history: serving.history,
-            tags: serving.tags,
+            store,
             refusals: serving.refusals,
-            audit: serving.audit,
-            idempotency: serving.idempotency,
-            secrets: serving.secrets,
-            records: serving.records,
-            nowMs: serving.nowMs,
+            nowMs,
             processes: async () => ({ expected: 1, states: [serving.state()] }),
             recentRequests: async () => serving.recentRequests(),
             onChange: () => serving.teamsChanged(),
@@ -93,12 +87,12 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
     listener,
   });
   down.add('ops listener', () => operator.close());
-  const watch = openTeamWatch(config, serving, log);
+  const watch = openTeamWatch(config, { store, nowMs }, log);
   if (watch !== undefined) {
     serving.metrics.teams(watch);
     down.add('team watch', () => watch.close());
   }
-  const events = openEvents(config, serving, log);
+  const events = openEvents(config, { store, nowMs }, log);
   if (events !== undefined) {
     serving.metrics.events(events.counts);
     down.add('events', () => events.close());
@@ -106,7 +100,7 @@ async function start(config: Config, { docsOnOps = false, onNewStore }: AppOptio
   const listen = await serving.listen({ docsUrl: operator.docsUrl, port: config.listen.port, exclusive: true });
   const listenUrl = publicUrl(config, listen);
   operator.serverUrl = serverUrlOf(config, listen);
-  const planCheck = openPlanCheck(serving.teams, log);
+  const planCheck = openPlanCheck(store.teams, log);
   planCheck.check(config.plans);
   announceReady(log, config, { listenUrl, opsUrl: operator.url, listening: listen, workers: 1 });
   return {

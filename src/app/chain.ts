@@ -51,10 +51,11 @@ import { SharedTokenSealer } from '../runtime/token-sealer.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
-import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
-import type { TranslateOptions } from '../steps/translate.ts';
-import { stepsOfDocuments } from './open-documents.ts';
-import type { DocumentSteps } from './open-documents.ts';
+import { translateStep } from '../steps/translate.ts';
+import { detectBy, translateBy } from '../steps/translate-for-plugins.ts';
+import type { TranslateOptions } from '../steps/parts/pending-work.ts';
+import { buildDocuments } from './open-documents.ts';
+import type { BuiltDocuments, DocumentSteps } from './open-documents.ts';
 import { stepsOfForward } from './forward-chain.ts';
 import { stepsOfPlugins } from './plugin-routes.ts';
 import { inConfiguration, routeRows } from './route-rows.ts';
@@ -117,9 +118,10 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
   const own = stepsOf(config, parts, translate);
   const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
   const documentation: [string, Step][] = config.docs.public ? [[parts.documentation.name, parts.documentation]] : [];
-  const ofDocuments: Readonly<Record<string, Step>> = parts.documents === undefined ? {} : stepsOfDocuments(config, parts.documents, parts);
-  const shared = new Map<string, Step>([...Object.entries(own), ...Object.entries(ofDocuments), ...documentation, ...placed]);
-  const services = servicesOf(config, parts, translate);
+  const documents = parts.documents && buildDocuments(config, parts.documents, parts);
+  const ofDocuments = Object.entries<Step>(documents?.steps ?? {});
+  const shared = new Map<string, Step>([...Object.entries(own), ...ofDocuments, ...documentation, ...placed]);
+  const services = servicesOf(config, parts, translate, documents);
   const ofPlugins = stepsOfPlugins(plugins, services, shared);
   const ofForward = stepsOfForward(parts, config.limits.leaseMs, own.admit, shared);
   const rows = routeRows(config, plugins);
@@ -129,13 +131,20 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
   return { routes, around: [own['access-log']], services };
 }
 
-function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptions): GatewayServices {
+/** A name or address, with a port or without. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
+
+function servicesOf(
+  config: Config,
+  parts: ChainParts,
+  translate: TranslateOptions,
+  documents: BuiltDocuments | undefined,
+): GatewayServices {
   const { secrets } = parts.store;
   return {
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,
     engineTimeoutMs: longestTimeoutMs(config.engines),
-    canSpareCharacters: parts.store.ledger.chargesParts === true,
     bodyBytesMax: config.limits.bodyBytes,
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
@@ -158,7 +167,12 @@ function servicesOf(config: Config, parts: ChainParts, translate: TranslateOptio
     accessTokens: (purpose) => accessTokensOf(parts.keys, new SharedTokenSealer({ secrets, purpose, now: parts.now })),
     translate: translateBy(translate),
     detect: detectBy(translate),
+    documents: documents?.services,
     apiDocument: parts.apiDocument,
+    addressFor(host) {
+      if (config.service.publicUrl !== undefined) return config.service.publicUrl;
+      return host === undefined || !HOST.test(host) ? '' : `${config.tls === undefined ? 'http' : 'https'}://${host}`;
+    },
     newId: parts.newId,
     now: parts.now,
   };
@@ -234,7 +248,6 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
       tagsMax: config.limits.tags,
       rateLimitHeaders: config.limits.rateLimitHeaders,
       offers,
-      onNoPlan: onceOnly(() => parts.log.warn('the store does not report plans: routing rules with plans match no team')),
       now,
       onAdmission(admission, teamId) {
         metrics.requests.admission(admission);
@@ -267,12 +280,4 @@ function passTraceparentOf(tracer: RequestTracer | undefined): PassTraceparent {
 function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {
   const perMinute = limits.unknownKeysPerMinute;
   return perMinute === 0 ? undefined : new AddressLimit({ perMinute, now });
-}
-
-function onceOnly(run: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) run();
-    done = true;
-  };
 }

@@ -47,9 +47,8 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
       return { threshold_minor: thresholdMinor, balance_minor: minorRoundedDown(balanceMicro), currency };
     }
     case 'limit_reached': {
-      const { code, keyId, testKeys, usage } = facts;
-      const whose = { ...(keyId === undefined ? {} : { key_id: keyId }), ...(testKeys === true ? { limit_of: 'test_keys' } : {}) };
-      return { code, ...whose, ...windowOf(facts), ...requiredBy(facts), ...usageReport(usage) };
+      const { code, usage } = facts;
+      return { code, ...whoseLimit(facts), ...windowOf(facts), ...requiredBy(facts), ...usageReport(usage) };
     }
     case 'period_closed':
       return { ...periodReport(facts.period) };
@@ -66,6 +65,11 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
       const { engine, per, most, characters, resetsAtMs } = facts;
       return { engine, per, most, character_count: characters, resets_at: rfc3339(resetsAtMs) };
     }
+    case 'document_done': {
+      const { documentId, keyId, format, state, code, characters } = facts;
+      const error = code === undefined ? {} : { code };
+      return { team_id: teamId, key_id: keyId, document_id: documentId, format, status: state, ...error, character_count: characters };
+    }
     case 'key_created':
     case 'key_updated':
     case 'key_revoked':
@@ -73,9 +77,15 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
   }
 }
 
-function windowOf({ window, keyId }: LimitReached): Readonly<Record<string, unknown>> {
+function whoseLimit({ keyId, tag, testKeys }: LimitReached): Readonly<Record<string, unknown>> {
+  if (testKeys === true) return { limit_of: 'test_keys' };
+  return { ...(keyId === undefined ? {} : { key_id: keyId }), ...(tag === undefined ? {} : { tag }) };
+}
+
+function windowOf({ window, keyId, tag }: LimitReached): Readonly<Record<string, unknown>> {
   if (window === undefined) return {};
-  return { window: window.per, limit_of: limitKind(keyId === undefined ? 'team' : 'key', window).name };
+  const ofKey = keyId === undefined ? 'team' : 'key';
+  return { window: window.per, limit_of: limitKind(tag === undefined ? ofKey : 'tag', window).name };
 }
 
 /** What the refused request needed. */

@@ -5,11 +5,11 @@ import { eventsSecret } from '../config/secrets.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { TeamGaugesOptions } from '../ops/metrics/scraped-series.ts';
 import type { Log } from '../ports/log.ts';
-import type { Outbox } from '../ports/outbox.ts';
+import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import { EventSender, SEND_MS, SENDS_MAX } from '../runtime/event-sender.ts';
-import type { EventSenderOptions } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
+import { withEngineEvents } from '../stores/records/record-engine-use.ts';
 import { Webhook } from '../runtime/webhook.ts';
 import { CLOUD_EVENT_TYPE, eventDocument } from './event-document.ts';
 import { performance } from 'node:perf_hooks';
@@ -18,17 +18,14 @@ export interface OpenTeamWatch extends TeamGaugesOptions {
   close(): void;
 }
 
-interface GatewayTime {
+interface StoreInTime {
+  readonly store: Store;
   /** The time of this process that is believed. */
   readonly nowMs: () => number;
 }
 
 /** `undefined` if team metrics are off. */
-export function openTeamWatch(
-  { teamMetrics }: Config,
-  { teams, nowMs }: GatewayTime & { readonly teams: TeamRegistry },
-  log: Log,
-): OpenTeamWatch | undefined {
+export function openTeamWatch({ teamMetrics }: Config, { store: { teams }, nowMs }: StoreInTime, log: Log): OpenTeamWatch | undefined {
   if (teamMetrics === undefined) return undefined;
   const now = (): number => performance.now();
   const watch = new TeamWatch({ teams, settings: teamMetrics, log, now, wallMs: nowMs });
@@ -52,22 +49,19 @@ export function openPlanCheck(teams: TeamRegistry, log: Log): PlanCheck {
 }
 
 /** `undefined` if events are off. */
-export function openEvents(
-  config: Config,
-  { outbox, teams, nowMs }: GatewayTime & Pick<EventSenderOptions, 'teams'> & { readonly outbox?: Outbox | undefined },
-  log: Log,
-): EventSender | undefined {
+export function openEvents(config: Config, { store, nowMs }: StoreInTime, log: Log): EventSender | undefined {
   // Checked with everything else before anything is opened.
   const key = eventsSecret(config, process.env);
   if (config.events === undefined || key === undefined) return undefined;
-  if (outbox === undefined) {
+  if (store.outbox === undefined) {
     log.warn('this store, from a plugin, keeps no events: none are sent');
     return undefined;
   }
+  const outbox = config.engines.every(({ cap }) => cap === undefined) ? store.outbox : withEngineEvents(store.outbox, store.records);
   const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs, socketsMax: SENDS_MAX });
   return new EventSender({
     outbox,
-    teams,
+    teams: store.teams,
     log,
     now: () => performance.now(),
     send: async (event, signal) =>

@@ -7,26 +7,36 @@ import { Exchange } from '../core/exchange.ts';
 import type { Sink } from '../core/exchange.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
+import { chargeSlot } from '../domain/charge.ts';
+import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
 import { createDocument, holdDocument } from '../endpoints/create-document.ts';
 import { deleteDocument, documentResult, showDocument } from '../endpoints/document-endpoints.ts';
+import type { DocumentMeters } from '../ops/metrics/document-metrics.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
+import type { DocumentServices } from '../ports/document-services.ts';
 import type { DocumentRecord, DocumentStore, DocumentTransfers } from '../ports/documents.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { Store } from '../ports/store.ts';
 import type { Forgetful } from '../runtime/forgetting.ts';
 import type { DocumentStepName } from '../routes.ts';
-import { releaseHolds } from '../runtime/document-holds.ts';
+import { LeasedDownloads } from '../runtime/document-downloads.ts';
+import { DocumentKeys } from '../runtime/document-keys.ts';
+import { isTaken, passFile } from '../runtime/file-passing.ts';
+import type { FileOrder, FilePassingOptions } from '../runtime/file-passing.ts';
 import { LimitedTransfers } from '../runtime/document-transfers.ts';
 import { DocumentSealer } from '../runtime/document-sealer.ts';
 import { DocumentWorker } from '../runtime/document-worker.ts';
 import type { DocumentWorkerOptions } from '../runtime/document-worker.ts';
+import { DocumentWatch } from '../runtime/document-watch.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
 import type { ChainParts } from './chain.ts';
+import { documentServices } from './documents-for-plugins.ts';
 import type { Opened } from './opened.ts';
 
 /** `undefined` everywhere if documents are not configured. */
@@ -34,14 +44,16 @@ export interface OpenDocuments {
   readonly documents: DocumentStore;
   readonly formats: DocumentFormats;
   readonly sealer: DocumentSealer;
+  readonly keys: DocumentKeys;
   readonly transfers: DocumentTransfers;
+  readonly meters: DocumentMeters;
   /** The store's clock. */
   readonly nowMs: () => number;
 }
 
 /** Rejects with a `ConfigError`. */
 export async function openDocuments(
-  { config, store, nowMs, output: { log }, down }: Opened,
+  { config, store, nowMs, output: { log }, metrics, down }: Opened,
   env: Environment,
 ): Promise<OpenDocuments | undefined> {
   const secret = documentsSecret(config, env);
@@ -50,10 +62,35 @@ export async function openDocuments(
   const kept = folder === undefined ? undefined : await openFolder(folder);
   // Imported late, because most gateways have no documents.
   const { createDocumentFormats } = await import('../documents/create-document-formats.ts');
-  const formats = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
-  down.add('formats of documents', () => formats.close());
+  const parsers = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
+  down.add('formats of documents', () => parsers.close());
+  const meters = metrics.documents(parsers.all.map(({ name }) => name));
+  const formats = countingRefusals(parsers, meters);
   const documents = new RecordDocuments(store.records, nowMs, kept);
-  return { documents, formats, sealer: new DocumentSealer(secret), transfers: new LimitedTransfers(), nowMs };
+  return {
+    documents,
+    formats,
+    sealer: new DocumentSealer(secret),
+    keys: new DocumentKeys(secret),
+    transfers: new LimitedTransfers(),
+    meters,
+    nowMs,
+  };
+}
+
+function countingRefusals(formats: DocumentFormats, meters: DocumentMeters): DocumentFormats {
+  return {
+    all: formats.all,
+    formatOf: (fileName) => formats.formatOf(fileName),
+    firstLook: (format, bytes) => formats.firstLook(format, bytes),
+    async extract(format, bytes) {
+      const extracted = await formats.extract(format, bytes);
+      if (extracted.kind === 'refused') meters.refused(format.name);
+      return extracted;
+    },
+    build: (format, bytes, translations) => formats.build(format, bytes, translations),
+    close: () => formats.close(),
+  };
 }
 
 async function openFolder(path: string): Promise<DirectoryOfDocuments> {
@@ -80,16 +117,44 @@ export function forgetfulDocuments({ documents }: OpenDocuments): Forgetful {
 /** What the steps of documents need beyond the other steps. */
 export interface DocumentSteps extends OpenDocuments {
   readonly plans: () => Config['plans'];
+  readonly downloads: LeasedDownloads;
+  /** `undefined` if no file may pass the gateway unread. */
+  readonly files: FilePassingOptions | undefined;
   /** There is work. */
   readonly onCreated: () => void;
 }
 
-export function stepsOfDocuments(
-  { documents: settings }: Config,
+export function downloadsOf(
+  { documents, nowMs }: OpenDocuments,
+  { store, settlements, newId, log }: Pick<ChainParts, 'store' | 'settlements' | 'newId' | 'log'>,
+): LeasedDownloads {
+  return new LeasedDownloads({ documents, ledger: store.ledger, settlements, newId, nowMs, log });
+}
+
+/** None if a plugin changes texts: what it has to see or to hide must not pass it in a file. */
+export function filePassing(
+  { engines, caps, plugins }: Pick<Opened, 'engines' | 'caps' | 'plugins'>,
+  { formats }: Pick<OpenDocuments, 'formats'>,
+  offers: CurrentOffers,
+): FilePassingOptions | undefined {
+  if (plugins.textStages.some(({ kind }) => kind === 'change')) return undefined;
+  return { files: engines.files, offers, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
+}
+
+export interface BuiltDocuments {
+  readonly steps: Readonly<Record<DocumentStepName, Step>>;
+  readonly services: DocumentServices;
+}
+
+export function buildDocuments(
+  { documents: settings, engines }: Config,
   opened: DocumentSteps,
-  { store, glossaries, offers, settlements, newId }: ChainParts,
-): Readonly<Record<DocumentStepName, Step>> {
+  { store, glossaries, offers, newId, now }: ChainParts,
+): BuiltDocuments {
   const { keepMs, bytesMax, storeBytesMax } = settings!;
+  const { files } = opened;
+  const own = opened.formats.all.map(({ name }) => name);
+  const all = [...new Set([...own, ...engines.flatMap(({ name }) => files?.files.formatsOf(name) ?? [])])].toSorted();
   const upload = {
     ...opened,
     teams: store.teams,
@@ -100,24 +165,32 @@ export function stepsOfDocuments(
     storeBytesMax,
     keepMs,
     takeReservation,
-  };
-  const endpoints = {
-    ...opened,
-    settlements,
-    release: (document: DocumentRecord) => releaseHolds(store.ledger, document, document.holds),
+    endings: () => all,
+    isTaken: (x: Exchange, order: FileOrder) => files !== undefined && isTaken(order, x.get(planSlot), files),
+    onCreated() {
+      opened.meters.uploaded();
+      opened.onCreated();
+    },
   };
   return {
-    'hold-document': holdDocument(upload),
-    'create-document': createDocument(upload),
-    'show-document': showDocument(endpoints),
-    'delete-document': deleteDocument(endpoints),
-    'document-result': documentResult(endpoints),
+    steps: {
+      'hold-document': holdDocument(upload),
+      'create-document': createDocument(upload),
+      'show-document': showDocument(opened),
+      'delete-document': deleteDocument(opened),
+      'document-result': documentResult(opened),
+    },
+    services: documentServices({ upload, endpoints: opened, keys: opened.keys, now }),
   };
 }
 
 export interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'newId'> {
   readonly store: Store;
+  readonly metrics: Pick<Metrics, 'documentLoad'>;
+  readonly config: Pick<Config, 'documents'>;
   readonly services: GatewayServices;
+  /** `undefined` if no file may pass the gateway unread. */
+  readonly files: FilePassingOptions | undefined;
   /** Requests in flight in this process. */
   readonly inFlight: () => number;
   /** A monotonic clock in milliseconds. */
@@ -144,16 +217,31 @@ export interface RunningDocuments {
   close(): Promise<void>;
 }
 
-export function startDocuments({ documents, formats, sealer }: OpenDocuments, options: StartedDocuments): RunningDocuments {
-  const { store, services, inFlight, now, newId, log } = options;
+export function startDocuments({ documents, formats, sealer, meters, nowMs }: OpenDocuments, options: StartedDocuments): RunningDocuments {
+  const { store, services, inFlight, now, newId, log, metrics } = options;
+  const { files } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
+  const stopping = new AbortController();
   const worker = new DocumentWorker({
     documents,
     formats,
     sealer,
     ledger: store.ledger,
+    nowMs,
     newId,
     log,
+    onEnd(end, document) {
+      if (document === undefined) return;
+      if (end === 'done') meters.done(document.endedAtMs! - document.createdAtMs);
+      else meters.failed(document.code!);
+    },
+    files:
+      files &&
+      (async (file) => {
+        const team = await store.teams.findTeam(file.document.teamId);
+        if (team === undefined || isUnavailable(team)) return ENGINE_UNAVAILABLE;
+        return passFile(file, team.plan, { ...files, signal: stopping.signal, requestId: newId() });
+      }),
     texts(document, isHeld) {
       let plan = '';
       const part: { current: Exchange | undefined } = { current: undefined };
@@ -174,10 +262,15 @@ export function startDocuments({ documents, formats, sealer }: OpenDocuments, op
       };
     },
   });
+  const watch = new DocumentWatch(documents);
+  const bytesMax = options.config.documents!.storeBytesMax;
+  metrics.documentLoad(() => ({ ...watch.latest, bytesMax, atWork: worker.running }));
   return {
     wake: () => worker.wake(),
     close() {
+      watch.close();
       const closed = worker.close();
+      stopping.abort();
       for (const { current } of parts) current?.cancel();
       return closed;
     },
@@ -192,10 +285,13 @@ function pause(): Promise<void> {
 const COUNTED = 1_000_000_000;
 
 /** A part of a document as a request of its key, which nobody waits for. */
-function exchangeFor(document: DocumentRecord, plan: string, { newId, now, store }: StartedDocuments): Exchange {
+function exchangeFor(document: DocumentRecord, plan: string, { newId, now }: StartedDocuments): Exchange {
   const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers: {} }, NOWHERE, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);
-  x.set(requestStatsSlot, { ...NO_STATS, characters: COUNTED, canSpare: store.ledger.chargesParts === true });
+  const { glossaryId, sourceLang = '', targetLang, glossaryByBase: byBase = false } = document;
+  const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang, targetLang, byBase };
+  x.set(chargeSlot, { characters: undefined, reserve: false, glossary, refusal: undefined });
+  x.set(requestStatsSlot, { ...NO_STATS, characters: COUNTED, canSpare: true });
   return x;
 }

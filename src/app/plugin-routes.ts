@@ -12,8 +12,9 @@ const METHOD = /^(?:[A-Z]+|\*)$/;
 /** Whole segments, each with a parameter or without; at the end perhaps a slash, or a wildcard. */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()+,;=:@{}-]+)+(?:\/\*?)?$/;
 const PARAMETER = /\{\w+\}/g;
-/** Which of our steps must come before another one. */
-const NEEDS: Readonly<Record<string, string>> = { 'team-shed': 'authenticate', admit: 'authenticate' };
+/** Which of our steps, one of these, must come before another one. */
+const AUTHENTICATES = ['authenticate', 'authenticate-body-key'] as const;
+const NEEDS: Readonly<Record<string, readonly string[]>> = { 'team-shed': AUTHENTICATES, admit: AUTHENTICATES };
 
 /** `own` are the gateway's. Throws a `ConfigError` that names every invalid route, and why. */
 export function pluginRows(own: readonly RouteRow[], { routes }: Pick<LoadedPlugins, 'routes'>): readonly LoadedRoute[] {
@@ -42,7 +43,7 @@ function chainFault({ steps }: LoadedRoute): string | undefined {
   if (steps[0] !== 'access-log') return 'its first step must be "access-log", because every request is logged';
   for (const [step, before] of Object.entries(NEEDS)) {
     const index = steps.indexOf(step);
-    if (index !== -1 && !steps.slice(0, index).includes(before)) return `"${step}" must come after "${before}"`;
+    if (index !== -1 && !steps.slice(0, index).some((one) => before.includes(one))) return `"${step}" must come after "${before[0]!}"`;
   }
   return undefined;
 }

@@ -23,8 +23,14 @@ export function routeRows(
   plugins: LoadedPlugins,
 ): readonly (RouteRow | LoadedRoute)[] {
   const own = ownRows(config, plugins);
-  const rows: readonly (RouteRow | LoadedRoute)[] = [...own, ...pluginRows(own, plugins), ...forwardRows(config.forward)];
+  const ofPlugins = pluginRows(own, plugins).map((row) => withUpload(row, config));
+  const rows: readonly (RouteRow | LoadedRoute)[] = [...own, ...ofPlugins, ...forwardRows(config.forward)];
   return inConfiguration(() => placeSteps(rows, plugins.placements));
+}
+
+/** Without documents, nothing reads the body. */
+function withUpload(row: LoadedRoute, { documents }: Pick<Config, 'documents'>): LoadedRoute | (LoadedRoute & RouteRow) {
+  return row.upload === true && documents !== undefined ? { ...row, streamedBytesMax: documents.bytesMax + FORM_BYTES } : row;
 }
 
 /** Turns errors about routes and steps into a `ConfigError`, because the operator must fix them. */

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
-import { forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
+import { downloadsOf, filePassing, forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
 import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
 import type { Config } from '../config/config.ts';
 import { anyOf, pairsOf } from '../config/engine-options.ts';
@@ -31,19 +31,11 @@ import { documentRouteNames } from './route-rows.ts';
 import { tlsOf } from './tls-in-force.ts';
 import { flushWithinMs } from './configured-telemetry.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
-import type { AuditLog } from '../ports/audit-log.ts';
-import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
-import type { GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
+import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
-import type { Outbox } from '../ports/outbox.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
-import type { RecordSpace } from '../ports/record-space.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
-import type { SharedSecrets } from '../ports/shared-secrets.ts';
 import type { Store } from '../ports/store.ts';
-import type { TeamRegistry } from '../ports/team-registry.ts';
-import type { TagHistory } from '../ports/tag-history.ts';
-import type { UsageHistory } from '../ports/usage-history.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
 import { BusyTeams } from '../runtime/busy-teams.ts';
 import { LiveWindow } from '../runtime/live-window.ts';
@@ -61,7 +53,6 @@ import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PendingRefusals } from '../runtime/pending-refusals.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
-import { withEngineEvents } from '../stores/records/record-engine-use.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
@@ -69,18 +60,9 @@ export interface Serving {
   /** For the API reference. */
   readonly pluginApis: PluginApis;
   readonly metrics: Metrics;
-  readonly teams: TeamRegistry;
-  /** `undefined` if the store keeps none. */
-  readonly history: UsageHistory;
-  readonly tags: TagHistory;
+  /** For operators: without the routes' limits and caches. */
+  readonly store: Store;
   readonly refusals: RefusalDays;
-  readonly outbox: Outbox | undefined;
-  readonly audit: AuditLog | undefined;
-  readonly idempotency: IdempotencyRecords;
-  readonly secrets: SharedSecrets;
-  readonly records: RecordSpace;
-  /** For operators: without the routes' limits and cache. */
-  readonly glossaries: GlossaryStore;
   /** This gateway has changed a team or a key. */
   teamsChanged(): void;
   /** What this process reports to the operator. */
@@ -125,17 +107,8 @@ export async function openServing(
 class OpenServing implements Serving {
   readonly metrics: Metrics;
   readonly pluginApis: PluginApis;
-  readonly teams: TeamRegistry;
-  readonly history: UsageHistory;
-  readonly tags: TagHistory;
+  readonly store: Store;
   readonly refusals: PendingRefusals;
-  readonly outbox: Outbox | undefined;
-  readonly audit: AuditLog | undefined;
-  readonly idempotency: IdempotencyRecords;
-  readonly secrets: SharedSecrets;
-  readonly records: RecordSpace;
-  /** For operators: without the routes' limits and cache. */
-  readonly glossaries: GlossaryStore;
   readonly #opened: Opened;
   readonly #documents: OpenDocuments | undefined;
   readonly nowMs: () => number;
@@ -169,20 +142,11 @@ class OpenServing implements Serving {
     this.#config = opened.config;
     this.metrics = opened.metrics;
     this.pluginApis = opened.plugins;
-    this.teams = opened.store.teams;
-    this.history = opened.store.history;
-    this.tags = opened.store.tags;
+    this.store = opened.store;
     const days = new RecordRefusals(opened.store.records, opened.config.history.days);
     const refusals = new PendingRefusals({ days, nowMs: opened.nowMs });
     this.refusals = refusals;
     opened.down.add('counts of refusals', () => refusals.flush());
-    const { caps, store } = opened;
-    this.outbox = store.outbox && (caps.isEmpty ? store.outbox : withEngineEvents(store.outbox, store.records));
-    this.audit = opened.store.audit;
-    this.idempotency = opened.store.idempotency;
-    this.secrets = opened.store.secrets;
-    this.records = opened.store.records;
-    this.glossaries = opened.store.glossaries;
     const { config, engines, settings, output, down } = opened;
     const upkeep = new GlossaryUpkeepTimer({ engines: engines.byName, nowMs: opened.nowMs, log: output.log });
     down.add('glossaries at engines', () => upkeep.close());
@@ -243,10 +207,12 @@ class OpenServing implements Serving {
     this.#listener = listener;
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     if (this.#documents !== undefined) {
-      const use = { ...sources, store: parts.store, services: chains.services, log: output.log, inFlight: () => gateway.inFlight };
-      const worker = startDocuments(this.#documents, use);
-      this.#worker = worker;
+      const { services } = chains;
+      const { files } = parts.documents!;
+      const use = { ...sources, files, config, metrics, store: parts.store, services, log: output.log, inFlight: () => gateway.inFlight };
+      const worker = (this.#worker = startDocuments(this.#documents, use));
       down.add('documents', () => worker.close());
+      down.add('downloads of documents', () => parts.documents!.downloads.close());
     }
     down.add('public listener', async () => {
       await this.drain();
@@ -356,7 +322,13 @@ class OpenServing implements Serving {
       recent: this.#recent,
       busy: this.#busy,
       refusals: this.refusals,
-      documents: this.#documents && { ...this.#documents, plans: () => this.#config.plans, onCreated: () => this.#worker?.wake() },
+      documents: this.#documents && {
+        ...this.#documents,
+        plans: () => this.#config.plans,
+        downloads: downloadsOf(this.#documents, { ...sources, store, settlements, log: output.log }),
+        files: filePassing(this.#opened, this.#documents, this.#languages),
+        onCreated: () => this.#worker?.wake(),
+      },
       documentation: documentationStep({
         config: () => this.#config,
         documented: plugins,

@@ -1,7 +1,14 @@
 // Operations on a whole store, for the command line.
-import type { ReportFinding } from '../ports/store-contents.ts';
+import type { Config } from '../config/config.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
+import type { ReportFinding, StoreReader } from '../ports/store-contents.ts';
+import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
+import { DocumentCheck } from '../stores/document-check.ts';
+import { DirectoryOfDocuments } from '../stores/document-folder.ts';
+import { mendDocuments, mendLine } from '../stores/document-mend.ts';
+import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { isSameStore, openMender, openReader, openSource, openWriter } from '../stores/open-reader.ts';
 import { copyStore } from '../stores/whole-copy.ts';
 import type { CopyProgress, StoreTally } from '../stores/whole-copy.ts';
@@ -14,10 +21,47 @@ export type { RepairedTeam, RepairPlan } from '../stores/store-repair.ts';
 export { backUpStore } from '../stores/backup.ts';
 
 /** Rejects with a `StoreError` if the store cannot be read. */
-export async function checkStoreAt(url: string, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {
-  const reader = await openReader(url);
+export async function checkStoreAt(config: Config, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {
+  const reader = await openReader(config.store);
   try {
-    return await checkStore(reader, report, { onTeam });
+    const documents = documentCheckOf(config, reader);
+    return await checkStore(reader, report, { onTeam, ...(documents === undefined ? {} : { documents }) });
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Without their configuration it is unknown where their files are, and documents are not checked. */
+function documentCheckOf({ documents, limits }: Config, reader: StoreReader): DocumentCheck | undefined {
+  if (documents === undefined) return undefined;
+  return new DocumentCheck({ reader, folder: folderOf(documents), leaseMsMax: Math.max(limits.leaseMs, UNCOUNTED_LEASE_MS) });
+}
+
+function folderOf({ folder }: NonNullable<Config['documents']>): DirectoryOfDocuments | undefined {
+  return folder === undefined ? undefined : DirectoryOfDocuments.at(folder);
+}
+
+/**
+ * Mends what is wrong with documents, if there are any and `confirm` agrees. Resolves with a line for each thing that was mended.
+ * Rejects with a `StoreError`.
+ */
+export async function repairDocuments(
+  config: Config,
+  { records, ledger }: Pick<Store, 'records' | 'ledger'>,
+  nowMs: () => number,
+  confirm: (lines: readonly string[]) => Promise<boolean>,
+): Promise<readonly string[]> {
+  if (config.documents === undefined) return [];
+  const reader = await openReader(config.store);
+  try {
+    const documents = documentCheckOf(config, reader)!;
+    await checkStore(reader, () => undefined, { documents });
+    const { mends } = documents;
+    const lines = mends.map(mendLine);
+    if (lines.length === 0 || !(await confirm(lines))) return [];
+    const folder = folderOf(config.documents);
+    await mendDocuments(mends, { documents: new RecordDocuments(records, nowMs, folder), ledger, folder });
+    return lines;
   } finally {
     await reader.close();
   }

@@ -37,6 +37,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     'key update': "Changes a key's label or limits, disables it, or enables it again.",
     'key revoke': 'Revokes a key: its next request is refused.',
   }),
+  ...commandsOf(() => import('./commands/tag-commands.ts'), {
+    'tag set': 'Limits the requests of a team that carry a tag, or refuses them.',
+    'tag list': "Lists a team's tags that have limits, and what they have used.",
+    'tag delete': 'Removes the limits of a tag.',
+  }),
   ...commandsOf(() => import('./commands/glossary-commands.ts'), {
     'glossary list': "Lists a team's glossaries.",
     'glossary delete': 'Deletes a glossary.',
@@ -59,6 +64,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...commandsOf(() => import('./commands/request-commands.ts'), {
     requests: 'Says why requests of a running gateway were refused or failed.',
   }),
+  ...commandsOf(() => import('./commands/documents-list.ts'), { 'documents list': 'Lists the documents of teams, newest first.' }),
   ...commandsOf(() => import('./commands/audit-list.ts'), { 'audit list': 'Lists what operators have changed, newest first.' }),
   ...commandsOf(() => import('./commands/memory-clear.ts'), { 'memory clear': 'Deletes cached translations.' }),
   ...commandsOf(() => import('./commands/config-check.ts'), { 'config check': 'Checks the configuration and shows the result.' }),

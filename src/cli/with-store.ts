@@ -2,7 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { AdminOperations } from '../admin/admin-operations.ts';
 import type { GlossaryOperations } from '../admin/glossary-operations.ts';
-import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
+import { replicatedWarning, resultMembers, tooManyTags } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
 import { dearerText, minorText } from '../admin/dearer-text.ts';
@@ -13,7 +13,7 @@ import type { ClockStep } from '../ports/clock.ts';
 import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
-import { GLOSSARIES_WHERE, KEYS_WHERE, TEAMS_WHERE } from './operand.ts';
+import { GLOSSARIES_WHERE, KEYS_WHERE, TAGS_WHERE, TEAMS_WHERE } from './operand.ts';
 
 /** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
 export async function withStore(
@@ -83,11 +83,12 @@ export async function withAdmin(context: CommandContext, use: (admin: AdminOpera
   await withStore(context, async (store, config, nowMs) => {
     const { refusalDaysOf } = await import('../app/configured-store.ts');
     const operations = await import('../admin/admin-operations.ts');
-    const { plans } = config;
+    const { plans, limits } = config;
     const newId = ulidSource(nowMs);
     const refusals = refusalDaysOf(store, config);
     const { teams, audit } = store;
-    await use(new operations.AdminOperations({ teams, plans: () => plans, newId, audit, refusals, actor: commandActor() }), store);
+    const tags = { registry: store.tagSettings, most: () => limits.tags };
+    await use(new operations.AdminOperations({ teams, plans: () => plans, newId, audit, refusals, tags, actor: commandActor() }), store);
   });
 }
 
@@ -139,6 +140,10 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       return `there is no key with the id ${refusal.keyId}; ${KEYS_WHERE}`;
     case 'no_such_glossary':
       return `there is no glossary with the id ${refusal.glossaryId}; ${GLOSSARIES_WHERE}`;
+    case 'no_such_tag':
+      return `no limits are set for the tag ${JSON.stringify(refusal.tag)} of team ${refusal.teamId}; ${TAGS_WHERE}`;
+    case 'too_many_tags':
+      return tooManyTags(refusal);
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;

@@ -2,6 +2,7 @@
 import type { AdminOperations } from '../admin/admin-operations.ts';
 import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
 import type { AdminResult } from '../admin/admin-result.ts';
+import type { DocumentOperations } from '../admin/document-operations.ts';
 import type { GlossaryOperations } from '../admin/glossary-operations.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
 import { actorOf } from '../admin/operators.ts';
@@ -31,6 +32,7 @@ export interface ConsoleParts {
   readonly operations: AdminOperations;
   readonly usage: UsageReading;
   readonly invoices: InvoiceReading;
+  readonly documents: DocumentOperations;
   readonly glossaries: GlossaryOperations;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;

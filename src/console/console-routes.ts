@@ -4,6 +4,7 @@ import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import type { ConsoleRoute } from './console-route.ts';
 import { AUDIT_ROUTES } from './pages/audit.ts';
+import { DOCUMENTS_ROUTES } from './pages/documents-of-teams.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
 import { INVOICE_ROUTES } from './pages/invoices-of-teams.ts';
 import { KEY_ROUTES } from './pages/key.ts';
@@ -13,6 +14,7 @@ import { PLANS_ROUTES } from './pages/plans.ts';
 import { REQUESTS_ROUTES } from './pages/requests.ts';
 import { ROTATE_KEY_ROUTES } from './pages/rotate-key.ts';
 import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
+import { TAG_ROUTES } from './pages/tag.ts';
 import { TEAM_CHANGE_ROUTES } from './pages/team-changes.ts';
 import { TEAM_ROUTES } from './pages/team.ts';
 import { TEAMS_ROUTES } from './pages/teams.ts';
@@ -28,11 +30,13 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...TEAM_CHANGE_ROUTES,
   ...TEAM_ROUTES,
   ...GLOSSARY_ROUTES,
+  ...TAG_ROUTES,
   ...KEY_ROUTES,
   ...ROTATE_KEY_ROUTES,
   ...USAGE_ROUTES,
   ...INVOICE_ROUTES,
   ...REQUESTS_ROUTES,
+  ...DOCUMENTS_ROUTES,
   ...PLANS_ROUTES,
   ...AUDIT_ROUTES,
 ];
@@ -42,5 +46,5 @@ const NO_PAGE = refuse('not_found', 'The console has no such page.');
 /** `path` is as it was sent, without the prefix. HEAD is handled like GET. */
 export function match(method: string, path: string) {
   const methodsOf = (route: ConsoleRoute): readonly string[] => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]);
-  return matchRoute(CONSOLE_ROUTES, method, path, { segment: /^[A-Za-z0-9_-]{1,100}$/, what: 'page', methodsOf }) ?? NO_PAGE;
+  return matchRoute(CONSOLE_ROUTES, method, path, { segment: () => /^[A-Za-z0-9_-]{1,100}$/, what: 'page', methodsOf }) ?? NO_PAGE;
 }

@@ -52,7 +52,11 @@ export function signOutForm(formToken: string): Html {
 }
 
 function tokenField(formToken: string): Html {
-  return html`<input type="hidden" name="${TOKEN_FIELD}" value="${formToken}" />`;
+  return hiddenField(TOKEN_FIELD, formToken);
+}
+
+export function hiddenField(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
 /** What a form's fields show: the texts by their names, and what was wrong with those that were sent. */

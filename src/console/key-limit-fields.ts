@@ -1,4 +1,4 @@
-// The limits of a key in the console: as form fields, how these are read, and as short text.
+// The limits of a key or a tag in the console: as form fields, how these are read, and as short text.
 import { limitsReport } from '../admin/reports.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -7,6 +7,8 @@ import type { LimitName } from '../domain/given-key-limits.ts';
 import { readWindowLimit, windowTexts } from '../domain/given-windows.ts';
 import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
 import { SCOPES } from '../domain/scopes.ts';
+import { TAG_LIMIT_NAMES } from '../domain/tag-settings.ts';
+import type { TagLimitName, TagSettings } from '../domain/tag-settings.ts';
 import { NO_WINDOWS } from '../domain/window-limits.ts';
 import { areaField, textField } from './form.ts';
 import type { FieldFaults, FieldTexts, Form } from './form.ts';
@@ -29,20 +31,29 @@ export function limitTexts(limits: KeyLimits): Form {
   return (name) => texts[name] ?? '';
 }
 
+const MORE = { autocomplete: 'off', maxlength: 40 } as const;
+const FIGURE = { ...MORE, inputmode: 'numeric' } as const;
+const WINDOWS = {
+  hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
+  rows: 3,
+} as const;
+
+/** Those of a tag. */
+export function tagLimitFields(texts: FieldTexts): Html {
+  const rate = { hint: 'Of all keys together, within their own rates. Empty: none.', more: FIGURE };
+  const characters = { hint: "Of all keys together, within the team's quota or credit. Empty: none.", more: FIGURE };
+  return html`${textField(texts, 'requests_per_second', 'Requests per second', rate)}
+  ${textField(texts, 'characters', 'Characters per period', characters)} ${areaField(texts, 'limits', 'Limits by time', WINDOWS)}`;
+}
+
 export function limitFields(texts: FieldTexts): Html {
-  const more = { autocomplete: 'off', maxlength: 40 };
-  const figure = { ...more, inputmode: 'numeric' };
-  const until = { hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.', more };
-  const rate = { hint: "Within the team's rate. Empty: only the team's rate applies.", more: figure };
-  const characters = { hint: "Within the team's quota or credit. Empty: only the team's applies.", more: figure };
-  const windows = {
-    hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
-    rows: 3,
-  };
+  const until = { hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.', more: MORE };
+  const rate = { hint: "Within the team's rate. Empty: only the team's rate applies.", more: FIGURE };
+  const characters = { hint: "Within the team's quota or credit. Empty: only the team's applies.", more: FIGURE };
   const addresses = { hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.', rows: 4 };
   const scopes = { hint: `One per line: ${SCOPES.join(', ')} or forward:NAME. Empty: everything.`, rows: 4 };
   return html`${textField(texts, 'expires_at', 'Expires at', until)} ${textField(texts, 'requests_per_second', 'Requests per second', rate)}
-  ${textField(texts, 'characters', 'Characters per period', characters)} ${areaField(texts, 'limits', 'Limits by time', windows)}
+  ${textField(texts, 'characters', 'Characters per period', characters)} ${areaField(texts, 'limits', 'Limits by time', WINDOWS)}
   ${areaField(texts, 'allowed_addresses', 'Allowed addresses', addresses)} ${areaField(texts, 'scopes', 'Scopes', scopes)}`;
 }
 
@@ -67,12 +78,35 @@ export function readLimitFields(form: Form, current: KeyLimits, nowMs: number): 
       change[LIMIT_NAMES[name]] = null;
       continue;
     }
-    const judged = judgeLimits({ [name]: givenBy(name, sent) }, nowMs);
-    if (!('fault' in judged)) Object.assign(change, judged.limits);
-    else if (name === 'limits') faults[name] = windowFault(sent) ?? `This ${judged.fault}.`;
-    else faults[name] = judged.at === undefined ? `This ${judged.fault}.` : `“${sent[judged.at]}” ${judged.fault}.`;
+    const judged = judgeField(name, sent, nowMs);
+    if (typeof judged === 'string') faults[name] = judged;
+    else Object.assign(change, judged);
   }
   return Object.keys(faults).length === 0 ? { change } : { faults };
+}
+
+/** The limit in a field that is not empty, or what is wrong with it. */
+function judgeField(name: LimitName, sent: readonly string[], nowMs: number): KeyLimits | string {
+  const judged = judgeLimits({ [name]: givenBy(name, sent) }, nowMs);
+  if (!('fault' in judged)) return judged.limits;
+  if (name === 'limits') return windowFault(sent) ?? `This ${judged.fault}.`;
+  return judged.at === undefined ? `This ${judged.fault}.` : `“${sent[judged.at]}” ${judged.fault}.`;
+}
+
+type TagLimits = Omit<TagSettings, 'disabled'>;
+
+/** The limits in the fields of a tag; an empty field is none. */
+export function readTagFields(form: Form): { readonly limits: TagLimits } | FieldFaultsFound {
+  const limits: Record<string, unknown> = {};
+  const faults: Record<string, string> = {};
+  for (const name of Object.keys(TAG_LIMIT_NAMES) as TagLimitName[]) {
+    const sent = linesOf(form(name));
+    // None of a tag's limits depends on the time.
+    const judged = sent.length === 0 ? {} : judgeField(name, sent, 0);
+    if (typeof judged === 'string') faults[name] = judged;
+    else Object.assign(limits, judged);
+  }
+  return Object.keys(faults).length === 0 ? { limits } : { faults };
 }
 
 function windowFault(lines: readonly string[]): string | undefined {

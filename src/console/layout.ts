@@ -14,6 +14,7 @@ const SECTIONS = [
   { id: 'usage', href: '/usage', label: 'Usage' },
   { id: 'invoices', href: '/invoices', label: 'Invoices' },
   { id: 'requests', href: '/requests', label: 'Requests' },
+  { id: 'documents', href: '/documents', label: 'Documents' },
   { id: 'plans', href: '/plans', label: 'Plans' },
   { id: 'audit', href: '/audit', label: 'Audit' },
 ] as const;

@@ -30,6 +30,12 @@ export function compact(value: number): string {
   return value < 10_000 ? decimals.format(value) : shorts.format(value);
 }
 
+/** Of a file: `824 B`, `12.4 kB`, `3.1 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${count(bytes)} B`;
+  return bytes < 999_950 ? `${decimal(bytes / 1000)} kB` : `${decimal(bytes / 1_000_000)} MB`;
+}
+
 /** A share as a percentage; only all of it is 100 %, and only none of it 0 %. */
 export function percentage(part: number, whole: number): string {
   const share = (part / whole) * 100;

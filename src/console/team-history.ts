@@ -32,9 +32,13 @@ export async function teamHistory(teamId: string, { usage }: Pick<ConsoleParts, 
   const rows = days.value.days;
   const dates = Array.from({ length: DAYS }, (_, index) => dateOf(today - DAYS + 1 + index));
   const from = dates[0]!;
-  const csv = `${CONSOLE_PREFIX}/usage/csv?${new URLSearchParams({ from, to: dateOf(today), by: 'day', keys: 'true', team: teamId }).toString()}`;
+  const csv = (one: 'keys' | 'tags'): string =>
+    `${CONSOLE_PREFIX}/usage/csv?${new URLSearchParams({ from, to: dateOf(today), by: 'day', [one]: 'true', team: teamId }).toString()}`;
   return html`${usageChart({ id: 'days', title: `Last ${DAYS} days`, unit: 'Day', spans: spansOf(dates, rows, dateOf) })}
-    <p><a href="${csv}" download>Download these days, key by key (CSV)</a></p>
+    <p class="links">
+      <a href="${csv('keys')}" download>Download these days, key by key (CSV)</a>
+      <a href="${csv('tags')}" download>Download these days, tag by tag (CSV)</a>
+    </p>
     ${usageChart({ id: 'months', title: `Last ${MONTHS} months`, unit: 'Month', spans: spansOf(months, rows, monthOf) })}
     <h2 id="periods">Periods</h2>
     ${periodsTable(teamId, periods.value)}`;

@@ -48,7 +48,7 @@ export const problems = {
   quota_exceeded: kind(
     402,
     'Quota exceeded',
-    "The period's characters are used up: the team's, overage included, or the key's; or the request has more than another limit ever allows.",
+    "The period's characters are used up: the team's, overage included, the key's, or the tag's of the request; or the request has more than another limit ever allows.",
     false,
     {
       fields: ['character_limit', 'overage_cap_minor', 'period_end'],
@@ -58,7 +58,9 @@ export const problems = {
   credit_exhausted: kind(402, 'Credit exhausted', 'The prepaid balance does not cover the request; nothing was charged.', false, {
     fields: ['balance_minor', 'required_minor', 'currency'],
   }),
-  forbidden: kind(403, 'Forbidden', 'The scopes of the API key do not cover this route.', false, { fields: ['missing_scopes'] }),
+  forbidden: kind(403, 'Forbidden', "The scopes of the API key do not cover this route, or the request's tag is disabled.", false, {
+    fields: ['missing_scopes'],
+  }),
   glossary_limit_reached: kind(403, 'Glossary limit reached', 'The team already has as many glossaries as its plan allows.', false, {
     fields: ['max_glossaries'],
   }),
@@ -74,7 +76,7 @@ export const problems = {
   rate_limited: kind(
     429,
     'Too many requests',
-    'More requests came in the last second, or more requests or characters in the minute, hour, day, week or month, than the plan of the team, or the key, allows.',
+    'More requests came in the last second, or more requests or characters in the minute, hour, day, week or month, than the plan of the team, the key, or the tag of the request allows.',
     true,
     {
       fields: ['limit'],

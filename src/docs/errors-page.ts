@@ -28,9 +28,10 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
     'Check that the key is complete and sent in one of the accepted forms. If an `Authorization` field is sent, only that one counts. If the key is limited to certain addresses, `detail` says so.',
   key_revoked:
     'Use another key of the team, or have one created. If this one is only disabled or has expired, `detail` says so, and it can be made valid again.',
-  quota_exceeded: 'Wait for `period_end`, or have the limit of the key, the plan or its overage cap raised.',
+  quota_exceeded: "Wait for `period_end`, or have the limit of the key, of the request's tag, of the plan or its overage cap raised.",
   credit_exhausted: 'Add credit. A request that costs less than `balance_minor` still goes through.',
-  forbidden: 'Use a key that has the scopes in `missing_scopes`, or have them added to this one.',
+  forbidden:
+    'Use a key that has the scopes in `missing_scopes`, or have them added to this one. Without that member the tag of the request is disabled: have it enabled, or send another.',
   glossary_limit_reached: 'Delete a glossary, or upgrade the plan.',
   not_found: 'Check the path: it is case-sensitive and takes no slash at the end.',
   glossary_not_found: '`GET /v1/glossaries` lists the ids of the team. Glossaries of other teams look as if they did not exist.',
@@ -39,7 +40,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   document_not_ready: 'Wait for `Retry-After` seconds, then try again.',
   document_failed: '`failed_with` and `detail` say why. Correct the document, or send it again later.',
   csrf_invalid: 'Load the form again and send it from there.',
-  rate_limited: `${BACK_OFF} The limit is the team's, so more keys do not help, or the key's.`,
+  rate_limited: `${BACK_OFF} The limit is the team's, so more keys do not help, or the key's, or the tag's that the request carries.`,
   internal_error: 'If it fails again, contact support with the `request_id`.',
   engine_unavailable: BACK_OFF,
   service_unavailable: BACK_OFF,

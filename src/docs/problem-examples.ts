@@ -20,7 +20,7 @@ export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
   max_characters: count('The most characters that the plan allows in one request.'),
   characters: count('The characters sent.'),
   character_limit: count(
-    "The characters that the plan includes per period; if the key's limit is used up, those that the key may use; with `limit_of`, those of that limit.",
+    'The characters that the plan includes per period; if the limit of the key or the tag is used up, those that it may use; with `limit_of`, those of that limit.',
   ),
   overage_cap_minor: count('The most that overage may cost, in minor currency units.'),
   period_end: { type: 'string', format: 'date-time', description: 'When the next period, or the next time of `limit_of`, begins.' },
@@ -34,7 +34,10 @@ export const fieldSchemas: Readonly<Record<string, FieldSchema>> = {
   },
   max_glossaries: count('The most glossaries that the plan allows.'),
   failed_with: { type: 'string', description: 'The code of the problem that the translation met.' },
-  limit: count('What the plan, or the key, allows: requests per second, or what `limit_of` says; the same as `X-RateLimit-Limit`.', 1),
+  limit: count(
+    'What the plan, the key or the tag allows: requests per second, or what `limit_of` says; the same as `X-RateLimit-Limit`.',
+    1,
+  ),
   limit_of: {
     type: 'string',
     description: 'Whose limit it is, for what time, and what it counts, such as `team:day:characters`. Absent for the rate and the period.',

@@ -1,4 +1,5 @@
-// Formats of documents by a worker thread, which is replaced when it dies or takes too long; calls wait for each other.
+// Formats of documents by a worker thread, which is replaced when it dies or takes too long, and ends when nothing has come for a while;
+// calls wait for each other.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../ports/document-formats.ts';
@@ -12,6 +13,8 @@ export interface DocumentFormatsOptions {
   readonly timeMs?: number;
   /** Of JavaScript objects in the thread, in MiB; default 256. Bytes of files are limited otherwise. */
   readonly memoryMiB?: number;
+  /** How long the thread waits for another call before it ends and its memory goes back to the system; default 30,000. */
+  readonly idleMs?: number;
   /** Gets where a bug showed, or why the thread died, in words for a log. */
   readonly onFault?: (words: string) => void;
   /** The code of the thread; only tests have another. */
@@ -34,8 +37,10 @@ interface Job {
 }
 
 const TIME_MS = 10_000;
+const IDLE_MS = 30_000;
 const MEMORY_MIB = 256;
-const YOUNG_MIB = 32;
+/** Small, because V8 lets it grow to three times as much before it collects, also for files that leave little. */
+const YOUNG_MIB = 8;
 const STACK_MIB = 4;
 const WORKER = new URL(`./document-thread${extname(import.meta.url)}`, import.meta.url);
 
@@ -57,6 +62,7 @@ class DocumentThread {
   #job: Job | undefined;
   #worker: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
   #isReady = false;
   #isClosed = false;
 
@@ -73,6 +79,7 @@ class DocumentThread {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#idle);
     const worker = this.#worker;
     this.#forget();
     for (const job of this.#waiting.splice(0)) job.done(refused('the gateway is stopping'));
@@ -82,9 +89,10 @@ class DocumentThread {
 
   #next(): void {
     if (this.#job !== undefined) return;
+    clearTimeout(this.#idle);
     this.#job = this.#waiting.shift();
     if (this.#job === undefined) {
-      this.#worker?.unref();
+      this.#endWhenIdle();
     } else if (this.#isClosed) {
       this.#end(refused('the gateway is stopping'));
     } else if (this.#worker === undefined) {
@@ -94,6 +102,17 @@ class DocumentThread {
       // Otherwise it begins when the thread is ready.
       if (this.#isReady) this.#begin(this.#job, this.#worker);
     }
+  }
+
+  #endWhenIdle(): void {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    worker.unref();
+    const { idleMs = IDLE_MS } = this.#options;
+    this.#idle = setTimeout(() => {
+      if (worker === this.#worker) this.#forget();
+      void worker.terminate();
+    }, idleMs).unref();
   }
 
   #start(): void {

@@ -1,6 +1,6 @@
 // JSON of strings: every string that is a value is a text; names of members, numbers and the layout stay.
 import { JSON_DEPTH_MAX } from './document-limits.ts';
-import { NO_COPIES, hasWords, limitTexts } from './passage.ts';
+import { NO_COPIES, hasLetter, hasWords, limitTexts } from './passage.ts';
 import type { Passage, PassageSource } from './passage.ts';
 import { refuse } from './refused-file.ts';
 
@@ -15,16 +15,29 @@ export function jsonStrings(source: string): PassageSource {
   } catch (error) {
     refuse(`the file is not valid JSON: ${(error as Error).message.slice(0, 100)}`);
   }
+  limitStrings(source);
   const passages: Passage[] = [];
   for (const { 0: token, index } of source.matchAll(TOKENS)) {
-    if (token[0] !== '"') continue;
-    IS_NAME.lastIndex = index + token.length;
-    if (IS_NAME.test(source)) continue;
+    if (!isValue(source, token, index)) continue;
     const passage = passageOf(token, index);
     if (passage !== undefined) passages.push(passage);
-    limitTexts(passages.length);
   }
   return { source, passages, copies: NO_COPIES };
+}
+
+/** Before there is a passage for each, which takes a hundred times the memory of a short string. */
+function limitStrings(source: string): void {
+  let count = 0;
+  for (const { 0: token, index } of source.matchAll(TOKENS)) {
+    if (!isValue(source, token, index)) continue;
+    if (hasLetter(token.includes('\\') ? (JSON.parse(token) as string) : token)) limitTexts(++count);
+  }
+}
+
+/** Whether the token is a string, and no name. */
+function isValue(source: string, token: string, index: number): boolean {
+  IS_NAME.lastIndex = index + token.length;
+  return token[0] === '"' && !IS_NAME.test(source);
 }
 
 function limitDepth(source: string): void {

@@ -45,7 +45,11 @@ const HAS_LETTER = /\p{L}/u;
 
 /** Whether there is something to translate. */
 export function hasWords(pieces: readonly TextPiece[]): boolean {
-  return pieces.some((piece) => piece.kind === 'text' && HAS_LETTER.test(piece.text));
+  return pieces.some((piece) => piece.kind === 'text' && hasLetter(piece.text));
+}
+
+export function hasLetter(text: string): boolean {
+  return HAS_LETTER.test(text);
 }
 
 export function limitTexts(count: number): void {

@@ -43,23 +43,23 @@ export const LanguageAnswer = Type.Object(
 
 export const LanguagesAnswer = Type.Array(LanguageAnswer);
 
-const windowUses = (whose: string) =>
-  Type.Optional(
-    Type.Array(
-      Type.Object(
-        {
-          per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
-          requests: Type.Optional(count('How many requests it may have.')),
-          used_requests: Type.Optional(count('How many it has had.')),
-          characters: Type.Optional(count('How many characters it may have.')),
-          used_characters: Type.Optional(count('How many it has had, those of requests in progress included.')),
-          resets_at: moment('When it ends, and the next one begins with nothing used.'),
-        },
-        closed,
-      ),
-      { description: `What ${whose} may use by minute, hour, day, week and month, and has used. Absent without such limits.` },
+/** Limits by minute to month, with what is used of them. */
+export const usedLimitList = (whose: string) =>
+  Type.Array(
+    Type.Object(
+      {
+        per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
+        requests: Type.Optional(count('How many requests it may have.')),
+        used_requests: Type.Optional(count('How many it has had.')),
+        characters: Type.Optional(count('How many characters it may have.')),
+        used_characters: Type.Optional(count('How many it has had, those of requests in progress included.')),
+        resets_at: moment('When it ends, and the next one begins with nothing used.'),
+      },
+      closed,
     ),
+    { description: `What ${whose} may use by minute, hour, day, week and month, and has used. Absent without such limits.` },
   );
+const windowUses = (whose: string) => Type.Optional(usedLimitList(whose));
 
 export const KeyUsageAnswer = Type.Object(
   {

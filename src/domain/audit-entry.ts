@@ -4,6 +4,7 @@ import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
 import type { OperatorRole } from './operator.ts';
 import type { TeamLimits } from './plan.ts';
+import type { TagSettings } from './tag-settings.ts';
 import type { SignInRefusal } from './sign-in-refusal.ts';
 
 /**
@@ -19,6 +20,8 @@ export const AUDIT_ACTIONS = [
   'updateKey',
   'revokeKey',
   'deleteGlossary',
+  'setTag',
+  'deleteTag',
   'clearMemory',
   'acceptClock',
   'repairTeam',
@@ -61,6 +64,11 @@ interface AuditedGlossary {
   readonly glossaryId: string;
 }
 
+/** The audited members of a tag's settings, besides its limits. */
+interface AuditedTag {
+  readonly tag: string;
+}
+
 /** The audited members of a team's running period. */
 export interface AuditedPeriod {
   readonly periodStartMs: number;
@@ -76,9 +84,14 @@ export interface AuditedSignIn {
   readonly refused?: SignInRefusal;
 }
 
-type Affected = Partial<AuditedTeam> & Partial<AuditedKey> & KeyLimits & Partial<AuditedGlossary> & Partial<AuditedPeriod>;
+type Affected = Partial<AuditedTeam> &
+  Partial<AuditedKey> &
+  KeyLimits &
+  Partial<AuditedGlossary> &
+  Partial<AuditedTag> &
+  Partial<AuditedPeriod>;
 
-/** The members of a team, key, glossary or period that a change affected, or of a sign-in. Never contains a secret. */
+/** The members of a team, key, glossary, tag or period that a change affected, or of a sign-in. Never contains a secret. */
 export interface AuditState extends Affected, Partial<AuditedSignIn> {
   readonly status?: 'active' | 'revoked' | 'disabled';
 }
@@ -163,13 +176,33 @@ export function glossaryRemoval({ glossaryId, name }: AuditedGlossary & Pick<Aud
   return { before: { glossaryId, name }, after: {} };
 }
 
+/** `undefined` if nothing differs; a side without settings is `undefined`. Both sides name the tag. */
+export function tagDifference(tag: string, before: TagSettings | undefined, after: TagSettings | undefined): AuditDifference | undefined {
+  const [was, is] = [before, after].map((settings): AuditState => (settings === undefined ? {} : tagState(settings))) as [
+    AuditState,
+    AuditState,
+  ];
+  const difference = differenceIn(CHANGING_OF_TAGS, was, is);
+  if (difference === undefined) return undefined;
+  return {
+    before: before === undefined ? {} : { tag, ...difference.before },
+    after: after === undefined ? {} : { tag, ...difference.after },
+  };
+}
+
+const CHANGING_OF_TAGS = ['status', 'requestsPerSecond', 'characters', 'windows'] as const;
+
+function tagState({ disabled, ...limits }: TagSettings): AuditState {
+  return { status: disabled ? 'disabled' : 'active', ...limits };
+}
+
 export function withoutNames({ reason: _reason, ...record }: AuditRecord): AuditRecord {
   return { ...record, before: namelessState(record.before), after: namelessState(record.after) };
 }
 
-/** Allowed addresses are removed as well, because they may be personal data. */
+/** Allowed addresses and tags are removed as well, because they may be personal data. */
 function namelessState(whole: AuditState): AuditState {
-  const { name: _name, reference: _reference, label: _label, display: _display, allowedAddresses: _addresses, ...state } = whole;
+  const { name: _name, reference: _reference, label: _label, display: _display, allowedAddresses: _addresses, tag: _tag, ...state } = whole;
   return state;
 }
 

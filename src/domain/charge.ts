@@ -55,8 +55,7 @@ export function refusedCharge(refusal: Refusal, characters?: number): Charge {
 
 /**
  * Reduces the charge of an admitted request, for a step that made translating some characters unnecessary. Calls add up, and
- * every report of the charge reflects them. Returns false if nothing is deducted: nothing was reserved, or the ledger of a
- * plugin's store can only charge a whole reservation (no `chargesParts`).
+ * every report of the charge reflects them. Returns false if nothing was reserved, so that nothing is deducted.
  */
 export function spareCharacters(x: Exchange, count: number): boolean {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${count} is no number of characters to spare`);

@@ -1,4 +1,5 @@
 // When usage causes an event: the quota percentages and balances whose crossing is reported. Also the ids of all events.
+import { createHash } from 'node:crypto';
 import { MICRO_PER_MINOR } from './money.ts';
 import type { Micro } from './money.ts';
 import type { WindowName } from './window-limits.ts';
@@ -73,6 +74,8 @@ export const eventIds = {
     `${teamId}-credit-${thresholdMinor}-${change.atMs}-${change.serial}`,
   /** The first refusal in a period, for the team's quota or a key's own limit: `of` is the one's or the other's id. */
   quotaLimit: (of: string, period: EventPeriod) => `${of}-limit-${period.startMs}-${period.number}`,
+  /** In place of an id of a team or key: a tag may have dots. */
+  ofTag: (teamId: string, tag: string) => `${teamId}-tag-${createHash('sha1').update(tag).digest('hex')}`,
   /** The same for the allowance of test keys. */
   testLimit: (teamId: string, { startMs, number }: EventPeriod) => `${teamId}-tests-limit-${startMs}-${number}`,
   /** The first refusal by a window of a team or a key: `of` is the one's or the other's id. */
@@ -86,5 +89,6 @@ export const eventIds = {
   day: (teamId: string, day: number, requests: number) => `${teamId}-day-${day}-${requests}`,
   /** Each is created, revoked or deleted only once. */
   once: (id: string, what: 'created' | 'revoked' | 'deleted') => `${id}-${what}`,
+  document: (documentId: string) => `${documentId}-done`,
   updated: (id: string, { atMs, serial }: EventChange) => `${id}-updated-${atMs}-${serial}`,
 } as const;

@@ -18,7 +18,7 @@ export interface KeyLimits {
 }
 
 /** Whose limit refused a request. */
-export type LimitOwner = 'team' | 'key';
+export type LimitOwner = 'team' | 'key' | 'tag';
 /** The same for a refusal of any kind: `test_keys` is the plan's allowance for test keys. */
 export type RefusingLimit = LimitOwner | 'test_keys';
 

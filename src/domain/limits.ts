@@ -17,11 +17,12 @@ export interface LimitKind {
 }
 
 /** In the order in which their limits are judged. */
-const OWNERS: readonly LimitOwner[] = ['team', 'key'];
+const OWNERS: readonly LimitOwner[] = ['team', 'key', 'tag'];
 
 const RATES: readonly LimitKind[] = [
   { name: 'team', of: 'team', per: 'second', counts: 'requests', code: 'rate_limited', policy: 'requests' },
   { name: 'key', of: 'key', per: 'second', counts: 'requests', code: 'rate_limited', policy: 'key-requests' },
+  { name: 'tag', of: 'tag', per: 'second', counts: 'requests', code: 'rate_limited', policy: 'tag-requests' },
 ];
 
 /** A text that is longer than a window's whole number is `quota_exceeded`, because no waiting helps. */
@@ -40,6 +41,7 @@ const OF_WINDOWS: readonly LimitKind[] = OWNERS.flatMap((of) =>
 
 const ACCOUNTS: readonly LimitKind[] = [
   { name: 'key', of: 'key', per: 'period', counts: 'characters', code: 'quota_exceeded', policy: undefined },
+  { name: 'tag', of: 'tag', per: 'period', counts: 'characters', code: 'quota_exceeded', policy: undefined },
   { name: 'test_keys', of: 'test_keys', per: 'period', counts: 'characters', code: 'quota_exceeded', policy: undefined },
   { name: 'team', of: 'team', per: 'period', counts: 'characters', code: 'quota_exceeded', policy: undefined },
   { name: 'team', of: 'team', per: undefined, counts: 'credit', code: 'credit_exhausted', policy: undefined },

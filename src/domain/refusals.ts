@@ -31,6 +31,7 @@ export function scopeMissing(scope: string): Refusal {
     missing_scopes: missingScopes(scope),
   });
 }
+export const TAG_DISABLED = refuse('forbidden', 'Requests with this tag are disabled. Send another tag, or ask for it to be enabled.');
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
 export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
 export const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
@@ -112,8 +113,15 @@ function secondsOf(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
+const WHOSE_REQUESTS: Readonly<Record<LimitKind['of'], string>> = {
+  team: 'for the team, across all of its keys',
+  key: 'for this key',
+  tag: 'for requests with this tag, across all keys of the team',
+  test_keys: 'for the team, across all of its keys',
+};
+
 function tooMany(limit: number, seconds: number, { name, of, per, counts }: LimitKind): Refusal {
-  const whose = of === 'key' ? 'for this key' : 'for the team, across all of its keys';
+  const whose = WHOSE_REQUESTS[of];
   const members = per === 'second' ? { limit } : { limit, limit_of: name };
   return refuse('rate_limited', `At most ${limit} ${counts} per ${per} are allowed ${whose}.`, members, [
     ['Retry-After', String(seconds)],

@@ -34,7 +34,7 @@ export const traceSlot = reserveSlot<RequestTrace>('trace');
 export interface RequestStats {
   /** Characters to charge if the outcome is an answer: those reserved, less those spared. */
   characters: number;
-  /** Whether some of them may be spared: there is a reservation, and the store can charge part of it. */
+  /** Whether some of them may be spared: there is a reservation. */
   canSpare: boolean;
   storeMs: number;
   engineMs: number;

@@ -31,11 +31,18 @@ export function uploadHeadFault(headers: Readonly<Record<string, string>>): Refu
   return boundaryOf(headers['content-type']!) === undefined ? no('Content-Type: must name the boundary of the parts.') : undefined;
 }
 
-/** `headers` have been checked by `uploadHeadFault`. `names` are the fields that are accepted; each may be sent once. */
-export function readUploadForm(headers: Readonly<Record<string, string>>, body: Buffer, names: readonly string[]): UploadForm | Refusal {
+/**
+ * `headers` have been checked by `uploadHeadFault`. `names` are the fields that are accepted; each may be sent once. With `any`, all
+ * are, the values of a repeated one are joined by commas, and a field `filename` names the file.
+ */
+export function readUploadForm(
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  names: readonly string[] | 'any',
+): UploadForm | Refusal {
   const parts = partsOf(body, boundaryOf(headers['content-type']!)!);
   if (typeof parts === 'string') return no(parts);
-  const fields: Record<string, string> = {};
+  const fields = new Map<string, string>();
   let file: Part | undefined;
   for (const part of parts) {
     if (part.name === 'file') {
@@ -43,17 +50,21 @@ export function readUploadForm(headers: Readonly<Record<string, string>>, body: 
       file = part;
       continue;
     }
-    if (!names.includes(part.name)) return no(`Unknown parameter. Accepted are file, ${names.join(', ')}.`);
-    if (Object.hasOwn(fields, part.name)) return no(`${part.name}: send it once.`);
+    const isAgain = fields.has(part.name);
+    if (names !== 'any') {
+      if (!names.includes(part.name)) return no(`Unknown parameter. Accepted are file, ${names.join(', ')}.`);
+      if (isAgain) return no(`${part.name}: send it once.`);
+    }
     if (part.fileName !== undefined) return no(`${part.name}: must be text and no file.`);
     if (part.bytes.length > FIELD_BYTES_MAX || !isUtf8(part.bytes)) return no(`${part.name}: must be short text in UTF-8.`);
-    fields[part.name] = part.bytes.toString('utf8');
+    const value = part.bytes.toString('utf8');
+    fields.set(part.name, isAgain ? `${fields.get(part.name)!},${value}` : value);
   }
   if (file === undefined) return no('file: is missing.');
-  const fileName = plainName(file.fileName);
+  const fileName = plainName((names === 'any' && fields.get('filename')) || file.fileName);
   if (fileName === undefined) return no(`file: must have a file name of at most ${FILE_NAME_MAX} characters, with an ending.`);
   if (file.bytes.length === 0) return no('file: is empty.');
-  return { kind: 'form', fields, fileName, bytes: file.bytes };
+  return { kind: 'form', fields: Object.fromEntries(fields), fileName, bytes: file.bytes };
 }
 
 function partsOf(body: Buffer, boundary: string): readonly Part[] | string {

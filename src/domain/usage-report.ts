@@ -40,7 +40,7 @@ export function usageReport(usage: UsageFigures): UsageReport {
     character_count: characters,
     ...testCharactersOf(usage),
     ...testKeysOf(limits, allowanceUsed),
-    ...limitsOf(usage.windows),
+    ...usedLimits(usage.windows),
   };
   const keys = usage.keys.map((key) => ({
     display: key.display,
@@ -49,7 +49,7 @@ export function usageReport(usage: UsageFigures): UsageReport {
     character_count: key.characters,
     request_count: key.requests,
     last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
-    ...limitsOf(key.windows),
+    ...usedLimits(key.windows),
   }));
   if (limits.billing === 'credit') {
     const credit = { balance_minor: minorRoundedDown(team.balanceMicro), currency: limits.currency };
@@ -59,7 +59,8 @@ export function usageReport(usage: UsageFigures): UsageReport {
   return { team_id: team.teamId, plan: team.plan, billing: 'quota', ...base, character_limit: limits.characterLimit, overage, keys };
 }
 
-function limitsOf(windows: readonly WindowUse[] | undefined): Pick<UsageReport, 'limits'> {
+/** Limits by minute to month, with what is used of them; absent without such limits. */
+export function usedLimits(windows: readonly WindowUse[] | undefined): Pick<UsageReport, 'limits'> {
   if (windows === undefined) return {};
   const limits = windows.map(({ per, requests, characters, usedRequests, usedCharacters, endMs }) => ({
     per,

@@ -26,13 +26,22 @@ export interface WindowNumber {
 }
 
 /** Whose requests a window counts: by it a store finds the counts, and a reservation the tickets with which characters come back. */
-export type WindowSubject = 'team' | `key:${string}`;
+export type WindowSubject = 'team' | `key:${string}` | `tag:${string}`;
 
 /** The tickets of a reservation in the counts of its subjects (`WindowCounts.count`). */
 export type WindowTickets = Readonly<Partial<Record<WindowSubject, number>>>;
 
 export function keySubject(keyId: string): WindowSubject {
   return `key:${keyId}`;
+}
+
+export function tagSubject(tag: string): WindowSubject {
+  return `tag:${tag}`;
+}
+
+/** `undefined` for another subject. */
+export function tagOfSubject(subject: WindowSubject): string | undefined {
+  return subject.startsWith('tag:') ? subject.slice('tag:'.length) : undefined;
 }
 
 /** In place of a list of limits: none. */

@@ -1,10 +1,10 @@
 // The subjects of a request whose windows are limited: in which order they are judged, what they refuse, and what is left.
 import type { LimitOwner } from './key-limits.ts';
 import type { ExceededWindow, WindowCounts } from './window-counts.ts';
-import { COUNTED, keySubject, NO_WINDOWS, windowLimits } from './window-limits.ts';
+import { COUNTED, keySubject, NO_WINDOWS, tagSubject, windowLimits } from './window-limits.ts';
 import type { WindowLimit, WindowNumber, WindowSubject, WindowTickets } from './window-limits.ts';
 
-/** A team or a key whose windows are limited, with what it has used of them. */
+/** A team or a key whose windows are limited, or a tag with settings, with what it has used of them. */
 export interface WindowedSubject {
   readonly of: LimitOwner;
   readonly subject: WindowSubject;
@@ -14,7 +14,7 @@ export interface WindowedSubject {
 
 /** `WindowStanding` of the ledger's port. */
 interface StandingOfWindow extends WindowNumber {
-  readonly of?: 'key';
+  readonly of?: 'key' | 'tag';
   readonly limit: number;
   readonly remaining: number;
   readonly resetMs: number;
@@ -22,20 +22,30 @@ interface StandingOfWindow extends WindowNumber {
 
 const NONE: readonly WindowedSubject[] = [];
 
+/** A request's tag, if that has settings: it is counted also without limits by minute to month. */
+export interface WindowedTag {
+  readonly name: string;
+  readonly windows: string | undefined;
+  readonly counts: WindowCounts;
+}
+
 /** Those of a request, in the order in which they are judged; usually none. Another kind of subject is another `add`. */
 export function windowedSubjects(
   ofTeam: string,
   keyId: string,
   ofKey: string | undefined,
   countsOf: (subject: WindowSubject) => WindowCounts,
+  tag?: WindowedTag,
 ): readonly WindowedSubject[] {
-  if (ofTeam === NO_WINDOWS && ofKey === undefined) return NONE;
+  if (ofTeam === NO_WINDOWS && ofKey === undefined && tag === undefined) return NONE;
   const subjects: WindowedSubject[] = [];
   const add = (of: LimitOwner, subject: WindowSubject, written: string): void => {
     if (written !== NO_WINDOWS) subjects.push({ of, subject, limits: windowLimits(written), counts: countsOf(subject) });
   };
   add('team', 'team', ofTeam);
   add('key', keySubject(keyId), ofKey ?? NO_WINDOWS);
+  if (tag !== undefined)
+    subjects.push({ of: 'tag', subject: tagSubject(tag.name), limits: windowLimits(tag.windows ?? NO_WINDOWS), counts: tag.counts });
   return subjects;
 }
 
@@ -95,6 +105,6 @@ function named(of: LimitOwner, { per, counts }: ExceededWindow) {
   return { ...whose(of), window: { per, counts } };
 }
 
-function whose(of: LimitOwner): { readonly of?: 'key' } {
-  return of === 'key' ? { of } : {};
+function whose(of: LimitOwner): { readonly of?: 'key' | 'tag' } {
+  return of === 'team' ? {} : { of };
 }

@@ -1,23 +1,25 @@
 // The upload of a document: what is held for it, its form, its file; answered once it is kept and queued.
-import type { ByteSource, StreamFault } from '../core/byte-stream.ts';
+import type { StreamFault } from '../core/byte-stream.ts';
+import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
-import type { Outcome, Refusal } from '../core/outcome.ts';
+import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { clientAddressSlot, keyOwnerSlot, planSlot, requestTagSlot } from '../domain/slots.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { judgeTranslateBody } from '../domain/translate-request.ts';
-import type { TranslateRequest } from '../domain/translate-request.ts';
 import { readUploadForm, uploadHeadFault } from '../domain/upload-form.ts';
 import type { UploadForm } from '../domain/upload-form.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
-import type { DocumentStore, DocumentTransfers, SealsDocuments } from '../ports/documents.ts';
+import type { DocumentOrder, UploadStep } from '../ports/document-services.ts';
+import type { DocumentRecord, DocumentStore, DocumentTransfers, SealsDocuments } from '../ports/documents.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { Reservation } from '../ports/ledger.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
@@ -42,73 +44,118 @@ export interface CreateDocumentOptions {
   readonly transfers: DocumentTransfers;
   /** There is work. */
   readonly onCreated: () => void;
+  /** The endings of files that can be translated, in order: for a request, or for any. */
+  readonly endings: (x?: Exchange) => readonly string[];
+  /** Whether an engine takes a file that only engines can read. */
+  readonly isTaken: (x: Exchange, order: DocumentOrder) => boolean;
 }
 
 const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as const;
 /** For plans that say nothing, and teams whose plan this configuration does not have. */
 const DEFAULT_CHARACTERS = 50_000;
 const DEFAULT_AT_ONCE = 3;
-/**
- * The lease of what is held until the text is counted, which is a matter of seconds. If it takes longer, the count's own reservation
- * decides alone.
- */
-const UNCOUNTED_MS = 600_000;
 /** Stands for the texts of the file, so that the other parameters are judged as those of a translation. */
 const SOME_TEXT = ['.'];
 
-/** Sets the charge: what is held until the text is counted. */
-export function holdDocument({ teams, plans }: CreateDocumentOptions): BodyStep {
-  return {
-    kind: 'body',
-    name: 'hold-document',
-    headers: ['content-type', 'content-encoding'],
-    async run(x) {
-      const fault = uploadHeadFault(x.head.headers);
-      if (fault !== undefined) {
-        x.set(chargeSlot, refusedCharge(fault));
-        return undefined;
-      }
-      const team = await teams.findTeam(x.need(keyOwnerSlot).teamId);
-      if (isUnavailable(team)) return STORE_UNAVAILABLE;
-      if (team === undefined) return UNKNOWN_KEY;
-      x.set(planSlot, team.plan);
-      const charged = plans().get(team.plan)?.document_characters ?? DEFAULT_CHARACTERS;
-      x.set(chargeSlot, { characters: 0, charged, reserve: true, leaseMs: UNCOUNTED_MS, glossary: undefined, refusal: undefined });
-      return undefined;
-    },
-  };
+export function holdDocument(options: CreateDocumentOptions): BodyStep {
+  return { kind: 'body', name: 'hold-document', headers: UPLOAD_HEADERS, run: (x) => holdFor(x, options) };
+}
+
+/** Sets the charge of an upload: what is held until the text is counted. */
+export async function holdFor(x: Exchange, { teams, plans }: Pick<CreateDocumentOptions, 'teams' | 'plans'>): Promise<Refusal | undefined> {
+  const fault = uploadHeadFault(x.head.headers);
+  if (fault !== undefined) {
+    x.set(chargeSlot, refusedCharge(fault));
+    return undefined;
+  }
+  const team = await teams.findTeam(x.need(keyOwnerSlot).teamId);
+  if (isUnavailable(team)) return STORE_UNAVAILABLE;
+  if (team === undefined) return UNKNOWN_KEY;
+  x.set(planSlot, team.plan);
+  const charged = plans().get(team.plan)?.document_characters ?? DEFAULT_CHARACTERS;
+  x.set(chargeSlot, { characters: 0, charged, reserve: true, leaseMs: UNCOUNTED_LEASE_MS, glossary: undefined, refusal: undefined });
+  return undefined;
 }
 
 export function createDocument(options: CreateDocumentOptions): BodyStep {
+  return uploadStep(options, {
+    name: 'create-document',
+    fields: FIELDS,
+    async run(x, form) {
+      const offer = offerFor(x, options.offers.current);
+      const judged = judgeTranslateBody({ text: SOME_TEXT, ...form.fields }, offer.languages, offer);
+      if (judged.kind === 'invalid') return judged.refusal;
+      const { glossaryId, options: chosen } = judged.request;
+      const kept = await keepDocument(x, { ...form, ...chosen, glossaryId }, options);
+      if ('problem' in kept) return kept;
+      const { documentId, holds } = kept;
+      const body = { document_id: documentId, status: 'queued', characters_held: holds[0]!.characters };
+      return json(JSON.stringify(body), 202, [['Location', `/v1/documents/${documentId}`]]);
+    },
+  });
+}
+
+/** An upload that was collected before its sender was known, for the step that reads it. */
+const collectedSlot = reserveSlot<Buffer>('collected upload');
+
+/** The step of an admitted upload: reads its form, and passes it on. */
+export function uploadStep(options: Pick<CreateDocumentOptions, 'transfers' | 'bytesMax'>, { name, fields, run }: UploadStep): BodyStep {
+  const { transfers, bytesMax } = options;
   return {
     kind: 'body',
-    name: 'create-document',
-    headers: ['content-type', 'content-encoding'],
+    name,
+    headers: UPLOAD_HEADERS,
     async run(x) {
       const { teamId } = x.need(keyOwnerSlot);
-      if (!options.transfers.begin(teamId)) return OVERLOADED;
+      if (!transfers.begin(teamId)) return OVERLOADED;
       try {
-        const body = await collected(x.sink.incoming(), options.bytesMax);
+        const body = x.get(collectedSlot) ?? (await collected(x, bytesMax));
         if ('kind' in body) return body;
-        const form = readUploadForm(x.head.headers, body, FIELDS);
-        return form.kind === 'problem' ? form : await create(x, form, options);
+        const form = readUploadForm(x.head.headers, body, fields);
+        if (form.kind === 'problem') return form;
+        return form.bytes.length > bytesMax ? tooLong(bytesMax) : await run(x, form);
       } finally {
-        options.transfers.end(teamId);
+        transfers.end(teamId);
       }
     },
   };
 }
 
-async function create(x: Exchange, form: UploadForm, options: CreateDocumentOptions): Promise<Outcome> {
-  const { fileName, bytes } = form;
-  if (bytes.length > options.bytesMax) return tooLong(options.bytesMax);
-  const judged = await judge(x, form, options);
-  if ('problem' in judged) return judged;
+const UPLOAD_HEADERS = ['content-type', 'content-encoding'] as const;
+/** Whoever is not known yet shares the places of one team. */
+const NOBODY = '';
+
+/**
+ * The form of an upload whose sender can only be known from it. Few at a time, because anybody can send them. The step that reads
+ * the upload finds it again.
+ */
+export async function collectUpload(
+  x: Exchange,
+  bytesMax: number,
+  { transfers }: Pick<CreateDocumentOptions, 'transfers'>,
+): Promise<UploadForm | Refusal> {
+  const fault = uploadHeadFault(x.head.headers);
+  if (fault !== undefined) return fault;
+  if (!transfers.begin(NOBODY)) return OVERLOADED;
+  try {
+    const body = await collected(x, bytesMax);
+    if ('kind' in body) return body;
+    x.set(collectedSlot, body);
+    return readUploadForm(x.head.headers, body, 'any');
+  } finally {
+    transfers.end(NOBODY);
+  }
+}
+
+/** Keeps and queues the file of an admitted upload, unless something is wrong with it. */
+export async function keepDocument(x: Exchange, order: DocumentOrder, options: CreateDocumentOptions): Promise<DocumentRecord | Refusal> {
+  const { fileName, bytes, sourceLang, targetLang, formality, glossaryId } = order;
+  const fault = (await glossaryFault(x, order, options)) ?? fileFault(x, order, options);
+  if (fault !== undefined) return fault;
   const { documents, sealer, newId, plans, keepMs, storeBytesMax } = options;
   const atOnce = plans().get(x.need(planSlot))?.documents_at_once ?? DEFAULT_AT_ONCE;
   const [documentId, fileId] = [newId(), newId()];
   const { teamId, keyId } = x.need(keyOwnerSlot);
-  const { sourceLang, targetLang, formality } = judged.options;
   const held = { requestId: x.id, characters: x.need(chargeSlot).charged! };
   const pieces = await sealer.seal(documentId, fileId, bytes);
   const created = await documents.create(
@@ -119,10 +166,13 @@ async function create(x: Exchange, form: UploadForm, options: CreateDocumentOpti
       address: x.get(clientAddressSlot),
       tag: x.get(requestTagSlot),
       fileName,
+      format: endingOf(fileName),
+      bytes: bytes.length,
       sourceLang,
       targetLang,
       formality,
-      glossaryId: judged.glossaryId,
+      glossaryId,
+      glossaryByBase: order.glossaryByBase,
       state: 'queued',
       holds: [held],
       failures: 0,
@@ -132,37 +182,44 @@ async function create(x: Exchange, form: UploadForm, options: CreateDocumentOpti
     { fileId, pieces },
     { openMax: atOnce, bytesMax: storeBytesMax },
   );
-  if (isUnavailable(created) || created.kind === 'full') return STORE_UNAVAILABLE;
-  if (created.kind === 'team_unknown') return UNKNOWN_KEY;
-  if (created.kind === 'too_many') return tooMany(atOnce);
+  if (isUnavailable(created)) return STORE_UNAVAILABLE;
+  if (created.kind !== 'created') {
+    if (created.kind === 'full') return STORE_UNAVAILABLE;
+    return created.kind === 'team_unknown' ? UNKNOWN_KEY : tooMany(atOnce);
+  }
   options.takeReservation(x);
   options.onCreated();
-  const body = { document_id: documentId, status: 'queued', characters_held: held.characters };
-  return json(JSON.stringify(body), 202, [['Location', `/v1/documents/${documentId}`]]);
+  return created.document;
 }
 
-/** What is wrong with the parameters or the file, or what the parameters mean. */
-async function judge(
-  x: Exchange,
-  { fields, fileName, bytes }: UploadForm,
-  { offers, formats, glossaries }: CreateDocumentOptions,
-): Promise<TranslateRequest | Refusal> {
-  const offer = offerFor(x, offers.current);
-  const judged = judgeTranslateBody({ text: SOME_TEXT, ...fields }, offer.languages, offer);
-  if (judged.kind === 'invalid') return judged.refusal;
+function endingOf(fileName: string): string {
+  return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
+}
+
+function fileFault(x: Exchange, order: DocumentOrder, { formats, endings, isTaken }: CreateDocumentOptions): Refusal | undefined {
+  const { fileName, bytes } = order;
   const format = formats.formatOf(fileName);
   if (format === undefined) {
-    const known = formats.all.map(({ name }) => name).join(', ');
-    return refuse('validation_error', `file: the ending of its name must be one of ${known}.`);
+    if (isTaken(x, order)) return undefined;
+    const known = endings(x);
+    return known.includes(endingOf(fileName))
+      ? refuse('validation_error', 'file: no engine takes this format for these languages, or with a glossary.')
+      : refuse('validation_error', `file: the ending of its name must be one of ${known.join(', ')}.`);
   }
   const fault = formats.firstLook(format, bytes);
-  if (fault !== undefined) return refuse('validation_error', `file: ${fault}`);
-  const { glossaryId, options } = judged.request;
-  if (glossaryId === undefined) return judged.request;
-  const reference = { glossaryId, sourceLang: options.sourceLang!, targetLang: options.targetLang };
+  return fault === undefined ? undefined : refuse('validation_error', `file: ${fault}`);
+}
+
+async function glossaryFault(
+  x: Exchange,
+  { sourceLang, targetLang, glossaryId, glossaryByBase: byBase = false }: DocumentOrder,
+  { glossaries }: CreateDocumentOptions,
+): Promise<Refusal | undefined> {
+  if (glossaryId === undefined) return undefined;
+  const reference = { glossaryId, sourceLang: sourceLang!, targetLang, byBase };
   const found = await glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, undefined);
   if (isUnavailable(found)) return STORE_UNAVAILABLE;
-  return found === undefined ? NO_SUCH_GLOSSARY : judged.request;
+  return found === undefined ? NO_SUCH_GLOSSARY : undefined;
 }
 
 function tooMany(limit: number): Refusal {
@@ -182,13 +239,26 @@ const FAULTS: Readonly<Record<Exclude<StreamFault, 'too_long'>, Refusal>> = {
   late: refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.'),
 };
 
-/** The whole body. */
-function collected(source: ByteSource | undefined, bytesMax: number): Promise<Buffer | Refusal> {
+/** What a form may have besides its file. */
+const FORM_BYTES = 65_536;
+
+/** The whole body, with a file of at most `bytesMax`; ends as well if the caller leaves, or the request is called off. */
+function collected(x: Exchange, bytesMax: number): Promise<Buffer | Refusal> {
+  const source = x.sink.incoming();
   if (source === undefined) return Promise.resolve(refuse('validation_error', 'body: is missing.'));
   return new Promise((resolve) => {
     const pieces: Uint8Array[] = [];
+    let left = bytesMax + FORM_BYTES;
+    if (x.cancelled) return resolve(FAULTS.broken);
+    x.onCancel(() => resolve(FAULTS.broken));
     source.open({
-      piece: (bytes) => void pieces.push(bytes),
+      piece(bytes) {
+        pieces.push(bytes);
+        left -= bytes.length;
+        if (left >= 0) return;
+        source.cancel();
+        resolve(tooLong(bytesMax));
+      },
       end: () => resolve(Buffer.concat(pieces)),
       fail: (why) => resolve(why === 'too_long' ? tooLong(bytesMax) : FAULTS[why]),
     });

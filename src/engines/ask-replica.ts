@@ -44,6 +44,7 @@ export async function askReplica<Result>(
   replica: Pool,
   withinMs: number,
   run: (wire: ReplicaWire) => Promise<Result | AttemptFailure>,
+  { signal, teamId }: { readonly signal?: AbortSignal; readonly teamId?: string } = {},
 ): Promise<Exclude<Result, string> | FailureDetail> {
   const calls: PoolRequest[] = [];
   let ended = false;
@@ -52,13 +53,18 @@ export async function askReplica<Result>(
     replica,
     async call(call) {
       if (ended) return 'cancelled';
-      const result = await new Promise<EngineResponse | AttemptFailure>((resolve) => void calls.push(replica.call(call, 'fresh', resolve)));
+      const result = await new Promise<EngineResponse | AttemptFailure>(
+        (resolve) => void calls.push(replica.call(call, 'fresh', resolve, { requestId: '', teamId })),
+      );
       status = typeof result === 'string' ? undefined : result.status;
       return result;
     },
   };
-  const late = Promise.withResolvers<'timeout'>();
+  const late = Promise.withResolvers<'timeout' | 'cancelled'>();
   const timer = setTimeout(() => late.resolve('timeout'), withinMs);
+  const cancel = (): void => late.resolve('cancelled');
+  signal?.addEventListener('abort', cancel);
+  if (signal?.aborted === true) cancel();
   try {
     const result = await Promise.race([run(wire), late.promise]);
     if (typeof result !== 'string') return result as Exclude<Result, string>;
@@ -68,6 +74,7 @@ export async function askReplica<Result>(
   } finally {
     ended = true;
     clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
     for (const call of calls) call.stop('cancelled');
   }
 }

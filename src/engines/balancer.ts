@@ -16,11 +16,13 @@ import type {
   EngineTokens,
   EngineWork,
   FailureDetail,
+  FileWork,
   GlossaryUpkeep,
   ReplicaHealth,
   ReplicaPairs,
   ReplicaWire,
   ReplicaTrial,
+  TranslatedFile,
 } from '../ports/engine.ts';
 import { askPairs, askReplica, OwnTrial } from './ask-replica.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
@@ -72,6 +74,11 @@ export interface ReplicatedEngine extends Engine {
   health(): readonly ReplicaHealth[];
   /** Of all replicas together. */
   load(): CallLoad;
+  /** One attempt to translate a file, by a protocol that has `files`; never rejects. `second`: at another replica, if there is one. */
+  translateFile(
+    work: FileWork,
+    attempt: { readonly second: boolean; readonly signal: AbortSignal },
+  ): Promise<TranslatedFile | AttemptFailure>;
   /** Tries a connection to every replica; never rejects. `health` reports the results. */
   tryAll(): Promise<readonly ReplicaTrial[]>;
   /** What has to be done for dictionaries that are kept there; `undefined` if the protocol keeps none. */
@@ -99,6 +106,8 @@ export interface AttemptwiseEngine extends ReplicatedEngine {
 const REACH_MS_MAX = 4000;
 /** For lists and removals at one replica. */
 const UPKEEP_MS = 60_000;
+/** For an attempt to translate a file, whatever the timeout for texts is. */
+const FILE_MS = 600_000;
 
 /** For a result without failed attempts. */
 export const NO_FAILURES: readonly AttemptFailure[] = [];
@@ -193,6 +202,33 @@ class Balancer implements AttemptwiseEngine {
     const trial = new OwnTrial();
     this.#trials.add(trial);
     this.#attempt(replica, 'fresh', work, trial, () => this.#trials.delete(trial));
+  }
+
+  async translateFile(
+    work: FileWork,
+    { second, signal }: { readonly second: boolean; readonly signal: AbortSignal },
+  ): Promise<TranslatedFile | AttemptFailure> {
+    const { protocol, options, onSent } = this.#options;
+    const replica = second ? this.#rotation.afterAnother() : this.#rotation.first();
+    const startedMs = this.#nowMs();
+    const ticket = replica.standing.begin(this.#nowMs);
+    const { requestId, teamId, sourceLang, targetLang, texts } = work;
+    onSent?.(texts);
+    const run = (wire: ReplicaWire) => protocol.files!.translate(work, wire, options);
+    const result = await askReplica(replica.wire, FILE_MS, run, { signal, teamId });
+    const asWork: EngineWork = {
+      requestId,
+      teamId,
+      text: [],
+      options: { ...NOTHING_CHOSEN, sourceLang, targetLang },
+      traceparent: undefined,
+    };
+    const change =
+      'failure' in result
+        ? replica.unusable(ticket, { kind: 'unusable', ...result }, asWork, this.#failureTerms(asWork), startedMs)
+        : replica.usable(ticket, this.#nowMs(), startedMs);
+    if (change !== undefined) this.#rotation.recount();
+    return 'failure' in result ? result.failure : result;
   }
 
   setUrls(urls: readonly string[]): void {

@@ -42,6 +42,10 @@ export class BatchingEngine implements ReplicatedEngine {
     if (batch.texts === textsMax) this.#send(batch);
   }
 
+  translateFile(...[work, attempt]: Parameters<ReplicatedEngine['translateFile']>): ReturnType<ReplicatedEngine['translateFile']> {
+    return this.#balancer.translateFile(work, attempt);
+  }
+
   setUrls(urls: readonly string[]): void {
     this.#balancer.setUrls(urls);
   }

@@ -1,6 +1,6 @@
 // Opens the configured engines: each is a balancer over its replicas, with batching in front if configured.
 import type { Cancellation } from '../core/exchange.ts';
-import type { AskedWork, Engine, EngineCapabilities, EngineWork, TakesGlossary } from '../ports/engine.ts';
+import type { AskedWork, Engine, EngineCapabilities, EngineWork, FileEngines, TakesGlossary } from '../ports/engine.ts';
 import { openBalancer } from './balancer.ts';
 import type { AttemptwiseEngine, BalancerOptions, ReplicatedEngine } from './balancer.ts';
 import type { BatchLimits } from './batch.ts';
@@ -32,6 +32,7 @@ export interface OpenEngines {
   /** All engines as one: work names the eligible ones. A second attempt goes to the next one named. */
   readonly engine: Engine;
   readonly takesGlossary: TakesGlossary;
+  readonly files: FileEngines;
 }
 
 /** Like `openEngine`, for at least one engine. A single engine is used directly. */
@@ -59,7 +60,12 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
     isFailing: (name: string) => balancers.get(name)?.failing === true,
     close: async () => void (await Promise.all([...byName.values()].map((one) => one.close()))),
   };
-  return { byName, engine: byName.size === 1 ? first! : engine, takesGlossary };
+  const formats = new Map(all.map(({ name, protocol, options }) => [name, protocol.files?.formats(options) ?? []]));
+  const files: FileEngines = {
+    formatsOf: (name) => formats.get(name) ?? [],
+    translate: (name, work, attempt) => byName.get(name)!.translateFile(work, attempt),
+  };
+  return { byName, engine: byName.size === 1 ? first! : engine, takesGlossary, files };
 }
 
 /** For an engine without formality: removes a `prefer_` form that another engine of the request supports. */

@@ -6,6 +6,7 @@ import { customTags } from './deepl-v2/custom-tags.ts';
 import { languages, usage } from './deepl-v2/deepl-reports.ts';
 import { AUTHENTICATED, PROBLEM_FORM, tagStep } from './deepl-v2/deepl-request.ts';
 import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
+import { documents } from './deepl-v2/deepl-documents.ts';
 import { glossaries } from './deepl-v2/glossary-routes.ts';
 import { resourceLanguages } from './deepl-v2/resource-languages.ts';
 import { absent, absentForKeys, apiOf, idStep } from './facades/api.ts';
@@ -57,6 +58,7 @@ const DOCUMENT: ApiDocument = {
     "Statuses are DeepL's: 403 for keys, 456 for a quota or credit that is used up, 413 for a request that is too large.",
   tags: {
     Translation: 'Translate texts.',
+    Documents: 'Translate files.',
     Languages: 'Supported languages.',
     Glossaries: 'Terms with fixed translations.',
     Usage: 'What has been used, and what is left.',
@@ -67,11 +69,10 @@ const DOCUMENT: ApiDocument = {
 
 const NOT_HERE = refuse(
   'not_found',
-  'This service translates texts, with glossaries; it has no documents, rephrasing, style rules or translation memories.',
+  'This service translates texts and documents, with glossaries; it has no rephrasing, style rules or translation memories.',
 );
 /** The prefixes of that API's other paths. */
 const OTHERS = [
-  ['POST', '/v2/document'],
   ['POST', '/v2/write/rephrase'],
   ['GET', '/v3/style_rules'],
   ['POST', '/v3/style_rules'],
@@ -95,6 +96,7 @@ export default definePlugin({
       usage(),
       customTags(),
       glossaries(host),
+      documents(host, variants),
       absentForKeys('deepl-not-offered', NOT_HERE, AUTHENTICATED, OTHERS),
       absent('deepl-no-endpoint', NOT_HERE, ['access-log', 'deepl-trace-id'], BELOW),
       absent('deepl-no-endpoint-of-ours', NO_ENDPOINT, ['access-log', 'deepl-trace-id'], BELOW_OURS),

@@ -8,6 +8,7 @@ import type { ReadSlot } from './facades/keys.ts';
 import { string } from './facades/reference.ts';
 import { BrowserAccess } from './libretranslate/browser-access.ts';
 import { detection } from './libretranslate/detection.ts';
+import { files } from './libretranslate/files.ts';
 import { languageList, settings } from './libretranslate/language-list.ts';
 import { PROBLEM_FORM } from './libretranslate/libretranslate-request.ts';
 import { specification } from './libretranslate/specification.ts';
@@ -23,6 +24,12 @@ const LibreTranslateOptions = Type.Object(
     api_key_in_query: Type.Boolean({
       default: false,
       description: 'Whether to accept a key in `?api_key=` if no header has one. Lingate never logs it, but proxies may.',
+    }),
+    file_wait_seconds: Type.Integer({
+      minimum: 1,
+      maximum: 3600,
+      default: 120,
+      description: 'How long `/translate_file` waits for the translation, which is given up after it.',
     }),
     cors: Type.Boolean({
       default: true,
@@ -43,6 +50,7 @@ const DOCUMENT: ApiDocument = {
     'A key in a header takes precedence over one in the body; a key in the query is only accepted if the operator allows it.',
   tags: {
     Translation: 'Translate texts.',
+    Files: 'Translate files.',
     Languages: 'Supported languages, and language detection.',
     'Front ends': 'For web pages and browsers.',
   },
@@ -51,21 +59,22 @@ const DOCUMENT: ApiDocument = {
 
 const NOT_HERE = refuse(
   'not_found',
-  'Not found: this service translates texts and detects languages; it has no files, suggestions or web page',
+  'Not found: this service translates texts and files and detects languages; it has no suggestions or web page',
 );
 /** The other paths of that API. */
-const OTHERS = ['/translate_file', '/download_file/*', '/suggest', '/frontend/*', '/javascript-licenses'] as const;
+const OTHERS = ['/suggest', '/frontend/*', '/javascript-licenses'] as const;
 
 export default definePlugin({
   name: 'libretranslate',
   options: LibreTranslateOptions,
-  setup({ default_variants: variants, api_key_in_body: inBody, api_key_in_query: inQuery, cors }, host) {
+  setup({ default_variants: variants, api_key_in_body: inBody, api_key_in_query: inQuery, file_wait_seconds: waitSeconds, cors }, host) {
     const read: ReadSlot = host.reserveSlot('parameters');
     const parts = [
       translation(host, variants, { inBody, inQuery }, read),
       detection(host, read),
       languageList(variants),
       settings(variants),
+      files(host, variants, waitSeconds),
       specification(),
       absent('libretranslate-not-offered', NOT_HERE, ['access-log'], OTHERS),
     ];

@@ -1,9 +1,10 @@
 // Documents that are translated in the background: their records, their files, and the queue of what is due.
+import type { DOCUMENT_STATES } from '../domain/document-states.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 
-export type DocumentState = 'queued' | 'translating' | 'done' | 'error';
+export type DocumentState = (typeof DOCUMENT_STATES)[number];
 
 /** Characters that are reserved for a document, by the id of their reservation in the ledger. */
 export interface DocumentHold {
@@ -24,11 +25,17 @@ export interface DocumentRecord {
   /** Under which the charge is counted. */
   readonly tag?: RequestTag | undefined;
   readonly fileName: string;
+  /** The format's name, by the ending of `fileName`: `docx`. */
+  readonly format: string;
+  /** Of the file that was sent. */
+  readonly bytes: number;
   /** Codes are canonical. */
   readonly sourceLang?: string | undefined;
   readonly targetLang: string;
   readonly formality?: string | undefined;
   readonly glossaryId?: string | undefined;
+  /** A dictionary of the glossary for the same languages without regions is good too. */
+  readonly glossaryByBase?: boolean | undefined;
   readonly state: DocumentState;
   /** By the store's clock. */
   readonly createdAtMs: number;
@@ -36,6 +43,8 @@ export interface DocumentRecord {
   readonly untilMs: number;
   /** Every reservation that may be open for it; all are released when it ends without being charged. */
   readonly holds: readonly DocumentHold[];
+  /** When it was translated, or ended in an error, by the store's clock. */
+  readonly endedAtMs?: number | undefined;
   /** With `done`: what is charged, of the last of `holds`. */
   readonly billed?: number | undefined;
   /** With `done`: a complete download was charged. */
@@ -50,6 +59,17 @@ export interface DocumentRecord {
   readonly resultId?: string | undefined;
   /** Whoever works on it: only with this name may a result be written. */
   readonly worker?: string | undefined;
+  /** With `done`: downloads under way, as far as they have not ended without a word. */
+  readonly downloads?: readonly DownloadLease[];
+  /** It is to go, at the latest when its downloads have ended: nobody finds it any more, and no download begins. */
+  readonly isRemoved?: true;
+}
+
+/** A download that is under way, until it is renewed no more. */
+export interface DownloadLease {
+  readonly downloadId: string;
+  /** By the store's clock. */
+  readonly untilMs: number;
 }
 
 /** A file as kept: encrypted pieces, each at most 128 KiB. */
@@ -74,6 +94,22 @@ export type DocumentCreation =
 export interface DueDocument {
   readonly documentId: string;
   readonly teamId: string;
+}
+
+/** A document's place in the order of all. */
+export interface PlacedDocument extends DueDocument {
+  /** After which the next one comes; of letters, digits and a hyphen. */
+  readonly place: string;
+}
+
+/** What there is of all teams. */
+export interface DocumentBacklog {
+  /** Documents that are queued or being translated; at most 1,000 are counted. */
+  readonly open: number;
+  /** How long ago the first of them was created; 0 without one. */
+  readonly oldestMs: number;
+  /** The bytes of all files. */
+  readonly bytes: number;
 }
 
 /** A claim: nobody else works on the document before it ends. */
@@ -114,6 +150,10 @@ export interface DocumentStore {
   yield(claim: Pick<DocumentClaim, 'documentId' | 'teamId' | 'worker'>, afterMs: number | 'expiry'): Promise<StoreUnavailable | undefined>;
   /** Removes what is left of a deleted team's documents. */
   forgetTeam(teamId: string): Promise<StoreUnavailable | undefined>;
+  /** The documents of all teams in their order, newest first, after a place. One whose team was deleted just now may be among them. */
+  newest(after: string | undefined, limit: number): Promise<readonly PlacedDocument[] | StoreUnavailable>;
+  /** Cheap enough to be asked every few seconds. */
+  backlog(): Promise<DocumentBacklog | StoreUnavailable>;
   /** How many documents all teams have, and the bytes of their files. */
   totals(): Promise<{ readonly documents: number; readonly bytes: number } | StoreUnavailable>;
 }
@@ -123,8 +163,26 @@ export interface DocumentFolder {
   write(documentId: string, file: NewDocumentFile): Promise<void>;
   read(documentId: string, fileId: string): Promise<EntryPieces | undefined>;
   remove(documentId: string, fileId: string): Promise<void>;
+  /** The ids of documents that have files. */
+  list(): Promise<readonly string[]>;
   /** All files of a document. */
   removeAll(documentId: string): Promise<void>;
+}
+
+/** A download that has begun: nothing is released or removed before it has ended. */
+export interface BegunDownload {
+  /** By the store's clock; a download that takes longer is cut. */
+  readonly untilMs: number;
+  /** Charges the document if it was complete and is the first; with `removes` the document goes with a complete one. */
+  end(isComplete: boolean, removes: boolean): void;
+}
+
+/** Begins downloads, and removes documents when their last download has ended. */
+export interface DocumentDownloads {
+  /** `taken`: only with `alone`, while another one is under way. */
+  begin(document: DocumentRecord, alone: boolean): Promise<BegunDownload | 'gone' | 'taken' | StoreUnavailable>;
+  /** From now on nobody finds it. Whether it was there. */
+  remove(document: DueDocument): Promise<boolean | StoreUnavailable>;
 }
 
 /** Files that are uploaded or downloaded now. */

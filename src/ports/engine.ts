@@ -171,6 +171,8 @@ export interface EngineCall {
   readonly body: string | undefined;
   /** Replaces `body` when it would be long: chunks written one after another, unchanged. */
   readonly pieces?: readonly Uint8Array[];
+  /** How long the answer may be, for a file; by default as long as the engine's answers may be. */
+  readonly answerBytesMax?: number;
 }
 
 /** The connection of one attempt to one replica. The attempt's deadline and cancellation are built in. */
@@ -219,6 +221,45 @@ export interface GlossaryKeeping<Options> {
   forget(wire: ReplicaWire, options: Options, teamId: string): Promise<AttemptFailure | undefined>;
 }
 
+/** A document that goes to an engine as the file that it is. */
+export interface FileWork {
+  readonly requestId: string;
+  readonly teamId: string;
+  readonly fileName: string;
+  readonly bytes: Uint8Array;
+  readonly sourceLang: string | undefined;
+  readonly targetLang: string;
+  readonly formality: string | undefined;
+  /** What the file says, as far as it can be read: counted as sent to the engine. */
+  readonly texts: readonly string[];
+}
+
+export interface TranslatedFile {
+  readonly bytes: Uint8Array;
+  /** What the engine charges the operator for it, in characters, if it says so. */
+  readonly billed: number | undefined;
+}
+
+/** The files that an engine translates. */
+export interface FileTranslation<Options> {
+  /** The endings of their names, in lower case without the dot; none if the options turn it off. */
+  formats(options: Options): readonly string[];
+  /** Makes one attempt, which ends in minutes at the latest. The file is judged by the caller. */
+  translate(work: FileWork, wire: ReplicaWire, options: Options): Promise<TranslatedFile | AttemptFailure>;
+}
+
+/** Every engine that takes files, by name. */
+export interface FileEngines {
+  /** Endings, in lower case without the dot. */
+  formatsOf(engine: string): readonly string[];
+  /** One attempt; `second` of a work is made at another replica, if there is one. Never rejects. */
+  translate(
+    engine: string,
+    work: FileWork,
+    attempt: { readonly second: boolean; readonly signal: AbortSignal },
+  ): Promise<TranslatedFile | AttemptFailure>;
+}
+
 /** A connection to one replica without an attempt. */
 export type ReplicaWire = Pick<EngineWire, 'call' | 'replica'>;
 
@@ -240,6 +281,8 @@ export interface EngineProtocol<Options extends TSchema = TSchema> {
    * they are, or none.
    */
   readonly keptGlossaries?: GlossaryKeeping<Static<Options>>;
+  /** For an engine that translates whole files. */
+  readonly files?: FileTranslation<Static<Options>>;
   /**
    * Asks one replica which pairs it translates, for engines that can report them. The test takes our codes and answers for the
    * codes that `attempt` would send. After a failure the previously known pairs stay in force.

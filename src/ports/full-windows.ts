@@ -1,4 +1,5 @@
 // Rate windows that the store has reported as full: until a slot may be free, the requests of a key are refused without the store.
+import type { RequestTag } from '../domain/request-tag.ts';
 import type { CarriedFacts } from '../domain/wanted-facts.ts';
 import type { RateLimited } from './ledger.ts';
 
@@ -16,4 +17,5 @@ export interface FullWindows {
 /** As in the request to the store. */
 export interface RefusedCaller extends CarriedFacts {
   readonly keyId: string;
+  readonly tag?: Pick<RequestTag, 'name'> | undefined;
 }

@@ -8,6 +8,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
 import type { AccessTokens } from './access-tokens.ts';
+import type { DocumentServices } from './document-services.ts';
 import type { EngineCapabilities, Translation } from './engine.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { TagHistory } from './tag-history.ts';
@@ -21,8 +22,6 @@ export interface GatewayServices {
   readonly engineCan: EngineCapabilities;
   /** `engine.timeout_ms`, the maximum duration of an attempt; the longest if there are several engines. */
   readonly engineTimeoutMs: number;
-  /** Whether `spareCharacters` has an effect, because the store can charge part of a reservation. */
-  readonly canSpareCharacters: boolean;
   /** Maximum body size in bytes. */
   readonly bodyBytesMax: number;
   /** The teams' glossaries, within their limits; dictionaries that were read are cached for a while. */
@@ -61,6 +60,13 @@ export interface GatewayServices {
   translate(x: Exchange, order: TranslationOrder): Promise<Translated | Refusal>;
   /** Detects the language of up to 50 texts from their beginnings; only if `engineCan.detection`. Free of charge for the caller. */
   detect(x: Exchange, texts: readonly string[]): Promise<Detected | Refusal>;
+  /** Translates files in the background; `undefined` if documents are not configured. */
+  readonly documents: DocumentServices | undefined;
+  /**
+   * The address that callers use, without a slash at the end: `service.public_url` of the configuration, otherwise by the `Host` of a
+   * request; empty without one.
+   */
+  addressFor(host: string | undefined): string;
   /**
    * The OpenAPI document of a plugin that has one of its own. Rendered by each call, so keep it; not before the first request,
    * because the addresses in it are only known once everything listens.

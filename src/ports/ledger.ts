@@ -44,7 +44,7 @@ export interface AdmissionRequest {
   readonly scope?: string | undefined;
   /** Whether to report the team's plan. Omitted if nothing depends on it. */
   readonly reportPlan?: true | undefined;
-  /** Under what to count the request if it is charged. Only for a ledger that `countsTags`. */
+  /** Under what to count the request if it is charged, and whose settings apply to it. Only for a ledger that `countsTags`. */
   readonly tag?: RequestTag | undefined;
 }
 
@@ -65,22 +65,24 @@ export interface Reservation {
  * 2. `key_unknown`: the team has no record of the key; whichever cache named it is stale. `key_revoked`: revoked, disabled, or
  *    expired (from `expiresAtMs` on). `address_wanted`: the key is restricted to certain addresses and the request carried
  *    none. `address_refused`: the address is not allowed. `scope_wanted`: the key has scopes and the request carried none.
- *    `scope_missing`: the route's is not among them. None of these changes anything: the same id can be admitted later, with the
+ *    `scope_missing`: the route's is not among them. `tag_disabled`: the request's tag has settings (`TagRegistry`) that disable it. None
+ *    of these changes anything: the same id can be admitted later, with the
  *    address and the scope.
  * 3. `rate_limited`: `limit` requests were admitted within the last 1,000 ms. A slot in the window is free again after exactly
  *    1,000 ms. The key's last use is stamped, no slot is taken. The team's window is checked first, then the key's if it has
- *    its own rate, whose refusal has `of`: a request takes a slot in both or in neither. Then the limits by minute to month,
- *    the team's first, then the key's: the refusal names the `window`, and `retryAfterMs` is until it ends. A request exceeds
+ *    its own rate, then the tag's, whose refusals have `of`: a request takes a slot in all or in none. Then the limits by minute to
+ *    month, the team's first, then the key's, then the tag's: the refusal names the `window`, and `retryAfterMs` is until it ends. A request exceeds
  *    one of requests if it has no place left, one of characters if those to reserve do not fit what is left; if they do not fit
  *    the whole number, it is judged in 7. `WindowCounts` (domain/window-counts.ts) has the rules. From here on a slot is taken, the
  *    request is counted in its windows, the last use is stamped and the id is remembered, whatever follows.
  * 4. `text_too_long`: `characters` exceeds the plan's limit per request.
  * 5. `admitted` without a reservation, if none was requested.
  * 6. `glossary_missing`, `glossary_mismatch`.
- * 7. `quota_exceeded` by a window of the team, then of the key, whose whole number is less than the requested characters: has
+ * 7. `quota_exceeded` by a window of the team, then of the key, then of the tag, whose whole number is less than the requested characters: has
  *    `window`, and `periodEndMs` is its end. Otherwise by the key's own limit: the key's used + held + requested characters in the
- *    team's current period would exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise, for a
- *    test key of a plan with a `testAllowance`: what is used, held and requested of that in the current period would exceed it;
+ *    team's current period would exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise by the tag's: what was charged to requests with the
+ *    tag and is held by them in the period, as far as it was counted since the tag has settings, and the requested characters would
+ *    exceed it; with the same members. Otherwise, for a test key of a plan with a `testAllowance`: what is used, held and requested of that in the current period would exceed it;
  *    `characterLimit` is the allowance, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's: used +
  *    held + requested characters in the current period, without those of the allowance, would exceed its limit and overage. `credit_exhausted`: the
  *    balance less held credit does not cover the price. Requested are those to reserve.
@@ -91,11 +93,11 @@ export interface Reservation {
  * has ended, the one that contains `now` becomes current; open reservations stay in theirs. If the clock steps back, the
  * window's slots move with it: the intervals between them are kept and the newest counts as happening now, so that no team is
  * locked out for more than a second or admitted twice. A key's window is separate: it is checked, and moved, when the key's
- * rate is checked.
+ * rate is checked; a tag's likewise.
  *
  * With `reportRate`, every answer that took a slot carries `rate`, as it stood when the decision was made: the team's window,
- * or the key's, marked by `of`, if that has fewer free slots; and `windows`, if there are limits by minute to month: the state of
- * each of them after this request, the team's first. Otherwise there is neither; after `rate_limited` there are no free slots
+ * or the key's or the tag's, marked by `of`, if that has fewer free slots; and `windows`, if there are limits by minute to month: the state of
+ * each of them after this request, in the order in which they are checked. Otherwise there is neither; after `rate_limited` there are no free slots
  * anyway.
  *
  * With `reportPlan`, every answer that took a slot carries `plan`, the current name of the team's plan, and so does a repeated
@@ -105,14 +107,14 @@ export type Admission =
   | { readonly kind: 'repeated' }
   | { readonly kind: 'key_unknown' }
   | KeyRevoked
-  | { readonly kind: 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' }
+  | { readonly kind: 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' | 'tag_disabled' }
   | RateLimited
   | Placed
   | StoreUnavailable;
 
 /** Absent for the team's limit. If a store never sets it, callers are told that the team's limit refused them. */
 interface WhoseLimit {
-  readonly of?: 'key' | undefined;
+  readonly of?: 'key' | 'tag' | undefined;
 }
 
 /** With `window` it is a limit by minute to month, otherwise one of a second or of the period. */
@@ -127,7 +129,7 @@ export interface RateLimited extends WhichLimit {
   readonly retryAfterMs: number;
   /**
    * For how long from now on the store would refuse this key, from this address, for the same reason, if nobody changes the team
-   * or the key: at least 0, and at most `retryAfterMs`. A clock of whole milliseconds may be nearly one behind, so it promises one
+   * or the key; of a tag's limit only requests with that tag, and of another's all but those with a disabled tag, which comes first: at least 0, and at most `retryAfterMs`. A clock of whole milliseconds may be nearly one behind, so it promises one
    * less. Ends when the key expires. 0 for a window of characters, which a release may free. Until then the gateway answers the
    * key's requests itself; if it is absent, it asks each time.
    */
@@ -186,8 +188,8 @@ export interface Admitted {
 
 export interface QuotaExceeded {
   readonly kind: 'quota_exceeded';
-  /** Whose limit it is: a key's own, the plan's allowance for test keys, or if absent the team's. */
-  readonly of?: 'key' | 'test_keys' | undefined;
+  /** Whose limit it is: a key's own, a tag's, the plan's allowance for test keys, or if absent the team's. */
+  readonly of?: 'key' | 'tag' | 'test_keys' | undefined;
   /** If it is a limit by minute to month; otherwise it is one of the period. */
   readonly window?: WindowNumber | undefined;
   readonly characterLimit: number;
@@ -241,6 +243,8 @@ export interface CallerCheck {
   readonly address?: string | undefined;
   /** As in `AdmissionRequest`. */
   readonly scope?: string | undefined;
+  /** As in `AdmissionRequest`, as far as it is known before the body. */
+  readonly tag?: RequestTag | undefined;
 }
 
 /**
@@ -253,7 +257,15 @@ export type CheckedCaller = CallerRefusal | { readonly kind: 'admitted'; readonl
 export type CallerRefusal = Extract<
   Admission,
   {
-    readonly kind: 'key_unknown' | 'key_revoked' | 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' | 'rate_limited';
+    readonly kind:
+      | 'key_unknown'
+      | 'key_revoked'
+      | 'address_wanted'
+      | 'address_refused'
+      | 'scope_wanted'
+      | 'scope_missing'
+      | 'tag_disabled'
+      | 'rate_limited';
   }
 >;
 
@@ -274,8 +286,8 @@ export interface AskedResolution extends Callbacks<Resolution> {
   readonly requestId: string;
   readonly verdict: Verdict;
   /**
-   * With `commit`: how many of the reserved characters to charge, a whole number from 0 to all of them; by default all. Only
-   * for a ledger that `chargesParts`. More than were reserved means all.
+   * With `commit`: how many of the reserved characters to charge, a whole number from 0 to all of them; by default all. More than
+   * were reserved means all.
    */
   readonly characters?: number | undefined;
 }
@@ -287,19 +299,16 @@ export interface Ledger {
   admit(asked: AskedAdmission): void;
   /** Tries once. After `unavailable` it is unknown whether it ran; repeat it with the same id. */
   resolve(asked: AskedResolution): void;
-  /** Optional: without it, long bodies are read and parsed before the admission checks key and rate. */
-  check?(asked: AskedCheck): void;
-  /** Whether a commit may charge less than was reserved. Without it, everything reserved is charged and reported as charged. */
-  readonly chargesParts?: boolean;
-  /** Whether it counts charges by tag and day. Without it, tags are ignored. */
+  /** Before a long body is read and parsed. */
+  check(asked: AskedCheck): void;
+  /** Whether it counts charges by tag and day, and checks settings of tags. Without it, tags are ignored. */
   readonly countsTags?: boolean;
 }
 
 /** Settles reservations for the chain: accepts each verdict at once and retries in the background until the ledger has it. */
 export interface Settlements {
   /**
-   * `characters`: how many of the reserved characters to charge; by default all. Only if the ledger `chargesParts`. `trace`: that
-   * of the request, if it is traced.
+   * `characters`: how many of the reserved characters to charge; by default all. `trace`: that of the request, if it is traced.
    */
   commit(reservation: Reservation, characters?: number, trace?: RequestTrace): void;
   release(reservation: Reservation, trace?: RequestTrace): void;

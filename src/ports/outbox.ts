@@ -18,6 +18,7 @@ export type EventFacts =
   | { readonly kind: 'team_created' | 'team_updated'; readonly team: Team }
   | { readonly kind: 'team_deleted' }
   | EngineLimit
+  | DocumentDone
   | { readonly kind: 'key_created' | 'key_updated' | 'key_revoked'; readonly key: KeyRecord };
 
 /** An engine has used up the characters of its window. Not a team's: the engine is in place of the team. */
@@ -30,11 +31,28 @@ export interface EngineLimit {
   readonly resetsAtMs: number;
 }
 
+/** A document has been translated, or has ended in an error. */
+export interface DocumentDone {
+  readonly kind: 'document_done';
+  readonly documentId: string;
+  /** The key of the upload. */
+  readonly keyId: string;
+  /** By the ending of its name: `docx`. */
+  readonly format: string;
+  readonly state: 'done' | 'error';
+  /** With `error`: a problem code. */
+  readonly code?: string;
+  /** What the first complete download is charged; 0 with `error`. */
+  readonly characters: number;
+}
+
 /** A refusal for a limit, with the usage at that moment. */
 export type LimitReached = {
   readonly kind: 'limit_reached';
   /** The key whose own limit it was; absent for the team's. */
   readonly keyId?: string | undefined;
+  /** The tag whose settings have the limit. */
+  readonly tag?: string | undefined;
   /** Whether it was the plan's allowance for test keys. */
   readonly testKeys?: true;
   readonly usage: Usage;

@@ -15,6 +15,10 @@ export interface PluginRoute {
   readonly path: string;
   /** Whether the steps read the body. If not, the whole chain starts as soon as the head has arrived. */
   readonly takesBody: boolean;
+  /** Instead of `takesBody`: the body is the upload of a document, which a step of `services.documents` reads. */
+  readonly upload?: true;
+  /** Omits the route from the reference of a gateway without documents, where its steps refuse. */
+  readonly ofDocuments?: true;
   /**
    * Names of steps in order: built-in ones (`access-log`, which comes first, `shed`, `identify`, `authenticate`, `team-shed`,
    * `admit`), and those that `routeSteps` creates.

@@ -132,9 +132,8 @@ export interface PluginStore extends Omit<Store, 'ledger'> {
  */
 export interface PluginLedger {
   admit(request: AdmissionRequest): Admission | Promise<Admission>;
-  /** `characters` as in `AskedResolution`: only passed to a ledger that `chargesParts`. */
+  /** `characters` as in `AskedResolution`. */
   resolve(teamId: string, requestId: string, verdict: Verdict, characters?: number): Resolution | Promise<Resolution>;
-  check?(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
-  readonly chargesParts?: boolean;
+  check(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
   readonly countsTags?: boolean;
 }

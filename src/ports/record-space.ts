@@ -3,6 +3,7 @@ import type { Audited, AuditDifference } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { EventFacts } from './outbox.ts';
 
 /**
  * A record is a text with a name: a table and an id, which is unique in its table and group. The records of a team are a group,
@@ -34,6 +35,10 @@ export type RecordTable =
   | 'tag_counts'
   /** By tag, the days before: `DAY:CHARACTERS:REQUESTS`, separated by spaces; a day that was counted again has more than one. */
   | 'tag_days'
+  /** By tag, its settings (stores/records/tag-uses.ts). Admissions read it. */
+  | 'tag_limits'
+  /** By tag with settings, what is used of them, which admissions and settlements write. The rules are those of `TagUses`. */
+  | 'tag_uses'
   /** Documents of a team; shared: their queue, and the bytes of all (stores/records/record-documents.ts). */
   | 'documents'
   /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
@@ -53,8 +58,10 @@ export type RecordIndex =
   /** Shared: when each request is forgotten; and those that concern a team. */
   | 'requests_by_end'
   | 'requests_by_team'
-  /** Shared: when each document is due. */
-  | 'documents_by_due';
+  /** Shared: when each document is due; all of them, newest first; those that have not ended, oldest first. */
+  | 'documents_by_due'
+  | 'documents_by_age'
+  | 'documents_open';
 
 /** Its id is ASCII text; ids are ordered by their bytes. */
 export interface IndexEntry {
@@ -80,6 +87,16 @@ export interface GroupHead {
   readonly nowMs: number;
   /** `undefined` for the shared records. */
   readonly limits: TeamLimits | undefined;
+  /** The team's; `undefined` for the shared records. */
+  readonly period: GroupPeriod | undefined;
+}
+
+/** The current period, even if it has ended: the next operation begins the one that contains the moment. */
+export interface GroupPeriod {
+  /** Each period of a team has the next one (`PeriodUse`). */
+  readonly number: number;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 /** A text too large for a record: pieces that are written before a record refers to them, and never changed. */
@@ -104,6 +121,8 @@ export interface GroupChange<Result> {
   readonly detach?: readonly string[];
   /** An audit entry of the group, in the same operation. */
   readonly audit?: { readonly by: Audited } & AuditDifference;
+  /** An event about the team, kept in the outbox in the same operation if events are stored (ports/outbox.ts). */
+  readonly event?: { readonly id: string; readonly facts: EventFacts };
 }
 
 /** Decides from the values of the named records. Called again if one of them has changed meanwhile: it must have no effects. */

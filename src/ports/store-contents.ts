@@ -53,7 +53,7 @@ export interface TeamContents {
   readonly toldRefusals: readonly ToldRefusal[];
   /** How many requests were refused, by date; records as the store has them (stores/records/record-refusals.ts). */
   readonly refusals: ReadonlyMap<string, string>;
-  /** What was charged by tag and day; records as the store has them (`RecordTable`), by table and tag. */
+  /** What was charged by tag and day, and tags with settings; records as the store has them (`RecordTable`), by table and tag. */
   readonly tags: TagContents;
   /** Request ids, sorted. */
   readonly requests: readonly RequestContents[];
@@ -63,7 +63,7 @@ export interface TeamContents {
   readonly glossaryBytes: number;
 }
 
-export type TagContents = Readonly<Record<'tag_counts' | 'tag_days', Readonly<Record<string, string>>>>;
+export type TagContents = Readonly<Record<'tag_counts' | 'tag_days' | 'tag_limits' | 'tag_uses', Readonly<Record<string, string>>>>;
 
 export interface SubjectCounts {
   readonly subject: WindowSubject;
@@ -211,6 +211,8 @@ export interface StoreReader {
   team(teamId: string, report: ReportFinding): Promise<TeamContents | undefined>;
   /** The entries of a dictionary; `undefined` if it is gone. */
   entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined>;
+  /** A table of a group of records, as it is. */
+  records(group: string, table: RecordTable): Promise<ReadonlyMap<string, string>>;
   loose(report: ReportFinding): AsyncIterable<LooseContents>;
   /** The store's present time. */
   nowMs(): Promise<number>;

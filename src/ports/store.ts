@@ -12,6 +12,7 @@ import type { Outbox } from './outbox.ts';
 import type { RecordSpace } from './record-space.ts';
 import type { SharedSecrets } from './shared-secrets.ts';
 import type { TagHistory } from './tag-history.ts';
+import type { TagRegistry } from './tag-registry.ts';
 import type { TeamRegistry } from './team-registry.ts';
 import type { UsageHistory } from './usage-history.ts';
 
@@ -49,13 +50,14 @@ export interface Store {
   readonly ledger: Ledger;
   readonly teams: TeamRegistry;
   readonly records: RecordSpace;
-  /** These six are written over the record space (stores/records/over-records.ts). */
+  /** These are written over the record space (stores/records/over-records.ts). */
   readonly glossaries: GlossaryStore;
   readonly gateways: GatewayRecords;
   readonly idempotency: IdempotencyRecords;
   readonly secrets: SharedSecrets;
   readonly engineUse: EngineUse;
   readonly tags: TagHistory;
+  readonly tagSettings: TagRegistry;
   readonly history: UsageHistory;
   /** Without it, no events are sent. */
   readonly outbox?: Outbox;

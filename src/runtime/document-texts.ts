@@ -1,6 +1,7 @@
 // Translates the texts of a document in parts, by the same way as a request's: engines, glossaries, memory, rules and batches.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
+import { nextTurn } from '../core/turns.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
@@ -30,6 +31,9 @@ export interface TranslatedTexts {
 /** As many as a request may have. */
 const TEXTS_MAX = 50;
 const PART_CHARACTERS = 8000;
+/** What one turn of the event loop does at most: so many UTF-16 units, of which each text counts for some more. About a millisecond. */
+const TURN_UNITS = 50_000;
+const TEXT_UNITS = 20;
 const MARKUP = /(<[^>]*>)/;
 const ENTITIES: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'", '&amp;': '&' };
 const ESCAPES: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;' };
@@ -55,11 +59,16 @@ async function translated(
   const plain: TranslationOptions = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality };
   const xml: TranslationOptions = { ...plain, format: 'xml' };
   const takesXml = options.services.refusalFor(options.exchange(), xml, document.glossaryId !== undefined) === undefined;
-  const pieces = texts.map((text) => piecesOf(text, takesXml));
-  const wanted = pieces.flat().filter(({ isFixed }) => !isFixed);
+  const pieces: (readonly Piece[])[] = [];
+  const [plainParts, xmlParts] = [new Parts(), new Parts()];
+  await eachInTurn(texts, (text) => {
+    const ofText = piecesOf(text, takesXml);
+    pieces.push(ofText);
+    for (const piece of ofText) if (!piece.isFixed) (piece.isXml ? xmlParts : plainParts).add(piece);
+  });
   let spared = 0;
   for (const isXml of [false, true]) {
-    for (const part of partsOf(wanted.filter((piece) => piece.isXml === isXml))) {
+    for (const part of (isXml ? xmlParts : plainParts).all) {
       const refusal = await options.turn();
       if (refusal !== undefined) return refusal;
       const x = options.exchange();
@@ -75,20 +84,40 @@ async function translated(
       spared += options.sparedBy(x);
     }
   }
-  return { kind: 'texts', texts: texts.map(({ format }, i) => joined(pieces[i]!, format === 'xml')), spared };
+  const done: string[] = [];
+  await eachInTurn(texts, ({ format }, i) => void done.push(joined(pieces[i]!, format === 'xml')));
+  return { kind: 'texts', texts: done, spared };
 }
 
 /** What a document is charged for, if nothing is spared: the text without its markup. */
-export function countTexts(texts: readonly DocumentText[]): number {
-  return texts.reduce(
-    (sum, text) => sum + piecesOf(text, false).reduce((all, piece) => all + (piece.isMarkup ? 0 : piece.characters), 0),
-    0,
-  );
+export async function countTexts(texts: readonly DocumentText[]): Promise<number> {
+  let sum = 0;
+  await eachInTurn(texts, (text) => void (sum += countText(text)));
+  return sum;
+}
+
+function countText(text: DocumentText): number {
+  return piecesOf(text, false).reduce((all, piece) => all + (piece.isMarkup ? 0 : piece.characters), 0);
+}
+
+/** There may be 200,000: a turn of the event loop handles a few, or one that is long. */
+async function eachInTurn(texts: readonly DocumentText[], handle: (text: DocumentText, index: number) => void): Promise<void> {
+  let units = 0;
+  for (let i = 0; i < texts.length; i++) {
+    const text = texts[i]!;
+    const more = text.text.length + TEXT_UNITS;
+    if (units > 0 && units + more > TURN_UNITS) {
+      await nextTurn();
+      units = 0;
+    }
+    units += more;
+    handle(text, i);
+  }
 }
 
 /** Of a piece: as it was counted, without its markup. */
 function chargedFor({ text, characters, isXml }: Piece): number {
-  return isXml ? countTexts([{ text, format: 'xml' }]) : characters;
+  return isXml ? countText({ text, format: 'xml' }) : characters;
 }
 
 /** A part of a text that is translated as a whole, or stays. */
@@ -131,18 +160,19 @@ function joined(pieces: readonly Piece[], inXml: boolean): string {
     .join('');
 }
 
-function partsOf(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
-  const parts: Piece[][] = [];
-  let characters = 0;
-  for (const piece of pieces) {
-    const last = parts.at(-1);
-    if (last === undefined || last.length === TEXTS_MAX || characters + piece.characters > PART_CHARACTERS) {
-      parts.push([piece]);
-      characters = piece.characters;
+/** What is sent together. */
+class Parts {
+  readonly all: Piece[][] = [];
+  #characters = 0;
+
+  add(piece: Piece): void {
+    const last = this.all.at(-1);
+    if (last === undefined || last.length === TEXTS_MAX || this.#characters + piece.characters > PART_CHARACTERS) {
+      this.all.push([piece]);
+      this.#characters = piece.characters;
     } else {
       last.push(piece);
-      characters += piece.characters;
+      this.#characters += piece.characters;
     }
   }
-  return parts;
 }

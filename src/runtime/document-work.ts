@@ -1,12 +1,14 @@
 // The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result.
 import { refuse } from '../core/problem.ts';
-import { keyRevoked } from '../domain/refusals.ts';
+import { ENGINE_UNAVAILABLE, keyRevoked, TAG_DISABLED } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { DocumentFormats } from '../ports/document-formats.ts';
+import type { DocumentFormat, DocumentFormats, Extracted } from '../ports/document-formats.ts';
 import type { DocumentHold, DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
+import type { TranslatedFile } from '../ports/engine.ts';
 import type { Admission, Ledger } from '../ports/ledger.ts';
+import { DOWNLOAD_MS_MAX } from './document-downloads.ts';
 import { releaseHolds, reserveHold } from './document-holds.ts';
 import { countTexts, translateTexts } from './document-texts.ts';
 import type { DocumentTextsOptions } from './document-texts.ts';
@@ -17,9 +19,23 @@ export interface DocumentWorkOptions {
   readonly formats: DocumentFormats;
   readonly ledger: Pick<Ledger, 'admit' | 'resolve'>;
   readonly newId: () => string;
+  /** Has an engine that takes it translate the file as it is; `undefined` if no engine takes files. */
+  readonly files?: PassFile | undefined;
   /** How a part of the document is translated. */
   readonly texts: (document: DocumentRecord, isHeld: () => boolean) => DocumentTextsOptions;
 }
+
+/** A document's file, and its texts as far as it can be read. */
+export interface PassedFile {
+  readonly document: DocumentRecord;
+  readonly bytes: Uint8Array;
+  /** `undefined` for a format that only engines read. */
+  readonly texts: readonly string[] | undefined;
+  readonly isHeld: () => boolean;
+}
+
+/** `undefined`: its texts are to be translated. */
+export type PassFile = (file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>;
 
 /** A document as claimed. */
 export interface ClaimedDocument {
@@ -31,10 +47,11 @@ export interface ClaimedDocument {
   readonly isHeld: () => boolean;
 }
 
-/** `again`: due again after so long. `lost`: somebody else has it, or it is gone. */
+/** `again`: due again after so long, or, if it is negative, since so long. `lost`: somebody else has it, or it is gone. */
 export type WorkEnd =
-  | { readonly kind: 'done' | 'lost' }
-  | { readonly kind: 'error'; readonly code: string }
+  | { readonly kind: 'lost' }
+  /** The document as it has ended. */
+  | { readonly kind: 'done' | 'error'; readonly document: DocumentRecord }
   | { readonly kind: 'again'; readonly afterMs: number };
 
 /** Nothing was translated for so often that it is given up: after about five minutes. */
@@ -54,27 +71,47 @@ interface Failure {
 
 /** Never rejects for what an engine, a store or a file does. */
 export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { documents, formats, sealer } = options;
-  const { worker } = claimed;
-  const begun = await documents.change(claimed.document, (known) => ({ ...known, state: 'translating', worker }));
-  if (isUnavailable(begun)) return LATER;
-  if (begun === undefined) return LOST;
-  const bytes = await sourceOf(begun, options);
-  if (isUnavailable(bytes)) return LATER;
-  const format = formats.formatOf(begun.fileName);
-  if (bytes === undefined || format === undefined) return failed(claimed, UNREADABLE, options);
-  const extracted = await formats.extract(format, bytes);
-  if (extracted.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options);
-  const counted = await holdCounted(claimed, begun, countTexts(extracted.texts), options);
+  const { formats } = options;
+  const counted = await countAndHold(claimed, 'translating', options);
   if ('end' in counted) return counted.end;
+  const { begun, bytes, format, extracted } = counted;
+  const texts = extracted?.texts.map(({ text }) => text);
+  const passed = await options.files?.({ document: begun, bytes, texts, isHeld: claimed.isHeld });
+  if (!claimed.isHeld()) return LOST;
+  if (passed !== undefined && 'problem' in passed) return refused(claimed, passed, options);
+  if (passed !== undefined) return passedOn(claimed, begun, { hold: counted.hold, ...passed }, options);
+  if (extracted === undefined || format === undefined) return refused(claimed, ENGINE_UNAVAILABLE, options);
   const translated = await translateTexts(extracted.texts, begun, options.texts(begun, claimed.isHeld));
   if (!claimed.isHeld()) return LOST;
   if (translated.kind !== 'texts') return refused(claimed, translated, options);
   const built = await formats.build(format, bytes, translated.texts);
   if (built.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${built.reason}` }, options);
-  const fileId = options.newId();
-  const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, built.bytes) };
   const billed = Math.max(0, counted.hold.characters - translated.spared);
+  return finished(claimed, begun, { bytes: built.bytes, billed }, options);
+}
+
+/** An engine's file. If the engine bills more than was counted, that is reserved before anything is promised. */
+async function passedOn(
+  claimed: ClaimedDocument,
+  begun: DocumentRecord,
+  { hold, bytes, billed = hold.characters }: TranslatedFile & { readonly hold: DocumentHold },
+  options: DocumentWorkOptions,
+): Promise<WorkEnd> {
+  if (billed > hold.characters) {
+    const held = await holdCounted(claimed, { ...begun, holds: [hold] }, billed, options);
+    if ('end' in held) return held.end;
+  }
+  return finished(claimed, begun, { bytes, billed }, options);
+}
+
+async function finished(
+  { worker }: ClaimedDocument,
+  begun: DocumentRecord,
+  { bytes, billed }: { readonly bytes: Uint8Array; readonly billed: number },
+  { documents, sealer, newId }: DocumentWorkOptions,
+): Promise<WorkEnd> {
+  const fileId = newId();
+  const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, bytes) };
   const done = await documents.change(
     begun,
     (known) => {
@@ -85,7 +122,52 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
     file,
   );
   if (isUnavailable(done)) return LATER;
-  return done === undefined ? LOST : { kind: 'done' };
+  return done === undefined ? LOST : { kind: 'done', document: done };
+}
+
+/** Counts a document before its turn: what was counted is reserved from now on. It keeps its place in the queue. */
+export async function countOnly(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
+  const { document, nowMs } = claimed;
+  const counted = isCounted(document) ? undefined : await countAndHold(claimed, document.state, options);
+  return counted !== undefined && 'end' in counted ? counted.end : { kind: 'again', afterMs: document.createdAtMs - nowMs };
+}
+
+/** Whether what was counted is reserved, and nothing else. */
+export function isCounted({ holds }: DocumentRecord): boolean {
+  return holds.every((one) => one.isCounted === true);
+}
+
+interface CountedDocument {
+  readonly begun: DocumentRecord;
+  readonly bytes: Uint8Array;
+  /** Both `undefined` if only engines read it. */
+  readonly format: DocumentFormat | undefined;
+  readonly extracted: Extract<Extracted, { readonly kind: 'extracted' }> | undefined;
+  readonly hold: DocumentHold;
+}
+
+async function countAndHold(
+  claimed: ClaimedDocument,
+  state: DocumentRecord['state'],
+  options: DocumentWorkOptions,
+): Promise<CountedDocument | { readonly end: WorkEnd }> {
+  const { documents, formats } = options;
+  const { worker } = claimed;
+  const begun = await documents.change(claimed.document, (known) => ({ ...known, state, worker }));
+  if (isUnavailable(begun)) return { end: LATER };
+  if (begun === undefined) return { end: LOST };
+  const bytes = await sourceOf(begun, options);
+  if (isUnavailable(bytes)) return { end: LATER };
+  const format = formats.formatOf(begun.fileName);
+  if (bytes === undefined || (format === undefined && options.files === undefined))
+    return { end: await failed(claimed, UNREADABLE, options) };
+  const extracted = format && (await formats.extract(format, bytes));
+  if (extracted?.kind === 'refused')
+    return { end: await failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options) };
+  // Nobody can count what only engines read.
+  const characters = extracted === undefined ? begun.holds.at(-1)!.characters : await countTexts(extracted.texts);
+  const counted = await holdCounted(claimed, begun, characters, options);
+  return 'end' in counted ? counted : { begun, bytes, format, extracted, hold: counted.hold };
 }
 
 const BUG = refuse('internal_error', 'It could not be translated.');
@@ -118,7 +200,8 @@ async function holdCounted(
   options: DocumentWorkOptions,
 ): Promise<HeldCount> {
   const { ledger, newId } = options;
-  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs);
+  // A download that has begun may end after the expiry.
+  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs) + DOWNLOAD_MS_MAX;
   let { holds } = begun;
   let hold = holds.findLast((one) => one.isCounted === true && one.characters === characters);
   let isReleased = false;
@@ -171,6 +254,8 @@ function failureOf(admission: Exclude<Admission, { readonly kind: 'admitted' | '
     case 'scope_missing':
     case 'scope_wanted':
       return { code: 'forbidden', detail: "The key's scopes no longer cover documents." };
+    case 'tag_disabled':
+      return { code: 'forbidden', detail: TAG_DISABLED.problem.detail };
     case 'key_unknown':
     case 'address_wanted':
     case 'address_refused':
@@ -215,5 +300,5 @@ async function failed({ document, worker }: ClaimedDocument, { code, detail }: F
     return { ...rest, state: 'error', code, detail };
   });
   if (isUnavailable(ended)) return LATER;
-  return ended === undefined ? LOST : { kind: 'error', code };
+  return ended === undefined ? LOST : { kind: 'error', document: ended };
 }

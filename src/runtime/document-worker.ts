@@ -1,15 +1,18 @@
 // The worker of one process: claims documents that are due, in turn by team, and works on a few of them at a time.
+import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { DueDocument } from '../ports/documents.ts';
+import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';
-import { releaseHolds } from './document-holds.ts';
-import { afterBug, workOn } from './document-work.ts';
+import { LEASE_MS as LEASE_OF_DOWNLOADS_MS, removeDocument } from './document-downloads.ts';
+import { afterBug, countOnly, isCounted, workOn } from './document-work.ts';
 import type { ClaimedDocument, DocumentWorkOptions, WorkEnd } from './document-work.ts';
 
 export interface DocumentWorkerOptions extends DocumentWorkOptions {
+  /** The store's clock, as far as it is known. */
+  readonly nowMs: () => number;
   readonly log: Log;
-  /** Called at the end of each claim. */
-  readonly onEnd?: (end: DocumentEnd['kind']) => void;
+  /** Called at the end of each claim; with the document if that has ended with it. */
+  readonly onEnd: (end: DocumentEnd['kind'], document: DocumentRecord | undefined) => void;
 }
 
 /** `expired`: it is gone. `kept`: it ended before, and waits for its expiry. */
@@ -20,13 +23,19 @@ const LOOK_MS = 1000;
 /** A claim is renewed three times in its lease: after a death another process goes on within it. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** At a time. */
+/** At a time; and for teams that have none at work, so that long documents of one do not keep all others waiting. */
 const WORKS_MAX = 2;
-const PAGE = 200;
+const WORKS_OF_IDLE_TEAMS_MAX = 4;
+/** More than a plan can let one team have: nobody's documents hide those of others. */
+const DUE_MAX = 10_000;
+const SERVED_MAX = 200;
+/** A document that has waited for so long is counted before its turn. */
+const COUNTED_AFTER_MS = UNCOUNTED_LEASE_MS / 2;
 const STORE_AWAY: DocumentEnd = { kind: 'again', afterMs: LOOK_MS };
 
 interface RunningWork extends DueDocument {
   isHeld: boolean;
+  readonly onlyCounts: boolean;
 }
 
 export class DocumentWorker {
@@ -36,13 +45,21 @@ export class DocumentWorker {
   readonly #works = new Set<Promise<void>>();
   /** Teams in the order in which they were served, the latest last. */
   readonly #served: string[] = [];
+  /** What was due at the last look, in turn, without those that were begun since. */
+  #queue: readonly DueDocument[] = [];
+  /** Waiting ones that were found to be counted. */
+  #counted = new Set<string>();
   #looking: Promise<void> | undefined = undefined;
   #isAsked = false;
   #closed = false;
 
   constructor(options: DocumentWorkerOptions) {
     this.#options = options;
-    this.#looks = setInterval(() => this.wake(), LOOK_MS).unref();
+    this.#looks = setInterval(() => {
+      // A long queue is read now and then, not after each document.
+      this.#queue = [];
+      this.wake();
+    }, LOOK_MS).unref();
   }
 
   /** Documents that this process works on. */
@@ -77,22 +94,59 @@ export class DocumentWorker {
   }
 
   async #look(): Promise<void> {
-    if (this.#running.size >= WORKS_MAX) return;
-    const due = await this.#options.documents.due(PAGE);
+    if (this.#queue.length > 0) return this.#serve();
+    const due = await this.#options.documents.due(DUE_MAX);
     if (isUnavailable(due)) return;
-    for (const document of this.#inTurn(due)) {
-      if (this.#closed || this.#running.size >= WORKS_MAX) return;
-      const worker = this.#options.newId();
-      const nowMs = await this.#options.documents.claim({ ...document, worker, leaseMs: LEASE_MS });
-      if (isUnavailable(nowMs)) return;
-      if (nowMs === undefined) continue;
-      this.#noteServed(document.teamId);
-      const work = this.#work(document, worker, nowMs).catch((error: unknown) => this.#failed(error));
-      this.#works.add(work);
-      void work.finally(() => {
-        this.#works.delete(work);
-        this.wake();
-      });
+    this.#queue = this.#inTurn(due);
+    await this.#serve();
+    await this.#countWaiting(due);
+  }
+
+  async #serve(): Promise<void> {
+    for (const document of this.#queue) {
+      if (this.#closed) return;
+      if (!this.#mayBegin(document)) continue;
+      this.#queue = this.#queue.filter((other) => other !== document);
+      if ((await this.#begin(document, false)) === 'unavailable') return;
+    }
+  }
+
+  #mayBegin({ teamId, documentId }: DueDocument): boolean {
+    if (this.#running.has(documentId)) return false;
+    const atWork = [...this.#running.values()].filter(({ onlyCounts }) => !onlyCounts);
+    return atWork.length < WORKS_MAX || (atWork.length < WORKS_OF_IDLE_TEAMS_MAX && !atWork.some((work) => work.teamId === teamId));
+  }
+
+  async #begin(document: DueDocument, onlyCounts: boolean): Promise<'begun' | 'not_due' | 'unavailable'> {
+    const worker = this.#options.newId();
+    const nowMs = await this.#options.documents.claim({ ...document, worker, leaseMs: LEASE_MS });
+    if (isUnavailable(nowMs)) return 'unavailable';
+    if (nowMs === undefined) return 'not_due';
+    if (!onlyCounts) this.#noteServed(document.teamId);
+    const work = this.#work({ ...document, isHeld: !this.#closed, onlyCounts }, worker, nowMs).catch((error: unknown) =>
+      this.#failed(error),
+    );
+    this.#works.add(work);
+    void work.finally(() => {
+      this.#works.delete(work);
+      this.wake();
+    });
+    return 'begun';
+  }
+
+  /** `due`: the longest waiting first, so that the first that has not waited for long ends the search. */
+  async #countWaiting(due: readonly DueDocument[]): Promise<void> {
+    this.#counted = new Set(due.flatMap(({ documentId }) => (this.#counted.has(documentId) ? [documentId] : [])));
+    for (const document of due) {
+      if (this.#closed || [...this.#running.values()].some(({ onlyCounts }) => onlyCounts)) return;
+      if (this.#running.has(document.documentId) || this.#counted.has(document.documentId)) continue;
+      const known = await this.#options.documents.find(document.teamId, document.documentId);
+      if (isUnavailable(known)) return;
+      if (known !== undefined && !isCounted(known)) {
+        if (this.#options.nowMs() - known.createdAtMs < COUNTED_AFTER_MS) return;
+        if ((await this.#begin(document, true)) === 'unavailable') return;
+      }
+      this.#counted.add(document.documentId);
     }
   }
 
@@ -102,29 +156,34 @@ export class DocumentWorker {
     const byTeam = [...Map.groupBy(free, ({ teamId }) => teamId)].toSorted(
       ([one], [other]) => this.#served.indexOf(one) - this.#served.indexOf(other),
     );
-    const longest = Math.max(0, ...byTeam.map(([, documents]) => documents.length));
-    return Array.from({ length: longest }, (_, round) => byTeam.flatMap(([, documents]) => documents[round] ?? [])).flat();
+    const inTurn: DueDocument[] = [];
+    let teams = byTeam.map(([, documents]) => documents);
+    for (let round = 0; teams.length > 0; round++) {
+      for (const documents of teams) inTurn.push(documents[round]!);
+      teams = teams.filter(({ length }) => length > round + 1);
+    }
+    return inTurn;
   }
 
   #noteServed(teamId: string): void {
     const at = this.#served.indexOf(teamId);
     if (at !== -1) this.#served.splice(at, 1);
     this.#served.push(teamId);
-    if (this.#served.length > PAGE) this.#served.shift();
+    if (this.#served.length > SERVED_MAX) this.#served.shift();
   }
 
-  async #work(due: DueDocument, worker: string, nowMs: number): Promise<void> {
-    const running: RunningWork = { ...due, isHeld: true };
-    this.#running.set(due.documentId, running);
+  async #work(running: RunningWork, worker: string, nowMs: number): Promise<void> {
+    const { documentId, teamId } = running;
+    this.#running.set(documentId, running);
     const renewal = setInterval(() => void this.#renew(running, worker).catch((error: unknown) => this.#failed(error)), RENEW_MS).unref();
     try {
       const end = await this.#end(running, worker, nowMs);
       const afterMs = dueAfter(end, this.#closed);
-      if (afterMs !== undefined) await this.#options.documents.yield({ ...due, worker }, afterMs);
-      this.#options.onEnd?.(end.kind);
+      if (afterMs !== undefined) await this.#options.documents.yield({ documentId, teamId, worker }, afterMs);
+      this.#options.onEnd(end.kind, 'document' in end ? end.document : undefined);
     } finally {
       clearInterval(renewal);
-      this.#running.delete(due.documentId);
+      this.#running.delete(documentId);
     }
   }
 
@@ -134,14 +193,15 @@ export class DocumentWorker {
     if (isUnavailable(document)) return STORE_AWAY;
     // Its creation was not finished, or its team is gone.
     if (document === undefined) return isUnavailable(await documents.remove(running)) ? STORE_AWAY : { kind: 'expired' };
-    if (document.untilMs <= nowMs) {
-      if (!(await releaseHolds(ledger, document, document.holds))) return STORE_AWAY;
-      return isUnavailable(await documents.remove(document)) ? STORE_AWAY : { kind: 'expired' };
+    if (document.isRemoved === true || document.untilMs <= nowMs) {
+      const removal = await removeDocument(document, { documents, ledger, nowMs: () => nowMs });
+      if (removal === 'later') return { kind: 'again', afterMs: LEASE_OF_DOWNLOADS_MS };
+      return isUnavailable(removal) ? STORE_AWAY : { kind: 'expired' };
     }
     if (document.state === 'done' || document.state === 'error') return { kind: 'kept' };
     const claimed: ClaimedDocument = { document, worker, nowMs, isHeld: () => running.isHeld };
     try {
-      return await workOn(claimed, this.#options);
+      return await (running.onlyCounts ? countOnly : workOn)(claimed, this.#options);
     } catch (error) {
       this.#failed(error);
       return afterBug(claimed, this.#options);

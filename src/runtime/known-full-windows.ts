@@ -33,7 +33,11 @@ export class KnownFullWindows implements FullWindows {
   }
 
   refusal(caller: RefusedCaller): RateLimited | undefined {
-    const known = this.#known.get(nameOf(caller));
+    return this.#holding(nameOf(caller)) ?? (caller.tag && this.#holding(nameWithTag(caller)));
+  }
+
+  #holding(name: string): RateLimited | undefined {
+    const known = this.#known.get(name);
     return known === undefined || this.#options.now() >= known.untilMs ? undefined : known.refused;
   }
 
@@ -45,7 +49,8 @@ export class KnownFullWindows implements FullWindows {
     const nowMs = now();
     // The store may have decided before the change for which everything was dropped.
     if (untilMs <= nowMs || askedAtMs <= this.#droppedAtMs) return;
-    const name = nameOf(caller);
+    // What is refused by a tag's limit is not refused with another tag.
+    const name = refused.of === 'tag' ? nameWithTag(caller) : nameOf(caller);
     const known = this.#known.get(name);
     if (known !== undefined && known.untilMs >= untilMs) return;
     this.#known.delete(name);
@@ -66,4 +71,9 @@ export class KnownFullWindows implements FullWindows {
 /** Apart by address and scope, because others may not be allowed, which is reported first. */
 function nameOf({ keyId, address, scope }: RefusedCaller): string {
   return address === undefined && scope === undefined ? keyId : `${keyId} ${address ?? '-'} ${scope ?? '-'}`;
+}
+
+/** No other name has a line break. */
+function nameWithTag(caller: RefusedCaller): string {
+  return `${nameOf(caller)}\n${caller.tag?.name ?? ''}`;
 }

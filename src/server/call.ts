@@ -6,7 +6,7 @@ import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { IncomingBody } from './incoming-body.ts';
 import type { BodyConnection } from './incoming-body.ts';
-import type { ListenerState } from './listener.ts';
+import type { HeldBodies, HeldFor, ListenerState } from './listener.ts';
 import { BodyCollector, DROP_FACTOR } from './request-message.ts';
 import type { MessageFraming } from './request-message.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
@@ -16,6 +16,8 @@ import type { ResponseMessage, StreamHead } from './response-message.ts';
 
 /** How long the rest of a body is read and dropped after an answer while the listener is draining. */
 const DRAIN_DROP_MS = 5_000;
+
+const CROWDED_OUT = refuse('service_unavailable', 'Too many bodies are arriving at a time; try again in a few seconds.');
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
@@ -146,6 +148,16 @@ export abstract class Call implements Sink, BodyConnection {
     return this.shared.gateway.requestMs;
   }
 
+  get heldBodies(): HeldBodies {
+    return this.shared.heldBodies;
+  }
+
+  /** Known is whose request has passed the steps that identify the caller. */
+  get bodyHeldFor(): HeldFor {
+    const x = this.#exchange;
+    return x !== undefined && x.reached > x.route.entryAt ? 'known' : 'strangers';
+  }
+
   incoming(): ByteSource | undefined {
     if (this.#incoming !== undefined || this.#arriving === undefined) return this.#incoming;
     // From here on the collector keeps nothing and only counts bytes against the limit.
@@ -155,6 +167,11 @@ export abstract class Call implements Sink, BodyConnection {
 
   bodySilent(): void {
     this.bodyBroken('body: it did not arrive in time; send it faster or send less.');
+  }
+
+  /** In a later turn, because the library is delivering a chunk. */
+  bodyCrowdedOut(): void {
+    setImmediate(() => this.#breakOff(CROWDED_OUT));
   }
 
   /** Refuses the request without handling it, because its framing is broken. */
@@ -205,10 +222,13 @@ export abstract class Call implements Sink, BodyConnection {
 
   /** The body cannot be read to its end. */
   protected bodyBroken(detail: string): void {
+    this.#breakOff(refuse('validation_error', detail));
+  }
+
+  #breakOff(refusal: Refusal): void {
     this.#dropBody();
     this.#closes = true;
-    if (this.#held === undefined && this.#exchange !== undefined)
-      this.shared.gateway.callOff(this.#exchange, refuse('validation_error', detail));
+    if (this.#held === undefined && this.#exchange !== undefined) this.shared.gateway.callOff(this.#exchange, refusal);
   }
 
   /**

@@ -1,5 +1,6 @@
 // A streamed request body: held back until a step takes it, then passed on at the step's pace, within its time limit.
 import type { ByteReceiver, ByteSource, StreamFault } from '../core/byte-stream.ts';
+import type { HeldBodies, HeldFor } from './listener.ts';
 import { BodyCollector } from './request-message.ts';
 
 /** What a streamed body needs from its connection. */
@@ -8,11 +9,16 @@ export interface BodyConnection {
   readonly bodyMs: number;
   /** The longest body that the route takes. */
   readonly bodyBytesMax: number;
+  readonly heldBodies: HeldBodies;
+  /** Whose room a held body takes. */
+  readonly bodyHeldFor: HeldFor;
   /** Stops reading the body; bytes already read may still arrive. */
   pauseBody(): void;
   resumeBody(): void;
   /** The caller has sent nothing for too long while we were reading, or takes too long in all. */
   bodySilent(): void;
+  /** There is no room to hold the body; nothing of it is kept. */
+  bodyCrowdedOut(): void;
 }
 
 /** Silence timeout for callers; shorter than uWebSockets.js's own limit, so that there is an answer. */
@@ -31,6 +37,9 @@ export class IncomingBody implements ByteSource {
   /** Whether the library has delivered all of it. */
   #complete = false;
   #held: BodyCollector | undefined = undefined;
+  /** What it holds, and of whose room. */
+  #heldBytes = 0;
+  #heldFor: HeldFor = 'strangers';
   #isTooLong = false;
   #silence: NodeJS.Timeout | undefined = undefined;
   #patience: NodeJS.Timeout | undefined = undefined;
@@ -75,7 +84,7 @@ export class IncomingBody implements ByteSource {
     this.#state = 'flowing';
     if (this.#isTooLong) return this.#fail('too_long');
     const held = this.#held?.take();
-    this.#held = undefined;
+    this.#letGo();
     // The receiver may pause again, or cancel.
     if (held !== undefined && typeof held !== 'string') receiver.piece(held);
     if (!this.flows) return;
@@ -99,7 +108,7 @@ export class IncomingBody implements ByteSource {
   /** The connection must not be touched any more. */
   drop(): void {
     this.#state = 'over';
-    this.#held = undefined;
+    this.#letGo();
     clearTimeout(this.#silence);
     clearTimeout(this.#deadline);
   }
@@ -118,19 +127,38 @@ export class IncomingBody implements ByteSource {
 
   /**
    * uWebSockets.js delivers more after a pause, as long as the caller's bytes fill its buffer of 512 KiB each time: from a fast
-   * caller the whole body. So all of it is held, up to what the route takes, which the configuration limits for that listener.
+   * caller the whole body. So all of it is held, up to what the route takes, as long as there is room for all held bodies together:
+   * the key may still have to be looked up.
    */
   #hold(chunk: Uint8Array, borrowed: boolean): void {
     const { bodyBytesMax } = this.#connection;
     if (this.#receivedBytes <= bodyBytesMax) {
+      if (!this.#takesRoom(chunk.byteLength)) {
+        this.drop();
+        return this.#connection.bodyCrowdedOut();
+      }
       this.#held ??= new BodyCollector(bodyBytesMax, 0);
       this.#held.add(chunk, borrowed);
       return;
     }
-    this.#held = undefined;
+    this.#letGo();
     this.#isTooLong = true;
     // Otherwise when a step takes it.
     if (this.#receiver !== undefined) this.#fail('too_long');
+  }
+
+  #takesRoom(bytes: number): boolean {
+    const { heldBodies, bodyHeldFor } = this.#connection;
+    if (this.#heldBytes === 0) this.#heldFor = bodyHeldFor;
+    if (!heldBodies.take(bytes, this.#heldBytes, this.#heldFor)) return false;
+    this.#heldBytes += bytes;
+    return true;
+  }
+
+  #letGo(): void {
+    this.#held = undefined;
+    this.#connection.heldBodies.give(this.#heldBytes, this.#heldFor);
+    this.#heldBytes = 0;
   }
 
   /** The body is complete; `false` if nobody is waiting for it. */

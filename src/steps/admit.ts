@@ -2,49 +2,34 @@
 // reservation.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
-import { LATER, NO_HEADERS } from '../core/outcome.ts';
+import { NO_HEADERS } from '../core/outcome.ts';
 import type { HeaderList, Outcome, Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { throwOn } from '../core/step.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
-import type { ClientAddressReader } from '../domain/client-address.ts';
 import type { Charge } from '../domain/charge.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import {
   clientAddressSlot,
   dictionaryIdSlot,
-  keyDigestSlot,
   keyOwnerSlot,
   neededScopeSlot,
   planSlot,
   requestStatsSlot,
   requestTagSlot,
-  tagSlot,
   traceSlot,
 } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
-import {
-  ADDRESS_REFUSED,
-  GLOSSARY_MISMATCH,
-  keyRevoked,
-  NO_SUCH_GLOSSARY,
-  rateLimitHeaders,
-  scopeMissing,
-  STORE_UNAVAILABLE,
-  tooManyRequests,
-  UNKNOWN_KEY,
-} from '../domain/refusals.ts';
-import { CLOSED } from '../domain/scopes.ts';
-import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
-import { readTag, TAG_FAULT, TAG_FIELD, TAG_HEADER } from '../domain/request-tag.ts';
+import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, rateLimitHeaders, STORE_UNAVAILABLE, tooManyRequests } from '../domain/refusals.ts';
+import { readWanted } from '../domain/wanted-facts.ts';
+import { TAG_HEADER } from '../domain/request-tag.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { quotaKind } from '../domain/limits.ts';
+import { sentTag } from '../domain/sent-tag.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { FullWindows } from '../ports/full-windows.ts';
-import type { KeyCache } from '../ports/key-directory.ts';
 import type {
   Admission,
+  Admitted,
   AskedAdmission,
   GlossaryReference,
   Ledger,
@@ -53,26 +38,17 @@ import type {
   Reservation,
   Settlements,
 } from '../ports/ledger.ts';
+import { CallerQuestion } from './parts/caller-question.ts';
+import type { CallerQuestionOptions } from './parts/caller-question.ts';
 
-export interface AdmitOptions {
-  readonly ledger: Pick<Ledger, 'admit' | 'chargesParts'>;
+export interface AdmitOptions extends CallerQuestionOptions {
+  readonly ledger: Pick<Ledger, 'admit'>;
   readonly settlements: Settlements;
-  /** The rate windows that are known to be full. */
-  readonly full: FullWindows;
-  readonly cache: KeyCache;
-  /** Reads a request's address, for keys that are restricted to certain ones. */
-  readonly client: ClientAddressReader;
   readonly leaseMs: number;
   /** How many different tags of a team are counted; further ones are counted together. */
   readonly tagsMax: number;
-  /** Whether answers report the rate limit. */
-  readonly rateLimitHeaders: boolean;
   /** What is offered may depend on the team's plan, which the store must then report. */
   readonly offers: CurrentOffers;
-  /** Called for an admission that should have reported the plan but did not, which a plugin's store may do. */
-  readonly onNoPlan: () => void;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
   /** Called with every admission's result. */
   readonly onAdmission: (admission: Admission, teamId: string) => void;
   /** Called for each admission that the store could not serve. */
@@ -89,14 +65,16 @@ export function admitStep(options: AdmitOptions): BodyStep {
     headers: [...client.fields, TAG_HEADER],
     run(x) {
       readWanted(x, x.need(keyOwnerSlot), client);
-      return ask(x, options);
+      return new PendingAdmission(x, options).ask();
     },
     foresee(x) {
       if (full.isEmpty) return undefined;
       const owner = x.get(keyOwnerSlot);
       if (owner === undefined) return undefined;
       readWanted(x, owner, client);
-      const refused = full.refusal({ keyId: owner.keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) });
+      const tag = tagOf(x, options.tagsMax);
+      const carried = { address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) };
+      const refused = full.refusal({ keyId: owner.keyId, ...carried, tag: tag !== undefined && 'name' in tag ? tag : undefined });
       if (refused === undefined) return undefined;
       options.onAdmission(refused, owner.teamId);
       return tooManyRequests(x, refused, options.rateLimitHeaders);
@@ -125,16 +103,7 @@ export function takeReservation(x: Exchange): Reservation | undefined {
   return reservation;
 }
 
-function ask(x: Exchange, options: AdmitOptions): StepResult {
-  options.ledger.admit(new PendingAdmission(x, options, options.now()));
-  return LATER;
-}
-
-/** A single object per admission: the request to the ledger, its callbacks, and the context for its result. */
-class PendingAdmission implements AskedAdmission {
-  readonly requestId: string;
-  readonly teamId: string;
-  readonly keyId: string;
+class PendingAdmission extends CallerQuestion<Admission, AdmitOptions> implements AskedAdmission {
   readonly characters: number | undefined;
   readonly reserve: boolean;
   readonly charged: number | undefined;
@@ -142,23 +111,14 @@ class PendingAdmission implements AskedAdmission {
   readonly glossary: GlossaryReference | undefined;
   readonly reportRate: boolean;
   readonly reportPlan: true | undefined;
-  readonly address: string | undefined;
-  readonly scope: string | undefined;
   readonly tag: RequestTag | undefined;
   /** A malformed tag, answered like a fault in the body. */
   readonly tagRefusal: Refusal | undefined;
   readonly charge: Charge | undefined;
-  readonly options: AdmitOptions;
-  readonly startedAtMs: number;
-  admission: Admission | undefined = undefined;
-  readonly #x: Exchange;
 
-  constructor(x: Exchange, options: AdmitOptions, startedAtMs: number) {
-    const owner = x.need(keyOwnerSlot);
+  constructor(x: Exchange, options: AdmitOptions) {
+    super(x, options);
     const charge = x.get(chargeSlot);
-    this.requestId = x.id;
-    this.teamId = owner.teamId;
-    this.keyId = owner.keyId;
     this.characters = charge?.characters;
     const tag = tagOf(x, options.tagsMax);
     const isSound = tag === undefined || 'name' in tag;
@@ -170,79 +130,86 @@ class PendingAdmission implements AskedAdmission {
     this.glossary = this.reserve ? charge?.glossary : undefined;
     this.reportRate = options.rateLimitHeaders;
     this.reportPlan = options.offers.current.byPlan ? true : undefined;
-    this.address = x.get(clientAddressSlot);
-    this.scope = x.get(neededScopeSlot);
     this.charge = charge;
-    this.options = options;
-    this.startedAtMs = startedAtMs;
-    this.#x = x;
   }
 
-  answered(admission: Admission): void {
-    this.admission = admission;
-    this.#x.resume(conclude, this);
+  protected put(): void {
+    this.options.ledger.admit(this);
   }
 
-  failed(error: unknown): void {
-    this.#x.resume(throwOn, error);
+  protected override heard(x: Exchange, admission: Admission, nowMs: number): void {
+    x.get(traceSlot)?.admission(this.startedAtMs, nowMs, admission.kind);
+    this.options.onAdmission(admission, this.teamId);
   }
-}
 
-function conclude(x: Exchange, asking: PendingAdmission): StepResult {
-  const { teamId, charge, options } = asking;
-  const admission = asking.admission!;
-  const nowMs = options.now();
-  x.need(requestStatsSlot).storeMs += nowMs - asking.startedAtMs;
-  x.get(traceSlot)?.admission(asking.startedAtMs, nowMs, admission.kind);
-  options.onAdmission(admission, teamId);
-  const wanted = wantedBy(admission.kind, asking);
-  if (wanted !== undefined && !x.cancelled) {
-    options.cache.noteWanted(x.need(keyDigestSlot), wanted);
-    readWanted(x, { [wanted]: true }, options.client);
-    return ask(x, options);
+  protected again(x: Exchange): PendingAdmission {
+    return new PendingAdmission(x, this.options);
   }
-  if (admission.kind === 'unavailable') {
-    options.onUnavailable(admission.cause);
-    options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));
-    return STORE_UNAVAILABLE;
-  }
-  if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
-  if (admission.kind === 'key_unknown') options.cache.forget(x.need(keyDigestSlot));
-  if (admission.kind === 'admitted') {
-    if (admission.reservation !== undefined) {
-      x.set(reservationSlot, admission.reservation);
-      if (asking.tag !== undefined) x.set(requestTagSlot, asking.tag);
-      const stats = x.need(requestStatsSlot);
-      stats.characters = admission.reservation.characters;
-      stats.canSpare = options.ledger.chargesParts === true;
+
+  protected decide(x: Exchange, admission: Admission): StepResult {
+    const { teamId, charge, options } = this;
+    if (admission.kind === 'unavailable') {
+      options.onUnavailable(admission.cause);
+      options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));
+      return STORE_UNAVAILABLE;
     }
-    if (admission.dictionaryId !== undefined) x.set(dictionaryIdSlot, admission.dictionaryId);
+    if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
+    if (admission.kind === 'admitted') this.#keep(x, admission);
+    const again = this.reportPlan === undefined ? undefined : judgedAgain(x, this, admission);
+    if (again !== undefined) return again;
+    return admission.kind === 'admitted' ? (charge?.refusal ?? this.tagRefusal) : this.#refusalOf(x, admission);
   }
-  const again = asking.reportPlan === undefined ? undefined : judgedAgain(x, asking, admission);
-  if (again !== undefined) return again;
-  if (admission.kind === 'rate_limited') options.full.note(asking, admission, asking.startedAtMs);
-  return admission.kind === 'admitted' ? (charge?.refusal ?? asking.tagRefusal) : refusalOf(x, admission, asking);
+
+  #refusalOf(x: Exchange, admission: Exclude<Admission, Admitted | StoreUnavailable>): Outcome {
+    switch (admission.kind) {
+      case 'repeated':
+        return STORE_UNAVAILABLE;
+      case 'text_too_long':
+        return textTooLong(admission.maxCharacters, this.charge?.characters ?? 0);
+      case 'glossary_missing':
+        return this.charge?.missingGlossary ?? NO_SUCH_GLOSSARY;
+      case 'glossary_mismatch':
+        return GLOSSARY_MISMATCH;
+      case 'quota_exceeded':
+        x.need(requestStatsSlot).limitOf = quotaKind(admission.of, admission.window).name;
+        return quotaExceeded(admission);
+      case 'credit_exhausted':
+        x.need(requestStatsSlot).limitOf = 'team';
+        return refuse('credit_exhausted', 'The prepaid balance does not cover this request; add credit.', {
+          balance_minor: admission.balanceMinor,
+          required_minor: admission.requiredMinor,
+          currency: admission.currency,
+        });
+      default:
+        return this.callerRefusal(x, admission);
+    }
+  }
+
+  #keep(x: Exchange, { reservation, dictionaryId }: Admitted): void {
+    if (reservation !== undefined) {
+      x.set(reservationSlot, reservation);
+      if (this.tag !== undefined) x.set(requestTagSlot, this.tag);
+      const stats = x.need(requestStatsSlot);
+      stats.characters = reservation.characters;
+      stats.canSpare = true;
+    }
+    if (dictionaryId !== undefined) x.set(dictionaryIdSlot, dictionaryId);
+  }
 }
 
 /** A refusal if it is none. */
 function tagOf(x: Exchange, distinctMax: number): RequestTag | Refusal | undefined {
-  const own = x.head.headers[TAG_HEADER];
-  // An empty field is none.
-  const sent = own === undefined || own.trim() === '' ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
-  if (sent === undefined) return undefined;
-  const name = readTag(sent.text);
-  if (name === null) return refuse('validation_error', `${sent.field}: ${TAG_FAULT}.`);
-  return name === undefined ? undefined : { name, distinctMax };
+  const name = sentTag(x);
+  return typeof name === 'string' ? { name, distinctMax } : name;
 }
 
 /** Stores the plan and judges the request again with it. */
-function judgedAgain(x: Exchange, { charge, options }: PendingAdmission, admission: Admission): Refusal | undefined {
+function judgedAgain(x: Exchange, { charge }: PendingAdmission, admission: Admission): Refusal | undefined {
   const again = x.get(judgeAgainSlot);
   // It may hold the body, which a slow engine must not keep alive.
   x.set(judgeAgainSlot, undefined);
   if (!isPlaced(admission)) return undefined;
   const { plan } = admission;
-  if (plan === undefined) options.onNoPlan();
   x.set(planSlot, plan ?? '');
   // The length is one of the rules for `text`, which come first.
   return admission.kind === 'text_too_long' || again?.refusal !== charge?.refusal ? undefined : again?.judge();
@@ -268,44 +235,7 @@ function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): He
   return rateLimitHeaders(admission.rate, 'windows' in admission ? admission.windows : undefined);
 }
 
-type Refused = Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>;
-
-function refusalOf(x: Exchange, admission: Refused, { charge, options }: PendingAdmission): Outcome {
-  switch (admission.kind) {
-    case 'key_unknown':
-      return UNKNOWN_KEY;
-    case 'key_revoked':
-      return keyRevoked(admission.reason);
-    case 'address_wanted':
-    case 'address_refused':
-      return ADDRESS_REFUSED;
-    case 'scope_wanted':
-    case 'scope_missing':
-      return scopeMissing(x.route.scope ?? CLOSED);
-    case 'repeated':
-      return STORE_UNAVAILABLE;
-    case 'rate_limited':
-      return tooManyRequests(x, admission, options.rateLimitHeaders);
-    case 'text_too_long':
-      return textTooLong(admission.maxCharacters, charge?.characters ?? 0);
-    case 'glossary_missing':
-      return charge?.missingGlossary ?? NO_SUCH_GLOSSARY;
-    case 'glossary_mismatch':
-      return GLOSSARY_MISMATCH;
-    case 'quota_exceeded':
-      x.need(requestStatsSlot).limitOf = quotaKind(admission.of, admission.window).name;
-      return quotaExceeded(admission);
-    case 'credit_exhausted':
-      x.need(requestStatsSlot).limitOf = 'team';
-      return refuse('credit_exhausted', 'The prepaid balance does not cover this request; add credit.', {
-        balance_minor: admission.balanceMinor,
-        required_minor: admission.requiredMinor,
-        currency: admission.currency,
-      });
-  }
-}
-
-const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', test_keys: "the team's test keys" } as const;
+const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', tag: 'requests with this tag', test_keys: "the team's test keys" } as const;
 
 function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of, window }: QuotaExceeded): Outcome {
   const whose = WHOSE_CHARACTERS[of ?? 'team'];

@@ -2,33 +2,24 @@
 // up and, before a long body is read, has key and rate checked.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
-import { LATER } from '../core/outcome.ts';
 import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { throwOn } from '../core/step.ts';
 import type { CallerStep, HeadStep } from '../core/step.ts';
 import { isToken } from '../domain/access-token.ts';
 import { digestOf } from '../domain/api-key.ts';
 import type { Credential, CredentialReader, KeyDigest } from '../domain/api-key.ts';
-import type { ClientAddressReader } from '../domain/client-address.ts';
-import {
-  ADDRESS_REFUSED,
-  KEY_MALFORMED,
-  KEY_MISSING,
-  keyRevoked,
-  scopeMissing,
-  STORE_UNAVAILABLE,
-  tooManyRequests,
-  UNKNOWN_KEY,
-} from '../domain/refusals.ts';
-import { CLOSED } from '../domain/scopes.ts';
+import { KEY_MALFORMED, KEY_MISSING, STORE_UNAVAILABLE, tooManyRequests, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { TAG_HEADER } from '../domain/request-tag.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
+import { sentTag } from '../domain/sent-tag.ts';
 import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { readWanted, wantedBy } from '../domain/wanted-facts.ts';
+import { readWanted } from '../domain/wanted-facts.ts';
 import type { AccessTokens, TokenSealer } from '../ports/access-tokens.ts';
-import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
-import type { AskedCheck, CheckedCaller, Ledger } from '../ports/ledger.ts';
+import type { CheckedCaller, Ledger } from '../ports/ledger.ts';
+import { CallerQuestion } from './parts/caller-question.ts';
+import type { CallerQuestionOptions } from './parts/caller-question.ts';
 
 /** Stores the key's digest, and its owner if cached, in slots for later steps. */
 export type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
@@ -102,17 +93,8 @@ function knownBy(x: Exchange, digest: KeyDigest, cache: KeyCache): Refusal | und
   return undefined;
 }
 
-export interface AuthenticateOptions {
-  readonly cache: KeyCache;
+export interface AuthenticateOptions extends CallerQuestionOptions {
   readonly ledger: Pick<Ledger, 'check'>;
-  /** The rate windows that are known to be full. */
-  readonly full: FullWindows;
-  /** Whether answers report the rate limit. */
-  readonly rateLimitHeaders: boolean;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-  /** Reads a request's address: for the limit on unknown keys, and for keys restricted to certain addresses. */
-  readonly client: ClientAddressReader;
   /** `undefined` puts no limit on unknown keys per address. */
   readonly bound?: UnknownKeyLimit | undefined;
   /** Called for every check that ends a request. */
@@ -122,7 +104,7 @@ export interface AuthenticateOptions {
 /** 503 rather than 401: the address may also send a valid key that this process has not seen yet. */
 const TOO_MANY_UNKNOWN = refuse('service_unavailable', 'Too many unknown keys came from this address within a minute; try again later.');
 
-/** The check was made, or the store offers none. */
+/** The check was made. */
 const checkedSlot = reserveSlot<true>('key and rate checked');
 
 export function authenticateStep(options: AuthenticateOptions): CallerStep {
@@ -142,7 +124,7 @@ function authentication(name: string, options: AuthenticateOptions): CallerStep 
   return {
     kind: 'caller',
     name,
-    headers: client.fields,
+    headers: [...client.fields, TAG_HEADER],
     run(x) {
       if (x.get(keyOwnerSlot) !== undefined) return x.longBody ? check(x, options) : undefined;
       // Either a later step takes the key from the body, or every step that needs an owner reports that there is none.
@@ -173,84 +155,42 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
 
 /** Has key and rate checked, so that a long body with a revoked key, or of a throttled team, is neither kept nor parsed. */
 function check(x: Exchange, options: AuthenticateOptions): StepResult {
-  if (options.ledger.check === undefined || x.get(checkedSlot) !== undefined) return undefined;
+  if (x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
   const owner = x.need(keyOwnerSlot);
   const { teamId, keyId } = owner;
   readWanted(x, owner, options.client);
-  const refused = options.full.refusal({ keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) });
-  if (refused === undefined) return ask(x, options);
+  const refused = options.full.refusal({ keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot), tag: tagOf(x) });
+  if (refused === undefined) return new PendingCheck(x, options).ask();
   options.onRefused(refused, teamId);
   return tooManyRequests(x, refused, options.rateLimitHeaders);
 }
 
-function ask(x: Exchange, options: AuthenticateOptions): StepResult {
-  options.ledger.check!(new PendingCheck(x, options, options.now()));
-  return LATER;
+/** As far as it is known before the body; what is none is told with the faults of the body. */
+function tagOf(x: Exchange): RequestTag | undefined {
+  const name = sentTag(x);
+  return typeof name === 'string' ? { name, distinctMax: 0 } : undefined;
 }
 
-class PendingCheck implements AskedCheck {
-  readonly requestId: string;
-  readonly teamId: string;
-  readonly keyId: string;
-  readonly address: string | undefined;
-  readonly scope: string | undefined;
-  readonly options: AuthenticateOptions;
-  readonly startedAtMs: number;
-  checked: CheckedCaller | undefined = undefined;
-  readonly #x: Exchange;
+class PendingCheck extends CallerQuestion<CheckedCaller, AuthenticateOptions> {
+  readonly tag: RequestTag | undefined;
 
-  constructor(x: Exchange, options: AuthenticateOptions, startedAtMs: number) {
-    const { teamId, keyId } = x.need(keyOwnerSlot);
-    this.requestId = x.id;
-    this.teamId = teamId;
-    this.keyId = keyId;
-    this.address = x.get(clientAddressSlot);
-    this.scope = x.get(neededScopeSlot);
-    this.options = options;
-    this.startedAtMs = startedAtMs;
-    this.#x = x;
+  constructor(x: Exchange, options: AuthenticateOptions) {
+    super(x, options);
+    this.tag = tagOf(x);
   }
 
-  answered(checked: CheckedCaller): void {
-    this.checked = checked;
-    this.#x.resume(conclude, this);
+  protected put(): void {
+    this.options.ledger.check(this);
   }
 
-  failed(error: unknown): void {
-    this.#x.resume(throwOn, error);
+  protected again(x: Exchange): PendingCheck {
+    return new PendingCheck(x, this.options);
   }
-}
 
-function conclude(x: Exchange, asking: PendingCheck): StepResult {
-  const { options } = asking;
-  const checked = asking.checked!;
-  x.need(requestStatsSlot).storeMs += options.now() - asking.startedAtMs;
-  if (checked.kind === 'admitted') return undefined;
-  const wanted = wantedBy(checked.kind, asking);
-  if (wanted !== undefined && !x.cancelled) {
-    options.cache.noteWanted(x.need(keyDigestSlot), wanted);
-    readWanted(x, { [wanted]: true }, options.client);
-    return ask(x, options);
-  }
-  options.onRefused(checked, asking.teamId);
-  switch (checked.kind) {
-    case 'unavailable':
-      return STORE_UNAVAILABLE;
-    case 'key_unknown':
-      options.cache.forget(x.need(keyDigestSlot));
-      return UNKNOWN_KEY;
-    case 'key_revoked':
-      return keyRevoked(checked.reason);
-    // The key is known, so this does not count as an unknown key of the address.
-    case 'address_wanted':
-    case 'address_refused':
-      return ADDRESS_REFUSED;
-    case 'scope_wanted':
-    case 'scope_missing':
-      return scopeMissing(x.route.scope ?? CLOSED);
-    case 'rate_limited':
-      options.full.note(asking, checked, asking.startedAtMs);
-      return tooManyRequests(x, checked, options.rateLimitHeaders);
+  protected decide(x: Exchange, checked: CheckedCaller): StepResult {
+    if (checked.kind === 'admitted') return undefined;
+    this.options.onRefused(checked, this.teamId);
+    return checked.kind === 'unavailable' ? STORE_UNAVAILABLE : this.callerRefusal(x, checked);
   }
 }

@@ -67,7 +67,7 @@ export function repairOf(
         heldCharacters: key.heldCharacters === undefined ? undefined : sumOf(open.filter(({ keyId }) => keyId === key.keyId)),
       })),
       days,
-      tags: tagsUntil(contents.tags, dayOf(nowMs)),
+      tags: tagsUntil(contents.tags, dayOf(nowMs), period.number),
       dayDone: Math.min(contents.dayDone, dayOf(nowMs) - 1),
       periods: contents.periods.filter(({ number }) => number < period.number),
       toldPercents: [...contents.toldPercents.filter(({ number }) => number < period.number), ...told],
@@ -206,6 +206,7 @@ function isUndone(facts: EventFacts, fromNumber: number, nowMs: number): boolean
     case 'key_updated':
     case 'key_revoked':
     case 'engine_limit':
+    case 'document_done':
       return false;
   }
 }

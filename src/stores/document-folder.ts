@@ -1,5 +1,5 @@
 // Files of documents in a directory that all gateways share: a folder for each document, written whole or not at all.
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { DocumentFolder, NewDocumentFile } from '../ports/documents.ts';
@@ -21,6 +21,11 @@ export class DirectoryOfDocuments implements DocumentFolder {
     const probe = join(path, `.probe-${process.pid}`);
     await (await open(probe, 'w', MODES.file)).close();
     await rm(probe, { force: true });
+    return new DirectoryOfDocuments(path);
+  }
+
+  /** One that may not exist yet, for reading. */
+  static at(path: string): DirectoryOfDocuments {
     return new DirectoryOfDocuments(path);
   }
 
@@ -49,6 +54,14 @@ export class DirectoryOfDocuments implements DocumentFolder {
 
   async remove(documentId: string, fileId: string): Promise<void> {
     await rm(join(this.#path, documentId, fileId), { force: true });
+  }
+
+  async list(): Promise<readonly string[]> {
+    const found = await readdir(this.#path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    return found.filter((one) => one.isDirectory()).map(({ name }) => name);
   }
 
   async removeAll(documentId: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
 
 export function fromPlugin(store: PluginStore): Store {
-  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
   return {
     keys,
     ledger: withCallbacks(store.ledger),
@@ -16,6 +16,7 @@ export function fromPlugin(store: PluginStore): Store {
     secrets,
     engineUse,
     tags,
+    tagSettings,
     history,
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
@@ -30,6 +31,7 @@ const OF_CALLERS = [
   'address_refused',
   'scope_wanted',
   'scope_missing',
+  'tag_disabled',
   'rate_limited',
   'admitted',
   'unavailable',
@@ -53,8 +55,7 @@ export function withCallbacks(ledger: PluginLedger): Ledger {
   return {
     admit: (asked) => answer(asked, 'admit', () => ledger.admit(asked)),
     resolve: (asked) => answer(asked, 'resolve', () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
-    ...(ledger.check === undefined ? {} : { check: (asked) => answer(asked, 'check', () => ledger.check!(asked)) }),
-    chargesParts: ledger.chargesParts === true,
+    check: (asked) => answer(asked, 'check', () => ledger.check(asked)),
     countsTags: ledger.countsTags === true,
   };
 }

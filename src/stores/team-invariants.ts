@@ -14,6 +14,7 @@ import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
 import { isAhead } from './clock-repair.ts';
 import { readTagCount, readTagDays } from './records/tag-counts.ts';
+import { readTagSettings, TagUses } from './records/tag-uses.ts';
 import { readRefusals } from './records/record-refusals.ts';
 
 /** The parts of a finding other than its team. */
@@ -40,6 +41,7 @@ export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportF
   judgeGlossaries(contents, found);
   judgeRefusals(contents, found);
   judgeTags(contents, found);
+  judgeTagSettings(contents, nowMs, found);
 }
 
 function judgeLimits(limits: TeamLimits, whose: string, found: Found): void {
@@ -252,6 +254,25 @@ function judgeTags({ tags, days }: TeamContents, found: Found): void {
     const ofTeam = days.filter((one) => one.day === day);
     const [tagged, charged] = [ofTags, ofTeam].map((rows) => sumOf(rows.map(({ characters }) => characters))) as [number, number];
     if (tagged > charged) found('tag', `on day ${day} its tags have ${tagged} characters, its keys ${charged}`);
+  }
+}
+
+/** Settings are what admissions can read, and so is what is used of them, in a period that has begun. */
+function judgeTagSettings({ tags, period }: TeamContents, nowMs: number, found: Found): void {
+  for (const text of Object.values(tags.tag_limits))
+    if (!isRead(() => readTagSettings(text))) found('tag', 'settings of a tag cannot be read');
+  for (const text of Object.values(tags.tag_uses)) {
+    if (!isRead(() => new TagUses(text, period.number, nowMs))) found('tag', 'what is used of the settings of a tag cannot be read');
+    else if (Number(text.split(' ')[1]) > period.number) found('tag', 'a tag has used something of a period that has not begun');
+  }
+}
+
+function isRead(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -33,6 +33,7 @@ import { resolutionContract, resolvedIdsContract } from './store/resolution-cont
 import { periodUseContract } from './store/period-use-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { tagContract } from './store/tag-contract.ts';
+import { tagLimitsContract } from './store/tag-limits-contract.ts';
 import { teamsContract } from './store/teams-contract.ts';
 import { testKeysContract } from './store/test-keys-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
@@ -59,14 +60,14 @@ interface Part {
 
 const PARTS: readonly Part[] = [
   { title: 'admission: order of checks', part: admissionContract },
-  { title: 'key and rate before a long body', part: checkContract, needs: ({ ledger }) => ledger.check !== undefined },
+  { title: 'key and rate before a long body', part: checkContract },
   { title: 'request rate', part: rateContract },
   { title: 'the reported rate and plan', part: reportContract },
   { title: 'a clock that steps back', part: clockContract },
   { title: 'quota', part: quotaContract },
   { title: 'credit', part: creditContract },
   { title: 'settlement of reservations', part: resolutionContract },
-  { title: 'partial charges', part: partContract, needs: ({ ledger }) => ledger.chargesParts === true },
+  { title: 'partial charges', part: partContract },
   { title: 'settled ids', part: resolvedIdsContract },
   { title: 'periods', part: periodContract },
   { title: 'periods by the calendar', part: calendarContract },
@@ -80,6 +81,7 @@ const PARTS: readonly Part[] = [
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract },
   { title: 'usage by tag', part: tagContract, needs: ({ ledger }) => ledger.countsTags === true },
+  { title: 'settings of tags', part: tagLimitsContract, needs: ({ ledger }) => ledger.countsTags === true },
   { title: 'usage by period', part: periodUseContract },
   { title: 'what invoices need of periods', part: invoiceContract },
   { title: 'audit', part: auditContract, needs: ({ audit }) => audit !== undefined },

@@ -61,7 +61,7 @@ export async function startWorker(config: Config, { port, first, number }: Worke
     const serving = await openServing(config, output, down, `worker-${number}`, onNewStore);
     const shared = first ? await freePortOf(config.listen.host, port) : port;
     const listening = await serving.listen({ docsUrl: config.service.docsUrl, port: shared, exclusive: false });
-    const planCheck = first ? openPlanCheck(serving.teams, output.log) : undefined;
+    const planCheck = first ? openPlanCheck(serving.store.teams, output.log) : undefined;
     planCheck?.check(config.plans);
     return {
       listening,
@@ -208,8 +208,8 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   // The workers log what they find.
   const clocks = new ClockWatch({ clock, store: store.clock, log: SILENT });
   const { nowMs } = clock;
-  const watch = openTeamWatch(config, { teams: store.teams, nowMs }, log);
-  const events = openEvents(config, { outbox: store.outbox, teams: store.teams, nowMs }, log);
+  const watch = openTeamWatch(config, { store, nowMs }, log);
+  const events = openEvents(config, { store, nowMs }, log);
   const snapshot = openSnapshots((registry) => {
     if (watch !== undefined) registerTeamGauges(registry, watch);
     if (events !== undefined) registerEventSeries(registry, events.counts);
@@ -217,15 +217,8 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
   return {
     admin: operators && {
       ...operators,
-      teams: store.teams,
-      glossaries: store.glossaries,
-      history: store.history,
-      tags: store.tags,
+      store,
       refusals: refusalDaysOf(store, config),
-      audit: store.audit,
-      idempotency: store.idempotency,
-      secrets: store.secrets,
-      records: store.records,
       nowMs,
       processes: () => workers.processes(),
       recentRequests: () => workers.recentRequests(),

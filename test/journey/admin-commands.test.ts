@@ -49,6 +49,7 @@ interface Before {
   readonly glossary: (key: string) => Promise<unknown>;
   /** Every limit. */
   readonly limit: (keyId: string) => Promise<unknown>;
+  readonly limitTags: (teamId: string) => Promise<unknown>;
 }
 
 /** Days around this one. */
@@ -341,6 +342,31 @@ const ROWS: readonly Row[] = [
     },
   },
   {
+    id: 'setTag',
+    what: 'every limit',
+    method: 'PUT',
+    path: (made) => `${team(made)}/tags/b2b%2FEU`,
+    body: { requests_per_second: 5, characters: 9, limits: [{ per: 'day', characters: 900 }] },
+    command: ({ id }) => ['tag', 'set', id, 'b2b/EU', '--requests-per-second', '5', '--characters', '9', '--limit', 'characters=900/day'],
+    drawn: ['used'],
+  },
+  {
+    id: 'setTag',
+    what: 'disabling',
+    method: 'PUT',
+    path: (made) => `${team(made)}/tags/acme`,
+    body: { disabled: true },
+    command: ({ id }) => ['tag', 'set', id, 'acme', '--disable'],
+  },
+  {
+    id: 'listTags',
+    what: 'limited and disabled ones',
+    method: 'GET',
+    path: (made) => `${team(made)}/tags`,
+    command: ({ id }) => ['tag', 'list', id],
+    before: ({ id }, { limitTags }) => limitTags(id),
+  },
+  {
     id: 'listGlossaries',
     what: 'of none',
     method: 'GET',
@@ -439,9 +465,9 @@ const ROWS: readonly Row[] = [
 ];
 
 /** What programs call and nobody types. */
-const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'live'];
-/** Answered by the status alone; their commands are in erasure.test.ts. */
-const WITHOUT_BODY: readonly AdminRouteId[] = ['deleteTeam', 'deleteGlossary'];
+const WITHOUT_COMMAND: readonly AdminRouteId[] = ['listPlans', 'live', 'showTag'];
+/** Answered by the status alone; their commands are in erasure.test.ts and tag-limits.test.ts. */
+const WITHOUT_BODY: readonly AdminRouteId[] = ['deleteTeam', 'deleteGlossary', 'deleteTag'];
 
 test('every operation of the admin API is in the table', () => {
   expect([...new Set([...ROWS.map(({ id }) => id), ...WITHOUT_COMMAND, ...WITHOUT_BODY])].toSorted()).toEqual(
@@ -493,6 +519,11 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       };
       const record = stored(await setting.gateway.store.teams.updateKey(keyId, { disabled: true, limits }));
       expect(record).toMatchObject({ status: 'disabled', limits });
+    },
+    async limitTags(teamId) {
+      const { tagSettings } = setting.gateway.store;
+      await tagSettings.set(teamId, 'acme', { disabled: false, requestsPerSecond: 5, characters: 9 }, 2);
+      expect(await tagSettings.set(teamId, 'b2b/eu', { disabled: true }, 2)).toMatchObject({ kind: 'set' });
     },
     revoke: (keyId) => setting.gateway.store.teams.revokeKey(keyId),
     async glossary(key) {

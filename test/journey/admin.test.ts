@@ -216,6 +216,13 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     expect(detail).not.toBe('');
   });
 
+  test('a value that is none of a list is refused with the list', async () => {
+    const body = { when: 'later' };
+    expect(expectProblem(await call('POST', '/plans/pro/apply', { body }), 'validation_error')).toBe(
+      'when: must be one of now, next-period, never.',
+    );
+  });
+
   test.each<[string, object, string]>([
     ['a time without a zone', { expires_at: '2099-01-01T00:00:00' }, 'expires_at: is not an RFC 3339 time'],
     ['a time in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at: is in the past: it is 20'],

@@ -103,7 +103,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       const paths = [...page.matchAll(/<a href="(\/console\/usage\/csv[^"]+)" download>/g)].map(([, path]) =>
         path!.replaceAll('&amp;', '&'),
       );
-      expect(paths).toHaveLength(3);
+      expect(paths.map((path) => new URLSearchParams(path).get('tags'))).toEqual([null, null, null, 'true']);
       const { from, to } = daysOfMonth(MONTH)!;
       for (const path of paths) {
         const answer = await (await operator()).get(path);
@@ -127,6 +127,22 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
         .replaceAll('&amp;', '&');
       const [, line, ...more] = (await read(path)).trimEnd().split('\r\n');
       expect([line!.split(',')[0], line!.split(',')[4], line!.split(',')[6], more]).toEqual([teamId, '8', keyId, []]);
+    });
+
+    test('of one team by tag is linked from its page, and from the month’s', async () => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      const headers = { 'Lingate-Tag': 'Acme' };
+      const body = { text: ['four'], target_lang: 'DE' };
+      expect((await ask(setting, { method: 'POST', path: '/v1/translate', key: team.key, headers, body })).status).toBe(200);
+      await translated(team, 'none!');
+      for (const page of [`/console/teams/${team.teamId}`, '/console/usage']) {
+        const [, path] = /<a href="(\/console\/usage\/csv[^"]+tags=true[^"]*)" download>/.exec(await read(page))!;
+        const lines = (await read(path!.replaceAll('&amp;', '&'))).trimEnd().split('\r\n');
+        expect(lines.filter((line) => line.startsWith(team.teamId)).map((line) => line.split(',').slice(4))).toEqual([
+          ['4', '1', 'acme', ''],
+          ['5', '1', '', ''],
+        ]);
+      }
     });
 
     test('requires a session; HEAD returns its headers, and invalid parameters are named', async () => {

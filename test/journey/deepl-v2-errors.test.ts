@@ -165,7 +165,7 @@ onEveryGateway(
     });
 
     test('an unknown path is 404 with a good key, and an authorization failure with a bad one', async () => {
-      await expect(client(team.key).rephraseText('a', 'de')).rejects.toThrow(/Not found.*has no documents, rephrasing/);
+      await expect(client(team.key).rephraseText('a', 'de')).rejects.toThrow(/Not found.*has no rephrasing/);
       await expect(client('invalid').rephraseText('a', 'de')).rejects.toThrow(deepl.AuthorizationError);
       for (const path of ['/v2/document', '/v3/style_rules']) {
         const sent = { method: 'POST', path, body: 'x'.repeat(1000), headers: { 'content-type': 'multipart/form-data; boundary=x' } };

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
@@ -14,6 +14,7 @@ import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
+import { openSite } from '../support/site.ts';
 
 const { redisServer } = redisOfFile();
 const folder = mkdtempSync(join(tmpdir(), 'lingate-caps-'));
@@ -25,6 +26,15 @@ const STORES = [
   ['Redis', async () => (await redisServer()).url],
   ['SQLite', async () => `sqlite:${join(folder, 'lingate.db')}`],
 ] as const;
+
+const translateAt = (port: number, { key }: TestTeam): Promise<HttpResponse> =>
+  request({
+    port,
+    method: 'POST',
+    path: '/v1/translate',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ text: [TEXT], source_lang: 'EN', target_lang: 'DE' }),
+  });
 
 describe.each(STORES)('two gateways on one store, %s', (_name, urlOf) => {
   let url = '';
@@ -58,14 +68,7 @@ describe.each(STORES)('two gateways on one store, %s', (_name, urlOf) => {
     gateways.push(gateway);
     return gateway;
   };
-  const translate = (gateway: TestGateway, team: TestTeam): Promise<HttpResponse> =>
-    request({
-      port: gateway.port,
-      method: 'POST',
-      path: '/v1/translate',
-      headers: { authorization: `Bearer ${team.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ text: [TEXT], source_lang: 'EN', target_lang: 'DE' }),
-    });
+  const translate = (gateway: TestGateway, team: TestTeam): Promise<HttpResponse> => translateAt(gateway.port, team);
   const metric = async (gateway: TestGateway): Promise<string> =>
     (await request({ port: gateway.opsPort, path: '/metrics' })).body
       .split('\n')
@@ -112,4 +115,23 @@ describe.each(STORES)('two gateways on one store, %s', (_name, urlOf) => {
       });
     expect(engines.small.requests).toHaveLength(MOST / TEXT.length);
   });
+});
+
+test('a gateway with several workers tells the receiver, too', async () => {
+  const receiver = await startScriptedReceiver();
+  const site = await openSite();
+  await site.configure({
+    engines: { small: { urls: [site.engine.url], characters: { per: 'month', most: TEXT.length } } },
+    events: { url: receiver.url, secret: EVENTS_SECRET },
+  });
+  const gateway = await site.serve('--workers', '2');
+  onTestFinished(async () => {
+    await gateway.end('SIGTERM');
+    await site.close();
+    await receiver.close();
+  });
+  expect((await translateAt(gateway.port, site.team)).status).toBe(200);
+  await expect
+    .poll(() => receiver.received.filter(({ type }) => type === 'lingate.engine.limit'))
+    .toMatchObject([{ subject: 'small', data: { most: TEXT.length, character_count: TEXT.length } }]);
 });

@@ -70,6 +70,8 @@ onEveryGateway({ config: { forward, plugins: FACADES } }, (setting) => {
     ['GET', '/v2/glossaries', 'glossaries:read', undefined],
     ['GET', '/v2/glossary-language-pairs', 'glossaries:read', undefined],
     ['DELETE', `/v2/glossaries/${ID}`, 'glossaries:write', undefined],
+    ['POST', '/v2/document/a', 'translate:document', { document_key: 'a' }],
+    ['POST', '/v2/document/a/result', 'translate:document', { document_key: 'a' }],
     ['GET', '/v3/languages/resources', 'languages:read', undefined],
     ['GET', '/language/translate/v2/languages', 'languages:read', undefined],
     ['POST', '/language/translate/v2/detect', 'translate:text', { q: 'a' }],
@@ -91,7 +93,7 @@ onEveryGateway({ config: { forward, plugins: FACADES } }, (setting) => {
     const response = await ask(setting, { path: '/v1/documents/a', key: all.key });
     expectProblem(response, 'forbidden', { missing_scopes: [] });
     expect(upstream.seen.length).toBe(before);
-    expect((await ask(setting, { path: '/v2/document', method: 'POST', key: all.key })).status).toBe(403);
+    expect((await ask(setting, { path: '/v2/write/rephrase', method: 'POST', key: all.key })).status).toBe(403);
     const free = await keyWith(null);
     expect((await ask(setting, { path: '/v1/documents/a', key: free.key })).status).toBe(200);
   });

@@ -1,5 +1,5 @@
 // `npm run task -- test:office [--files N]`: LibreOffice opens generated documents whose texts were replaced, and documents that it
-// has saved itself; in what it then shows, every text is the translation.
+// has saved itself; in what it then shows, every text is the translation. It also opens exported tables.
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { createDocumentFormats } from '../../src/documents/create-document-forma
 import { openTextSample, sheetSample, slidesSample, wordSample } from '../support/documents/office-samples.ts';
 import { upperCase } from '../support/documents/random-texts.ts';
 import { runProgram } from '../support/start-program.ts';
+import { exportedTables } from './exported-tables.ts';
 
 /** What LibreOffice makes of each to show what it has understood. */
 const KINDS = [
@@ -28,6 +29,9 @@ const folder = await mkdtemp(join(tmpdir(), 'lingate-office-'));
 const formats = createDocumentFormats({ timeMs: 100_000 });
 const faults: string[] = [];
 try {
+  const wrong = await exportedTables(folder, converted);
+  faults.push(...wrong);
+  process.stdout.write(`exported tables: ${wrong.length} faults\n`);
   for (const kind of KINDS) {
     for (const by of ['us', 'LibreOffice'] as const) process.stdout.write(`${kind.ending} made by ${by}: ${await judged(kind, by)}\n`);
   }

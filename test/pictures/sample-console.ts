@@ -8,6 +8,7 @@ import { adminApps } from '../../src/app/admin-side.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startOpsListener } from '../../src/ops/ops-listener.ts';
 import { sampleRequests, sampleStates } from './sample-states.ts';
+import { sampleDocuments } from './sample-documents.ts';
 import { SAMPLE_PLANS, sampleChanges, sampleTeams } from './sample-teams.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { SILENT } from '../support/silent-log.ts';
@@ -36,19 +37,13 @@ export async function openSampleConsole(): Promise<SampleConsole> {
   const teamId = await sampleTeams(store, config.plans, clock);
   const glossaryId = await sampleChanges(store, teamId);
   const ids = answered(await store.teams.pageTeams({ after: undefined, limit: 15, search: undefined })).map((team) => team.teamId);
+  await sampleDocuments(store, ids, clock);
   const keys = answered(await store.teams.listKeys(teamId))!;
   const apps = adminApps({
     operators: new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]),
     oidc: undefined,
-    teams: store.teams,
-    glossaries: store.glossaries,
-    history: store.history,
-    tags: store.tags,
+    store,
     refusals: new RecordRefusals(store.records, config.history.days),
-    audit: store.audit,
-    idempotency: store.idempotency,
-    secrets: store.secrets,
-    records: store.records,
     processes: () => Promise.resolve(sampleStates(Date.now(), ids)),
     recentRequests: () => Promise.resolve(sampleRequests(Date.now(), ids)),
     onChange: () => undefined,

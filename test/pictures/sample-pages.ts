@@ -2,6 +2,7 @@
 import { dayOf } from '../../src/domain/period.ts';
 import { lastMonths } from '../../src/console/team-history.ts';
 import type { SampleConsole } from './sample-console.ts';
+import { SAMPLE_TAG } from './sample-teams.ts';
 
 /** Paths below `/console`. */
 export function samplePages({ teamId, keyId, glossaryId }: SampleConsole): Readonly<Record<string, string>> {
@@ -13,6 +14,8 @@ export function samplePages({ teamId, keyId, glossaryId }: SampleConsole): Reado
     'teams-filtered': '/teams?standing=near_limit&plan=free',
     'new-team': '/teams/new',
     requests: '/requests',
+    documents: '/documents',
+    'documents-of-team': `/documents?team=${teamId}`,
     usage: '/usage',
     invoices: `/invoices?month=${lastMonth}`,
     'invoices-open': '/invoices?open=true',
@@ -22,6 +25,9 @@ export function samplePages({ teamId, keyId, glossaryId }: SampleConsole): Reado
     'key-rotation': `${team}/keys/${keyId}/rotate`,
     'key-revocation': `${team}/keys/${keyId}/revoke`,
     'team-deletion': `${team}/delete`,
+    tags: `${team}/tags`,
+    tag: `${team}/tag?tag=${SAMPLE_TAG}`,
+    'tag-disabled': `${team}/tag?tag=b2b%2Feu`,
     glossaries: `${team}/glossaries`,
     'glossary-deletion': `${team}/glossaries/${glossaryId}/delete`,
     plans: '/plans',

@@ -7,6 +7,7 @@ import type { AuditAction } from '../../src/domain/audit-entry.ts';
 import { DAY_MS, parseDuration, periodAt } from '../../src/domain/period.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { DEFAULT_PLANS } from '../../src/config/schema.ts';
+import type { TagSettings } from '../../src/domain/tag-settings.ts';
 import type { Plan } from '../../src/domain/plan.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { promisedLedger } from '../support/promised-store.ts';
@@ -33,6 +34,22 @@ export const SAMPLE_PLANS = {
 
 /** Of the first key. */
 const KEY_LIMITS = { requestsPerSecond: 5, windows: 'requests=60/minute characters=1000000/day', scopes: ['translate:text', 'usage:read'] };
+
+/** Tags of the first team's requests, and how they are limited. */
+export const SAMPLE_TAG = 'northwind';
+const TAGS = [
+  SAMPLE_TAG,
+  undefined,
+  'b2b/eu',
+  SAMPLE_TAG,
+  'a-customer-whose-name-has-no-spaces-and-does-not-end-before-the-column-does',
+  'website',
+];
+const TAGS_MAX = 1000;
+const TAG_LIMITS: Readonly<Record<string, TagSettings>> = {
+  [SAMPLE_TAG]: { disabled: false, requestsPerSecond: 5, characters: 20_000_000, windows: 'requests=60/minute characters=1000000/day' },
+  'b2b/eu': { disabled: true, characters: 500_000 },
+};
 
 /** Of some teams: the operator's own words for them. */
 const REFERENCES: Readonly<Record<string, string>> = {
@@ -76,6 +93,7 @@ export interface SampleClock {
 }
 
 interface Use {
+  readonly tag?: string | undefined;
   readonly atMs: number;
   readonly teamId: string;
   readonly keyId: string;
@@ -117,9 +135,10 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
     const limits = limitsOf(plans.get('free')!);
     ends.push(() => store.teams.createTeam({ teamId: ulid(), name: `Trial ${index}`, plan: 'free', limits, balanceMicro: 0 }, BY_SHOP));
   }
+  let used = 0;
   for (const { atMs, teamId, keyId, characters } of uses.toSorted((a, b) => a.atMs - b.atMs)) {
     clock.atMs = Math.max(clock.atMs, atMs);
-    await use(store, teamId, keyId, characters);
+    await use(store, { teamId, keyId, characters, tag: teamId === first ? TAGS[used++ % TAGS.length] : undefined });
   }
   clock.atMs = nowMs;
   for (const end of ends) await end();
@@ -129,7 +148,7 @@ export async function sampleTeams(store: Store, plans: ReadonlyMap<string, Plan>
 const BY_SHOP = { actor: 'admin:shop@10.0.0.9', action: 'createTeam' } as const;
 
 /** Changes of a team, of whose makers the audit tells, and glossaries; the id of one of them. */
-export async function sampleChanges({ teams, glossaries }: Store, teamId: string): Promise<string> {
+export async function sampleChanges({ teams, glossaries, tagSettings }: Store, teamId: string): Promise<string> {
   const by = (actor: string, action: AuditAction, reason?: string) => ({ actor, action, ...(reason === undefined ? {} : { reason }) });
   await teams.updateTeam(teamId, { name: 'Acme Help Desk' }, by('console:ops@10.0.0.7', 'updateTeam'));
   await teams.updateTeam(teamId, { name: 'Acme Support' }, by('cli:root@translate-1', 'updateTeam', 'They are called so after all'));
@@ -137,6 +156,9 @@ export async function sampleChanges({ teams, glossaries }: Store, teamId: string
   const key = { keyId: ulid(), teamId, digest: digestOf(display), display, label: 'trial', mode: 'live' } as const;
   await teams.createKey(key, by('admin:billing@2001:db8:85a3::8a2e:370:7334', 'createKey'));
   await teams.revokeKey(key.keyId, by('console:ops@10.0.0.7', 'revokeKey'));
+  for (const [tag, settings] of Object.entries(TAG_LIMITS)) {
+    await tagSettings.set(teamId, tag, settings, TAGS_MAX, by('console:ops@10.0.0.7', 'setTag'));
+  }
   const ids = [ulid(), ulid()];
   for (const [index, name] of ['Product names', 'Support'].entries()) {
     const [glossaryId, entries] = [ids[index]!, { cloud: 'Cloud', ticket: 'Ticket' }];
@@ -176,9 +198,10 @@ async function makeKey(store: Store, teamId: string, label: string, mode: 'live'
   return keyId;
 }
 
-async function use(store: Store, teamId: string, keyId: string, characters: number): Promise<void> {
+async function use(store: Store, { teamId, keyId, characters, tag: name }: Omit<Use, 'atMs'>): Promise<void> {
   const requestId = ulid();
   const ledger = promisedLedger(store.ledger);
-  await ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: 60_000, glossary: undefined });
+  const tag = name === undefined ? undefined : { name, distinctMax: TAGS_MAX };
+  await ledger.admit({ requestId, teamId, keyId, characters, reserve: true, leaseMs: 60_000, glossary: undefined, tag });
   await ledger.resolve(teamId, requestId, 'commit');
 }

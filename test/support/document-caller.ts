@@ -1,5 +1,5 @@
 // A caller of documents: uploads a file, waits for its state, downloads and deletes it.
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
 
@@ -42,15 +42,11 @@ export class DocumentCaller {
   /** What GET shows once it has this status. */
   async reached(id: string, status: string): Promise<Record<string, unknown>> {
     let shown: Record<string, unknown> = {};
-    await expect
-      .poll(
-        async () => {
-          shown = JSON.parse((await this.state(id)).body) as Record<string, unknown>;
-          return shown['status'];
-        },
-        { timeout: 60_000 },
-      )
-      .toBe(status);
+    const look = async (): Promise<void> => {
+      shown = JSON.parse((await this.state(id)).body) as Record<string, unknown>;
+      expect(shown['status']).toBe(status);
+    };
+    await vi.waitFor(look, { timeout: 60_000 });
     return shown;
   }
 

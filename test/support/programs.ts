@@ -24,9 +24,11 @@ const EVERY = [
   'scorecard',
   'soak',
   'isolation',
+  'documents',
   'bench',
   'bench:curves',
   'bench:ledger',
+  'bench:invoices',
   'bench:teams',
   'bench:history',
 ] as const;
@@ -66,7 +68,7 @@ export const PROGRAMS = {
     for: [...PAGES, 'test:power'],
     why: 'creates certificates for tests of TLS',
   },
-  sqlite3: { package: 'sqlite3', file: '/usr/bin/sqlite3', for: TEST, why: 'imports an export of invoices' },
+  sqlite3: { package: 'sqlite3', file: '/usr/bin/sqlite3', for: TEST, why: 'imports exports of usage and invoices' },
   pg_virtualenv: {
     package: 'postgresql',
     file: '/usr/bin/pg_virtualenv',

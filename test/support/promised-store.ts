@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
 import type { Store } from '../../src/ports/store.ts';
 
 export function promisedStore(store: Store): PluginStore {
-  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
   return {
     keys,
     ledger: promisedLedger(store.ledger),
@@ -16,6 +16,7 @@ export function promisedStore(store: Store): PluginStore {
     secrets,
     engineUse,
     tags,
+    tagSettings,
     history,
     ...(audit === undefined ? {} : { audit }),
     ping: () => store.ping(),
@@ -29,9 +30,8 @@ export function promisedLedger(ledger: Ledger): PluginLedger {
     admit: (request) => promised((asked) => ledger.admit({ ...request, ...asked })),
     resolve: (teamId, requestId, verdict, characters) =>
       promised((asked) => ledger.resolve({ teamId, requestId, verdict, characters, ...asked })),
-    ...(ledger.chargesParts === undefined ? {} : { chargesParts: ledger.chargesParts }),
     ...(ledger.countsTags === undefined ? {} : { countsTags: ledger.countsTags }),
-    ...(ledger.check === undefined ? {} : { check: (check) => promised((asked) => ledger.check!({ ...check, ...asked })) }),
+    check: (check) => promised((asked) => ledger.check({ ...check, ...asked })),
   };
 }
 

@@ -3,7 +3,6 @@ import { Redis } from 'ioredis';
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { memoryFolder } from '../evidence/faults/journal/memory-folder.ts';
-import { freePort } from './free-port.ts';
 import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 
@@ -62,14 +61,14 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
 async function startNode({ nodeTimeoutMs = 1000, args = [] }: RedisClusterOptions): Promise<ClusterNode> {
   // Every node syncs a change of the cluster to disk before it goes on, and a busy disk would look like an outage.
   const directory = await memoryFolder('lingate-cluster-');
-  const port = await freePort();
   const settings = [
-    `--port ${port} --dir ${directory} --cluster-enabled yes --cluster-announce-ip 127.0.0.1`,
+    `--dir ${directory} --cluster-enabled yes --cluster-announce-ip 127.0.0.1`,
     `--cluster-node-timeout ${nodeTimeoutMs} --cluster-require-full-coverage no`,
     // By default a replica gets its data only seconds after it has joined, and one without data is never promoted.
     '--repl-diskless-sync-delay 0',
   ];
   const server = await startRedis([...settings.flatMap((words) => words.split(' ')), ...args]);
+  const { port } = server;
   // A dead or frozen node is not waited for.
   const impatient = { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 300, retryStrategy: () => 50 };
   const client = new Redis(port, '127.0.0.1', { protocol: 2, lazyConnect: true, ...impatient });

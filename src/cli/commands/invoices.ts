@@ -6,6 +6,7 @@ import type { InvoiceQuestion } from '../../admin/invoice-question.ts';
 import { InvoiceReading } from '../../admin/invoice-reading.ts';
 import type { InvoiceRow } from '../../admin/invoice-rows.ts';
 import { InvoiceTotals } from '../../admin/invoice-totals.ts';
+import type { InvoiceTotal } from '../../admin/invoice-totals.ts';
 import { amountText } from '../../domain/currency.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../command.ts';
@@ -15,7 +16,7 @@ import { valueOf, withStore } from '../with-store.ts';
 export const invoices: Command = {
   usage: '--month M | --from D --to D [--team TEAM] [--open] [--csv]',
   about:
-    'A period belongs to the month that its last moment is in. Amounts in CSV and JSON are whole minor units of the currency, ' +
+    'A period belongs to the month that its last moment is in; a closed one without use that moved no credit has no line. Amounts in CSV and JSON are whole minor units of the currency, ' +
     'rounded down once; what a kind of plan does not have is empty, in JSON null. CSV cells that a spreadsheet would run as ' +
     'formulas get an apostrophe in front.',
   flags: {
@@ -92,7 +93,7 @@ const HEAD = [
   'BALANCE'.padStart(18),
   'TEAM'.padEnd(26),
   'PLAN'.padEnd(12),
-  'NAME',
+  'NAME (REFERENCE)',
 ].join('  ');
 
 /** Columns of known width come first, because the widths of later rows are not known yet; then what each currency comes to. */
@@ -107,9 +108,13 @@ function textForm(): InvoiceWriter {
     end: () => {
       const sums = totals.all();
       if (sums.length === 0) return 'No period was closed.\n';
-      return sums.map(({ currency, lines, totalMinor }) => `${lines} lines, ${amountText(totalMinor, currency)} ${currency}\n`).join('');
+      return sums.map(sumText).join('');
     },
   };
+}
+
+function sumText({ currency, lines, totalMinor }: InvoiceTotal): string {
+  return `${lines === 1 ? 'one line' : `${lines} lines`}, ${amountText(totalMinor, currency)} ${currency}\n`;
 }
 
 function lineOf(row: InvoiceRow): string {
@@ -125,6 +130,6 @@ function lineOf(row: InvoiceRow): string {
     amount(row.balance_minor),
     row.team_id,
     row.plan.padEnd(12),
-    row.name ?? '(deleted)',
+    (row.name ?? '(deleted)') + (row.reference === null ? '' : ` (${row.reference})`),
   ].join('  ');
 }

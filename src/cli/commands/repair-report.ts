@@ -14,20 +14,33 @@ const WORD = 'repair';
 /** Any more teams are only counted. */
 const SHOWN_MAX = 1000;
 
+export interface Repaired {
+  readonly teams: readonly RepairedTeam[];
+  /** A line for each thing that was mended. */
+  readonly documents: readonly string[];
+}
+
 /** What was done, for the report of the command. Throws a `UsageError` before anything is read if nobody can be asked. */
-export async function repairedTeams(context: CommandContext): Promise<readonly RepairedTeam[]> {
+export async function repairedStore(context: CommandContext): Promise<Repaired> {
   requireConfirmable(context, '--repair');
-  const { repairStoreAt } = await import('../../app/store-upkeep.ts');
+  const { repairDocuments, repairStoreAt } = await import('../../app/store-upkeep.ts');
   const asked = async (plan: RepairPlan): Promise<boolean> => {
     await confirm(context, { does: `${planText(plan)}\n`, word: WORD, wordIs: WORD });
     return true;
   };
-  let repaired: readonly RepairedTeam[] = [];
-  await withStore(context, async ({ teams, audit }, { store: url, plans, history }, nowMs) => {
+  let repaired: Repaired = { teams: [], documents: [] };
+  await withStore(context, async (store, config, nowMs) => {
+    const { teams, audit } = store;
+    const { store: url, plans, history } = config;
     const admin = new AdminOperations({ teams, plans: () => plans, newId: ulidSource(nowMs), audit, actor: commandActor() });
     const onTeam = async ({ teamId, from, to }: RepairedTeam, atMs: number): Promise<void> =>
       valueOf(await admin.audit.repaired(teamId, audited(from), audited(to), atMs));
-    repaired = await repairStoreAt({ url, historyDays: history.days, confirm: asked, onTeam });
+    const done = await repairStoreAt({ url, historyDays: history.days, confirm: asked, onTeam });
+    const documents = await repairDocuments(config, store, nowMs, async (lines) => {
+      await confirm(context, { does: `What would be mended:\n${lines.join('\n')}\n`, word: WORD, wordIs: WORD });
+      return true;
+    });
+    repaired = { teams: done, documents };
   });
   return repaired;
 }

@@ -8,7 +8,7 @@ import { CommandFailure, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { ACCEPT_CLOCK, whereNoStore, withStore } from '../with-store.ts';
 import { acceptClock } from './accept-clock.ts';
-import { repairedTeams, repairLine, repairReport } from './repair-report.ts';
+import { repairedStore, repairLine, repairReport } from './repair-report.ts';
 
 export const storeBackup: Command = {
   usage: 'FILE',
@@ -37,9 +37,10 @@ export const storeCheck: Command = {
   about:
     'It only reads, and can run while gateways use the store: a fault is checked twice before it is reported. The exit status is 1 if ' +
     'there is a fault; each fault is one line with its team and key. With --repair it first undoes what a clock that was ahead has ' +
-    'begun: periods that are still to come, and periods that were closed too early. It says what it would do, and asks.',
+    'begun: periods that are still to come, and periods that were closed too early; and mends what is wrong with documents. It says ' +
+    'what it would do, and asks.',
   flags: {
-    repair: { kind: 'switch', summary: 'undo what a wrong clock has begun, before the check' },
+    repair: { kind: 'switch', summary: 'undo what a wrong clock has begun and mend documents, before the check' },
     yes: { kind: 'switch', summary: 'with --repair: do not ask' },
     [ACCEPT_CLOCK]: {
       kind: 'switch',
@@ -59,7 +60,7 @@ export const storeCheck: Command = {
       throw new UsageError('--repair and --accept-clock are two commands; give one of them');
     if (context.on(ACCEPT_CLOCK)) return acceptClock(context);
     const config = await context.config();
-    const repaired = context.on('repair') ? await repairedTeams(context) : undefined;
+    const repaired = context.on('repair') ? await repairedStore(context) : undefined;
     const { checkStoreAt } = await import('../../app/store-upkeep.ts');
     const shown = withoutCredentials(config.store);
     const findings: StoreFinding[] = [];
@@ -70,15 +71,18 @@ export const storeCheck: Command = {
     const onTeam = (teams: number): void => {
       if (context.io.watched && teams % TELL_EVERY_TEAMS === 0) context.io.err(`\r${teams} teams`);
     };
-    const counts = await checkStoreAt(config.store, report, onTeam).catch(whereNoStore(config));
+    const counts = await checkStoreAt(config, report, onTeam).catch(whereNoStore(config));
     if (context.io.watched && counts.teams >= TELL_EVERY_TEAMS) context.io.err('\r');
-    const { teams, keys, glossaries } = counts;
-    const repairs = repaired === undefined ? {} : { repaired: repaired.map(repairReport) };
-    context.print({ store: shown, ok: found === 0, ...counts, faults: found, findings: findings.map(reportOf), ...repairs }, () =>
+    const { teams, keys, glossaries, documents, documentBytes } = counts;
+    const repairs = repaired === undefined ? {} : { repaired: repaired.teams.map(repairReport), repaired_documents: repaired.documents };
+    const all = { teams, keys, glossaries, documents, document_bytes: documentBytes };
+    const ofDocuments = config.documents === undefined ? '' : `, ${counted(documents, 'document')} with ${documentBytes} bytes`;
+    context.print({ store: shown, ok: found === 0, ...all, faults: found, findings: findings.map(reportOf), ...repairs }, () =>
       [
-        ...(repaired ?? []).map((team) => `repaired: ${repairLine(team)}`),
+        ...(repaired?.teams ?? []).map((team) => `repaired: ${repairLine(team)}`),
+        ...(repaired?.documents ?? []).map((line) => `repaired: ${line}`),
         ...findings.map(lineOf),
-        `Checked ${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}: ${found === 0 ? 'nothing is wrong' : faultsText(found)}.`,
+        `Checked ${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}${ofDocuments}: ${found === 0 ? 'nothing is wrong' : faultsText(found)}.`,
       ].join('\n'),
     );
     if (found > 0)

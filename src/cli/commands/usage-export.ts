@@ -27,6 +27,7 @@ export const usageExport: Command = {
   examples: [
     'lingate usage export --from 2026-11-01 --to 2026-11-30 --by total',
     'lingate usage export --from 2026-11-01 --to 2026-11-30 --keys --csv > november.csv',
+    'lingate usage export --from 2026-11-01 --to 2026-11-30 --by month --tags --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC',
   ],
   async run(context) {
     if (context.json && context.on('csv')) throw new UsageError('--csv and --json exclude each other; give one of them');

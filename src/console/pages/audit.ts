@@ -83,6 +83,8 @@ const ACTION_LABELS: Readonly<Record<AuditAction, string>> = {
   createKey: 'key created',
   updateKey: 'key changed',
   revokeKey: 'key revoked',
+  setTag: 'tag limits set',
+  deleteTag: 'tag limits removed',
   deleteGlossary: 'glossary deleted',
   clearMemory: 'memory cleared',
   acceptClock: 'clock accepted',

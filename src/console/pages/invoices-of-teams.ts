@@ -195,7 +195,7 @@ function cellsOf(row: InvoiceRow): (Html | string)[] {
     html`<span class="short">${row.period_start.slice(0, 10)} to</span>
       <time>${row.period_end.slice(0, 10)}</time>${row.closed ? '' : html` open`}`,
     row.plan,
-    count(row.character_count),
+    html`${count(row.character_count)} ${testOf(row)}`,
     figure(row.included_characters),
     figure(row.overage_characters),
     amount(row.credit_added_minor),
@@ -203,6 +203,12 @@ function cellsOf(row: InvoiceRow): (Html | string)[] {
     amount(row.balance_minor),
     amount(row.total_minor),
   ];
+}
+
+/** Of the characters, those of test keys, and how much of them was for nothing. */
+function testOf({ test_character_count: test, free_character_count: free }: InvoiceRow): Html | undefined {
+  if (test === 0) return undefined;
+  return html`<br /><span class="soft">${count(test)} test${free === 0 ? '' : `, ${count(free)} free`}</span>`;
 }
 
 /** Below the name: a column of its own would make the table too wide. */

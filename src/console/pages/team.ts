@@ -19,6 +19,7 @@ import { count, day, money, usageBar } from '../shown.ts';
 import { windowFacts } from '../window-facts.ts';
 import { teamHistory } from '../team-history.ts';
 import { teamCredit } from '../team-credit.ts';
+import { tagsPath } from '../team-tags.ts';
 import { keysTable } from '../team-keys.ts';
 
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, parts) => teamPage(visit, parts, {}))];
@@ -42,6 +43,8 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
     <p>
       <a href="#history">Days, months and periods</a> ·
       <a href="${CONSOLE_PREFIX}/requests?team=${team.teamId}">Refused and failed requests</a> ·
+      <a href="${CONSOLE_PREFIX}${tagsPath(team.teamId)}">Tags</a> ·
+      <a href="${CONSOLE_PREFIX}/documents?team=${team.teamId}">Documents<span class="unseen"> of ${team.name}</span></a> ·
       <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/glossaries">Glossaries</a>
       ${mayChange(visit) ? html`· <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/delete">Delete the team</a>` : undefined}
     </p>

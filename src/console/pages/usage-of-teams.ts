@@ -77,6 +77,7 @@ function downloads({ range }: UsageQuestion): Html {
     <a href="${to({ by: 'total' })}" download>Download (CSV)</a>
     <a href="${to({ by: 'day' })}" download>Download by day</a>
     <a href="${to({ by: 'day', keys: 'true' })}" download>Download by day and key</a>
+    <a href="${to({ by: 'day', tags: 'true' })}" download>Download by day and tag</a>
   </p>`;
 }
 

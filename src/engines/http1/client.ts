@@ -114,7 +114,7 @@ export class Client {
     this.#handler = handler;
     this.#request = request;
     this.#id = request.id;
-    this.#responseBytesMax = this.#owner.responseBytesFor(request.bodyBytes);
+    this.#responseBytesMax = request.answerBytesMax ?? this.#owner.responseBytesFor(request.bodyBytes);
     this.#used = this.#served;
     this.#served = true;
     if (this.#ready) this.#send();

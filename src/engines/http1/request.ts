@@ -52,6 +52,8 @@ export interface RequestText {
   readonly bodyBytes: number;
   /** Bytes to send after `text`. */
   readonly pieces: readonly Uint8Array[] | undefined;
+  /** Of the call. */
+  readonly answerBytesMax?: number | undefined;
 }
 
 /**
@@ -59,7 +61,7 @@ export interface RequestText {
  * an invalid call, which is the adapter's fault.
  */
 export function requestText(
-  { method, path, headers, body, pieces }: EngineCall,
+  { method, path, headers, body, pieces, answerBytesMax }: EngineCall,
   basePath: string,
   lines: string,
   taken: readonly string[] = [],
@@ -82,12 +84,12 @@ export function requestText(
     const bytes = Buffer.byteLength(body);
     // As many bytes as characters means that all are ASCII.
     const encoding = bytes === body.length ? 'latin1' : 'utf8';
-    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding, bodyBytes: bytes, pieces: undefined };
+    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n${body}`, encoding, bodyBytes: bytes, pieces: undefined, answerBytesMax };
   }
   if (pieces !== undefined) {
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
-    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n`, encoding: 'latin1', bodyBytes: bytes, pieces };
+    return { id, text: `${text}Content-Length: ${bytes}\r\n\r\n`, encoding: 'latin1', bodyBytes: bytes, pieces, answerBytesMax };
   }
   if (method === 'POST') text += 'Content-Length: 0\r\n';
-  return { id, text: `${text}\r\n`, encoding: 'latin1', bodyBytes: 0, pieces: undefined };
+  return { id, text: `${text}\r\n`, encoding: 'latin1', bodyBytes: 0, pieces: undefined, answerBytesMax };
 }

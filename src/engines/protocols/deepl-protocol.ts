@@ -4,11 +4,19 @@ import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineWire, EngineWork, ReplicaWire, Translation } from '../../ports/engine.ts';
 import { creationCall, fitsDeepL, nameOf } from './deepl-entries.ts';
+import { DEEPL_FILES, fileByDeepL } from './deepl-files.ts';
 import { KeptGlossaries } from './deepl-glossaries.ts';
 import { bodyMatches, postJson, translationsOf, unusable } from './json-call.ts';
 import type { CallResult } from './json-call.ts';
 
-const Options = Type.Object({ api_key: secret('The key of your account.') });
+const Options = Type.Object({
+  api_key: secret('The key of your account.'),
+  files: Type.Boolean({
+    default: true,
+    description:
+      'Whether documents go there as files. DeepL bills at least 50,000 characters for many formats; `false`: their texts go there.',
+  }),
+});
 
 /** Limits of one request. */
 const TEXTS_MAX = 50;
@@ -39,6 +47,10 @@ export const deepLProtocol: EngineProtocol<typeof Options> = {
       translations.push(...translated);
     }
     return { kind: 'usable', translations };
+  },
+  files: {
+    formats: ({ files }) => (files ? DEEPL_FILES : []),
+    translate: (work, wire, { api_key }) => fileByDeepL(work, wire, authorizationOf(api_key)),
   },
   keptGlossaries: {
     takes: fitsDeepL,

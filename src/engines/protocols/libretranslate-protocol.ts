@@ -1,8 +1,9 @@
 // LibreTranslate as an engine: all texts in one call if the source language is given, otherwise one call per text.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, Translation } from '../../ports/engine.ts';
+import type { Attempt, AttemptFailure, EngineProtocol, FileWork, ReplicaWire, TranslatedFile, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
+import { FILE_BYTES_MAX, fileCall } from './file-form.ts';
 import {
   bodyMatches,
   get,
@@ -19,6 +20,7 @@ import type { AttemptContext, JsonObject } from './json-call.ts';
 
 const Options = Type.Object({
   api_key: Type.Optional(secret('The key, if the server requires one.')),
+  files: Type.Boolean({ default: true, description: 'Whether documents go there as files; `false`: their texts go there.' }),
   codes: Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1, maxLength: 20 }), {
     default: {},
     description: 'Codes of this server that differ from ours in lower case without region: `{ PT-BR: pb }`.',
@@ -50,6 +52,10 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
       return eachText(text, (entry) => translateAlone(entry, context));
     });
   },
+  files: {
+    formats: ({ files }) => (files ? FILES : []),
+    translate: translateFile,
+  },
   async pairs(wire, { codes }) {
     const read = jsonValueOf(await get(wire, '/languages'), LIST_BOUNDS);
     if (typeof read === 'string') return read;
@@ -59,6 +65,30 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
     return pairTestOf(pairsOf(entries), (ours) => oneNameOf(libreTranslateCode(ours, codes)));
   },
 };
+
+/** Those of LibreTranslate as it is. */
+const FILES: readonly string[] = ['docx', 'epub', 'html', 'odp', 'odt', 'pdf', 'pptx', 'srt', 'txt'];
+const DOWNLOAD = /\/download_file\/[\w.%~-]{1,300}$/;
+
+async function translateFile(
+  work: FileWork,
+  wire: ReplicaWire,
+  { api_key, codes }: Context['settings'],
+): Promise<TranslatedFile | AttemptFailure> {
+  const { sourceLang, targetLang } = work;
+  const source = sourceLang === undefined ? 'auto' : libreTranslateCode(sourceLang, codes);
+  const sent = await wire.call(fileCall('/translate_file', work, { source, target: libreTranslateCode(targetLang, codes), api_key }));
+  if (typeof sent !== 'string' && sent.status === 400 && bodyMatches(sent, LACKS_PAIR)) return 'unsupported_pair';
+  const read = jsonObjectOf(sent);
+  if (typeof read === 'string') return read;
+  const url = read['translatedFileUrl'];
+  // Its path alone, at the same replica: the server need not know its own address, and must not name another one.
+  const path = typeof url === 'string' ? DOWNLOAD.exec(url)?.[0] : undefined;
+  if (path === undefined) return 'wrong_shape';
+  const result = await wire.call({ method: 'GET', path, headers: {}, body: undefined, answerBytesMax: FILE_BYTES_MAX });
+  if (typeof result === 'string') return result;
+  return result.status === 200 ? { bytes: result.body, billed: undefined } : 'status';
+}
 
 interface ListedLanguage {
   readonly code: string;

@@ -2,6 +2,8 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { MetricsSnapshot } from '../../ports/metric-family.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
+import { registerDocumentGauges, registerDocumentSeries } from './document-metrics.ts';
+import type { DocumentLoad, DocumentMeters } from './document-metrics.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import { EngineMetrics, registerLimitGauge, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
 import type { EngineLimitState, EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
@@ -47,6 +49,10 @@ export interface Metrics {
   plugin(name: string, metric: PluginMetric): void;
   /** Registers the counts of the event sender; call it once. */
   events(figures: EventFigures): void;
+  /** Registers the counts of documents; call it once, if there are any, with the names of their formats. */
+  documents(formats: readonly string[]): DocumentMeters;
+  /** Registers how it is read what there is of documents; call it once. */
+  documentLoad(read: () => DocumentLoad): void;
   /** Counts revocations that a new master of the store had lost, and that were applied again. */
   revocationsRestored(count: number): void;
   /** Call it once, if there are forward routes; the result counts unexpected bytes from their targets. */
@@ -78,6 +84,8 @@ export function openMetrics(): Metrics {
     teams: (options) => registerTeamGauges(registry, options),
     plugin: (name, metric) => registerPluginMetric(registry, name, metric),
     events: (figures) => registerEventSeries(registry, figures),
+    documents: (formats) => registerDocumentSeries(registry, formats),
+    documentLoad: (read) => registerDocumentGauges(registry, read),
     contentType: registry.contentType,
     render: async () => `${await registry.metrics()}\n${await scraped.metrics()}`,
     renderOpenMetrics: async () => openMetricsText(await both(scraped)),

@@ -6,7 +6,13 @@ import type { Taken } from '../facades/api.ts';
 import { readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 
-const BY_CODE: Readonly<Record<string, number>> = { too_many_texts: 413, text_too_long: 413 };
+const BY_CODE: Readonly<Record<string, number>> = {
+  too_many_texts: 413,
+  text_too_long: 413,
+  // Clients try a download again after it.
+  document_not_ready: 503,
+  document_failed: 400,
+};
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 456 };
 
 /** Cases of `validation_error` for which DeepL has another status. */
@@ -38,7 +44,12 @@ export const PROBLEM_FORM: ProblemForm = {
 
 /** For a body over the limit, of `bytesMax` bytes. */
 function bodyTooLarge(bytesMax: number): Refusal {
-  const refusal = refuse('validation_error', `body: may be at most ${bytesMax} bytes long.`);
+  return tooLarge(`body: may be at most ${bytesMax} bytes long.`);
+}
+
+/** For what is too large, in words of its own. */
+export function tooLarge(detail: string): Refusal {
+  const refusal = refuse('validation_error', detail);
   BY_PROBLEM.set(refusal.problem, 413);
   return refusal;
 }
@@ -72,9 +83,9 @@ export function readBody(
   limit?: ListLimit,
 ): BodyStep {
   const { bodyBytesMax } = services;
-  const tooLarge = bodyTooLarge(bodyBytesMax);
+  const overLimit = bodyTooLarge(bodyBytesMax);
   const read = ({ body, head }: Exchange): Judged<Members> =>
-    body === 'too_large' ? tooLarge : readMembers(head.headers, body, bodyBytesMax, limit);
+    body === 'too_large' ? overLimit : readMembers(head.headers, body, bodyBytesMax, limit);
   return readStep(name, FORM_BODY_HEADERS, services, read, take);
 }
 

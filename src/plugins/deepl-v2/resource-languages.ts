@@ -72,6 +72,15 @@ interface ResourceOffer {
   readonly languages: Languages;
   readonly features: readonly Feature[];
   readonly can: OfferedCapabilities;
+  /** Whether there are documents. */
+  readonly hasDocuments: boolean;
+}
+
+/** Of the features of texts, those of documents. */
+const OF_DOCUMENTS: readonly string[] = ['formality', 'glossary', 'auto_detection'];
+
+function ofDocuments(features: readonly Feature[]): readonly Feature[] {
+  return features.filter(({ name }) => OF_DOCUMENTS.includes(name));
 }
 
 /** A language of a resource, before it is shown. */
@@ -144,7 +153,8 @@ export function resourceLanguages(host: PluginHost, passesStyle: boolean): ApiPa
     steps: (services) => {
       const offerFor = (x: Parameters<typeof services.engineCanFor>[0]): ResourceOffer => {
         const can = services.engineCanFor(x);
-        return { languages: services.languages(x), features: featuresOf(can, passesStyle), can };
+        const hasDocuments = services.documents !== undefined;
+        return { languages: services.languages(x), features: featuresOf(can, passesStyle), can, hasDocuments };
       };
       return [
         readStep(
@@ -176,17 +186,22 @@ function resourceIn(query: string): Judged<Resource> | Refusal {
   return readAll(PARAMETERS, values, asked, undefined) ?? { sound: asked.resource };
 }
 
-function resourcesOf({ features, can }: ResourceOffer): Outcome {
-  return answer([{ name: 'translate_text', features }, ...(can.glossaries ? [{ name: 'glossary', features: [] }] : [])]);
+function resourcesOf({ features, can, hasDocuments }: ResourceOffer): Outcome {
+  return answer([
+    { name: 'translate_text', features },
+    ...(hasDocuments ? [{ name: 'translate_document', features: ofDocuments(features) }] : []),
+    ...(can.glossaries ? [{ name: 'glossary', features: [] }] : []),
+  ]);
 }
 
-function listOf(resource: Resource, { languages, features, can }: ResourceOffer): Outcome {
+function listOf(resource: Resource, { languages, features, can, hasDocuments }: ResourceOffer): Outcome {
   switch (resource) {
     case 'translate_text':
       return answer(textLanguages(languages).map((one) => shown(one, languages, features)));
     case 'glossary':
       return answer((can.glossaries ? glossaryLanguages(languages) : []).map((one) => shown(one, languages, [])));
     case 'translate_document':
+      return answer((hasDocuments ? textLanguages(languages) : []).map((one) => shown(one, languages, ofDocuments(features))));
     case 'voice':
     case 'write':
     case 'style_rules':

@@ -42,7 +42,7 @@ export interface TranslateOrder extends Texts {
   readonly modelType: string | undefined;
 }
 
-const NOTHING_READ: ReadOptions = {
+export const NOTHING_READ: ReadOptions = {
   targetLang: '',
   sourceLang: undefined,
   formality: undefined,

@@ -1,6 +1,17 @@
 // Finds a caller's key where other vendors' clients send it: in a header of its own, in the query, or in the body.
 import { FORM_BODY_HEADERS, isFormType, isMultipartType, LONG_BODY_BYTES, readFormBody, readMultipartBody, refuse } from 'lingate';
-import type { BodyStep, Credential, Exchange, FormBody, GatewayServices, HeadStep, ListLimit, Refusal, Slot } from 'lingate';
+import type {
+  BodyStep,
+  Credential,
+  DocumentServices,
+  Exchange,
+  FormBody,
+  GatewayServices,
+  HeadStep,
+  ListLimit,
+  Refusal,
+  Slot,
+} from 'lingate';
 import { readMembers } from './members.ts';
 import type { Judged, Members } from './members.ts';
 
@@ -46,7 +57,8 @@ export function keyStep(places: KeyPlaces, services: GatewayServices): HeadStep 
     run(x) {
       const credential = outsideBody(x, places, services);
       if (credential !== undefined) return services.identify(x, credential);
-      return member === undefined || !x.route.takesBody ? noKey : undefined;
+      const takesBody = x.route.takesBody || x.route.streamedBytesMax !== undefined;
+      return member === undefined || !takesBody ? noKey : undefined;
     },
   };
 }
@@ -88,6 +100,26 @@ export function bodyKeyStep(
       x.set(slot, read);
       const key = credentialOf(read.sound.get(member), services);
       return key.kind === 'missing' ? noKey : services.identify(x, key);
+    },
+  };
+}
+
+/** The same for uploads: their form is collected for it, up to the limit of other bodies. */
+export function uploadKeyStep(
+  { member, ...places }: KeyPlaces & { readonly member: string },
+  documents: DocumentServices,
+  services: GatewayServices,
+): BodyStep {
+  return {
+    kind: 'body',
+    name: `${places.api}-key-in-upload`,
+    headers: FORM_BODY_HEADERS,
+    async run(x) {
+      if (outsideBody(x, places, services) !== undefined) return undefined;
+      const upload = await documents.collect(x, services.bodyBytesMax);
+      if ('problem' in upload) return upload;
+      const key = credentialOf(upload.fields[member], services);
+      return key.kind === 'missing' ? places.noKey : services.identify(x, key);
     },
   };
 }

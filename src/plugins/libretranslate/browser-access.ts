@@ -42,13 +42,14 @@ function behindTheLog(steps: readonly string[]): readonly string[] {
   return steps.flatMap((step) => (step === 'access-log' ? [step, 'libretranslate-any-origin'] : [step]));
 }
 
-function preflight({ path, problemForm }: PluginRoute): PluginRoute {
+function preflight({ path, problemForm, ofDocuments }: PluginRoute): PluginRoute {
   return {
     method: 'OPTIONS',
     path,
     takesBody: false,
     steps: ['access-log', 'libretranslate-any-origin', 'libretranslate-preflight'],
     ...(problemForm === undefined ? {} : { problemForm }),
+    ...(ofDocuments === undefined ? {} : { ofDocuments }),
     doc: {
       summary: 'Preflight request of browsers',
       description: 'Allows every origin to send what this path accepts.',

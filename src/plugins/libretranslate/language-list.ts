@@ -108,8 +108,8 @@ const SETTINGS_DOC: RouteDoc = {
       apiKeys: boolean('Always true: there are keys.'),
       keyRequired: boolean('Always true: translations need a key.'),
       suggestions: boolean('Always false: suggestions are not collected.'),
-      filesTranslation: boolean('Always false: files are not translated.'),
-      supportedFilesFormat: arrayOf(Type.String(), 'Of none.'),
+      filesTranslation: boolean('Whether files are translated.'),
+      supportedFilesFormat: arrayOf(Type.String(), 'The endings of their names, with the dot; none if they are not.'),
       language: Type.Object({ source: Language, target: Language }, { description: 'The initial languages.' }),
     }),
     example,
@@ -120,24 +120,29 @@ export function settings(variants: DefaultVariants): ApiPart {
   return {
     routes: [keylessRoute('/frontend/settings', ['access-log', 'shed', 'libretranslate-settings'], SETTINGS_DOC)],
     steps: (services) => {
-      const answerFor = madeOnce((languages) => settingsOf(languages, services.engineCan.detection, variants));
+      const { documents, engineCan } = services;
+      const supportedFilesFormat = documents?.endings().map((ending) => `.${ending}`) ?? [];
+      const files = { filesTranslation: documents !== undefined, supportedFilesFormat };
+      const answerFor = madeOnce((languages) => settingsOf(languages, engineCan.detection, variants, files));
       return [keylessStep('libretranslate-settings', () => answerFor(services.languages()))];
     },
   };
 }
 
-function settingsOf(languages: Languages, detects: boolean, variants: DefaultVariants): ValidatedReply {
+type Files = Pick<typeof example, 'filesTranslation'> & { readonly supportedFilesFormat: readonly string[] };
+
+function settingsOf(languages: Languages, detects: boolean, variants: DefaultVariants, files: Files): ValidatedReply {
   const list = listed(languages, variants);
   const first = (among: readonly ListedLanguage[]): ListedLanguage | undefined => among.find(({ code }) => code === 'en') ?? among[0];
   const reached = new Set(list.flatMap(({ targets }) => targets));
-  if (detects) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))));
+  if (detects) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))), files);
   // Without detection the source is preset to English, so the target must be another language.
   const source = first(list.filter(({ targets }) => targets.length > 0));
   const targets = list.filter(({ code }) => source?.targets.includes(code) === true);
-  return settingsWith(source, targets.find(({ code }) => code !== source?.code) ?? targets[0]);
+  return settingsWith(source, targets.find(({ code }) => code !== source?.code) ?? targets[0], files);
 }
 
-function settingsWith(source: Offered | undefined, target: Offered | undefined): ValidatedReply {
+function settingsWith(source: Offered | undefined, target: Offered | undefined, files: Files): ValidatedReply {
   const shown = (one: Offered | undefined): Offered | undefined => one && { code: one.code, name: one.name };
-  return validated(answer({ ...example, language: { source: shown(source), target: shown(target) } }));
+  return validated(answer({ ...example, ...files, language: { source: shown(source), target: shown(target) } }));
 }

@@ -3,7 +3,7 @@ import { FORM_BODY_HEADERS, refuse, SOURCE_LANG_NEEDED } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, ListLimit, Problem, ProblemForm, Refusal, Step } from 'lingate';
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
-import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce } from '../facades/keys.ts';
+import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce, uploadKeyStep } from '../facades/keys.ts';
 import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
 import { isJsonType, withQuery } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
@@ -12,9 +12,23 @@ import { optional } from '../facades/reference.ts';
 /** Wrong or missing keys, and a used-up quota or credit, are 403 there. */
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 403 };
 
+/** For a file that could not be translated, by the code of what it met; 500 for others, as for texts. */
+const FAILED: Readonly<Record<string, number>> = {
+  validation_error: 400,
+  quota_exceeded: 403,
+  credit_exhausted: 403,
+  key_revoked: 403,
+  unauthorized: 403,
+  forbidden: 403,
+};
+
 export const PROBLEM_FORM: ProblemForm = {
   contentType: 'application/json',
-  status: ({ code, kind: { status } }) => (code === 'engine_unavailable' ? 500 : (BY_STATUS[status] ?? status)),
+  status: ({ code, fields, kind: { status } }) => {
+    const failedWith = fields?.['failed_with'];
+    if (code === 'document_failed') return (typeof failedWith === 'string' ? FAILED[failedWith] : undefined) ?? 500;
+    return code === 'engine_unavailable' ? 500 : (BY_STATUS[status] ?? status);
+  },
   body: (problem) => JSON.stringify({ error: wordsOf(problem) }),
 };
 
@@ -53,6 +67,9 @@ const KEY = 'api_key';
 /** The first steps of every route that needs a key; the step that reads the parameters comes next. */
 export const AUTHENTICATED = ['access-log', 'shed', `${API}-key`, 'authenticate', ...bodyKeySteps(API), 'team-shed'] as const;
 
+/** The same for uploads of files. */
+export const UPLOADING = ['shed', `${API}-key`, `${API}-key-in-upload`, 'authenticate-body-key', 'team-shed'] as const;
+
 export function keySteps(services: GatewayServices, { inBody, inQuery }: KeyOptions, slot: ReadSlot): readonly Step[] {
   const elsewhere = [...(inBody ? [KEY] : []), ...(inQuery ? [`?${KEY}=<key>`] : [])];
   const noKey = refuse(
@@ -60,10 +77,12 @@ export function keySteps(services: GatewayServices, { inBody, inQuery }: KeyOpti
     `No API key was sent. Send it as ${[...elsewhere, '"Authorization: Bearer <key>"'].join(', or as ')}.`,
   );
   const places = { api: API, parameter: inQuery ? KEY : undefined, noKey };
+  const { documents } = services;
   // Without a key in the body, the first step has already refused whoever sends none.
   return [
     keyStep({ ...places, member: inBody ? KEY : undefined }, services),
     bodyKeyStep({ ...places, member: KEY }, { slot, limit: TEXTS_LIMIT }, services),
+    ...(documents === undefined ? [] : [uploadKeyStep({ ...places, member: KEY }, documents, services)]),
   ];
 }
 

@@ -19,13 +19,9 @@ export function judgeTranslation(members: Members, { languages, variants, canFor
   if ('problem' in alternatives) return alternatives;
   const q = textsOf(members.get('q'));
   if ('problem' in q) return q;
-  const source = members.get('source');
-  const sourceLang = source === 'auto' ? undefined : sourceCode(source, languages);
-  if (sourceLang === undefined && source !== 'auto') return unsupported('invalid_source_lang', 'source', source);
-  const target = members.get('target');
-  const targetLang = targetCode(target, languages, variants);
-  if (targetLang === undefined) return unsupported('invalid_target_lang', 'target', target);
-  if (!languages.offers(sourceLang, targetLang)) return unavailablePair(sourceLang, targetLang, languages);
+  const pair = pairOf(members, { languages, variants });
+  if ('problem' in pair) return pair;
+  const { sourceLang, targetLang } = pair.sound;
   const format = formatOf(members.get('format'), canFor(sourceLang, targetLang).formats);
   if ('problem' in format) return format;
   return {
@@ -35,6 +31,25 @@ export function judgeTranslation(members: Members, { languages, variants, canFor
       shape: { kind: 'libretranslate', isList: Array.isArray(members.get('q')), alternatives: alternatives.sound > 0 },
     },
   };
+}
+
+interface Pair {
+  /** `undefined` for `auto`. */
+  readonly sourceLang: string | undefined;
+  readonly targetLang: string;
+}
+
+/** What `source` and `target`, which are both given, mean. */
+export function pairOf(members: Members, { languages, variants }: Pick<CallerOffer, 'languages' | 'variants'>): Judged<Pair> {
+  const source = members.get('source');
+  const sourceLang = source === 'auto' ? undefined : sourceCode(source, languages);
+  if (sourceLang === undefined && source !== 'auto') return unsupported('invalid_source_lang', 'source', source);
+  const target = members.get('target');
+  const targetLang = targetCode(target, languages, variants);
+  if (targetLang === undefined) return unsupported('invalid_target_lang', 'target', target);
+  return languages.offers(sourceLang, targetLang)
+    ? { sound: { sourceLang, targetLang } }
+    : unavailablePair(sourceLang, targetLang, languages);
 }
 
 export function missingParameter(name: string): Refusal {

@@ -1,5 +1,5 @@
 // Glossaries as records: a record each, its language pairs as admissions read them, and a team's totals.
-import { documentBlobs } from './record-documents.ts';
+import { documentBlobs } from './document-record.ts';
 import type { DictionaryContents, GlossaryContents } from '../../ports/store-contents.ts';
 import type { GlossaryRecord } from '../../ports/glossary-store.ts';
 import type { RecordName, StoredRecord } from '../../ports/record-space.ts';

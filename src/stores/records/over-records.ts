@@ -6,9 +6,13 @@ import { RecordGateways } from './record-gateways.ts';
 import { RecordGlossaries } from './record-glossaries.ts';
 import { RecordIdempotency } from './record-idempotency.ts';
 import { RecordSecrets } from './record-secrets.ts';
+import { RecordTagRegistry } from './record-tag-registry.ts';
 import { RecordTags } from './record-tags.ts';
 
-export type PartsOverRecords = Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse' | 'tags'>;
+export type PartsOverRecords = Pick<
+  Store,
+  'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse' | 'tags' | 'tagSettings'
+>;
 
 /**
  * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking. The deletion of a team has
@@ -23,5 +27,6 @@ export function overRecords(records: RecordSpace, nowMs: () => number | undefine
     secrets: new RecordSecrets(records, nowMs),
     engineUse: new RecordEngineUse(records),
     tags: new RecordTags(records),
+    tagSettings: new RecordTagRegistry(records),
   };
 }

@@ -1,10 +1,12 @@
 // Documents over a record space. A team's group has their records and files; the shared group has the queue, a record and an index
 // entry for each document, and the sum of all bytes. The queue's record is written first and removed last: it is what the janitor
 // finds, whatever happens in between.
+import { eventIds } from '../../domain/event-rules.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
+  DocumentBacklog,
   DocumentBounds,
   DocumentClaim,
   DocumentCreation,
@@ -13,28 +15,24 @@ import type {
   DocumentStore,
   DueDocument,
   NewDocumentFile,
+  PlacedDocument,
 } from '../../ports/documents.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
-import type { GroupChange, IndexEntry, NewBlob, RecordName, RecordSpace } from '../../ports/record-space.ts';
+import type { GroupChange, NewBlob, RecordSpace } from '../../ports/record-space.ts';
+import { bytesOf, fileIdsOf, isOpen, OPEN, readDocument, readOpen } from './document-record.ts';
+import { createdAt, digits, entriesOf, idAfter, moved, placed, putOf, queueName, readPlace, readQueued, SUM } from './queued-document.ts';
+import type { QueuedDocument } from './queued-document.ts';
 
-interface QueuedDocument {
-  readonly teamId: string;
-  /** Of its file. */
-  readonly bytes: number;
-  readonly dueMs: number;
-  /** When it expires. */
-  readonly untilMs: number;
-  readonly worker?: string;
-}
-
-/** A document whose creation was interrupted is due after it. */
+/** A document whose creation was interrupted is due after it, and is then removed from the queue: it must not be created any more. */
 const CREATION_MS = 60_000;
-const TIME_DIGITS = 15;
-/** The sum of all bytes; no document has this id. */
-const SUM: RecordName = { table: 'documents', id: 'bytes' };
-/** Of a team: the documents that are queued or translating. */
-const OPEN: RecordName = { table: 'totals', id: 'documents' };
+/** So much before: what the clocks of the store's servers may differ by, and the change may take. */
+const CREATION_MARGIN_MS = 10_000;
+/** How many open documents are counted at most. */
+const COUNTED_MAX = 1000;
+/** Of an index: takes Redis less than a millisecond. */
+const PAGE = 1000;
 const FILES_FAILED: StoreUnavailable = { kind: 'unavailable', cause: 'documents' };
+const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 
 export class RecordDocuments implements DocumentStore {
   readonly #space: RecordSpace;
@@ -65,7 +63,7 @@ export class RecordDocuments implements DocumentStore {
       if (known !== undefined) return { result: nowMs };
       const total = Number(sum ?? 0) + bytes;
       if (total > bytesMax) return { result: undefined };
-      const queued: QueuedDocument = { teamId, bytes, dueMs: nowMs + CREATION_MS, untilMs: nowMs + keepMs };
+      const queued: QueuedDocument = { teamId, bytes, createdMs: nowMs, dueMs: nowMs + CREATION_MS, untilMs: nowMs + keepMs };
       return {
         result: nowMs,
         ...placed(documentId, undefined, queued),
@@ -87,8 +85,10 @@ export class RecordDocuments implements DocumentStore {
     const blobs = await this.#keep(document, file);
     if (!Array.isArray(blobs)) return blobs as StoreUnavailable;
     const name = recordName(documentId);
-    const created = await this.#space.change<DocumentCreation>(teamId, [name, OPEN], ([known, text]) => {
+    const latestMs = document.createdAtMs + CREATION_MS - CREATION_MARGIN_MS;
+    const created = await this.#space.change<DocumentCreation | StoreUnavailable>(teamId, [name, OPEN], ([known, text], { nowMs }) => {
       if (known !== undefined) return { result: { kind: 'created', document } };
+      if (nowMs > latestMs) return { result: LATE };
       const open = readOpen(text);
       if (open.length >= openMax) return { result: { kind: 'too_many' } };
       const put = [
@@ -130,11 +130,12 @@ export class RecordDocuments implements DocumentStore {
     if (!Array.isArray(blobs)) return blobs as StoreUnavailable;
     const name = recordName(documentId);
     let gone: readonly string[] = [];
-    const changed = await this.#space.change<DocumentRecord | undefined>(teamId, [name, OPEN], ([text, open]) => {
+    const changed = await this.#space.change<DocumentRecord | undefined>(teamId, [name, OPEN], ([text, open], { nowMs }) => {
       gone = [];
       const known = text === undefined ? undefined : readDocument(text);
-      const next = known === undefined ? undefined : decide(known);
-      if (known === undefined || next === undefined) return { result: undefined };
+      const decided = known === undefined ? undefined : decide(known);
+      if (known === undefined || decided === undefined) return { result: undefined };
+      const next = isOpen(known) && !isOpen(decided) ? { ...decided, endedAtMs: nowMs } : decided;
       gone = fileIdsOf(known).filter((id) => !fileIdsOf(next).includes(id));
       return {
         result: next,
@@ -142,12 +143,13 @@ export class RecordDocuments implements DocumentStore {
         remove: isOpen(next) ? [] : openWithout(open, documentId).remove,
         attach: blobs as NewBlob[],
         detach: this.#folder === undefined ? gone : [],
+        ...(next === decided ? {} : { event: eventOf(next) }),
       };
     });
     if (isUnavailable(changed)) return changed;
     if (changed === undefined && file !== undefined) await this.#discard(documentId, teamId, file, blobs as NewBlob[]);
     if (changed !== undefined) for (const id of gone) await this.#removeFile(documentId, id);
-    if (changed !== undefined && file !== undefined) await this.#setBytes(documentId, bytesOf(file.pieces));
+    if (changed !== undefined && (file !== undefined || gone.length > 0)) await this.setBytes(documentId, bytesOf(file?.pieces ?? []));
     return changed;
   }
 
@@ -166,13 +168,34 @@ export class RecordDocuments implements DocumentStore {
   }
 
   async due(limit: number): Promise<readonly DueDocument[] | StoreUnavailable> {
-    const page = { index: 'documents_by_due', from: '', below: digits(this.#nowMs() + 1), limit } as const;
+    const found: string[] = [];
+    const below = digits(this.#nowMs() + 1);
+    for (let left = limit; left > 0; left -= PAGE) {
+      const from = found.length === 0 ? '' : `${found.at(-1)!} `;
+      const page = await this.#space.page(SHARED_RECORDS, { index: 'documents_by_due', from, below, limit: Math.min(left, PAGE) });
+      if (isUnavailable(page)) return page;
+      found.push(...page);
+      if (page.length < PAGE) break;
+    }
+    return found.map(readPlace);
+  }
+
+  async newest(after: string | undefined, limit: number): Promise<readonly PlacedDocument[] | StoreUnavailable> {
+    const page = { index: 'documents_by_age', from: idAfter(after), below: '~', limit } as const;
     const found = await this.#space.page(SHARED_RECORDS, page);
-    if (isUnavailable(found)) return found;
-    return found.map((id) => {
-      const [, documentId = '', teamId = ''] = id.split(' ');
-      return { documentId, teamId };
+    return isUnavailable(found) ? found : found.map(readPlace);
+  }
+
+  async backlog(): Promise<DocumentBacklog | StoreUnavailable> {
+    const open = await this.#space.page(SHARED_RECORDS, { index: 'documents_open', from: '', below: '~', limit: COUNTED_MAX });
+    if (isUnavailable(open)) return open;
+    const read = await this.#space.change<Omit<DocumentBacklog, 'open'>>(SHARED_RECORDS, [SUM], ([sum], { nowMs }) => {
+      const [oldest] = open;
+      const waitedMs = oldest === undefined ? 0 : Math.max(0, nowMs - createdAt(readPlace(oldest)));
+      return { result: { bytes: Number(sum ?? 0), oldestMs: waitedMs } };
     });
+    // The shared records always exist.
+    return isUnavailable(read) ? read : { open: open.length, ...read! };
   }
 
   async claim({ documentId, worker, leaseMs }: DocumentClaim): Promise<number | undefined | StoreUnavailable> {
@@ -186,8 +209,12 @@ export class RecordDocuments implements DocumentStore {
     const done = await this.#queued<true>(documentId, (known, nowMs) => {
       if (known === undefined || (known.worker ?? '') !== worker) return { result: true };
       const { worker: _worker, ...free } = known;
-      const dueMs = afterMs === 'expiry' ? known.untilMs : Math.min(known.untilMs, nowMs + afterMs);
-      return { result: true, ...moved(documentId, known, { ...free, dueMs }) };
+      const dueMs = afterMs === 'expiry' ? known.untilMs : nowMs + afterMs;
+      // What has expired waits for its downloads to end, and is not due all the time.
+      return {
+        result: true,
+        ...moved(documentId, known, { ...free, dueMs: known.untilMs > nowMs ? Math.min(known.untilMs, dueMs) : dueMs }),
+      };
     });
     return isUnavailable(done) ? done : undefined;
   }
@@ -209,6 +236,34 @@ export class RecordDocuments implements DocumentStore {
     return { documents: [...all.keys()].filter((id) => id !== SUM.id).length, bytes: Number(all.get(SUM.id) ?? 0) };
   }
 
+  /** Adds up the bytes of all documents again; for operators. */
+  async recountBytes(): Promise<StoreUnavailable | undefined> {
+    const all = await this.#space.list(SHARED_RECORDS, 'documents');
+    if (isUnavailable(all)) return all;
+    const names = [...all.keys()].filter((id) => id !== SUM.id).map(queueName);
+    const done = await this.#space.change<true>(SHARED_RECORDS, [SUM, ...names], ([sum, ...texts]) => {
+      const total = texts.reduce((bytes, text) => bytes + (text === undefined ? 0 : readQueued(text).bytes), 0);
+      // What has come meanwhile is not among them: the next check finds it.
+      return Number(sum ?? 0) === total ? { result: true } : { result: true, put: [{ ...SUM, value: String(total) }] };
+    });
+    return isUnavailable(done) ? done : undefined;
+  }
+
+  /** Counts a team's open documents again; for operators. */
+  async recountOpen(teamId: string): Promise<StoreUnavailable | undefined> {
+    const [all, open] = [await this.#space.list(teamId, 'documents'), await this.#space.read(teamId, [OPEN])];
+    if (isUnavailable(all)) return all;
+    if (isUnavailable(open)) return open;
+    const ids = [...new Set([...all.keys(), ...readOpen(open[0])])];
+    const done = await this.#space.change<true>(teamId, [OPEN, ...ids.map(recordName)], ([text, ...records]) => {
+      const known = ids.filter((_, i) => records[i] !== undefined && isOpen(readDocument(records[i])));
+      // Documents that were created meanwhile.
+      const others = readOpen(text).filter((id) => !ids.includes(id));
+      return { result: true, put: [{ ...OPEN, value: [...known, ...others].join(' ') }] };
+    });
+    return isUnavailable(done) ? done : undefined;
+  }
+
   /** Removes the entry in the queue, and what a folder has of the document. */
   async #drop(documentId: string): Promise<StoreUnavailable | undefined> {
     try {
@@ -224,20 +279,21 @@ export class RecordDocuments implements DocumentStore {
         result: true,
         put: total === 0 ? [] : [{ ...SUM, value: String(total) }],
         remove: [queueName(documentId), ...(total === 0 ? [SUM] : [])],
-        unindex: [entryOf(documentId, known)],
+        unindex: entriesOf(documentId, known),
       };
     });
     return isUnavailable(dropped) ? dropped : undefined;
   }
 
-  async #setBytes(documentId: string, bytes: number): Promise<void> {
-    // If it fails, the sum is that of the file before, until the document is gone.
-    await this.#space.change<true>(SHARED_RECORDS, [queueName(documentId), SUM], ([text, sum]) => {
+  /** What its files have; if it fails, the sum is that of the file before, until the document is gone. */
+  async setBytes(documentId: string, bytes: number): Promise<StoreUnavailable | undefined> {
+    const set = await this.#space.change<true>(SHARED_RECORDS, [queueName(documentId), SUM], ([text, sum]) => {
       if (text === undefined) return { result: true };
       const known = readQueued(text);
       const total = Math.max(0, Number(sum ?? 0) - known.bytes + bytes);
       return { result: true, put: [...putOf(documentId, { ...known, bytes }), { ...SUM, value: String(total) }] };
     });
+    return isUnavailable(set) ? set : undefined;
   }
 
   /** Passes the entry of the queue to `decide`. */
@@ -278,29 +334,8 @@ export class RecordDocuments implements DocumentStore {
   }
 }
 
-function recordName(documentId: string): RecordName {
-  return { table: 'documents', id: documentId };
-}
-
-/** In the shared group. */
-const queueName = recordName;
-
-function readDocument(text: string): DocumentRecord {
-  return JSON.parse(text) as DocumentRecord;
-}
-
-/** Ids of the blobs that a team's documents hold, for checks of a store. */
-export function documentBlobs(documents: ReadonlyMap<string, string>): readonly string[] {
-  return [...documents.values()].flatMap((text) => fileIdsOf(readDocument(text)));
-}
-
-function readQueued(text: string): QueuedDocument {
-  return JSON.parse(text) as QueuedDocument;
-}
-
-function readOpen(text: string | undefined): readonly string[] {
-  return text === undefined || text === '' ? [] : text.split(' ');
-}
+/** In the team's group. */
+const recordName = queueName;
 
 function openWithout(text: string | undefined, documentId: string) {
   const open = readOpen(text).filter((id) => id !== documentId);
@@ -309,36 +344,11 @@ function openWithout(text: string | undefined, documentId: string) {
     : { put: [{ ...OPEN, value: open.join(' ') }], remove: [] };
 }
 
-function isOpen({ state }: DocumentRecord): boolean {
-  return state === 'queued' || state === 'translating';
-}
-
-function fileIdsOf({ sourceId, resultId }: DocumentRecord): readonly string[] {
-  return [sourceId, resultId].filter((id) => id !== undefined);
-}
-
-function bytesOf(pieces: EntryPieces): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
-}
-
-function digits(ms: number): string {
-  return String(Math.max(0, ms)).padStart(TIME_DIGITS, '0');
-}
-
-function entryOf(documentId: string, { dueMs, teamId }: QueuedDocument): IndexEntry {
-  return { index: 'documents_by_due', id: `${digits(dueMs)} ${documentId} ${teamId}` };
-}
-
-function putOf(documentId: string, queued: QueuedDocument) {
-  return [{ ...queueName(documentId), value: JSON.stringify(queued) }];
-}
-
-function placed(documentId: string, before: QueuedDocument | undefined, queued: QueuedDocument) {
-  const index = [entryOf(documentId, queued)];
-  const unindex = before === undefined || before.dueMs === queued.dueMs ? [] : [entryOf(documentId, before)];
-  return { index, unindex };
-}
-
-function moved(documentId: string, before: QueuedDocument, queued: QueuedDocument) {
-  return { ...placed(documentId, before, queued), put: putOf(documentId, queued) };
+/** Of a document that has just ended. */
+function eventOf({ documentId, keyId, format, state, code, billed }: DocumentRecord) {
+  const outcome =
+    state === 'done'
+      ? ({ state, characters: billed ?? 0 } as const)
+      : ({ state: 'error', code: code ?? 'internal_error', characters: 0 } as const);
+  return { id: eventIds.document(documentId), facts: { kind: 'document_done', documentId, keyId, format, ...outcome } as const };
 }

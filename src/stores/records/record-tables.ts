@@ -1,11 +1,17 @@
 // The tables of the record space, for stores that go through all of them.
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 
-/** Written by the ledger (ports/record-space.ts). */
-export const TAG_TABLES = ['tag_counts', 'tag_days'] as const satisfies readonly RecordTable[];
+/** Read and written by the ledger (ports/record-space.ts). */
+export const TAG_TABLES = ['tag_counts', 'tag_days', 'tag_limits', 'tag_uses'] as const satisfies readonly RecordTable[];
 export type TagTable = (typeof TAG_TABLES)[number];
 const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals', 'documents', ...TAG_TABLES] as const satisfies readonly RecordTable[];
-const INDEXES: Readonly<Record<RecordIndex, true>> = { requests_by_end: true, requests_by_team: true, documents_by_due: true };
+const INDEXES: Readonly<Record<RecordIndex, true>> = {
+  requests_by_end: true,
+  requests_by_team: true,
+  documents_by_due: true,
+  documents_by_age: true,
+  documents_open: true,
+};
 /** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
 const SHARED: Readonly<
   Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, { readonly copied: boolean }>
@@ -23,6 +29,8 @@ const SHARED: Readonly<
   // Files are not copied: they are gone after hours, and what is reserved for them with its lease.
   documents: { copied: false },
   documents_by_due: { copied: false },
+  documents_by_age: { copied: false },
+  documents_open: { copied: false },
 };
 
 export type AnyTable = RecordTable | RecordIndex;

@@ -3,6 +3,7 @@ import { FURTHER_TAGS } from '../../domain/request-tag.ts';
 import type { RequestTag, TagCount } from '../../domain/request-tag.ts';
 import type { StoredRecord } from '../../ports/record-space.ts';
 import type { TagContents } from '../../ports/store-contents.ts';
+import { usesUntil } from './tag-uses.ts';
 import { TAG_TABLES } from './record-tables.ts';
 import type { TagTable } from './record-tables.ts';
 
@@ -56,8 +57,11 @@ export function tagDaysSince(text: string, first: number): string {
   return at === -1 ? '' : days.slice(at).join(' ');
 }
 
-/** What was counted on days to come happened by today, as that of a team's keys (clock-repair.ts). */
-export function tagsUntil(tags: TagContents, today: number): TagContents {
+/**
+ * What was counted on days to come happened by today, as that of a team's keys (clock-repair.ts), and what is used of a period to come
+ * is of the one that runs, with this number.
+ */
+export function tagsUntil(tags: TagContents, today: number, periodNumber: number): TagContents {
   const moved = Object.entries(tags.tag_counts).map(([tag, text]): readonly [string, string, string] => {
     const days = [...readTagDays(tags.tag_days[tag]), readTagCount(text)!].map((one) => ({ ...one, day: Math.min(one.day, today) }));
     const last = days.at(-1)!;
@@ -69,6 +73,8 @@ export function tagsUntil(tags: TagContents, today: number): TagContents {
   return {
     tag_counts: Object.fromEntries(moved.map(([tag, count]) => [tag, count])),
     tag_days: Object.fromEntries(moved.filter(([, , earlier]) => earlier !== '').map(([tag, , earlier]) => [tag, earlier])),
+    tag_limits: tags.tag_limits,
+    tag_uses: Object.fromEntries(Object.entries(tags.tag_uses).map(([tag, text]) => [tag, usesUntil(text, periodNumber)])),
   };
 }
 
@@ -78,9 +84,18 @@ function sumOf(days: readonly TagCount[], name: 'characters' | 'requests'): numb
 
 /** Of a team. */
 export function tagContents(read: (table: TagTable) => ReadonlyMap<string, string>): TagContents {
-  return { tag_counts: Object.fromEntries(read('tag_counts')), tag_days: Object.fromEntries(read('tag_days')) };
+  return Object.fromEntries(TAG_TABLES.map((table) => [table, Object.fromEntries(read(table))])) as Record<
+    TagTable,
+    Record<string, string>
+  >;
 }
 
 export function tagRecords(tags: TagContents): StoredRecord[] {
-  return TAG_TABLES.flatMap((table) => Object.entries(tags[table]).map(([id, value]) => ({ table, id, value })));
+  const records = TAG_TABLES.flatMap((table) => Object.entries(tags[table]).map(([id, value]) => ({ table, id, value })));
+  return [...records, ...tagTotals(Object.keys(tags.tag_limits).length)];
+}
+
+/** How many tags of a team have settings. */
+export function tagTotals(count: number): StoredRecord[] {
+  return count === 0 ? [] : [{ table: 'totals', id: 'tag_limits', value: String(count) }];
 }

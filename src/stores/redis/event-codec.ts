@@ -50,6 +50,7 @@ function wordsOf(facts: EventFacts): (string | Buffer)[] {
     case 'key_updated':
     case 'key_revoked':
     case 'engine_limit':
+    case 'document_done':
       return ['facts', JSON.stringify(facts)];
   }
 }
@@ -88,7 +89,9 @@ function factsOf(teamId: string, atMs: number, kind: string, values: readonly Bu
     case 'refused': {
       const { usage } = readReport(teamId, [textsOf(values[3]!), textsOf(values[4]!)], atMs);
       const keyId = String(values[2]);
-      const what = { kind: 'limit_reached', ...(keyId === '' ? {} : { keyId }), usage } as const;
+      const tag = String(values[6] ?? '');
+      const whose = { ...(keyId === '' ? {} : { keyId }), ...(tag === '' ? {} : { tag }) };
+      const what = { kind: 'limit_reached', ...whose, usage } as const;
       const by = String(values[5] ?? '');
       if (by === 'test_keys') return { ...what, code: 'quota_exceeded', requiredCharacters: number(1), testKeys: true };
       const [per, counts] = by.split(' ') as [WindowName | '', Counted?];

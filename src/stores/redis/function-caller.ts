@@ -12,6 +12,8 @@ export interface FunctionCall {
   readonly keys: readonly string[];
   /** The arguments after clock, deadline and offer. */
   readonly args: readonly (string | Buffer)[];
+  /** Whether its team may have unlisted events afterwards, although that is not so of every call of the function. */
+  readonly keepsEvent?: boolean;
 }
 
 /** `values` follow the store's time and the answer's word: texts are buffers and may be null. */

@@ -20,6 +20,7 @@ const REFUSALS: ReadonlyMap<string, Admission> = new Map([
   ['i', { kind: 'address_refused' }],
   ['s', { kind: 'scope_wanted' }],
   ['f', { kind: 'scope_missing' }],
+  ['D', { kind: 'tag_disabled' }],
 ] as const);
 const RESOLUTIONS: ReadonlyMap<string, Resolution> = new Map([
   ['C', { kind: 'committed' }],
@@ -28,6 +29,9 @@ const RESOLUTIONS: ReadonlyMap<string, Resolution> = new Map([
   ['E', { kind: 'expired' }],
   ['N', { kind: 'absent' }],
 ] as const);
+
+/** Whose rate is reported. */
+const OF_RATES = { '+': undefined, '*': 'key', '#': 'tag' } as const;
 
 /** Reads a reply from front to back. */
 export class ReplyReader {
@@ -50,6 +54,8 @@ export class ReplyReader {
         return this.#rateLimited();
       case 'l':
         return { ...this.#rateLimited(), of: 'key' };
+      case 'k':
+        return { ...this.#rateLimited(), of: 'tag' };
       case 'T':
       case 'P':
       case 'F':
@@ -84,8 +90,9 @@ export class ReplyReader {
     const characters = request.charged ?? request.characters ?? 0;
     switch (letter) {
       case '+':
-      case '*': {
-        const rate = { limit: this.#number(), remaining: this.#number(), of: letter === '*' ? ('key' as const) : undefined };
+      case '*':
+      case '#': {
+        const rate = { limit: this.#number(), remaining: this.#number(), of: OF_RATES[letter] };
         return { ...this.#placed(request, this.#letter()), rate };
       }
       case '=': {
@@ -117,6 +124,8 @@ export class ReplyReader {
         return { ...this.#window(), ...this.#quotaExceeded() };
       case 'Q':
         return { ...this.#quotaExceeded(), of: 'key' };
+      case 'U':
+        return { ...this.#quotaExceeded(), of: 'tag' };
       case 't':
         return { ...this.#quotaExceeded(), of: 'test_keys' };
       case 'c': {
@@ -131,14 +140,14 @@ export class ReplyReader {
   /** Of which limit of a window a refusal is. */
   #window(): Pick<RateLimited, 'of' | 'window'> {
     const { of, per, counts } = windowNumberAt(this.#byte());
-    return { ...(of === 'key' ? { of } : {}), window: { per, counts } };
+    return { ...(of === 'team' ? {} : { of }), window: { per, counts } };
   }
 
   #windowStandings(): WindowStanding[] {
     return Array.from({ length: this.#byte() }, () => {
       const { of, per, counts } = windowNumberAt(this.#byte());
       const numbers = { limit: this.#number(), remaining: this.#number(), resetMs: this.#number() };
-      return { ...(of === 'key' ? { of } : {}), per, counts, ...numbers };
+      return { ...(of === 'team' ? {} : { of }), per, counts, ...numbers };
     });
   }
 

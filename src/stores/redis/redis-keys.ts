@@ -16,8 +16,8 @@ import { COPIED_SHARED_TABLES, UNCOPIED_SHARED_TABLES } from '../records/record-
  * - `:days` hash of each key's usage by day (lua/days.lua)
  * - `:audit` sorted set of audit entries (lua/audit.lua)
  * - a hash for each table of the record space (ports/record-space.ts), changed by one function (lua/records.lua): `:glossaries`,
- *   `:pairs`, `:totals`, `:refusals`, `:tag_counts`, `:tag_days`, `:documents`; its blobs in lists, `:blob:<id>` and `:prepared:<id>`, and `:blobs`
- *   from each to the number of its pieces
+ *   `:pairs`, `:totals`, `:refusals`, `:tag_counts`, `:tag_days`, `:tag_limits`, `:tag_uses`, `:documents`; its blobs in lists, `:blob:<id>` and
+ *   `:prepared:<id>`, and `:blobs` from each to the number of its pieces
  */
 export function teamKeys(teamId: string) {
   const base = `lingate:{${teamId}}:`;
@@ -35,6 +35,8 @@ export function teamKeys(teamId: string) {
     refusals: tableKey(teamId, 'refusals'),
     tag_counts: tableKey(teamId, 'tag_counts'),
     tag_days: tableKey(teamId, 'tag_days'),
+    tag_limits: tableKey(teamId, 'tag_limits'),
+    tag_uses: tableKey(teamId, 'tag_uses'),
     documents: tableKey(teamId, 'documents'),
     blobs: `${base}blobs`,
     audit: `${base}audit`,

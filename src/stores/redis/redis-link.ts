@@ -91,7 +91,8 @@ export class RedisLink {
   /** Calls a function. `answering` turns a missing reply into a value. */
   async call(call: FunctionCall): Promise<FunctionAnswer> {
     const reply = this.#closed ? CLOSED : await this.#track(callFunction(this.#round, call));
-    if (this.#options.keepsEvents === true && KEEP_EVENTS.has(call.name)) await this.#listEvents(call.teamId);
+    const mayKeep = call.keepsEvent === true || KEEP_EVENTS.has(call.name);
+    if (this.#options.keepsEvents === true && mayKeep) await this.#listEvents(call.teamId);
     if (reply.kind === 'unavailable') throw this.#unanswered(reply);
     return reply;
   }

@@ -3,6 +3,7 @@
 import { StoreError } from '../../domain/store-unavailable.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { LastCounts, MendedTeam, MendTeam, StoreMender, TeamContents } from '../../ports/store-contents.ts';
+import { TAG_TABLES } from '../records/record-tables.ts';
 import { tagRecords } from '../records/tag-counts.ts';
 import { memberOf, readEvent } from './event-codec.ts';
 import type { RedisWords } from './keyspace.ts';
@@ -61,10 +62,11 @@ class RedisMender implements StoreMender {
   }
 
   async #try<Mended extends MendedTeam>(teamId: string, nowMs: number, mend: MendTeam<Mended>): Promise<Mended | undefined | 'changed'> {
-    const { team, keys, ids, places, late, days, periods, tag_counts: tagCounts, tag_days: tagDays } = teamKeys(teamId);
+    const { team, keys, ids, places, late, days, periods, ...names } = teamKeys(teamId);
+    const tags = TAG_TABLES.map((table) => names[table]);
     // All sent at once: the less time passes until the transaction, the less often another one comes in between.
     const [, raw, outbox] = await Promise.all([
-      this.#redis.watch(team, keys, ids, places, late, days, periods, tagCounts, tagDays, outboxKey(teamId)),
+      this.#redis.watch(team, keys, ids, places, late, days, periods, ...tags, outboxKey(teamId)),
       this.#raw(teamId),
       this.#redis.callBuffer('HGETALL', outboxKey(teamId)),
     ]);
@@ -124,7 +126,7 @@ function teamCommands(raw: WholeRawTeam, contents: TeamContents, nowMs: number):
     if (own.length > 0) commands.push(['HSET', names.days, key.keyId, packDays(key, number, own)]);
   }
   if (days.length > 0) commands.push(['HSET', names.days, 'told', String(dayDone)]);
-  commands.push(['DEL', names.tag_counts, names.tag_days]);
+  commands.push(['DEL', ...TAG_TABLES.map((table) => names[table])]);
   for (const { table, id, value } of tagRecords(contents.tags)) commands.push(['HSET', tableKey(whole.teamId, table), id, value]);
   drop(
     names.periods,

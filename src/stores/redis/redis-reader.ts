@@ -9,9 +9,11 @@ import { memberOf, readEvent } from './event-codec.ts';
 import { causeOf, within } from './failure-cause.ts';
 import { assertLayout } from './layout-version.ts';
 import { mastersOf, redisConnection } from './redis-connection.ts';
+import type { RecordTable } from '../../ports/record-space.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import {
   COPIED_SHARED_KEYS,
+  tableKey,
   DIGEST_PREFIX,
   ERASURES_KEY,
   GATEWAYS_KEY,
@@ -103,6 +105,10 @@ export class RedisReader implements StoreReader {
 
   async entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined> {
     return readPieces(this.#redis, teamId, dictionaryId);
+  }
+
+  async records(group: string, table: RecordTable): Promise<ReadonlyMap<string, string>> {
+    return new Map(Object.entries(await this.#redis.hgetall(tableKey(group, table))));
   }
 
   async *loose(report: ReportFinding): AsyncGenerator<LooseContents> {

@@ -18,6 +18,7 @@ import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { tableKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import { ROWS } from './row-formats.ts';
 import { readPlan } from './team-layout.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
@@ -96,11 +97,12 @@ export class RedisRecords implements RecordSpace {
   }
 
   async #write(teamId: string, change: GroupChange<unknown>, steps: readonly RecordStep[]): Promise<string> {
-    const { audit, remove = [], attach = [] } = change;
+    const { audit, event, remove = [], attach = [] } = change;
     const entry = await this.#parts.audit.begin(teamId, audit?.by, audit && { before: audit.before, after: audit.after });
     const name = remove.length > 0 && attach.length === 0 ? 'free_records' : 'change_records';
     const args = [...entry, String(steps.length), ...steps.flat()];
-    return (await this.#parts.link.call({ name, teamId, keys: [teamKeys(teamId).team], args })).word;
+    const call = { name, teamId, keys: [teamKeys(teamId).team], args, keepsEvent: event !== undefined } as const;
+    return (await this.#parts.link.call(call)).word;
   }
 
   /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
@@ -135,13 +137,14 @@ export class RedisRecords implements RecordSpace {
 
   async #head(teamId: string): Promise<GroupHead | undefined> {
     const { link } = this.#parts;
-    if (teamId === SHARED_RECORDS) return { nowMs: await link.now(), limits: undefined };
+    if (teamId === SHARED_RECORDS) return { nowMs: await link.now(), limits: undefined, period: undefined };
     const [nowMs, [plan, currency, period, books]] = await Promise.all([
       link.now(),
       link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, 'p', 'currency', 'period', 'b')),
     ]);
     if (!plan || !books) return undefined;
-    return { nowMs, limits: { ...readPlan(plan), currency: String(currency), period: String(period) } };
+    const { number, startMs, endMs } = ROWS.BOOKS.read(books);
+    return { nowMs, limits: { ...readPlan(plan), currency: String(currency), period: String(period) }, period: { number, startMs, endMs } };
   }
 
   async #values(teamId: string, names: readonly RecordName[]): Promise<Values> {
@@ -153,7 +156,7 @@ export class RedisRecords implements RecordSpace {
 
 /** A step of the function (lua/records.lua): its word and arguments. */
 type RecordStep = readonly [word: StepWord, ...args: (string | Buffer)[]];
-type StepWord = 'team' | 'same' | 'absent' | 'put' | 'remove' | 'index' | 'unindex' | 'attach' | 'hold' | 'detach';
+type StepWord = 'team' | 'same' | 'absent' | 'put' | 'remove' | 'index' | 'unindex' | 'attach' | 'hold' | 'detach' | 'event';
 const TEAM_STEP: RecordStep = ['team'];
 
 /** One for each name that was read. */
@@ -168,6 +171,7 @@ function madeSteps({
   unindex = [],
   attach = [],
   detach = [],
+  event,
 }: GroupChange<unknown>): readonly RecordStep[] {
   return [
     ...remove.map(({ table, id }): RecordStep => ['remove', table, id]),
@@ -179,5 +183,6 @@ function madeSteps({
       return isLarge(pieces) || piece === undefined ? ['hold', blobId, String(pieces.length)] : ['attach', blobId, Buffer.from(piece)];
     }),
     ...detach.map((blobId): RecordStep => ['detach', blobId]),
+    ...(event === undefined ? [] : [['event', event.id, JSON.stringify(event.facts)] as const]),
   ];
 }

@@ -26,6 +26,8 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   refusals: 'lasting',
   tag_counts: 'lasting',
   tag_days: 'lasting',
+  tag_limits: 'lasting',
+  tag_uses: 'lasting',
   documents: 'lasting',
   blobs: 'lasting',
   audit: 'passing',

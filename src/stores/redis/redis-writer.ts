@@ -80,6 +80,7 @@ export class RedisWriter implements StoreWriter {
       ...requestCommands(contents, nowMs),
       ...glossaryCommands(contents, entries),
       ...tagRecords(contents.tags).map(({ table, id, value }): RedisWords => ['HSET', tableKey(teamId, table), id, value]),
+      ...tagField(contents),
       ...[...contents.refusals].map(([date, counts]): RedisWords => ['HSET', tableKey(contents.team.teamId, 'refusals'), date, counts]),
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
@@ -241,4 +242,10 @@ function glossaryCommands(
       ...pieces.map((piece): RedisWords => ['RPUSH', blobKey(teamId, blobId), Buffer.from(piece)]),
     ]),
   ];
+}
+
+/** How many tags have settings (lua/layout.lua). */
+function tagField({ team, tags }: TeamContents): RedisWords[] {
+  const count = Object.keys(tags.tag_limits).length;
+  return count === 0 ? [] : [['HSET', teamKeys(team.teamId).team, 'g', String(count)]];
 }

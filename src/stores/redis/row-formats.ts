@@ -76,8 +76,8 @@ export const ROWS = {
   OPEN: recordFormat({ state: 'I1', ...OPEN_HELD, untilMs: 'd' }),
   OPEN_HELD: recordFormat(OPEN_HELD),
   TICKETS: recordFormat({ team: 'I6', key: 'I6' }),
-  /** How many tags of the team are counted, and how long this one is. */
-  TAGGED: recordFormat({ distinctMax: 'I4', length: 'I1' }),
+  /** Its ticket, 0 if the tag had no settings; how many tags of the team are counted, and how long this one is. */
+  TAGGED: recordFormat({ ticket: 'I6', distinctMax: 'I4', length: 'I1' }),
   /** A field of `:ids`, a resolved id: its state, and until when it is remembered. The row of an open one is longer. */
   DONE: recordFormat({ state: 'I1', untilMs: 'I6' }),
   /**

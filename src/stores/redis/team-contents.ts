@@ -37,6 +37,8 @@ export const RAW_PARTS = [
   'refusals',
   'tag_counts',
   'tag_days',
+  'tag_limits',
+  'tag_uses',
   'documents',
   'blobs',
 ] as const;
@@ -106,7 +108,7 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     toldPercents: lastPercentsOf(told.percent, number, raw.left),
     toldRefusals: told.refusals,
     refusals: tableOf(raw.refusals),
-    tags: tagContents((table) => tableOf(raw[table])),
+    tags: tagsOf(raw, fields, found),
     requests,
     ...readGlossaryTables(
       {
@@ -251,4 +253,16 @@ function periodsOf(
 /** A table of the record space. */
 function tableOf(flat: readonly Buffer[]): ReadonlyMap<string, string> {
   return new Map([...fieldsOf(flat)].map(([id, value]) => [id, String(value)]));
+}
+
+/** Admissions read the settings of tags only if the field `g` says that there are some. */
+function tagsOf(
+  raw: WholeRawTeam,
+  fields: ReadonlyMap<string, Buffer>,
+  found: (what: string, detail: string) => void,
+): TeamContents['tags'] {
+  const tags = tagContents((table) => tableOf(raw[table]));
+  const [counted, listed] = [Number(String(fields.get('g') ?? 0)), Object.keys(tags.tag_limits).length];
+  if (counted !== listed) found('tag', `${listed} of its tags have settings, and its record says ${counted}`);
+  return tags;
 }

@@ -33,6 +33,7 @@ export const CONSTANTS: Readonly<Record<string, string | number>> = {
   WHOLE_MAX: Number.MAX_SAFE_INTEGER,
   TEAM_WINDOWS: firstWindow('team'),
   KEY_WINDOWS: firstWindow('key'),
+  TAG_WINDOWS: firstWindow('tag'),
   FURTHER_TAGS: `'${FURTHER_TAGS}'`,
   RECORD_TABLES: `{ ${RECORD_TABLES.map((name) => `'${name}'`).join(', ')} }`,
 };

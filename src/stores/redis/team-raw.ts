@@ -1,5 +1,6 @@
 // A team's data read atomically, decoded: request ids, the head of its books, and its rate window.
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
+import { tagSubject } from '../../domain/window-limits.ts';
 import type { RequestContents, RequestState, TeamContents } from '../../ports/store-contents.ts';
 import { readRequestId } from './request-id-bytes.ts';
 import { ROWS } from './row-formats.ts';
@@ -32,7 +33,9 @@ export function readRequest(id: Buffer, record: Buffer): RequestContents {
   const keyId = String(record.subarray(OPEN.bytes + (isCounted ? TICKETS.bytes : 0), tagAt));
   const name = String(record.subarray(tagAt, tagAt + (tagged?.length ?? 0)));
   const tag = tagged === undefined ? {} : { tag: { name, distinctMax: tagged.distinctMax } };
-  const counted = isCounted ? { tickets: readTickets(record.subarray(OPEN.bytes), keyId) } : {};
+  const ofTag = tagged === undefined || tagged.ticket === 0 ? undefined : { [tagSubject(name)]: tagged.ticket };
+  const tickets = isCounted ? { ...readTickets(record.subarray(OPEN.bytes), keyId), ...ofTag } : ofTag;
+  const counted = tickets === undefined ? {} : { tickets };
   return { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, ...counted, ...tag };
 }
 
@@ -50,15 +53,15 @@ export function packRequest(request: RequestContents): Buffer {
     OPEN.pack({ state, characters, priceMicro, periodNumber, untilMs }),
     ...counted,
     Buffer.from(keyId),
-    ...packTag(tag),
+    ...packTag(tag, tickets),
   ]);
 }
 
 /** At the end of the record. */
-function packTag(tag: RequestContents['tag']): Buffer[] {
+function packTag(tag: RequestContents['tag'], tickets: RequestContents['tickets'] = {}): Buffer[] {
   if (tag === undefined) return [];
   const name = Buffer.from(tag.name);
-  return [name, TAGGED.pack({ distinctMax: tag.distinctMax, length: name.length })];
+  return [name, TAGGED.pack({ ticket: tickets[tagSubject(tag.name)] ?? 0, distinctMax: tag.distinctMax, length: name.length })];
 }
 
 export type BooksHead = ReturnType<typeof HEAD.read>;

@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { WindowCounts } from '../../domain/window-counts.ts';
 import type { StoredCounts } from '../../domain/window-counts.ts';
+import { tagOfSubject } from '../../domain/window-limits.ts';
 import type { WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
 import { GUARD_COLUMNS, KeyGuard } from './key-guard.ts';
 import { RateWindow } from './rate-window.ts';
@@ -11,6 +12,7 @@ import type { ThresholdMark } from './sqlite-events.ts';
 import { LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { membersOf, prepared, selected, tuples } from './statements.ts';
 import type { Numbers, Statements } from './statements.ts';
+import { TagAccounts } from './tag-accounts.ts';
 
 /**
  * A team's row in `books`, except for the window. `periodNo` is the number of the current period, `day` the UTC day that the keys'
@@ -76,10 +78,12 @@ export class Accounts {
   readonly #changedKeys: KeyAccount[] = [];
   readonly #changedGuards: KeyAccount[] = [];
   readonly #changedWindows: { readonly team: number; readonly subject: WindowSubject; readonly counts: WindowCounts }[] = [];
+  readonly tags: TagAccounts;
   #version: SQLOutputValue = null;
 
   constructor(database: DatabaseSync) {
     this.#sql = prepared(database, SQL);
+    this.tags = new TagAccounts(database);
   }
 
   /** Called at the start of a transaction: drops the cache if another connection has changed the file since the last one. */
@@ -143,10 +147,15 @@ export class Accounts {
     return counts;
   }
 
-  /** Characters of a reservation with these tickets are not charged after all. */
-  giveBack(team: TeamAccount, tickets: WindowTickets | undefined, characters: number): void {
+  /** Characters of a reservation with these tickets, made in that period, are not charged after all. */
+  giveBack(team: TeamAccount, tickets: WindowTickets | undefined, periodNo: number, characters: number): void {
     if (tickets === undefined || characters === 0) return;
     for (const [subject, ticket] of Object.entries(tickets) as [WindowSubject, number][]) {
+      const tag = tagOfSubject(subject);
+      if (tag !== undefined) {
+        this.tags.giveBack(team, tag, ticket, periodNo, characters);
+        continue;
+      }
       this.windowCounts(team, subject).giveBack(ticket, characters);
       this.touchWindows(team, subject);
     }

@@ -102,7 +102,7 @@ export class Periods {
     const limitsKeys = ended.length > 0 && this.#accounts.limitsKeys(team);
     for (const [periodNo, characters, priceMicro, key, ofAllowance, tickets] of ended) {
       if (limitsKeys) this.#accounts.hold(this.#accounts.key(team, key)!, -characters, periodNo);
-      this.#accounts.giveBack(team, readTickets(tickets), characters);
+      this.#accounts.giveBack(team, readTickets(tickets), periodNo, characters);
       team.counts.heldMicro -= priceMicro;
       // Holds of a past period are no longer in the counters.
       const isCurrent = periodNo === team.counts.periodNo;

@@ -12,6 +12,7 @@ import { TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
+import type { TagAccount } from './tag-accounts.ts';
 import type { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {
@@ -59,7 +60,7 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   /** A request of this key for so many characters was refused for a limit. Usually, in a flood, only a comparison. */
-  refused(key: KeyAccount, refusal: QuotaExceeded | CreditExhausted, characters: number, nowMs: number): void {
+  refused(key: KeyAccount, tag: TagAccount | undefined, refusal: QuotaExceeded | CreditExhausted, characters: number, nowMs: number): void {
     const { team } = key;
     if (refusal.kind === 'credit_exhausted') {
       if (!team.isCreditTold) this.#creditRefused(team, characters, nowMs);
@@ -70,6 +71,10 @@ export class SqliteEvents implements HistoryHooks {
       if (team.allowanceToldIn !== periodNo) this.#allowanceRefused(team, characters, nowMs);
       return;
     }
+    if (refusal.of === 'tag') {
+      if (tag?.uses.period.told === false) this.#tagRefused(team, tag, characters, nowMs);
+      return;
+    }
     const whose = refusal.of === 'key' ? key : team;
     if (whose.quotaToldIn !== periodNo) this.#quotaRefused(whose, team, characters, nowMs);
   }
@@ -77,17 +82,19 @@ export class SqliteEvents implements HistoryHooks {
   /** A request of this key was refused by a window, which is told of once in that window. `characters`: those to reserve. */
   refusedByWindow(
     key: KeyAccount,
+    tag: TagAccount | undefined,
     refusal: RateLimited | QuotaExceeded,
     windowed: WindowAccounts,
     characters: number | undefined,
     nowMs: number,
   ): void {
     const { team } = key;
-    const startMs = windowed.tell(team, key, refusal);
+    const startMs = windowed.tell(key, tag, refusal);
     const { window } = refusal;
     if (startMs === undefined || window === undefined) return;
-    const [of, keyId] = refusal.of === 'key' ? [key.keyId, { keyId: key.keyId }] : [team.teamId, {}];
-    const facts = { kind: 'limit_reached', code: refusal.kind, window, ...keyId, ...required(characters) } as const;
+    const named = namedBy(refusal.of, key, tag);
+    const facts = { kind: 'limit_reached', code: refusal.kind, window, ...named, ...required(characters) } as const;
+    const of = named.tag === undefined ? (named.keyId ?? team.teamId) : eventIds.ofTag(team.teamId, named.tag);
     this.keep(eventIds.windowLimit(of, window.per, startMs), team.teamId, nowMs, { ...facts, usage: this.#usageNow(team, nowMs) });
   }
 
@@ -125,6 +132,15 @@ export class SqliteEvents implements HistoryHooks {
     const id = eventIds.testLimit(team.teamId, { startMs: usage.periodStartMs, number: periodNo });
     this.keep(id, team.teamId, nowMs, { kind: 'limit_reached', code, testKeys: true, requiredCharacters, usage });
     this.#sql.setToldRefusal.run(team.no, TEST_KEYS, code, periodNo);
+  }
+
+  #tagRefused(team: TeamAccount, tag: TagAccount, requiredCharacters: number, nowMs: number): void {
+    const usage = this.#usageNow(team, nowMs);
+    tag.uses.period.told = true;
+    this.#parts.accounts.tags.keep(team, tag);
+    const id = eventIds.quotaLimit(eventIds.ofTag(team.teamId, tag.name), { startMs: usage.periodStartMs, number: team.counts.periodNo });
+    const facts = { kind: 'limit_reached', code: 'quota_exceeded', tag: tag.name, requiredCharacters, usage } as const;
+    this.keep(id, team.teamId, nowMs, facts);
   }
 
   dayFinished({ no, teamId }: TeamAccount, day: number, nowMs: number): void {
@@ -204,6 +220,16 @@ export class SqliteEvents implements HistoryHooks {
   #lastPercent(team: number, periodNo: number): number {
     return this.#sql.lastPercent.get(team, periodNo)?.[0] ?? 0;
   }
+}
+
+/** Whose limit refused a request, as events name it. */
+function namedBy(
+  of: QuotaExceeded['of'],
+  key: KeyAccount,
+  tag: TagAccount | undefined,
+): { readonly keyId?: string; readonly tag?: string } {
+  if (of === 'tag' && tag !== undefined) return { tag: tag.name };
+  return of === 'key' ? { keyId: key.keyId } : {};
 }
 
 function required(characters: number | undefined): { readonly requiredCharacters?: number } {

@@ -31,6 +31,7 @@ import { SqliteTagCounts } from './sqlite-tag-counts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
+import type { TagAccount } from './tag-accounts.ts';
 import { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {
@@ -43,7 +44,6 @@ const SQL = {
 type Parts = Pick<StoreParts, 'database' | 'group' | 'accounts' | 'periods' | 'ids' | 'events'>;
 
 export class SqliteLedger implements Ledger {
-  readonly chargesParts = true;
   readonly countsTags = true;
   readonly #group: Parts['group'];
   readonly #accounts: Parts['accounts'];
@@ -84,22 +84,30 @@ export class SqliteLedger implements Ledger {
     if (team === undefined) return { kind: 'key_unknown' };
     this.#periods.update(team, nowMs);
     const key = this.#accounts.key(team, request.keyId);
+    const tag = this.#accounts.tags.of(team, request.tag, nowMs);
     if (
       key !== undefined &&
+      tag === undefined &&
       !key.isRevoked &&
       key.guard === undefined &&
       team.window.hasRoom(team.limits.requestsPerSecond, nowMs) &&
-      windowRefusal(this.#windowed.of(team, key), toReserve(request), nowMs) === undefined
+      windowRefusal(this.#windowed.of(team, key, undefined), toReserve(request), nowMs) === undefined
     ) {
       // Only a known id can still prevent the admission: inserting its row detects that before anything else is written.
-      const answer = this.#judge(request, team, key, nowMs);
-      const placed = this.#place(request, team, key, answer, nowMs, false);
+      const answer = this.#judge(request, key, undefined, nowMs);
+      const placed = this.#place(request, key, undefined, answer, nowMs, false);
       if (placed !== undefined) return placed;
     }
-    return this.#admitInOrder(request, team, key, nowMs);
+    return this.#admitInOrder(request, team, key, tag, nowMs);
   };
 
-  #admitInOrder(request: AdmissionRequest, team: TeamAccount, key: KeyAccount | undefined, nowMs: number): Admission {
+  #admitInOrder(
+    request: AdmissionRequest,
+    team: TeamAccount,
+    key: KeyAccount | undefined,
+    tag: TagAccount | undefined,
+    nowMs: number,
+  ): Admission {
     const { requestId, teamId } = request;
     const known = this.#ids.find(team.no, requestId, nowMs);
     if (known !== undefined) {
@@ -108,36 +116,38 @@ export class SqliteLedger implements Ledger {
       return { kind: 'admitted', reservation, ...(request.reportPlan === true ? { plan: this.#accounts.planOf(team) } : {}) };
     }
     if (key === undefined) return { kind: 'key_unknown' };
-    const refusal = this.#callerRefusal(team, key, request, nowMs, true);
+    const refusal = this.#callerRefusal(request, key, tag, nowMs, true);
     if (refusal !== undefined) return refusal;
-    const answer = this.#judge(request, team, key, nowMs);
-    return this.#place(request, team, key, answer, nowMs, true)!;
+    const answer = this.#judge(request, key, tag, nowMs);
+    return this.#place(request, key, tag, answer, nowMs, true)!;
   }
 
   readonly #check = (check: CallerCheck, nowMs: number): CheckedCaller => {
     const team = this.#accounts.team(check.teamId, check.keyId);
     const key = team && this.#accounts.key(team, check.keyId);
     if (team === undefined || key === undefined) return { kind: 'key_unknown' };
-    return this.#callerRefusal(team, key, check, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
+    const tag = this.#accounts.tags.of(team, check.tag, nowMs);
+    return this.#callerRefusal(check, key, tag, nowMs, false) ?? { kind: 'admitted', reservation: undefined };
   };
 
   /** Checks key, rate and windows, for a request that takes a slot or only asks. */
   #callerRefusal(
-    team: TeamAccount,
-    key: KeyAccount,
     asked: CallerCheck | AdmissionRequest,
+    key: KeyAccount,
+    tag: TagAccount | undefined,
     nowMs: number,
     takesPlace: boolean,
   ): CallerRefusal | undefined {
     if (key.isRevoked) return { kind: 'key_revoked' };
-    const { guard } = key;
+    const { team, guard } = key;
     const barred = guard?.refusal(asked, nowMs);
     if (barred !== undefined) return barred;
+    if (tag?.settings.disabled === true) return { kind: 'tag_disabled' };
     this.#stamp(key, nowMs);
     // Saved even on a refusal: slots that were freed or moved must stay so, whatever the clock does next.
     this.#accounts.touch(team);
     const limit = team.limits.requestsPerSecond;
-    const windowed = this.#windowed.of(team, key);
+    const windowed = this.#windowed.of(team, key, tag);
     // If anything else may refuse it, it is not certain yet that a slot will be taken.
     const isLast = guard === undefined && windowed.length === 0;
     const retryAfterMs = takesPlace && isLast ? team.window.waitMs(limit, nowMs) : team.window.waitMsKept(limit, nowMs);
@@ -145,15 +155,24 @@ export class SqliteLedger implements Ledger {
     if (isLast) return undefined;
     if (guard !== undefined) this.#accounts.touchGuard(key);
     const characters = 'reserve' in asked ? toReserve(asked) : undefined;
+    const expiresAtMs = guard?.limits.expiresAtMs;
     const refusal: CallerRefusal | undefined =
-      guard?.rateRefusal(nowMs) ?? windowRefusal(windowed, characters, nowMs, guard?.limits.expiresAtMs);
+      guard?.rateRefusal(nowMs) ?? this.#tagTooFast(key, tag, nowMs) ?? windowRefusal(windowed, characters, nowMs, expiresAtMs);
     if (refusal?.kind === 'rate_limited' && refusal.window !== undefined)
-      this.#events?.refusedByWindow(key, refusal, this.#windowed, characters, nowMs);
+      this.#events?.refusedByWindow(key, tag, refusal, this.#windowed, characters, nowMs);
+    return refusal;
+  }
+
+  #tagTooFast({ team, guard }: KeyAccount, tag: TagAccount | undefined, nowMs: number): CallerRefusal | undefined {
+    if (tag?.settings.requestsPerSecond === undefined) return undefined;
+    const refusal = tag.rateRefusal(nowMs, guard?.limits.expiresAtMs);
+    this.#accounts.tags.keep(team, tag);
     return refusal;
   }
 
   /** The result for a request that has a slot. Changes nothing. */
-  #judge(request: AdmissionRequest, team: TeamAccount, key: KeyAccount, nowMs: number): Placed {
+  #judge(request: AdmissionRequest, key: KeyAccount, tag: TagAccount | undefined, nowMs: number): Placed {
+    const { team } = key;
     const { no, limits, counts } = team;
     const { requestId, teamId, reserve, leaseMs, glossary } = request;
     const maxCharacters = limits.maxCharactersPerRequest;
@@ -163,8 +182,9 @@ export class SqliteLedger implements Ledger {
     const dictionary = glossary === undefined ? undefined : this.#dictionary(no, glossary);
     if (typeof dictionary === 'object') return dictionary;
     const refusal =
-      tooSmallWindow(this.#windowed.of(team, key), characters, nowMs) ??
+      tooSmallWindow(this.#windowed.of(team, key, tag), characters, nowMs) ??
       (key.guard && keyRefusal(key, key.guard, counts, characters)) ??
+      tag?.refusal(team, characters) ??
       accountRefusal(key, characters);
     if (refusal !== undefined) return refusal;
     const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };
@@ -175,11 +195,19 @@ export class SqliteLedger implements Ledger {
    * Writes the row of the id, takes the slot in the window, and adds the reservation to what is held. Without `over`, only if
    * there is no row yet; otherwise nothing is written, and there is no answer.
    */
-  #place(request: AdmissionRequest, team: TeamAccount, key: KeyAccount, answer: Placed, nowMs: number, over: boolean): Placed | undefined {
+  #place(
+    request: AdmissionRequest,
+    key: KeyAccount,
+    tag: TagAccount | undefined,
+    answer: Placed,
+    nowMs: number,
+    over: boolean,
+  ): Placed | undefined {
+    const { team } = key;
     const reservation = answer.kind === 'admitted' ? answer.reservation : undefined;
     const { limits, counts } = team;
     const ofAllowance = usesAllowance(key);
-    const windowed = this.#windowed.of(team, key);
+    const windowed = this.#windowed.of(team, key, tag);
     const held = reservation && {
       key: key.no,
       characters: reservation.characters,
@@ -198,6 +226,10 @@ export class SqliteLedger implements Ledger {
       guard.takeSlot(nowMs);
       this.#accounts.touchGuard(key);
     }
+    if (tag !== undefined) {
+      tag.takePlace(held?.characters ?? 0, nowMs);
+      this.#accounts.tags.keep(team, tag);
+    }
     this.#accounts.touch(team);
     if (reservation !== undefined && held !== undefined) {
       counts.heldCharacters += held.characters;
@@ -209,15 +241,17 @@ export class SqliteLedger implements Ledger {
     if (answer.kind === 'quota_exceeded' || answer.kind === 'credit_exhausted') {
       const characters = request.charged ?? request.characters!;
       if (answer.kind === 'quota_exceeded' && answer.window !== undefined)
-        this.#events?.refusedByWindow(key, answer, this.#windowed, characters, nowMs);
-      else this.#events?.refused(key, answer, characters, nowMs);
+        this.#events?.refusedByWindow(key, tag, answer, this.#windowed, characters, nowMs);
+      else this.#events?.refused(key, tag, answer, characters, nowMs);
     }
     const placed = request.reportPlan === true ? { ...answer, plan: this.#accounts.planOf(team) } : answer;
     if (request.reportRate !== true) return placed;
     const limit = limits.requestsPerSecond;
     const rate = { limit, remaining: limit - team.window.total };
-    const windows = windowed.length === 0 ? {} : { windows: windowStandings(windowed, nowMs) };
-    return { ...placed, rate: guard === undefined ? rate : guard.nearer(rate), ...windows };
+    const standings = windowed.length === 0 ? [] : windowStandings(windowed, nowMs);
+    const nearer = guard === undefined ? rate : guard.nearer(rate);
+    const windows = standings.length === 0 ? {} : { windows: standings };
+    return { ...placed, rate: tag === undefined ? nearer : tag.nearer(nearer), ...windows };
   }
 
   #stamp(key: KeyAccount, nowMs: number): void {
@@ -251,7 +285,7 @@ export class SqliteLedger implements Ledger {
     if (key.guard !== undefined) this.#accounts.hold(key, -held.characters, held.periodNo);
     const charged = characters === undefined ? held : partOf(held, characters);
     if (isCommit) this.#charge(key, charged, isCurrent, nowMs);
-    this.#accounts.giveBack(team, held.tickets, held.characters - (isCommit ? charged.characters : 0));
+    this.#accounts.giveBack(team, held.tickets, held.periodNo, held.characters - (isCommit ? charged.characters : 0));
     this.#accounts.touch(team);
     return { kind: isCommit ? 'committed' : 'released' };
   };

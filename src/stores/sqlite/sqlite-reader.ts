@@ -25,6 +25,7 @@ import type { KeyDay } from '../../ports/usage-history.ts';
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 import { readGlossaryTables } from '../records/glossary-record.ts';
 import { lastSeenMs } from '../records/record-gateways.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { COPIED_SHARED_TABLES } from '../records/record-tables.ts';
 import { tagContents } from '../records/tag-counts.ts';
 import { storedCounts } from './accounts.ts';
@@ -113,6 +114,10 @@ const SQL = {
     WHERE o.team = ? AND o.state = ${OPEN}`),
   remembered: objects<RequestRow>(`SELECT ${REQUEST}, NULL AS keyId FROM operations o WHERE o.state > ${OPEN}`),
   records: tuples<[id: string, value: string]>('SELECT id, value FROM records WHERE team = ? AND kind = ?'),
+  ofTeam: tuples<[id: string, value: string]>(
+    'SELECT id, value FROM records WHERE team = (SELECT no FROM teams WHERE team_id = ?) AND kind = ?',
+  ),
+  sharedTable: tuples<[id: string, value: string]>('SELECT id, value FROM shared_records WHERE kind = ?'),
   blobs: tuples<[id: string]>('SELECT id FROM blobs WHERE team = ? AND gone_ms IS NULL'),
   told: objects<TeamContents['toldPercents'][number]>(
     'SELECT period_no AS number, percent FROM told_percents WHERE team = ? AND percent > 0 ORDER BY period_no',
@@ -189,6 +194,10 @@ export class SqliteReader implements StoreReader {
   async entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined> {
     const pieces = this.#sql.pieces.all(teamId, dictionaryId).map(([piece]) => piece);
     return pieces.length === 0 ? undefined : pieces;
+  }
+
+  async records(group: string, table: RecordTable): Promise<ReadonlyMap<string, string>> {
+    return new Map(group === SHARED_RECORDS ? this.#sql.sharedTable.all(table) : this.#sql.ofTeam.all(group, table));
   }
 
   async *loose(): AsyncGenerator<LooseContents> {

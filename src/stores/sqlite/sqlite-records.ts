@@ -2,7 +2,7 @@
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import type { DecideChange, IndexPage, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
+import type { DecideChange, GroupPeriod, IndexPage, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
 import { securely } from './open-database.ts';
 import { NOT_ERASED } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
@@ -10,7 +10,7 @@ import type { Statements } from './statements.ts';
 import { looked, unavailable } from './store-fault.ts';
 import type { StoreParts } from './store-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'teams' | 'blobs' | 'audit'>;
+type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'teams' | 'blobs' | 'audit' | 'events'>;
 
 /** Of a table whose rows belong to teams, or of the shared one. */
 const sqlOf = (table: string, ofTeam: string, values: string) => ({
@@ -25,7 +25,11 @@ const SHARED = sqlOf('shared_records', '', '?, ?, ?');
 const SQL = {
   group: tuples<[teamId: string]>(`SELECT t.team_id FROM records r JOIN teams t ON t.no = r.team AND t.erasure = ${NOT_ERASED}
     WHERE r.kind = ? AND r.id = ?`),
+  period: tuples<[number: number, startMs: number, endMs: number]>(`SELECT b.period_no, p.start_ms, p.end_ms FROM books b
+    JOIN periods p ON p.team = b.team AND p.no = b.period_no WHERE b.team = ?`),
 };
+
+const OF_NO_TEAM = { limits: undefined, period: undefined };
 
 /** A group's statements, and the arguments that come first in each. */
 interface Place {
@@ -74,14 +78,17 @@ export class SqliteRecords implements RecordSpace {
     names: readonly RecordName[],
     decide: DecideChange<Result>,
   ): Promise<Result | undefined | StoreUnavailable> {
-    const { database, group: commits, teams, blobs, audit, path } = this.#parts;
+    const { database, group: commits, teams, blobs, audit, events, path } = this.#parts;
     let detaches = false;
     const answer = await commits.run((nowMs): Result | undefined | StoreUnavailable => {
       const place = this.#place(group);
       if (place === undefined) return undefined;
       const { sql, own, team } = place;
       const values = names.map((name) => valueAt(place, name));
-      const change = decide(values, { nowMs, limits: team === undefined ? undefined : teams.get(team).team.limits });
+      const change = decide(values, {
+        nowMs,
+        ...(team === undefined ? OF_NO_TEAM : { limits: teams.get(team).team.limits, period: this.#period(team) }),
+      });
       const { result, put = [], remove = [], index = [], unindex = [], attach = [], detach = [] } = change;
       const removed = [...remove.map(({ table, id }) => [table, id] as const), ...unindex.map((entry) => [entry.index, entry.id] as const)];
       if (team !== undefined && !blobs.arePrepared(team, attach, nowMs)) return unavailable(path, 'busy');
@@ -98,6 +105,7 @@ export class SqliteRecords implements RecordSpace {
         const { by, ...difference } = change.audit;
         audit.add(by, { teamId: group, ...difference }, nowMs);
       }
+      if (change.event !== undefined) events?.keep(change.event.id, group, nowMs, change.event.facts);
       return result;
     });
     if (detaches) void blobs.clear();
@@ -118,6 +126,11 @@ export class SqliteRecords implements RecordSpace {
 
   readBlob(group: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
     return this.#parts.blobs.read(group, blobId);
+  }
+
+  #period(team: number): GroupPeriod {
+    const [number, startMs, endMs] = this.#sql.period.get(team)!;
+    return { number, startMs, endMs };
   }
 
   #place(group: string): Place | undefined {

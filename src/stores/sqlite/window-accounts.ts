@@ -1,9 +1,11 @@
 // The limits by minute to month in the SQLite ledger: the rules of domain/windowed-subjects.ts over the accounts in memory.
 import { keySubject } from '../../domain/window-limits.ts';
+import type { WindowSubject } from '../../domain/window-limits.ts';
 import { countInWindows, windowedSubjects } from '../../domain/windowed-subjects.ts';
 import type { WindowedSubject } from '../../domain/windowed-subjects.ts';
 import type { QuotaExceeded, RateLimited } from '../../ports/ledger.ts';
 import type { Accounts, KeyAccount, TeamAccount } from './accounts.ts';
+import type { TagAccount } from './tag-accounts.ts';
 
 export class WindowAccounts {
   readonly #accounts: Accounts;
@@ -13,21 +15,29 @@ export class WindowAccounts {
   }
 
   /** Those of a request, in the order in which they are judged; usually none. */
-  of(team: TeamAccount, key: KeyAccount): readonly WindowedSubject[] {
-    return windowedSubjects(team.limits.windows, key.keyId, key.guard?.limits.windows, (subject) =>
-      this.#accounts.windowCounts(team, subject),
-    );
+  of(team: TeamAccount, key: KeyAccount, tag: TagAccount | undefined): readonly WindowedSubject[] {
+    const countsOf = (subject: WindowSubject) => this.#accounts.windowCounts(team, subject);
+    return windowedSubjects(team.limits.windows, key.keyId, key.guard?.limits.windows, countsOf, tag);
   }
 
-  /** Counts a request that takes its place, and the characters that it reserves. */
+  /** Counts a request that takes its place, and the characters that it reserves. What is counted for a tag is kept with it. */
   count(subjects: readonly WindowedSubject[], team: TeamAccount, characters: number, nowMs: number): void {
     countInWindows(subjects, characters, nowMs);
-    for (const { subject } of subjects) this.#accounts.touchWindows(team, subject);
+    for (const { of, subject } of subjects) if (of !== 'tag') this.#accounts.touchWindows(team, subject);
   }
 
-  /** Marks the window of a refusal as told of; false if it was already. */
-  tell(team: TeamAccount, key: KeyAccount, { of, window }: Pick<RateLimited | QuotaExceeded, 'of' | 'window'>): number | undefined {
-    const subject = of === 'key' ? keySubject(key.keyId) : 'team';
+  /** Marks the window of a refusal as told of, and returns its start; `undefined` if it was already. */
+  tell(
+    { team, keyId }: KeyAccount,
+    tag: TagAccount | undefined,
+    { of, window }: Pick<RateLimited | QuotaExceeded, 'of' | 'window'>,
+  ): number | undefined {
+    if (of === 'tag') {
+      if (tag === undefined || window === undefined || !tag.counts.tell(window.per)) return undefined;
+      this.#accounts.tags.keep(team, tag);
+      return tag.counts.startOf(window.per);
+    }
+    const subject = of === 'key' ? keySubject(keyId) : 'team';
     const counts = this.#accounts.windowCounts(team, subject);
     if (window === undefined || !counts.tell(window.per)) return undefined;
     this.#accounts.touchWindows(team, subject);

@@ -9,7 +9,7 @@ const GOOD = { kind: 'admitted', reservation: undefined } as const;
 
 export function checkContract(it: AddStoreCase, subject: Subject): void {
   const check = async ({ teamId, keyId }: TeamUnderTest, choices: Partial<CallerCheck> = {}): Promise<CheckedCaller> =>
-    withoutPromise(await subject.store.ledger.check!({ requestId: newId(), teamId, keyId, ...choices }));
+    withoutPromise(await subject.store.ledger.check({ requestId: newId(), teamId, keyId, ...choices }));
 
   it.team('it takes no slot, however often it is called', { requestsPerSecond: 2 }, async (team) => {
     for (let i = 0; i < 5; i++) expect(await check(team)).toEqual(GOOD);

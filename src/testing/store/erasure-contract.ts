@@ -25,7 +25,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
     expect(await remove(store, team.teamId)).toBe(true);
     for (const one of [store, again]) {
       expect(await team.admit({}, one)).toEqual({ kind: 'key_unknown' });
-      expect(await one.ledger.check?.({ requestId: newId(), teamId: team.teamId, keyId: team.keyId })).toEqual({ kind: 'key_unknown' });
+      expect(await one.ledger.check({ requestId: newId(), teamId: team.teamId, keyId: team.keyId })).toEqual({ kind: 'key_unknown' });
       expect(await one.keys.find(key.digest)).toBeUndefined();
       expect(await one.teams.findTeam(team.teamId)).toBeUndefined();
       expect(await one.teams.usage(team.teamId)).toBeUndefined();

@@ -1,4 +1,4 @@
-// Part of the store contract: a commit that charges less than was reserved. A store without `chargesParts` passes.
+// Part of the store contract: a commit that charges less than was reserved.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';

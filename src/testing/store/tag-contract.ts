@@ -113,7 +113,6 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it.team('a part of a reservation is counted as far as it is charged', async (team) => {
-    if (subject.store.ledger.chargesParts !== true) return;
     const first = today();
     await team.commitPart((await team.reserve(10, tagged('acme'))).requestId, 4);
     await team.commitPart((await team.reserve(10, tagged('acme'))).requestId, 0);

@@ -71,7 +71,6 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it.team('a part that is charged frees the rest of the allowance', TIGHT, async (team) => {
-    if (subject.store.ledger.chargesParts !== true) return;
     const tests = await testKeyOf(team);
     const held = await tests.reserve(30);
     await tests.commitPart(held.requestId, 7);

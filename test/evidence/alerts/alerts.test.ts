@@ -13,7 +13,10 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
+import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
 import { openStore } from '../../../src/stores/open.ts';
+import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { freshKey } from '../../../src/testing/store/team-under-test.ts';
 import { startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedEngineOptions } from '../../../src/testing/scripted-engine.ts';
@@ -40,6 +43,7 @@ const RULES_FILE = fileURLToPath(new URL('../../../config/alerts.yaml', import.m
 const MINUTES = 17;
 const KEY_MINUTES = 62;
 const DAY_MS = 86_400_000;
+const DOCUMENTS = { secret: 'a secret of the tests that is long enough', store_bytes: 1_048_576 };
 const TEAM_METRICS = { every_seconds: 1, quota_used_percent: 50, credit_characters: 1000, key_unused_days: 30 };
 
 let rules: string;
@@ -131,6 +135,7 @@ describe('the metrics', () => {
       team_metrics: TEAM_METRICS,
       events: { url: 'http://127.0.0.1:1/', secret: EVENTS_SECRET },
       plugins: [{ module: 'lingate/plugins/memory' }],
+      documents: DOCUMENTS,
     };
     const scene = await Scene.open({ ...config, engine: { batch: {} } });
     expect(await scene.translate(await scene.gateway.team())).toBe(200);
@@ -379,6 +384,50 @@ describe('the alerts', () => {
     await scene.pass(MINUTES, alert('LingateEventsNotDelivered'));
     receiver.answer((_event, response) => void response.writeHead(204).end());
     await scene.until(/^lingate_events_pending 0\n(?:.*\n)*lingate_events_delivered_total 2$/m);
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  /** A document that some gateway works on for hours; its removal. */
+  async function documentAtWork(store: string, clock: Clock, bytes: number) {
+    const beside = await openBeside(store, clock);
+    const { teamId, keyId } = await makeTeam(beside);
+    const documents = new RecordDocuments(beside.records, () => clock.nowMs());
+    const due = { documentId: ulid(), teamId };
+    const fileId = ulid();
+    const pieces = await new DocumentSealer(Buffer.from(DOCUMENTS.secret)).seal(due.documentId, fileId, Buffer.alloc(bytes, 'a'));
+    const draft = { ...due, keyId, fileName: 'a.txt', format: 'txt', bytes, targetLang: 'DE', holds: [], failures: 0, sourceId: fileId };
+    const bounds = { openMax: 1, bytesMax: DOCUMENTS.store_bytes };
+    const created = await documents.create({ ...draft, state: 'queued' }, DAY_MS, { fileId, pieces }, bounds);
+    expect(created).toMatchObject({ kind: 'created' });
+    expect(await documents.claim({ ...due, worker: 'elsewhere', leaseMs: DAY_MS / 2 })).toBeTypeOf('number');
+    await beside.close();
+    return async ({ gateway }: Scene): Promise<void> => {
+      const served = new RecordDocuments(gateway.store.records, () => Date.now());
+      expect(await served.remove(due)).toMatchObject({ documentId: due.documentId });
+    };
+  }
+
+  test('a document that is not translated for too long, until it is gone', async () => {
+    const store = `sqlite:${folder}/lingate.db`;
+    const remove = await documentAtWork(store, { nowMs: () => Date.now() - 40 * 60_000 }, 3);
+    const scene = await Scene.open({ documents: DOCUMENTS }, store);
+    await scene.until(/^lingate_documents_open 1$/m);
+    await scene.pass(MINUTES, alert('LingateDocumentsWait'));
+    await remove(scene);
+    await scene.until(/^lingate_documents_open 0$/m);
+    await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('files of documents that nearly use up their room, until one is gone', async () => {
+    const store = `sqlite:${folder}/lingate.db`;
+    const remove = await documentAtWork(store, { nowMs: () => Date.now() }, 1_000_000);
+    const scene = await Scene.open({ documents: DOCUMENTS }, store);
+    await scene.until(/^lingate_document_bytes 10\d{5}$/m);
+    await scene.pass(MINUTES, alert('LingateDocumentsNearlyFull'));
+    await remove(scene);
+    await scene.until(/^lingate_document_bytes 0$/m);
     await scene.pass(MINUTES, []);
     expect(await scene.judge()).toBe('');
   });

@@ -9,6 +9,7 @@ import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
 import type { KeyRecord, NewKey } from '../../../src/ports/team-registry.ts';
+import { sampleDocuments } from '../../pictures/sample-documents.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
@@ -32,6 +33,9 @@ const LIMITED_PLAN = {
 } as const;
 /** Their answers are not pages. */
 const NO_PAGES = ['/overview.json', '/usage/csv', '/invoices/csv'];
+
+/** As long as a tag may be. */
+const TAG = 'x'.repeat(100);
 
 let browser: Browser;
 let engine: ScriptedEngine;
@@ -57,16 +61,23 @@ beforeAll(async () => {
   prepaid = await gateway.team(CREDIT_PLAN, 5000);
   const deleted = await gateway.team();
   for (const { key } of [team, prepaid, deleted]) await send(key, '/v1/translate', { text: ['0123456789'], target_lang: 'DE' }, 200);
+  await send(team.key, '/v1/translate', { text: ['0123456789'], target_lang: 'DE' }, 200, { 'lingate-tag': TAG });
   const glossary = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze' } };
   glossaryId = (JSON.parse(await send(team.key, '/v1/glossaries', glossary, 201)) as { glossary_id: string }).glossary_id;
+  await sampleDocuments(gateway.store, [team.teamId, prepaid.teamId], { atMs: Date.now() });
   // Each of these is an entry of the audit log.
   const operator = new ConsoleVisitor(gateway.opsPort);
   await operator.signIn(TOKEN);
   const change = async (path: string, action: string, fields: Fields): Promise<void> => {
-    expect((await operator.submit(`/console/teams/${path}`, `/console/teams/${path}${action}`, fields)).status).toBe(303);
+    const [to, tag] = path.split('?tag=');
+    const named = tag === undefined ? fields : { tag, ...fields };
+    expect((await operator.submit(`/console/teams/${path}`, `/console/teams/${to}${action}`, named)).status).toBe(303);
   };
   await change(team.teamId, '/name', { name: 'Acme' });
   await change(team.teamId, '/keys', { mode: 'live', label: 'backend' });
+  const windows = 'requests=60/minute\r\ncharacters=1000/month';
+  await change(`${team.teamId}/tag?tag=${TAG}`, '', { requests_per_second: '5', characters: '100', limits: windows });
+  await change(`${team.teamId}/tag?tag=closed`, '/disable', {});
   await change(prepaid.teamId, '/credit', { amount: '-5', reason: 'invoice 1042 was paid twice' });
   await change(`${deleted.teamId}/delete`, '', { name: 'Test', usage: 'keep' });
   browser = await startBrowser();
@@ -79,8 +90,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function send(key: string, path: string, body: object, status: number): Promise<string> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+async function send(key: string, path: string, body: object, status: number, more: Fields = {}): Promise<string> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more };
   const answer = await request({ port: gateway.port, method: 'POST', path, headers, body: JSON.stringify(body) });
   expect([path, answer.status]).toEqual([path, status]);
   return answer.body;
@@ -129,8 +140,14 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
 
   test('every page of full operators', async () => {
     expect(pages(false).length).toBeGreaterThan(12);
-    const more = [`/console/teams/${prepaid.teamId}`, `/console/audit?team=${team.teamId}`, '/console/usage?month=2020-02'];
-    for (const path of [...pages(false), ...more]) {
+    const more = [
+      `/console/teams/${prepaid.teamId}`,
+      `/console/audit?team=${team.teamId}`,
+      `/console/documents?team=${team.teamId}`,
+      '/console/usage?month=2020-02',
+    ];
+    const tags = [TAG, 'closed', 'never-seen'].map((tag) => `/console/teams/${team.teamId}/tag?tag=${tag}`);
+    for (const path of [...pages(false), ...more, ...tags]) {
       expect([path, await operator.open(path)]).toEqual([path, 200]);
       // With its charts, if there are any.
       await operator.tab.page.waitForFunction(
@@ -176,6 +193,16 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await operator.fill('Characters per period', 'many');
     await operator.press('Save');
     expect(await operator.text()).toContain('This is not an RFC 3339 time with a time zone');
+    await expectSound();
+    await operator.open(`/console/teams/${team.teamId}/tags`);
+    await operator.fill('Tag', 'two words');
+    await operator.press('Limit or show');
+    expect(await operator.text()).toContain('A tag must be 1 to 100 printable ASCII characters without spaces.');
+    await expectSound();
+    await operator.open(`/console/teams/${team.teamId}/tag?tag=${TAG}`);
+    await operator.fill('Characters per period', 'many');
+    await operator.fill('Requests per second', 'many');
+    await operator.press('Save');
     await expectSound();
     await operator.open(`/console/teams/${prepaid.teamId}`);
     await operator.fill('Amount in EUR', '-1');
@@ -225,6 +252,23 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
       await operator.enter();
     }
     expect(await operator.text()).toContain('is enabled');
+    await operator.open(`/console/teams/${team.teamId}`);
+    await operator.tabTo('Tags');
+    await operator.enter();
+    await operator.tabTo('Tag');
+    await operator.type('By-Keyboard');
+    await operator.tabTo('Limit or show');
+    await operator.enter();
+    await operator.tabTo('Requests per second');
+    await operator.type('5');
+    await operator.tabTo('Save');
+    await operator.enter();
+    expect(await operator.text()).toContain('Tag by-keyboard is saved.');
+    for (const words of ['Disable the tag', 'Enable the tag', 'Remove the limits']) {
+      await operator.tabTo(words);
+      await operator.enter();
+    }
+    expect(await operator.text()).toContain('Tag by-keyboard has no limits any more.');
     await operator.open(`/console/teams/${prepaid.teamId}`);
     for (const table of ['Last 30 days as a table', 'Last 13 months as a table']) await operator.tabTo(table);
   });

@@ -16,11 +16,13 @@ test('300 hostile files', async () => {
   let turnMsMax = 0;
   for (const { kind, format: name, bytes, reason } of hostileFiles(FILES, SEED * 100)) {
     const format = formats.formatOf(`a.${name}`)!;
+    const before = process.cpuUsage();
     const began = performance.now();
     const first = formats.firstLook(format, bytes);
     turnMsMax = Math.max(turnMsMax, performance.now() - began);
     const found = first === undefined ? await formats.extract(format, bytes) : undefined;
-    const ms = performance.now() - began;
+    const { user, system } = process.cpuUsage(before);
+    const ms = (user + system) / 1000;
     if (ms > slowest.ms) Object.assign(slowest, { kind, ms });
     const told = first ?? (found?.kind === 'refused' ? found.reason : undefined);
     if (reason === undefined) expect({ kind, told }).toEqual({ kind, told: undefined });
@@ -28,5 +30,7 @@ test('300 hostile files', async () => {
   }
   expect(faults).toEqual([]);
   // Figures for who runs it; times are not judged, because the machine may be busy.
-  process.stdout.write(`slowest: ${slowest.kind}, ${slowest.ms.toFixed(0)} ms; longest first look ${turnMsMax.toFixed(1)} ms\n`);
+  process.stdout.write(
+    `slowest: ${slowest.kind}, ${slowest.ms.toFixed(0)} ms of the processor; longest first look ${turnMsMax.toFixed(1)} ms\n`,
+  );
 });

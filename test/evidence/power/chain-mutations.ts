@@ -55,7 +55,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'an unknown admission is left held',
-    'conclude in admit.ts',
+    'PendingAdmission.decide',
     'options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));',
     '',
     SIMULATED,

@@ -19,8 +19,8 @@ const REDIS: readonly Bug[] = [
   [
     'an address refused leaves a last use',
     'admit',
-    'op_rare[i])\n      if refusal then',
-    'op_rare[i])\n      if refusal then\n        key.last_use, key.changed = now, true',
+    'guarding.refusal(guard, carried)\n      if refusal then',
+    'guarding.refusal(guard, carried)\n      if refusal then\n        key.last_use, key.changed = now, true',
   ],
   [
     "a request that the key's rate refuses takes a place of the team's",
@@ -178,7 +178,7 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
     name: "key limits: callers are told that the team's limit refused what the key's did",
     edits: [
       {
-        where: 'refusalOf in admit.ts',
+        where: 'PendingAdmission.#refusalOf',
         find: 'limitOf = quotaKind(admission.of, admission.window)',
         replace: "limitOf = quotaKind('team', admission.window)",
       },

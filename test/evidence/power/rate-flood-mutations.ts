@@ -50,7 +50,7 @@ export const RATE_FLOOD_MUTATIONS: readonly Mutation[] = [
     'if (x.bodyDue) return;',
     ADMISSION,
   ),
-  bug('a long body asks the store', 'check', 'if (refused === undefined) return ask(x, options);', 'return ask(x, options);', {
+  bug('a long body asks the store', 'check', 'if (refused === undefined) return', 'return', {
     ...JOURNEY,
     names: 'a long body',
   }),

@@ -126,7 +126,7 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
   bug('the body is kept for as long as the engine takes', 'judgedAgain', 'x.set(judgeAgainSlot, undefined);', '', ADMIT),
   bug(
     'a quota is judged before the plan',
-    'conclude in admit.ts',
+    'PendingAdmission.decide',
     'if (again !== undefined) return again;',
     "if (again !== undefined && admission.kind === 'admitted') return again;",
     ADMIT,

@@ -328,7 +328,7 @@ const SQLITE: readonly Mutation[] = [
   inSqlite(
     'a check is not told of the rate',
     'SqliteLedger.#check',
-    'return this.#callerRefusal(team, key, check, nowMs, false) ??',
+    'return this.#callerRefusal(check, key, tag, nowMs, false) ??',
     "return (key.isRevoked ? { kind: 'key_revoked' } : undefined) ??",
     contract('SQLite', CHECKS),
   ),

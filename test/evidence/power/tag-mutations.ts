@@ -7,7 +7,12 @@ const TITLE = 'usage by tag';
 type Bug = readonly [name: string, where: string, find: string, replace: string];
 
 const REDIS: readonly Bug[] = [
-  ['a charge is counted for no tag', 'resolve in resolve.lua', 'if byte(record) >= IS_TAGGED then', 'if false then'],
+  [
+    'a charge is counted for no tag',
+    'resolve in resolve.lua',
+    'if byte(record) >= IS_TAGGED then\n        tags.charge',
+    'if false then\n        tags.charge',
+  ],
   ['one tag more than are counted', 'counts_of in tags.lua', 'known.count >= most', 'known.count > most'],
   [
     'further tags are forgotten',
@@ -27,7 +32,53 @@ const SQLITE: readonly Bug[] = [
   ['every charge counts for the first day', 'countTag', 'before?.day === day ?', 'before !== undefined ?'],
 ];
 
+const SETTINGS = 'settings of tags';
+
+const REDIS_SETTINGS: readonly Bug[] = [
+  ['a disabled one is admitted', 'admit in admit.lua', 'if tag and tag.settings.disabled then', 'if false then'],
+  [
+    'its rate lets one more through',
+    'tagging.wait',
+    'local over, at = tag.total - tag.settings.rate, 1',
+    'local over, at = tag.total - tag.settings.rate - 1, 1',
+  ],
+  [
+    'its rate forgets the slots',
+    'admit in admit.lua',
+    'if tag_rate > 0 then\n      tagging.take_slot(tag)',
+    'if false then\n      tagging.take_slot(tag)',
+  ],
+  ['its windows are not judged', 'windows.open', 'if tag then', 'if false then'],
+  ['what is released stays in its windows', 'tagging.release', 'windows.give_back(tag.counts, ticket, characters)', ''],
+  [
+    'its characters are one too many',
+    'tagging.is_used_up',
+    '+ characters > tag.settings.characters',
+    '+ characters > tag.settings.characters + 1',
+  ],
+  ['what it holds is not counted', 'tagging.hold', 'tag.characters + characters, true', 'tag.characters, true'],
+  ['what is released is kept', 'tagging.release', 'if reserved_in == tag.number and ticket > tag.from then', 'if false then'],
+  ['what earlier settings held is given back', 'tagging.release', 'and ticket > tag.from then', 'then'],
+  ['a period does not end for it', 'read in tag_limits.lua', 'if tag.number ~= number then', 'if false then'],
+  ['the first one that gets settings is not noticed', 'count_records', "call('HSET', team, FIELDS[name], count)", 'return'],
+];
+
+const RULES_OF_SETTINGS: readonly Bug[] = [
+  ['a disabled one is admitted', 'SqliteLedger.#callerRefusal', 'if (tag?.settings.disabled === true)', 'if (tag === null)'],
+  ['its rate lets one more through', 'TagUses.waitMs', ', 0) - rate;', ', 0) - rate - 1;'],
+  ['its characters are one too many', 'TagAccount.refusal', '+ characters <= characterLimit', '+ characters <= characterLimit + 1'],
+  ['what is released is kept', 'TagUses.giveBack', 'periodNumber !== this.period.number ||', 'periodNumber > 0 ||'],
+  ['what earlier settings held is given back', 'TagUses.giveBack', ' || ticket <= this.period.from', ''],
+  ['it begins without what was charged before', 'firstTagUses', 'uses.period.characters = characters;', ''],
+];
+
 export const TAG_MUTATIONS: readonly Mutation[] = [
+  ...REDIS_SETTINGS.map(([name, where, find, replace]) =>
+    inRedis(`settings of a tag: ${name}`, where, find, replace, contract('Redis', SETTINGS)),
+  ),
+  ...RULES_OF_SETTINGS.map(([name, where, find, replace]) =>
+    inSqlite(`settings of a tag: ${name}`, where, find, replace, contract('SQLite', SETTINGS)),
+  ),
   ...REDIS.map(([name, where, find, replace]) => inRedis(`tags: ${name}`, where, find, replace, contract('Redis', TITLE))),
   ...SQLITE.map(([name, where, find, replace]) => inSqlite(`tags: ${name}`, where, find, replace, contract('SQLite', TITLE))),
   {
@@ -37,7 +88,7 @@ export const TAG_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'tags: a malformed one is ignored',
-    edits: [{ where: 'conclude in admit.ts', find: '(charge?.refusal ?? asking.tagRefusal)', replace: 'charge?.refusal' }],
+    edits: [{ where: 'PendingAdmission.decide', find: '(charge?.refusal ?? this.tagRefusal)', replace: 'charge?.refusal' }],
     caughtBy: [{ file: 'test/journey/tags.test.ts' }],
   },
 ];

@@ -97,7 +97,7 @@ const BUGS: readonly Bug[] = [
   [
     'Redis: the repair writes over what was charged meanwhile',
     'RedisMender.#try',
-    'this.#redis.watch(team, keys, ids, places, late, days, periods, tagCounts, tagDays, outboxKey(teamId)),',
+    'this.#redis.watch(team, keys, ids, places, late, days, periods, ...tags, outboxKey(teamId)),',
     'this.#redis.watch(keys),',
     { file: REPAIR, names: 'redis.*while gateways serve' },
   ],

@@ -15,7 +15,7 @@ const REDIS: readonly Bug[] = [
   ['requests are one too many', 'exceeded_by', 'one.from >= limit.requests', 'one.from > limit.requests'],
   ['characters are one too many', 'exceeded_by', '+ characters > most then', '+ characters > most + 1 then'],
   ['what a reservation holds is not counted', 'hold in windows.lua', 'counts.characters + characters', 'counts.characters'],
-  ['a release after the window ended gives to the next one', 'give_back', 'if ticket > one.from then', 'if ticket > 0 then'],
+  ['a release after the window ended gives to the next one', 'windows.give_back', 'if ticket > one.from then', 'if ticket > 0 then'],
   ['a release leaves what a window has counted', 'windows.release', 'if characters > 0 then', 'if characters < 0 then'],
   ['the window that ends first is named', 'refusal_for_now', 'ending > ends', '(ends == 0 or ending < ends)'],
   ["a refusal by the key's window is named after the team's", 'index_of', 'FIRST[kinds[i]]', 'FIRST[TEAM]'],

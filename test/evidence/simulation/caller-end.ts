@@ -3,6 +3,7 @@ import type { Exchange, Handed, Sink } from '../../../src/core/exchange.ts';
 import type { Gateway } from '../../../src/core/gateway.ts';
 import type { Refusal, Reply, StreamReply } from '../../../src/core/outcome.ts';
 import { refuse } from '../../../src/core/problem.ts';
+import { HeldBodies } from '../../../src/server/listener.ts';
 import { IncomingBody } from '../../../src/server/incoming-body.ts';
 import { StreamedAnswer } from '../../../src/server/streamed-answer.ts';
 import type { StreamEnd } from '../../../src/server/streamed-answer.ts';
@@ -41,6 +42,9 @@ export class CallerEnd implements Sink {
     this.#incoming = new IncomingBody(terms.body.announcedBytes, {
       bodyMs: terms.gateway.requestMs,
       bodyBytesMax: Infinity,
+      heldBodies: new HeldBodies(),
+      bodyHeldFor: 'known',
+      bodyCrowdedOut: () => this.breakBody(),
       pauseBody: () => undefined,
       resumeBody: () => undefined,
       bodySilent: () => this.breakBody(),

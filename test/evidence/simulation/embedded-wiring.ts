@@ -82,6 +82,8 @@ export class EmbeddedWiring implements SimulatedStore {
             },
             (model) => model.ledger.admit(request),
           ),
+        // Never called: the simulated bodies are short.
+        check: (check) => ledger.check(check),
         resolve: (teamId, requestId, verdict, characters) =>
           this.#ask<Resolution>(
             gateway,
@@ -92,7 +94,6 @@ export class EmbeddedWiring implements SimulatedStore {
             },
             (model) => model.ledger.resolve(teamId, requestId, verdict, characters),
           ),
-        chargesParts: true,
       }),
       close: () => Promise.resolve(),
       cut: () => undefined,

@@ -113,11 +113,9 @@ export class SimulatedGateway {
     this.process.alive = false;
   }
 
-  #watched(ledger: Ledger): Ledger {
+  #watched(ledger: Ledger): Pick<Ledger, 'resolve'> {
     const { history, time } = this.#world;
     return {
-      chargesParts: ledger.chargesParts === true,
-      admit: (asked) => ledger.admit(asked),
       resolve: (asked) => {
         const { teamId, requestId, verdict, characters } = asked;
         const answered = (resolution: Resolution): void => {

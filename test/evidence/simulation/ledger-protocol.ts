@@ -181,14 +181,14 @@ export function bytesOf(answer: Admission | Resolution): Buffer {
 }
 
 function rateParts({ limit, remaining, of }: RateStanding): readonly Buffer[] {
-  return [Buffer.from(of === 'key' ? '*' : '+'), numbers(limit, remaining)];
+  return [Buffer.from({ team: '+', key: '*', tag: '#' }[of ?? 'team']), numbers(limit, remaining)];
 }
 
-/** After the two rates come the team's windows, then the key's: from the shortest, requests before characters. */
-const FIRST_WINDOW = { team: 2, key: 2 + WINDOWS.length * COUNTED.length };
+/** After the three rates come the team's windows, then the key's, then the tag's: from the shortest, requests before characters. */
+const FIRST_WINDOW = { team: 3, key: 3 + WINDOWS.length * COUNTED.length, tag: 3 + 2 * WINDOWS.length * COUNTED.length };
 
-function indexOf(of: 'team' | 'key' | 'test_keys' = 'team', { per, counts }: WindowNumber): Buffer {
-  return Buffer.from([FIRST_WINDOW[of === 'key' ? of : 'team'] + COUNTED.length * WINDOWS.indexOf(per) + COUNTED.indexOf(counts)]);
+function indexOf(of: 'team' | 'key' | 'tag' | 'test_keys' = 'team', { per, counts }: WindowNumber): Buffer {
+  return Buffer.from([FIRST_WINDOW[of === 'test_keys' ? 'team' : of] + COUNTED.length * WINDOWS.indexOf(per) + COUNTED.indexOf(counts)]);
 }
 
 function windowParts(standings: readonly WindowStanding[]): readonly Buffer[] {
@@ -203,6 +203,7 @@ const WORDS = {
   address_refused: 'i',
   scope_wanted: 's',
   scope_missing: 'f',
+  tag_disabled: 'D',
   glossary_missing: 'm',
   glossary_mismatch: 'n',
   committed: 'C',
@@ -222,14 +223,14 @@ function partsOf(answer: Admission | Resolution): readonly Buffer[] {
     case 'rate_limited': {
       const { limit, retryAfterMs, fullForMs = 0, window } = answer;
       if (window !== undefined) return [Buffer.from('z'), indexOf(answer.of, window), numbers(limit, retryAfterMs, fullForMs)];
-      return [Buffer.from(answer.of === 'key' ? 'l' : 'L'), numbers(limit, retryAfterMs, fullForMs)];
+      return [Buffer.from({ team: 'L', key: 'l', tag: 'k' }[answer.of ?? 'team']), numbers(limit, retryAfterMs, fullForMs)];
     }
     case 'text_too_long':
       return [Buffer.from('x'), numbers(answer.maxCharacters)];
     case 'quota_exceeded': {
       const values = numbers(answer.characterLimit, answer.overageCapMinor, answer.periodEndMs);
       if (answer.window !== undefined) return [Buffer.from('Z'), indexOf(answer.of, answer.window), values];
-      return [Buffer.from({ team: 'q', key: 'Q', test_keys: 't' }[answer.of ?? 'team']), values];
+      return [Buffer.from({ team: 'q', key: 'Q', tag: 'U', test_keys: 't' }[answer.of ?? 'team']), values];
     }
     case 'credit_exhausted':
       return [Buffer.from('c'), numbers(answer.balanceMinor * 1_000_000, answer.requiredMinor * 1_000_000), text(answer.currency)];
@@ -243,6 +244,7 @@ function partsOf(answer: Admission | Resolution): readonly Buffer[] {
     case 'address_refused':
     case 'scope_wanted':
     case 'scope_missing':
+    case 'tag_disabled':
     case 'glossary_missing':
     case 'glossary_mismatch':
     case 'committed':

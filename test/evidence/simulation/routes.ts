@@ -61,7 +61,6 @@ export function simulatedRoutes({ world, client, engine, settlements, full, log:
     rateLimitHeaders: scenario.requests % 2 === 0,
     now,
     offers,
-    onNoPlan: () => undefined,
     onAdmission: () => undefined,
     onUnavailable: () => undefined,
   });

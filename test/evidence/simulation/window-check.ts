@@ -125,8 +125,11 @@ export function standingFault(
   told: readonly WindowStanding[],
   { storeMs, isCertain }: Omit<Asked, 'characters'>,
 ): string | undefined {
-  const left = (of: 'key' | undefined, one: WindowNumber & { readonly limit: number; readonly endMs: number }, remaining: number): string =>
-    `${isCertain || one.counts === 'requests' ? remaining : 'some'} of ${nameOf(of, one)}`;
+  const left = (
+    of: 'key' | 'tag' | undefined,
+    one: WindowNumber & { readonly limit: number; readonly endMs: number },
+    remaining: number,
+  ): string => `${isCertain || one.counts === 'requests' ? remaining : 'some'} of ${nameOf(of, one)}`;
   const expected = subjects.flatMap(({ of, written, check }) =>
     windowLimits(written).flatMap((limits) => {
       const { endMs, ...used } = check.used(limits.per, storeMs);

@@ -1,6 +1,6 @@
 // A thread in the place of the one that parses documents: what it does depends on the first letter of the file.
 import process from 'node:process';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, threadId } from 'node:worker_threads';
 
 const held = [];
 
@@ -11,6 +11,7 @@ parentPort.on('message', ({ kind, bytes }) => {
   if (letter === 'm') for (;;) held.push(Array.from({ length: 100_000 }, (_, index) => ({ index })));
   if (letter === 'e') process.exit(1);
   if (letter === 't') throw new Error('a secret of the file');
-  parentPort.postMessage({ kind: 'texts', batch: [{ text: letter, format: 'text' }], isLast: true }, []);
+  const text = letter === 'n' ? String(threadId) : letter;
+  parentPort.postMessage({ kind: 'texts', batch: [{ text, format: 'text' }], isLast: true }, []);
 });
 parentPort.postMessage({ kind: 'ready' }, []);

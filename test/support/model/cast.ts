@@ -94,9 +94,13 @@ export class Cast {
     };
   }
 
-  check({ id, key, address, scope }: Extract<Step, { step: 'check' }>): CallerCheck {
+  check({ id, key, address, scope, tag }: Extract<Step, { step: 'check' }>): CallerCheck {
     const team = id % TEAMS;
-    const from = { ...(address === undefined ? {} : { address }), ...(scope === undefined ? {} : { scope }) };
+    const from = {
+      ...(address === undefined ? {} : { address }),
+      ...(scope === undefined ? {} : { scope }),
+      ...(tag === undefined ? {} : { tag }),
+    };
     return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key), ...from };
   }
 

@@ -1,5 +1,6 @@
 // Random histories of store operations, which fast-check generates, shrinks and prints.
 import * as fc from 'fast-check';
+import type { TagSettings } from '../../../src/domain/tag-settings.ts';
 import type { RequestTag } from '../../../src/domain/request-tag.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
@@ -27,6 +28,8 @@ export type Step =
       readonly change: KeyChange;
       readonly expiresInMs: number | null | undefined;
     }
+  /** `null` removes them. */
+  | { readonly step: 'set_tag'; readonly team: number; readonly tag: string; readonly settings: TagSettings | null }
   | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
   | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
   | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
@@ -72,6 +75,7 @@ export type Operation =
       readonly key: number;
       readonly address: string | undefined;
       readonly scope: string | undefined;
+      readonly tag: RequestTag | undefined;
     }
   | { readonly step: 'resolve'; readonly id: number; readonly verdict: Verdict; readonly part: number | undefined }
   /** Resolves a reservation that was made, perhaps long ago. */
@@ -215,6 +219,20 @@ const keyChange: fc.Arbitrary<KeyChange> = fc.record(
   { requiredKeys: [] },
 );
 
+const tagSettings: fc.Arbitrary<TagSettings> = fc
+  .record({
+    requestsPerSecond: fc.constantFrom(undefined, 1, 2, 3, 5),
+    characters: fc.constantFrom(undefined, 5, 40, 80, 120),
+    windows: fc.oneof(fc.constant(undefined), windows),
+    disabled: fc.constantFrom(false, false, false, true),
+  })
+  .map(({ requestsPerSecond, characters, windows: written, disabled }) => ({
+    disabled,
+    ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+    ...(characters === undefined ? {} : { characters }),
+    ...(written === undefined || written === '' ? {} : { windows: written }),
+  }));
+
 /** Mostly the first key: a revocation must not make a whole history idle. */
 const admitKey = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: key });
 
@@ -239,7 +257,7 @@ const admit = fc.record({
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 14, arbitrary: admit },
-  { weight: 3, arbitrary: fc.record({ step: fc.constant('check' as const), id, key: admitKey, address, scope }) },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('check' as const), id, key: admitKey, address, scope, tag }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('resolve' as const), id, verdict, part }) },
   { weight: 7, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast: fc.integer({ min: 0, max: 5 }), verdict, part }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('redeliver' as const), nthLast: fc.integer({ min: 0, max: 12 }) }) },
@@ -296,6 +314,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       expiresInMs: fc.constantFrom(undefined, undefined, undefined, null, 400, 5000),
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      step: fc.constant('set_tag' as const),
+      team,
+      tag: fc.constantFrom('acme', 'b~!', 'further'),
+      settings: fc.option(tagSettings, { nil: null, freq: 6 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('change_plan' as const), team, limits }) },
   {
     weight: 1,
@@ -347,6 +374,7 @@ const busyOperation: fc.Arbitrary<Operation> = fc.oneof(
       key: fc.constant(0),
       address: fc.constant(undefined),
       scope: fc.constant(undefined),
+      tag: fc.constant(undefined),
     }),
   },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('settle' as const), nthLast, verdict, part }) },

@@ -161,6 +161,13 @@ class Replay {
         await this.#agreement.on(`change key ${keyId} ${JSON.stringify(change)}`, (store) => store.teams.updateKey(keyId, change));
         return;
       }
+      case 'set_tag': {
+        const [teamId, { tag, settings }] = [this.#cast.teamId(step.team), step];
+        await this.#agreement.on(`settings of ${tag}: ${JSON.stringify(settings)}`, async (store) =>
+          settings === null ? store.tagSettings.remove(teamId, tag) : store.tagSettings.set(teamId, tag, settings, 2),
+        );
+        return;
+      }
       case 'change_plan':
         return this.#changePlan(step.team, step.limits);
       case 'add_credit':
@@ -242,6 +249,7 @@ class Replay {
       await this.#agreement.on(`usage of ${teamId}`, (store) => store.teams.usage(teamId));
       await this.#agreement.on(`keys of ${teamId}`, (store) => store.teams.listKeys(teamId));
       await this.#compareHistory(teamId);
+      await this.#agreement.on(`tags with settings of ${teamId}`, (store) => store.tagSettings.list(teamId));
       await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
       this.#refuse(unsound(answered(standing)));
     }
@@ -379,6 +387,6 @@ function requestIdOf(delivery: Delivery): string {
 
 async function ask(store: PluginStore, delivery: Delivery): Promise<Admission | CheckedCaller | Resolution> {
   if (delivery.kind === 'admit') return store.ledger.admit(delivery.request);
-  if (delivery.kind === 'check') return store.ledger.check!(delivery.check);
+  if (delivery.kind === 'check') return store.ledger.check(delivery.check);
   return store.ledger.resolve(delivery.teamId, delivery.requestId, delivery.verdict, delivery.part);
 }

@@ -20,7 +20,7 @@ function listed(): ReadonlyMap<string, Listed> {
     let path = '';
     let latest = '';
     for (const [, span] of row.split(' | ')[0]!.matchAll(/`([^`]+)`/g)) {
-      const [, method, target] = /^(GET|POST|PATCH|DELETE)(?: (.+))?$/.exec(span!) ?? [];
+      const [, method, target] = /^(GET|POST|PUT|PATCH|DELETE)(?: (.+))?$/.exec(span!) ?? [];
       if (method !== undefined) {
         const [own, query = ''] = (target ?? path).split('?');
         path = own!;

@@ -153,6 +153,24 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
   ],
   [{ kind: 'team_updated', team }, 'lingate.team.updated', expect.objectContaining({ team_id: TEAM_ID, characters: 100 }) as object],
   [{ kind: 'team_deleted' }, 'lingate.team.deleted', { team_id: TEAM_ID }],
+  [
+    { kind: 'document_done', documentId: 'a-document', keyId: key.keyId, format: 'docx', state: 'done', characters: 90 },
+    'lingate.document.done',
+    { team_id: TEAM_ID, key_id: key.keyId, document_id: 'a-document', format: 'docx', status: 'done', character_count: 90 },
+  ],
+  [
+    { kind: 'document_done', documentId: 'a-document', keyId: key.keyId, format: 'po', state: 'error', code: 'key_revoked', characters: 0 },
+    'lingate.document.done',
+    {
+      team_id: TEAM_ID,
+      key_id: key.keyId,
+      document_id: 'a-document',
+      format: 'po',
+      status: 'error',
+      code: 'key_revoked',
+      character_count: 0,
+    },
+  ],
   ...(['created', 'updated', 'revoked'] as const).map((what): [EventFacts, string, object] => [
     { kind: `key_${what}`, key },
     `lingate.key.${what}`,
@@ -196,6 +214,7 @@ test('an id is made of the event’s subject, without a dot, because dots separa
     eventIds.day(TEAM_ID, 20_000, 3),
     eventIds.once(TEAM_ID, 'created'),
     eventIds.updated(TEAM_ID, change),
+    eventIds.document('01M81ZT0VKG55TYPC7AJA6EA6T'),
   ];
   expect(new Set(ids).size).toBe(ids.length);
   for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9-]{30,80}$/);

@@ -17,7 +17,7 @@ const STORE_COMMANDS = ['store backup', 'store check', 'store copy', 'store migr
 describe('help', () => {
   test('the list of commands is complete', () => {
     const decided =
-      'serve, demo, team create, team list, team show, team update, team delete, key create, key list, key find, key update, key revoke, glossary list, glossary delete, usage, usage export, usage periods, invoices, plan apply';
+      'serve, demo, team create, team list, team show, team update, team delete, key create, key list, key find, key update, key revoke, tag set, tag list, tag delete, glossary list, glossary delete, usage, usage export, usage periods, invoices, plan apply';
     expect(names).toEqual([
       ...decided.split(', '),
       ...STORE_COMMANDS,

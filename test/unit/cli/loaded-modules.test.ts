@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 139],
-    ['team show TEAM', 139],
-    ['key create --team TEAM --mode live', 139],
-    ['key list --team TEAM', 139],
-    ['usage TEAM', 140],
+    ['team list', 142],
+    ['team show TEAM', 144],
+    ['key create --team TEAM --mode live', 143],
+    ['key list --team TEAM', 143],
+    ['usage TEAM', 142],
     ['config check --offline', 112],
     ['routes', 61],
     ['openapi', 80],

@@ -62,7 +62,7 @@ describe('store check', () => {
     const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
     await run('key', 'create', '--team', team, '--mode', 'live');
     expect((await run('store', 'check')).stdout).toBe('Checked 1 team, 1 key and 0 glossaries: nothing is wrong.\n');
-    const counts = { teams: 1, keys: 1, glossaries: 0 };
+    const counts = { teams: 1, keys: 1, glossaries: 0, documents: 0, document_bytes: 0 };
     expect(parsed(await run('store', 'check', '--json'))).toEqual({
       store: `sqlite:${path}`,
       ok: true,
@@ -92,6 +92,22 @@ describe('store check', () => {
       { what: 'key', team_id: team, key_id: key, detail: 'its display does not match its mode' },
     ];
     expect([same, JSON.parse(json)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
+  });
+
+  test('counts documents that are configured, and mends what is wrong with them', async () => {
+    await run('team', 'create', '--name', 'A', '--plan', 'free');
+    const config = join(folder.path, 'documents.yaml');
+    writeFileSync(config, 'documents: { secret: { env: NOT_READ_BY_COMMANDS } }\n');
+    const check = (...more: string[]): Promise<Ended> => run('store', 'check', '--config', config, ...more);
+    expect((await check()).stdout).toBe('Checked 1 team, 0 keys and 0 glossaries, 0 documents with 0 bytes: nothing is wrong.\n');
+    const database = new DatabaseSync(path);
+    database.exec("INSERT INTO shared_records VALUES ('documents', 'bytes', '77')");
+    database.close();
+    const wrong = 'document: the files of all documents are counted with 77 bytes, but have 0\n';
+    expect(await check()).toMatchObject({ status: 1, stdout: expect.stringContaining(wrong) as string });
+    const mended = 'the bytes of all documents are added up again';
+    expect(parsed(await check('--repair', '--yes', '--json'))).toMatchObject({ ok: true, repaired: [], repaired_documents: [mended] });
+    expect((await check('--repair', '--yes')).stdout).not.toContain('repaired');
   });
 
   test('checks Redis, and refuses a store that does not exist', async () => {

@@ -1,6 +1,7 @@
 // Hints name commands as they can be typed: through npm in a checkout, through npx beside a package, as they are in an image.
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { COMMANDS } from '../../../src/cli/commands.ts';
 import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
 
 const folder = temporaryFolder();
@@ -27,6 +28,14 @@ describe.each<[what: string, env: Readonly<Record<string, string>>, start: strin
       env,
     );
     expect(made.stdout).toContain(`Next, a key for it: ${start} key create --team `);
+  });
+
+  test('the help of every command is about that command as it can be typed', async () => {
+    for (const { name } of COMMANDS) {
+      const { stdout } = await inProcess([...name.split(' '), '--help'], env);
+      expect(stdout).toContain(`Usage: ${start} ${name} `);
+      expect(stdout).toMatch(new RegExp(`^  ${start} ${name}\\b`, 'm'));
+    }
   });
 
   test('output for programs is unchanged', async () => {

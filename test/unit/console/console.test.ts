@@ -6,6 +6,7 @@ import { Operators, SignInAttempts } from '../../../src/admin/operators.ts';
 import { SignInAudit } from '../../../src/admin/sign-in-audit.ts';
 import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
+import { documentOperationsOf } from '../../../src/app/listed-documents.ts';
 import { Console } from '../../../src/console/console.ts';
 import type { ConsoleOptions } from '../../../src/console/console.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
@@ -52,6 +53,7 @@ beforeEach(() => {
     attempts: new SignInAttempts({ operators, now: () => nowMs }),
     usage: new UsageReading(store.history),
     invoices: new InvoiceReading(store.history),
+    documents: documentOperationsOf(store, () => nowMs),
     recentRequests: () => Promise.resolve([]),
     overview: () => Promise.reject(new Error('no test asks for it')),
     serviceName: () => 'lingate',

@@ -55,6 +55,12 @@ describe('the thread that reads documents', () => {
     expect(faults.join()).not.toContain('secret');
   });
 
+  test('ends when nothing has come for a while; the next file gets another', async () => {
+    const formats = opened({ worker: FAULTY, timeMs: 100_000, idleMs: 1 });
+    const first = await extract(formats, 'n');
+    await expect.poll(() => extract(formats, 'n')).not.toEqual(first);
+  });
+
   test('refuses what waits when it is closed, and what comes later', async () => {
     const formats = opened({ worker: FAULTY, timeMs: 100_000 });
     const waiting = ['h', 'a'].map((content) => extract(formats, content));

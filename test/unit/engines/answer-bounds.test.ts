@@ -56,7 +56,7 @@ test('an error body that repeats half of what is looked for is searched in linea
   const body = 'target_lang '.repeat(100_000);
   const wire = { call: () => Promise.resolve(answer(body, 400)) } as unknown as EngineWire;
   const before = process.cpuUsage();
-  expect(await deepLProtocol.attempt(work(), wire, { api_key: 'k' })).toMatchObject({ failure: 'status' });
+  expect(await deepLProtocol.attempt(work(), wire, { api_key: 'k', files: true })).toMatchObject({ failure: 'status' });
   const searched = process.cpuUsage(before).user;
   const start = process.cpuUsage();
   for (let i = 0; i < 100; i++) expect(/never found/.test(body)).toBe(false);

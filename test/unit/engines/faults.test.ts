@@ -1,6 +1,8 @@
 // Whatever an engine does, there are two attempts, a fixed word for each, no blocked connection, and none of its words in the result.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AttemptFailure } from '../../../src/ports/engine.ts';
+import { performance } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { AttemptFailure, EngineResult } from '../../../src/ports/engine.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
@@ -40,46 +42,89 @@ const FAULTS: readonly (readonly [name: string, behaviour: Behaviour, failure: A
 ];
 
 const texts = work().text.map((text) => scriptedTranslation(text, 'DE'));
-/** Long enough for the answers after a fault, too. */
-const DEADLINE_MS = 1200;
+/** On a virtual clock, so that an answer is never late, however busy the machine is. */
+const DEADLINE_MS = 20_000;
 let scripted: ScriptedEngine;
 let engine: ReplicatedEngine;
+/** The virtual clock, if the test has one. */
+let nowMs = 0;
 
 /** With one connection, a fault that blocked it would starve the next call. */
-const narrow = (timeoutMs = 20_000) => engineOf([scripted.url], { timeoutMs, connectionsMax: 1, queueMax: 1 });
-
-async function hurry(): Promise<void> {
-  await engine.close();
-  engine = narrow(DEADLINE_MS);
-}
+const narrow = (timeoutMs: number) => engineOf([scripted.url], { timeoutMs, connectionsMax: 1, queueMax: 1 });
 
 beforeEach(async () => {
   scripted = await startScriptedEngine();
-  engine = narrow();
+  engine = narrow(DEADLINE_MS);
 });
 
 afterEach(async () => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
   await engine.close();
   await scripted.close();
 });
 
+/** From now on, deadlines pass only by `pass`. Sockets and the intervals of a dripping engine stay real. */
+function freeze(): void {
+  nowMs = performance.now();
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+}
+
+function pass(ms: number): void {
+  nowMs += ms;
+  vi.advanceTimersByTime(ms);
+}
+
+/** Lets the deadline of attempt `number` pass, in two parts between which the engine goes on: what it sends must not postpone it. */
+async function passDeadline(number: number): Promise<void> {
+  await scripted.until(() => scripted.requests.length === number);
+  await moreOfIt();
+  pass(DEADLINE_MS * 0.75);
+  await moreOfIt();
+  expect(scripted.requests).toHaveLength(number);
+  pass(DEADLINE_MS * 0.5);
+}
+
+/** Waits for a few more pieces of a dripping engine, which runs in this process, and until the other end has read them. */
+async function moreOfIt(): Promise<void> {
+  const dripped = new Promise<void>((resolve) => {
+    let pieces = 0;
+    const timer = setInterval(() => {
+      if (++pieces < 3) return;
+      clearInterval(timer);
+      resolve();
+    }, 50);
+  });
+  await dripped;
+  for (let turns = 0; turns < 5; turns++) await turn();
+}
+
 describe.each(FAULTS)('an engine that %s', (_name, behaviour, failure) => {
-  beforeEach(async () => {
-    // The others are not waited for, however busy the machine is.
-    if (failure === 'timeout') await hurry();
+  beforeEach(() => {
+    if (failure === 'timeout') freeze();
   });
 
+  /** The result of work whose first `faulty` attempts meet the fault. */
+  async function resultOf(faulty: number, caller: Caller): Promise<EngineResult> {
+    scripted.behave(...Array.from({ length: faulty }, () => behaviour));
+    const result = asked(engine, work(), caller);
+    if (failure === 'timeout') for (let number = 1; number <= faulty; number++) await passDeadline(number);
+    return result;
+  }
+
   test('once: the second attempt succeeds', async () => {
-    scripted.behave(behaviour);
-    const result = await asked(engine, work(), new Caller());
-    expect(result).toMatchObject({ kind: 'usable', translations: texts.map((text) => ({ text })), failures: [failure] });
+    expect(await resultOf(1, new Caller())).toMatchObject({
+      kind: 'usable',
+      translations: texts.map((text) => ({ text })),
+      failures: [failure],
+    });
     expect(scripted.requests).toHaveLength(2);
   });
 
   test('twice: there are exactly two attempts, none of its words in the result, and its connection is free for the next call', async () => {
     const caller = new Caller();
-    scripted.behave(behaviour, behaviour);
-    const result = await asked(engine, work(), caller);
+    const result = await resultOf(2, caller);
     expect(result).toEqual({ kind: 'unavailable', failures: [failure, failure] });
     expect(JSON.stringify(result)).not.toContain(CANARY);
     expect(scripted.requests.map(({ path }) => path)).toEqual(['/translate', '/translate']);
@@ -91,7 +136,8 @@ describe.each(FAULTS)('an engine that %s', (_name, behaviour, failure) => {
 });
 
 test('no fault leaves a connection open once the engine is closed', async () => {
-  await hurry();
+  await engine.close();
+  engine = narrow(200);
   scripted.behave(...FAULTS.flatMap(([, behaviour]) => (behaviour === 'drip' || behaviour === 'hang' ? [] : [behaviour])));
   for (let i = 0; i < FAULTS.length / 2; i++) await asked(engine, work(), new Caller());
   await engine.close();

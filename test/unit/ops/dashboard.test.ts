@@ -40,7 +40,12 @@ beforeAll(async () => {
   gateway = await startGateway({
     store,
     engineUrls: [engine.url],
-    config: { engine: { urls: [engine.url], characters: { per: 'month', most: 1_000_000 } }, team_metrics, events },
+    config: {
+      engine: { urls: [engine.url], characters: { per: 'month', most: 1_000_000 } },
+      documents: { secret: 'a secret of the tests that is long enough' },
+      team_metrics,
+      events,
+    },
   });
   await gateway.team(CREDIT_PLAN, 1);
   const { key } = await gateway.team({ ...QUOTA_PLAN, characters: 10 });

@@ -62,6 +62,45 @@ test('markup goes to engines that take it, and stays around what is translated b
   expect(result).toMatchObject({ texts: ['ONE', 'TWO <x1>THREE &amp; FOUR</x1> <x2/>', 'A < B'] });
 });
 
-test('markup and how characters are written are not counted', () => {
-  expect(countTexts([plain('a < b'), xml('two <x1>&amp;</x1>'), plain('👍')])).toBe(5 + 5 + 1);
+test('markup and how characters are written are not counted', async () => {
+  expect(await countTexts([plain('a < b'), xml('two <x1>&amp;</x1>'), plain('👍')])).toBe(5 + 5 + 1);
+});
+
+/** Texts that note how many of them, and of their characters, are looked at in one turn of the event loop. */
+function watched(count: number, text: string) {
+  let ended = false;
+  let turn: { texts: Set<number>; characters: number } = { texts: new Set(), characters: 0 };
+  const turns = [turn];
+  const next = (): void => {
+    turns.push((turn = { texts: new Set(), characters: 0 }));
+    if (!ended) setImmediate(next);
+  };
+  setImmediate(next);
+  const texts = Array.from({ length: count }, (_, i) => ({
+    format: 'text' as const,
+    get text() {
+      if (!turn.texts.has(i)) turn.characters += text.length;
+      turn.texts.add(i);
+      return text;
+    },
+  }));
+  const most = () => ({
+    texts: Math.max(...turns.map((one) => one.texts.size)),
+    characters: Math.max(...turns.map((one) => one.characters)),
+  });
+  return { texts, most, end: () => void (ended = true) };
+}
+
+test.each([
+  ['of many short texts', 20_000, 'a'],
+  ['of few long texts', 40, 'a'.repeat(20_000)],
+])('other work goes on between pieces %s, when they are counted and when they are translated', async (_what, count, text) => {
+  for (const work of [countTexts, (texts: readonly DocumentText[]) => translated(texts)]) {
+    const { texts, most, end } = watched(count, text);
+    await work(texts);
+    end();
+    // The last piece of one loop and the first of the next may share a turn.
+    expect(most().texts).toBeLessThanOrEqual(5000);
+    expect(most().characters).toBeLessThanOrEqual(120_000);
+  }
 });

@@ -66,6 +66,8 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
       teamId: team.teamId,
       keyId: team.keyId,
       fileName: 'a.txt',
+      format: 'txt',
+      bytes: 8,
       targetLang: 'DE',
       state: 'queued' as const,
       holds: [{ requestId, characters: 50_000 }],
@@ -86,6 +88,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
       sealer,
       formats: new LinesOfText(),
       ledger: store.ledger,
+      nowMs: () => clock.nowMs(),
       newId,
       log: SILENT,
       onEnd: (end) => {

@@ -1,6 +1,8 @@
 // A streamed body: what arrives while it waits is held up to its route's limit, and each way in which it ends early is told apart.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ByteReceiver } from '../../../src/core/byte-stream.ts';
+import { HeldBodies } from '../../../src/server/listener.ts';
+import type { HeldFor } from '../../../src/server/listener.ts';
 import { IncomingBody } from '../../../src/server/incoming-body.ts';
 
 const MAX = 1000;
@@ -17,11 +19,14 @@ interface Scene {
   readonly add: (text: string) => boolean;
 }
 
-function scene(): Scene {
+function scene(heldBodies = new HeldBodies(), bodyHeldFor: HeldFor = 'strangers'): Scene {
   const did: string[] = [];
   const body = new IncomingBody(undefined, {
     bodyMs: BODY_MS,
     bodyBytesMax: MAX,
+    heldBodies,
+    bodyHeldFor,
+    bodyCrowdedOut: () => void did.push('crowded out'),
     pauseBody: () => void did.push('stop'),
     resumeBody: () => void did.push('read'),
     bodySilent: () => void did.push('silent'),
@@ -89,4 +94,39 @@ test('a body whose receiver takes too long is late, one that does not arrive is 
   silent.body.open(silent.receiver);
   vi.advanceTimersByTime(BODY_MS);
   expect(silent.did).toEqual(['silent']);
+});
+
+test('bodies that nobody takes share their room: one that has none is not kept, and room is free again as soon as a step takes one', () => {
+  const room = new HeldBodies({ strangers: 500, known: 500 });
+  const [one, other, third] = [scene(room), scene(room), scene(room)];
+  for (const { body } of [one, other, third]) body.holdBack();
+  one.add('x'.repeat(300));
+  other.add('x'.repeat(201));
+  expect([one.did, other.did]).toEqual([['stop'], ['stop', 'crowded out']]);
+  expect([other.add('x'), other.body.finish(), room.bytes.strangers]).toEqual([false, false, 300]);
+  one.body.open(one.receiver);
+  expect([one.did, room.bytes.strangers]).toEqual([['stop', '300 bytes', 'read'], 0]);
+  third.add('x'.repeat(400));
+  third.body.drop();
+  expect([third.did, room.bytes.strangers]).toEqual([['stop'], 0]);
+});
+
+test('a body that is alone always has room, up to what its route takes', () => {
+  const room = new HeldBodies({ strangers: 10, known: 10 });
+  const { body, did, add } = scene(room);
+  body.holdBack();
+  for (let i = 0; i < 5; i++) add('x'.repeat(200));
+  expect([did, room.bytes.strangers]).toEqual([['stop'], 1000]);
+  // Too long for its route.
+  add('x');
+  expect(room.bytes.strangers).toBe(0);
+});
+
+test('strangers do not keep the bodies of known callers out', () => {
+  const room = new HeldBodies({ strangers: 500, known: 500 });
+  const [stranger, known] = [scene(room), scene(room, 'known')];
+  for (const { body } of [stranger, known]) body.holdBack();
+  stranger.add('x'.repeat(500));
+  known.add('x'.repeat(500));
+  expect([stranger.did, known.did, room.bytes]).toEqual([['stop'], ['stop'], { strangers: 500, known: 500 }]);
 });

@@ -62,8 +62,6 @@ interface Scene {
   /** The store's answer instead of an admission, if any. */
   readonly instead?: (asked: AskedAdmission) => Admission | undefined;
   readonly remoteAddress?: string;
-  /** The store can only charge all of a reservation. */
-  readonly chargesAll?: boolean;
   readonly endpoint?: (x: Exchange) => StepResult;
 }
 
@@ -72,7 +70,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
   const clock = new MovableClock();
   const store = referenceStore(clock);
   const team = await teamUnderTest(store, limits, balanceMicro);
-  const ledger = withCallbacks(choices.chargesAll === true ? { ...store.ledger, chargesParts: false } : store.ledger);
+  const ledger = withCallbacks(store.ledger);
   const told: Admission[] = [];
   const forgotten: string[] = [];
   const sent: Outcome[] = [];
@@ -97,7 +95,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
   const wanted: string[] = [];
   const full = new KnownFullWindows({ keysMax: 10, now: () => clock.nowMs() });
   const step = admitStep({
-    ledger: { admit: choices.losesAnswers === true ? losing : answering, chargesParts: ledger.chargesParts === true },
+    ledger: { admit: choices.losesAnswers === true ? losing : answering },
     settlements,
     full,
     cache: {
@@ -111,7 +109,6 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     tagsMax: 2,
     rateLimitHeaders: choices.rateLimitHeaders ?? false,
     offers: { current: { ...offersOver(new Languages({ sources: [], targets: [] })), byPlan: choices.byPlan ?? false } },
-    onNoPlan: () => void told.push({ kind: 'unavailable', cause: 'no plan' }),
     now: () => clock.nowMs(),
     onAdmission: (admission) => void told.push(admission),
     onUnavailable: () => undefined,
@@ -526,15 +523,12 @@ describe('an admitted request', () => {
     expect(await team.usage()).toMatchObject({ keys: [{ characters: expected, requests: 1 }] });
   });
 
-  test('nothing is spared if nothing was reserved, or if the store can only charge all of a reservation', async () => {
+  test('nothing is spared if nothing was reserved', async () => {
     const spared: boolean[] = [];
     const endpoint = (x: Exchange): StepResult => (spared.push(spareCharacters(x, 4)), OK);
     const unmetered = await scene({ endpoint });
     expect(chargedCharacters((await unmetered.request(UNMETERED)).x)).toBe(0);
-    const whole = await scene({ endpoint, chargesAll: true });
-    expect(chargedCharacters((await whole.request()).x)).toBe(10);
-    expect(await whole.team.standing()).toMatchObject(charged);
-    expect(spared).toEqual([false, false]);
+    expect(spared).toEqual([false]);
   });
 
   test('is not charged if it fails, whatever was spared', async () => {

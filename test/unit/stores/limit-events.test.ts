@@ -103,6 +103,31 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(required.toSorted((one, other) => one - other)).toEqual([1, 41]);
   });
 
+  test('the first refusals by the settings of a tag are told, once in the period and once in each window, and name the tag', async () => {
+    const { team, store, here, there, told } = await scene();
+    const tag = { name: 'a.customer', distinctMax: 1000 };
+    const settings = { disabled: false, characters: 50, windows: 'requests=3/hour' };
+    answered(await store.tagSettings.set(team.teamId, tag.name, settings, 10));
+    await team.use(40, { tag });
+    for (const one of [here, there, here]) await team.admit({ characters: 11, tag }, one);
+    // Two of them took a place.
+    for (const one of [there, here])
+      expect(await team.admit({ characters: 1, tag }, one)).toMatchObject({ kind: 'rate_limited', of: 'tag' });
+    const found = (await told()).map(({ facts }) => facts);
+    expect(found).toHaveLength(2);
+    expect(found.find(({ window }) => window === undefined)).toMatchObject({
+      code: 'quota_exceeded',
+      tag: tag.name,
+      requiredCharacters: 11,
+    });
+    expect(found.find(({ window }) => window !== undefined)).toMatchObject({
+      code: 'rate_limited',
+      tag: tag.name,
+      window: { per: 'hour', counts: 'requests' },
+    });
+    for (const { id } of await told()) expect(id).not.toContain('.');
+  });
+
   test('refusals of one call are told once, with those that are charged in it', async () => {
     const { team, told } = await scene({ characterLimit: 10 });
     const answers = await Promise.all([10, 20, 30, 40].map((characters) => team.admit({ characters })));

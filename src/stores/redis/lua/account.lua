@@ -6,9 +6,10 @@
 --@ uses outbox: events
 --@ uses team: teams
 --@ uses days: days
---@ uses call: ADMISSION, op_what, op_id, op_key
+--@ uses call: ADMISSION, op_what, op_id, op_key, op_rare
 --@ uses state: fields, key_beside, put_record, DONE_NOW
---@ changes state: now, today, remembered_until, team_key, team_names, allowance_field, windows_field, windowed, plan, number, starts, ends, used, balance
+--@ changes state: now, today, remembered_until, team_key, team_names, allowance_field, windows_field, windowed, tagged_field
+--@ changes state: plan, number, starts, ends, used, balance
 --@ changes state: books_changed, keys, head
 --@ changes state: held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 --@ changes state: head_changed, ids_key, slots_key, records, single, single_record, running, left_over, written, rare
@@ -17,6 +18,7 @@
 --@ uses allowance: allowance
 --@ uses windows: windows
 --@ uses tags: tags
+--@ uses tag_limits: tagging
 --@ uses window: slots, in_second, in_second_before, open_window
 --@ changes window: taken, this_second, slot_now
 --@ uses expiry: expiry
@@ -114,6 +116,15 @@ do
     return admits
   end
 
+  local function has_tag(first, last)
+    for i = first, last do
+      if op_rare[i] and op_rare[i].tag then
+        return true
+      end
+    end
+    return false
+  end
+
   -- The period's parameters are read only if the period has ended, which is rare. Returns the team if bounds are needed and
   -- were not offered.
   local function follow_account_period(offer)
@@ -180,6 +191,11 @@ do
       count = count + 1
       wanted[count] = 'allowance'
     end
+    local at_allowance, expects_tags = count, op_rare and has_tag(first, last)
+    if expects_tags then
+      count = count + 1
+      wanted[count] = 'g'
+    end
     local stored
     if count == 2 then
       stored = call('HMGET', team_key, wanted[1], wanted[2])
@@ -198,12 +214,15 @@ do
       return false
     end
     number, starts, ends, used, balance = parse(BOOKS, books)
-    allowance_field, windows_field, windowed = nil, nil, 0
+    allowance_field, windows_field, windowed, tagged_field = nil, nil, 0, nil
     if expects_windows then
       windows_field, names.reads_windows = stored[at_plan + 1], nil
     end
     if expects_allowance then
-      allowance_field, names.reads_allowance = stored[count], nil
+      allowance_field, names.reads_allowance = stored[at_allowance], nil
+    end
+    if expects_tags then
+      tagged_field = stored[count]
     end
     if KEEPS_EVENTS then
       events.balance, events.percents = balance, stored[2]
@@ -485,6 +504,9 @@ do
       write_days(rare.days or NONE)
       if rare.tags then
         tags.write(rare.tags)
+      end
+      if rare.tagged then
+        tagging.write(rare.tagged)
       end
       if rare.taken then
         teams.write_taken(team_key, rare.taken, number, now)

@@ -10,6 +10,7 @@
 --@ uses guards: guarding
 --@ uses allowance: allowance
 --@ uses windows: windows
+--@ uses tag_limits: tagging
 --@ uses window: move_slots, wait_for_slot, slots_left, take_slot
 --@ uses outbox: events
 --@ gives admit
@@ -17,16 +18,16 @@
 local admit
 
 do
-  local REPEATED, KEY_REVOKED, ADMITTED, RESERVED, RESERVED_WITH = 'r', 'v', 'a', 'A', 'G'
+  local REPEATED, KEY_REVOKED, TAG_DISABLED, ADMITTED, RESERVED, RESERVED_WITH = 'r', 'v', 'D', 'a', 'A', 'G'
   local OPEN_WITH_KEY, COUNTED_WITH_KEY = OPEN .. 'c0', OPEN .. TICKETS .. 'c0'
 
-  -- The answer of a request that has taken a slot is preceded by '+' for the team's rate, '*' for the key's, if that is to be
-  -- reported.
+  -- The answer of a request that has taken a slot is preceded by '+' for the team's rate, '*' for the key's, '#' for the tag's, if that
+  -- is to be reported.
   local function about_rate(letter, rate, left)
     return letter .. pack('>dd', rate, left)
   end
 
-  -- The answer for a request refused by a rate: 'L' for the team's, 'l' for the key's own. The last number is how long the refusal
+  -- The answer for a request refused by a rate: 'L' for the team's, 'l' for the key's own, 'k' for the tag's. The last number is how long the refusal
   -- holds: a key that expires earlier is refused for that from then on.
   local function too_fast(letter, rate, wait, guard)
     local holds = wait
@@ -80,9 +81,14 @@ do
       guarding.hold(guard, characters)
     end
     held, held_micro = held + characters, held_micro + micro
+    local tag = tagging.current
+    if tag then
+      tagging.hold(tag, characters)
+    end
     local carried = op_rare and op_rare[i]
     if carried and carried.tag then
-      state, key_id = state + IS_TAGGED, key_id .. carried.tag .. pack(TAGGED, carried.tags_most, #carried.tag)
+      local tagged = pack(TAGGED, tag and tag.counts.tickets or 0, carried.tags_most, #carried.tag)
+      state, key_id = state + IS_TAGGED, key_id .. carried.tag .. tagged
     end
     if is_windowed then
       local of_team, of_key = windows.hold(characters)
@@ -138,6 +144,10 @@ do
     if guard and guarding.is_used_up(guard, keys[key_id], characters) then
       return events.refused('Q' .. pack('>ddd', guard.characters, 0, ends), characters, false, key_id)
     end
+    local tag = tagging.current
+    if tag and tagging.is_used_up(tag, characters) then
+      return events.refused('U' .. pack('>ddd', tag.settings.characters, 0, ends), characters, false, nil, nil, tag)
+    end
     if plan.test_allowance > 0 and allowance.is_test(key_id) then
       local own = allowance.open()
       if own.used + own.held + characters > plan.test_allowance then
@@ -191,16 +201,21 @@ do
     if not key then
       return KEY_UNKNOWN
     end
-    local guard
+    local guard, carried = nil, op_rare and op_rare[i]
     if key.active ~= ACTIVE then
       if key.active < GUARDED then
         return KEY_REVOKED
       end
       guard = rare.guards[key_id]
-      local refusal = guarding.refusal(guard, op_rare and op_rare[i])
+      local refusal = guarding.refusal(guard, carried)
       if refusal then
         return refusal
       end
+    end
+    tagging.open(carried and carried.tag)
+    local tag = tagging.current
+    if tag and tag.settings.disabled then
+      return TAG_DISABLED
     end
     if newest > now then
       -- Only admissions move slots back with the clock; other operations leave them unchanged.
@@ -220,10 +235,17 @@ do
         return too_fast('l', guard.rate, wait, guard)
       end
     end
-    local is_windowed = plan.windows or guard and guard.windows
+    local tag_rate = tag and tag.settings.rate or 0
+    if tag_rate > 0 then
+      wait = tagging.wait(tag)
+      if wait > 0 then
+        return too_fast('k', tag_rate, wait, guard)
+      end
+    end
+    local is_windowed = plan.windows or guard and guard.windows or tag
     if is_windowed then
       local reserves = what == PLAIN or not is_check and has(what, RESERVES) and has(what, HAS_CHARACTERS)
-      windows.open(guard, key_id)
+      windows.open(guard, key_id, tag)
       local refusal = windows.judge(guard, reserves and op_characters[i] or nil)
       if refusal then
         return refusal
@@ -239,6 +261,9 @@ do
     if guard and guard.rate > 0 then
       guarding.take_slot(guard)
     end
+    if tag_rate > 0 then
+      tagging.take_slot(tag)
+    end
     local answer, reserved = judge(i, what, id, key_id, guard, is_windowed)
     if not reserved then
       put_record(id, done_now[IS_RELEASED])
@@ -250,6 +275,9 @@ do
       local letter, left = '+', slots_left(rate)
       if guard and guard.rate > 0 and guard.rate - guard.total < left then
         letter, rate, left = '*', guard.rate, guard.rate - guard.total
+      end
+      if tag_rate > 0 and tag_rate - tag.total < left then
+        letter, rate, left = '#', tag_rate, tag_rate - tag.total
       end
       answer = about_rate(letter, rate, left) .. answer
       if is_windowed then

@@ -1,7 +1,7 @@
 -- Expiry: leases end, and resolved ids are deleted after some time. For that, each id is checked again later.
 --@ uses constants: REMEMBER_MS, OPEN, DONE, DONE_BYTES, SLOT
 --@ uses shared: call, max, min, insert, unpack, sub, pack, parse, digits, PIECE
---@ uses layout: open_key, IS_OPEN, IS_OF_ALLOWANCE, IS_EXPIRED, SLOT_ID, NEVER, LONGEST, LOOK_MS
+--@ uses layout: open_key, IS_OPEN, IS_OF_ALLOWANCE, IS_TAGGED, IS_EXPIRED, SLOT_ID, NEVER, LONGEST, LOOK_MS
 --@ uses call: op_id
 --@ uses state: now, number, ids_key, slots_key, records, single_record, key_beside, put_record, forget_record, look_later
 --@ uses state: close_reservation
@@ -9,6 +9,7 @@
 --@ uses guards: guarding
 --@ uses allowance: allowance
 --@ uses windows: windows
+--@ uses tag_limits: tagging
 --@ uses window: ended_slots, slots_between
 --@ gives expiry
 
@@ -57,6 +58,9 @@ do
       end
       if state % IS_OF_ALLOWANCE ~= IS_OPEN then
         windows.release(record, characters)
+      end
+      if state >= IS_TAGGED then
+        tagging.release(record, characters, reserved_in)
       end
       until_ms = lease + REMEMBER_MS
       put_record(id, pack(DONE, IS_EXPIRED, until_ms))

@@ -4,7 +4,7 @@
 --   keys use for nothing (team.lua); `k<key>` a key's status, last use and counts; for a key
 --   with limits or a disabled one `l:<key>` its limits, and `w:<key>` the counters for them; what events have reported: `t`
 --   (outbox.lua), and `n:<key>` of refusals by a key's own limit (told.lua); `c` and `c:<key>`
---   what is used of limits by minute to month (windows.lua); texts
+--   what is used of limits by minute to month (windows.lua); `g` how many tags have settings, absent for none (tag_limits.lua); texts
 -- - `:ids` hash: `h` the head; for each request id that is open or remembered, its record
 -- - `:places` list: the slots of the rate window, each with its time and request id, newest last
 -- - `:late` sorted set: ids that have to be checked again, by time; absent if there are none

@@ -6,6 +6,7 @@
 --@ uses shared: call, insert, unpack, key_at, text_at, number_at
 --@ uses layout: beside
 --@ uses audit: open_audit, keep_audit
+--@ uses outbox: events
 
 local function blob_key(team, id)
   return beside(team, 'blob:' .. id)
@@ -15,8 +16,20 @@ local function prepared_key(team, id)
   return beside(team, 'prepared:' .. id)
 end
 
+-- Tables that admissions only read if the team has such a field, which is how many records there are.
+local FIELDS = { tag_limits = 'g' }
+
+local function count_records(team, name)
+  local count = FIELDS[name] and call('HLEN', beside(team, name))
+  if count == 0 then
+    call('HDEL', team, FIELDS[name])
+  elseif count then
+    call('HSET', team, FIELDS[name], count)
+  end
+end
+
 -- By word: the number of its arguments; `holds`, whether the team is such that the step can be made, which also fails for data of
--- the wrong type; and `make`. All are checked before the first is made.
+-- the wrong type; and `make`. All are checked before the first is made. Both get the time after the arguments.
 local STEPS = {
   -- The team has not been deleted; the group of the shared records is none.
   team = {
@@ -45,6 +58,7 @@ local STEPS = {
     end,
     make = function(team, name, id, value)
       call('HSET', beside(team, name), id, value)
+      count_records(team, name)
     end,
   },
   remove = {
@@ -54,6 +68,7 @@ local STEPS = {
     end,
     make = function(team, name, id)
       call('HDEL', beside(team, name), id)
+      count_records(team, name)
     end,
   },
   -- An id of an index, which is a sorted set whose members all have score 0.
@@ -111,6 +126,17 @@ local STEPS = {
       call('HDEL', beside(team, 'blobs'), id)
     end,
   },
+  -- An event, as JSON.
+  event = {
+    count = 2,
+    holds = function(team)
+      events.look(team)
+      return true
+    end,
+    make = function(team, id, facts, now)
+      events.keep(team, id, now, 'facts', { facts })
+    end,
+  },
 }
 
 -- 7: the audit arguments; 10: the number of steps; then the word and arguments of each.
@@ -123,6 +149,7 @@ function timed.change_records(now)
     for i = 1, step.count do
       args[i] = text_at(at + i)
     end
+    args[step.count + 1] = now
     insert(steps, { step = step, word = text_at(at), args = args })
     at = at + 1 + step.count
   end

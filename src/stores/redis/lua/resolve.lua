@@ -11,6 +11,7 @@
 --@ uses allowance: allowance
 --@ uses windows: windows
 --@ uses tags: tags
+--@ uses tag_limits: tagging
 --@ uses team: teams
 --@ gives resolve
 
@@ -103,6 +104,9 @@ do
         if is_counted then
           windows.release(record, characters)
         end
+        if byte(record) >= IS_TAGGED then
+          tagging.release(record, characters, reserved_in)
+        end
         put_record(id, done_now[IS_RELEASED])
         return RELEASED
       end
@@ -112,6 +116,9 @@ do
         local part = max(0, min(op_characters[i], characters))
         if is_counted then
           windows.release(record, characters - part)
+        end
+        if byte(record) >= IS_TAGGED then
+          tagging.release(record, characters - part, reserved_in)
         end
         characters, micro = part, part == 0 and 0 or micro / characters * part
       end

@@ -48,7 +48,7 @@ do
   -- Counts a commit of the reservation with this record, which has a tag.
   function tags.charge(record, characters)
     local behind = #record - TAGGED_BYTES
-    local most, length = parse(TAGGED, record, behind + 1)
+    local _, most, length = parse(TAGGED, record, behind + 1)
     local counts = counts_of(sub(record, behind - length + 1, behind), most)
     if counts.day ~= today then
       local earlier = counts.earlier or call('HGET', key_beside('tag_days'), counts.tag) or ''

@@ -1,10 +1,12 @@
--- Limits by minute, hour, day, week and month, in UTC, of the open account's subjects: the team, and each key that has such limits.
--- The rules are those of domain/window-counts.ts; windows are numbered from the shortest. A subject's counts are read when they are
--- first needed, from its field of the team: its tickets, which are how many requests were ever counted, and the characters they have
--- reserved. A window knows both as they were when it began, so that a request changes no window; and an admission compares both with
--- `tickets_most` and `characters_most`, which are as much as all windows allow from `since` until `ends` by the limits in the field.
--- The windows are decoded only when this does not hold, or says no, or something comes back.
---@ uses constants: WINDOWS_USED, WINDOWS_USED_BYTES, WINDOW_COUNT, WINDOW_COUNT_BYTES, TICKETS, TEAM_WINDOWS, KEY_WINDOWS, WHOLE_MAX
+-- Limits by minute, hour, day, week and month, in UTC, of the open account's subjects: the team, each key that has such limits, and
+-- tags with settings, whose counts tag_limits.lua reads and writes. The rules are those of domain/window-counts.ts; windows are numbered
+-- from the shortest. The counts of the team and a key are read when they are first needed, from their field of the team: `tickets`,
+-- which are how many requests were ever counted, and the characters they have reserved. A window knows both as they were when it
+-- began, so that a request changes no window; and an admission compares both with `tickets_most` and `characters_most`, which are as
+-- much as all windows allow from `since` until `ends` by the limits in the field. The windows are decoded only when this does not
+-- hold, or says no, or something comes back.
+--@ uses constants: WINDOWS_USED, WINDOWS_USED_BYTES, WINDOW_COUNT, WINDOW_COUNT_BYTES, TICKETS, TEAM_WINDOWS, KEY_WINDOWS
+--@ uses constants: TAG_WINDOWS, WHOLE_MAX
 --@ uses shared: call, floor, max, min, insert, sub, byte, pack, parse, now_past
 --@ uses layout: DAY_MS, OPEN_KEY, open_key
 --@ uses outbox: events
@@ -22,8 +24,8 @@ do
   local find = string.find
   local NUMBERS = { 'requests', 'characters' }
   -- The kinds of subjects: their fields, and their first windows in the list of limits (domain/limits.ts).
-  local TEAM, KEY = 1, 2
-  local FIELDS, FIRST = { 'c', 'c:' }, { TEAM_WINDOWS, KEY_WINDOWS }
+  local TEAM, KEY, TAG = 1, 2, 3
+  local FIELDS, FIRST = { 'c', 'c:' }, { TEAM_WINDOWS, KEY_WINDOWS, TAG_WINDOWS }
 
   -- The first day of a month, since 0000-03-01, with which years end in February; the month is counted from that one.
   local function first_day(month)
@@ -110,8 +112,8 @@ do
   -- The subjects of the request that is judged, in this order; `tickets` are those of its record, by kind, 0 for none.
   local subjects, kinds, limits_of, counts_by, key_of, tickets = 0, {}, {}, {}, {}, {}
 
-  local function add(kind, field, limits, key_id)
-    local i, counts = subjects + 1, counts_of(field)
+  local function add(kind, counts, limits, key_id)
+    local i = subjects + 1
     subjects, kinds[i], limits_of[i], counts_by[i], key_of[i] = i, kind, limits, counts, key_id
     if counts.limits ~= limits then
       counts.limits = limits
@@ -121,14 +123,17 @@ do
     end
   end
 
-  -- Must be called before a request is judged. Another kind of subject is another call here.
-  function windows.open(guard, key_id)
+  -- Must be called before a request is judged. `tag` is nil for none with settings.
+  function windows.open(guard, key_id, tag)
     subjects, tickets[TEAM], tickets[KEY] = 0, 0, 0
     if plan.windows then
-      add(TEAM, FIELDS[TEAM], plan.windows)
+      add(TEAM, counts_of(FIELDS[TEAM]), plan.windows)
     end
     if guard and guard.windows then
-      add(KEY, FIELDS[KEY] .. key_id, guard.windows, key_id)
+      add(KEY, counts_of(FIELDS[KEY] .. key_id), guard.windows, key_id)
+    end
+    if tag then
+      add(TAG, tag.counts, tag.settings.windows)
     end
   end
 
@@ -269,8 +274,8 @@ do
     return tickets[TEAM], tickets[KEY]
   end
 
-  local function give_back(field, ticket, characters)
-    local counts = counts_of(field)
+  -- The same for one subject.
+  function windows.give_back(counts, ticket, characters)
     for _, one in pairs(open_windows(counts)) do
       if ticket > one.from then
         one.before = min(counts.characters, one.before + characters)
@@ -284,10 +289,10 @@ do
     if characters > 0 then
       local team, key = parse(TICKETS, record, OPEN_KEY)
       if team > 0 then
-        give_back(FIELDS[TEAM], team, characters)
+        windows.give_back(counts_of(FIELDS[TEAM]), team, characters)
       end
       if key > 0 then
-        give_back(FIELDS[KEY] .. open_key(record), key, characters)
+        windows.give_back(counts_of(FIELDS[KEY] .. open_key(record)), key, characters)
       end
     end
   end
@@ -318,7 +323,8 @@ do
         end
       end
     end
-    return '=' .. pack('B', #parts) .. table.concat(parts)
+    -- A tag without such limits is counted as well.
+    return #parts == 0 and '' or '=' .. pack('B', #parts) .. table.concat(parts)
   end
 
   local function packed_windows(counts)

@@ -7,7 +7,7 @@ import { countTag, readTagCount, readTagDays, tagDaysSince, tagsUntil } from '..
 import type { TagTable } from '../../../../src/stores/records/record-tables.ts';
 
 function tables() {
-  const of: Record<TagTable, Record<string, string>> = { tag_counts: {}, tag_days: {} };
+  const of: Record<TagTable, Record<string, string>> = { tag_counts: {}, tag_days: {}, tag_limits: {}, tag_uses: {} };
   const records = {
     get: (table: TagTable, tag: string) => of[table][tag],
     put: (table: TagTable, tag: string, value: string) => void (of[table][tag] = value),
@@ -30,7 +30,7 @@ describe('a charge', () => {
     charge('acme', 7, 20_000);
     charge('acme', 1, 20_001);
     charge('acme', 0, 20_000);
-    expect(of).toEqual({ tag_counts: { acme: '20000 0 1' }, tag_days: { acme: '20000:12:2 20001:1:1' } });
+    expect(of).toEqual({ tag_counts: { acme: '20000 0 1' }, tag_days: { acme: '20000:12:2 20001:1:1' }, tag_limits: {}, tag_uses: {} });
   });
 
   test('of a tag beyond the most is counted with the others like it, which are no tag of their own', () => {
@@ -40,7 +40,7 @@ describe('a charge', () => {
     charge('b', 4, 1, 1);
     charge('a', 8, 2, 0);
     charge('c', 16, 2, 1);
-    expect(of).toEqual({ tag_counts: { a: '2 8 1', '*': '2 16 1' }, tag_days: { a: '1:2:1', '*': '1:5:2' } });
+    expect(of).toEqual({ tag_counts: { a: '2 8 1', '*': '2 16 1' }, tag_days: { a: '1:2:1', '*': '1:5:2' }, tag_limits: {}, tag_uses: {} });
   });
 
   test('is never lost, whatever the order of days', () => {
@@ -57,7 +57,7 @@ describe('a charge', () => {
         };
         expect(sum(of)).toEqual([all.reduce((total, { characters }) => total + characters, 0), all.length]);
         expect(Object.keys(of.tag_counts).filter((tag) => tag !== FURTHER_TAGS).length).toBeLessThanOrEqual(most);
-        const until = tagsUntil(of, today) as typeof of;
+        const until = tagsUntil(of, today, 1) as typeof of;
         expect(sum(until)).toEqual(sum(of));
         for (const tag of Object.keys(until.tag_counts)) for (const { day } of daysOf(until, tag)) expect(day).toBeLessThanOrEqual(today);
       }),

@@ -48,7 +48,7 @@ export async function janitorOn(
   const [periods, ids] = [new Periods(database, accounts, nextPlans, hooks), new RequestIds(database)];
   const history = new HistoryChores({ database, accounts, periods, historyDays });
   const blobs = new SqliteBlobs({ database, path, group, teams });
-  const records = new SqliteRecords({ database, path, group, teams, blobs, audit });
+  const records = new SqliteRecords({ database, path, group, teams, blobs, audit, events: undefined });
   class MidwayIdempotency extends RecordIdempotency {
     override async forgetTeam(teamId: string): Promise<StoreUnavailable | undefined> {
       await midway();

@@ -1,0 +1,32 @@
+// A file in the form of a call to an engine, and what an engine's file may be.
+import { randomBytes } from 'node:crypto';
+import type { EngineCall, FileWork } from '../../ports/engine.ts';
+
+/** Twice as long as any file that callers may send. */
+export const FILE_BYTES_MAX = 64 * 1_048_576;
+const PIECE_BYTES = 65_536;
+
+/** `fields` that are `undefined` are left out. The name is only its ending: names are the callers'. */
+export function fileCall(
+  path: string,
+  { fileName, bytes }: FileWork,
+  fields: Readonly<Record<string, string | undefined>>,
+  headers: Readonly<Record<string, string>> = {},
+): EngineCall {
+  const boundary = randomBytes(16).toString('hex');
+  const parts = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value!}\r\n`);
+  const name = `document${fileName.slice(fileName.lastIndexOf('.')).toLowerCase()}`;
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const pieces: Uint8Array[] = [Buffer.from(parts.join('') + head)];
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) pieces.push(bytes.subarray(at, at + PIECE_BYTES));
+  pieces.push(Buffer.from(`\r\n--${boundary}--\r\n`));
+  return {
+    method: 'POST',
+    path,
+    headers: { ...headers, 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: undefined,
+    pieces,
+  };
+}

@@ -1,0 +1,229 @@
+// /v2/document: upload, state, and one download, each with the document's key.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { keyOwnerSlot, NO_SUCH_GLOSSARY, refuse, refusedCharge, chargeSlot } from 'lingate';
+import type {
+  BodyStep,
+  DocumentServices,
+  Exchange,
+  GatewayServices,
+  PluginHost,
+  PluginRoute,
+  Refusal,
+  RouteDoc,
+  ShownDocument,
+  Slot,
+} from 'lingate';
+import Type from 'typebox';
+import { answer, offerTo } from '../facades/api.ts';
+import type { ApiPart } from '../facades/api.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import { answered, JSON_OR_FORM, string } from '../facades/reference.ts';
+import { AUTHENTICATED, readBody } from './deepl-request.ts';
+import { DOCUMENT_SCHEMA, judgeUpload } from './document-parameters.ts';
+import { NOT_FOUND as NO_GLOSSARY, ulidOf, uuidOf } from './glossary-answer.ts';
+
+const NOT_HERE = refuse('not_found', 'This service translates texts, with glossaries; it has no documents.');
+const NO_DOCUMENT = refuse('document_not_found', 'Not found: the team has no document with this id and key; it may have been downloaded.');
+const NO_KEY = refuse('validation_error', "'document_key' must be a string, given once.");
+
+const KEY_BODY = {
+  description: "The document's key, as JSON or as a form.",
+  schema: Type.Object({ document_key: string('From the answer to the upload.') }),
+  contentTypes: JSON_OR_FORM,
+};
+const PARAMETER = { description: "The document's id, 32 hexadecimal digits.", example: '019A83BE4D1F7B8C9D0E1F2A3B4C5D6E' };
+const KEY_EXAMPLE = '6B7E2C1D'.repeat(8);
+const KEY_BODY_DOC = { ...KEY_BODY, example: { document_key: KEY_EXAMPLE } };
+
+const UPLOAD_DOC: RouteDoc = {
+  summary: 'Translate a document',
+  description:
+    'Keeps a file and translates it in the background. Nothing is charged before it is downloaded. The key is shown once, and needed for everything else.',
+  authenticated: true,
+  tag: 'Documents',
+  body: { description: 'The file, and how to translate it.', contentTypes: ['multipart/form-data'], schema: DOCUMENT_SCHEMA },
+  answer: answered('The document is kept.', Type.Object({ document_id: string('The id.'), document_key: string('The key.') }), {
+    document_id: PARAMETER.example,
+    document_key: KEY_EXAMPLE,
+  }),
+  problems: ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'quota_exceeded', 'credit_exhausted', 'glossary_not_found'],
+};
+
+const STATE_DOC: RouteDoc = {
+  summary: "Show a document's state",
+  description: 'Ask every few seconds until it is `done` or `error`.',
+  authenticated: true,
+  tag: 'Documents',
+  parameter: PARAMETER,
+  body: KEY_BODY_DOC,
+  answer: answered(
+    'Its state.',
+    Type.Object({
+      document_id: string('The id.'),
+      status: Type.Enum(['queued', 'translating', 'done', 'error'], { type: 'string', description: 'How far it is.' }),
+      seconds_remaining: Type.Optional(Type.Integer({ description: 'With `translating`: when to ask again. It is no estimate.' })),
+      billed_characters: Type.Optional(Type.Integer({ minimum: 0, description: 'With `done`: what its download costs.' })),
+      error_message: Type.Optional(string('With `error`: why. Nothing is charged.')),
+    }),
+    { document_id: PARAMETER.example, status: 'done', billed_characters: 1200 },
+  ),
+  problems: ['validation_error', 'document_not_found'],
+};
+
+const RESULT_DOC: RouteDoc = {
+  summary: 'Download the translated document',
+  description: 'Charged when it was written to its end. After that the document is gone; a download that breaks off can be repeated.',
+  authenticated: true,
+  tag: 'Documents',
+  parameter: PARAMETER,
+  body: KEY_BODY_DOC,
+  answer: { status: 200, description: 'The file.', contentType: 'application/octet-stream', schema: Type.String({ format: 'binary' }) },
+  problems: ['validation_error', 'document_not_found', 'document_not_ready', 'document_failed', 'service_unavailable'],
+};
+
+/** Of documents whose state is asked for too often. */
+const AGAIN_SECONDS = 5;
+
+const scope = 'translate:document';
+const ROUTES: readonly PluginRoute[] = [
+  {
+    method: 'POST',
+    path: '/v2/document',
+    takesBody: false,
+    upload: true,
+    ofDocuments: true,
+    steps: [...AUTHENTICATED, 'deepl-hold-document', 'admit', 'deepl-create-document'],
+    doc: UPLOAD_DOC,
+    scope,
+  },
+  {
+    method: 'POST',
+    path: '/v2/document/{id}',
+    takesBody: true,
+    ofDocuments: true,
+    steps: [...AUTHENTICATED, 'deepl-read-document-key', 'admit', 'deepl-document-state'],
+    doc: STATE_DOC,
+    scope,
+  },
+  {
+    method: 'POST',
+    path: '/v2/document/{id}/result',
+    takesBody: true,
+    ofDocuments: true,
+    steps: [...AUTHENTICATED, 'deepl-read-document-key', 'admit', 'deepl-document-result'],
+    doc: RESULT_DOC,
+    scope,
+  },
+];
+
+export function documents(host: PluginHost, variants: DefaultVariants): ApiPart {
+  const key = host.reserveSlot<string>('document key');
+  return {
+    routes: ROUTES,
+    steps(services) {
+      const { documents: service } = services;
+      return service === undefined ? withoutDocuments(services) : stepsWith(service, services, key, variants);
+    },
+  };
+}
+
+/** After the admission, so that a wrong key is reported there too. */
+function withoutDocuments(services: GatewayServices): readonly BodyStep[] {
+  const absent = (name: string): BodyStep => ({ kind: 'body', name, run: () => NOT_HERE });
+  return [
+    {
+      kind: 'body',
+      name: 'deepl-hold-document',
+      run(x) {
+        x.set(chargeSlot, refusedCharge(NOT_HERE));
+        return undefined;
+      },
+    },
+    absent('deepl-create-document'),
+    readBody('deepl-read-document-key', services, () => NOT_HERE),
+    absent('deepl-document-state'),
+    absent('deepl-document-result'),
+  ];
+}
+
+function stepsWith(
+  service: DocumentServices,
+  services: GatewayServices,
+  key: Slot<string>,
+  variants: DefaultVariants,
+): readonly BodyStep[] {
+  /** The id of the document in the path, if the request has its key. */
+  const named = (x: Exchange): string | undefined => {
+    const id = idOf(x.pathParameter);
+    return id !== undefined && isSame(x.need(key), service.keyOf(id)) ? id : undefined;
+  };
+  return [
+    { kind: 'body', name: 'deepl-hold-document', headers: ['content-type', 'content-encoding'], run: (x) => service.hold(x) },
+    service.uploadStep({
+      name: 'deepl-create-document',
+      fields: 'any',
+      async run(x, upload) {
+        const judged = judgeUpload(upload, { ...offerTo(x, services, variants), passesStyle: false }, service.endings(x));
+        if ('problem' in judged) return judged;
+        const kept = await service.create(x, judged.sound);
+        if ('problem' in kept) return kept === NO_SUCH_GLOSSARY ? NO_GLOSSARY : kept;
+        return answer({ document_id: shownId(kept.documentId), document_key: service.keyOf(kept.documentId) });
+      },
+    }),
+    readBody('deepl-read-document-key', services, (x, members) => {
+      const given = members.get('document_key');
+      if (typeof given !== 'string' || given === '') return NO_KEY;
+      x.set(key, given);
+      return undefined;
+    }),
+    {
+      kind: 'body',
+      name: 'deepl-document-state',
+      async run(x) {
+        const id = named(x);
+        const found = id === undefined ? NO_DOCUMENT : await service.find(x, id);
+        return 'problem' in found ? inWords(found) : answer(shownState(found));
+      },
+    },
+    service.resultStep({
+      name: 'deepl-document-result',
+      find(x) {
+        const documentId = named(x);
+        if (documentId === undefined) return NO_DOCUMENT;
+        return { teamId: x.need(keyOwnerSlot).teamId, documentId, once: true, contentType: 'application/octet-stream' };
+      },
+    }),
+  ];
+}
+
+function inWords(refusal: Refusal): Refusal {
+  return refusal.problem.code === 'document_not_found' ? NO_DOCUMENT : refusal;
+}
+
+function shownState({ documentId, state, billed, detail }: ShownDocument) {
+  return {
+    document_id: shownId(documentId),
+    status: state,
+    seconds_remaining: state === 'translating' ? AGAIN_SECONDS : undefined,
+    billed_characters: billed,
+    error_message: state === 'error' ? (detail ?? 'It could not be translated.') : undefined,
+  };
+}
+
+/** As DeepL writes them: the digits of a UUID. */
+function shownId(documentId: string): string {
+  return uuidOf(documentId).replaceAll('-', '').toUpperCase();
+}
+
+const ID = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
+
+function idOf(shown: string): string | undefined {
+  const parts = ID.exec(shown);
+  return parts === null ? undefined : ulidOf(parts.slice(1).join('-'));
+}
+
+/** In the same time, however much of it is right. */
+function isSame(given: string, right: string): boolean {
+  const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given.toUpperCase()), digest(right));
+}

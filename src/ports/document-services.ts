@@ -1,0 +1,109 @@
+// What the gateway does for plugins whose APIs translate documents: uploads, states, downloads, and what names a document elsewhere.
+import type { Exchange } from '../core/exchange.ts';
+import type { Outcome, Refusal } from '../core/outcome.ts';
+import type { BodyStep } from '../core/step.ts';
+import type { DocumentState } from './documents.ts';
+
+/** A file and how to translate it. Codes are canonical, and have been judged as those of a translation. */
+export interface DocumentOrder {
+  readonly fileName: string;
+  readonly bytes: Uint8Array;
+  readonly sourceLang?: string | undefined;
+  readonly targetLang: string;
+  readonly formality?: string | undefined;
+  /** With `sourceLang`. It must exist when the document is kept. */
+  readonly glossaryId?: string | undefined;
+  /** Accepts a dictionary for the same languages without regions. */
+  readonly glossaryByBase?: boolean | undefined;
+}
+
+/** A document of a team as others see it. */
+export interface ShownDocument {
+  readonly documentId: string;
+  readonly fileName: string;
+  readonly state: DocumentState;
+  /** With `done`: what is charged with the first complete download. */
+  readonly billed?: number | undefined;
+  /** With `error`: a problem code, and what it means for this document. */
+  readonly code?: string | undefined;
+  readonly detail?: string | undefined;
+}
+
+/** The form of an upload. */
+export interface ReadUpload {
+  readonly fileName: string;
+  readonly bytes: Uint8Array;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** A step that gets the form of an upload. Its route has `upload`, and `hold` has set the charge before the admission. */
+export interface UploadStep {
+  readonly name: string;
+  /**
+   * The fields beside `file`, each accepted once; `any`: all, with the values of a repeated one joined by commas, and the file's name
+   * in `filename` if there is such a field.
+   */
+  readonly fields: readonly string[] | 'any';
+  /** `undefined` goes on with the next step, which should be the one that waits: few uploads are in memory at a time. */
+  readonly run: (x: Exchange, upload: ReadUpload) => Outcome | undefined | Promise<Outcome | undefined>;
+}
+
+/** The document that a request wants to download. */
+export interface WantedResult {
+  readonly teamId: string;
+  /** Any text; one that is no id matches no document. */
+  readonly documentId: string;
+  /** One download at a time, and after a complete one the document is gone. */
+  readonly once?: boolean;
+  /** Instead of the file's own. */
+  readonly contentType?: string;
+}
+
+/** The last step of a download. It charges the first complete one, also if the document is deleted or expires meanwhile. */
+export interface ResultStep {
+  readonly name: string;
+  readonly headers?: readonly string[];
+  readonly find: (x: Exchange) => WantedResult | Refusal | Promise<WantedResult | Refusal>;
+}
+
+/** A document in a link. */
+export interface LinkedDocument {
+  readonly teamId: string;
+  readonly documentId: string;
+}
+
+/**
+ * Translates files in the background. Where a document is not found, is not ready or has failed, the refusals have the codes
+ * `document_not_found`, `document_not_ready` and `document_failed`.
+ */
+export interface DocumentServices {
+  /** Of a file, in bytes. */
+  readonly bytesMax: number;
+  /** The endings of files that can be translated, without the dot, in order: for this request, or for any. */
+  endings(x?: Exchange): readonly string[];
+  /** For a step before the admission of an upload: sets its charge, which has what is wrong with the request's head. */
+  hold(x: Exchange): Promise<Refusal | undefined>;
+  /** The step after the admission that reads the form. */
+  uploadStep(step: UploadStep): BodyStep;
+  /**
+   * The form of an upload whose sender is not known before it is read, of at most `bytesMax`; the upload's own step does not read it
+   * again. A few at a time, because anybody can send them.
+   */
+  collect(x: Exchange, bytesMax: number): Promise<ReadUpload | Refusal>;
+  /** Keeps a file in an upload's step: refused if its format is not known, or a first look finds something wrong. */
+  create(x: Exchange, order: DocumentOrder): Promise<ShownDocument | Refusal>;
+  /** Of the caller's team. */
+  find(x: Exchange, documentId: string): Promise<ShownDocument | Refusal>;
+  /** The same once it is `done` or has an `error`; `undefined` if it is not within this time, or the caller has disconnected. */
+  ended(x: Exchange, documentId: string, withinMs: number): Promise<ShownDocument | Refusal | undefined>;
+  /** Of the caller's team: nobody finds it any more. It is gone once its downloads have ended; what was not downloaded is released. */
+  remove(x: Exchange, documentId: string): Promise<Refusal | undefined>;
+  /** The last step of a download. */
+  resultStep(step: ResultStep): BodyStep;
+  /** 64 hexadecimal digits that nobody can guess, the same for a document in every gateway; they are kept nowhere. */
+  keyOf(documentId: string): string;
+  /** For a URL: letters, digits, `-` and `_`, by which a document is found without a key, and which nobody can guess. */
+  linkTo(document: LinkedDocument): string;
+  /** `undefined` if it is no link of this service. */
+  linked(link: string): LinkedDocument | undefined;
+}

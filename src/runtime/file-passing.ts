@@ -1,0 +1,73 @@
+// Documents that go to engines as the files that they are: which engine takes one, its two attempts, and what comes back.
+import type { Refusal } from '../core/outcome.ts';
+import { wantsOf } from '../domain/engine-offer.ts';
+import type { CurrentOffers, EngineOffer, EngineOffers } from '../domain/engine-offer.ts';
+import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
+import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
+import type { DocumentFormats } from '../ports/document-formats.ts';
+import type { DocumentRecord } from '../ports/documents.ts';
+import type { FileEngines, TranslatedFile } from '../ports/engine.ts';
+import type { PassedFile } from './document-work.ts';
+
+export interface FilePassingOptions {
+  readonly files: FileEngines;
+  readonly offers: CurrentOffers;
+  readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;
+  /** Whether an engine has used up its characters; `undefined` if none is limited. */
+  readonly isSpent: ((engine: string) => boolean) | undefined;
+}
+
+export type FileOrder = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'targetLang' | 'formality' | 'glossaryId'>;
+
+/** What both files begin with, if only engines can read them: the sign of a format. */
+const SIGN_BYTES = 4;
+
+/** The engines for an order, in order, each with whether it takes the file. Those with glossaries get texts. */
+function ableEngines({ fileName, glossaryId, ...order }: FileOrder, plan: string | undefined, { files, offers }: FilePassingOptions) {
+  const { sourceLang, targetLang, formality } = order;
+  const wants = wantsOf({ ...NOTHING_CHOSEN, sourceLang, targetLang, formality }, glossaryId !== undefined);
+  const route = offerOf(offers.current, plan).route(sourceLang, targetLang)?.withAll(wants);
+  const ending = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
+  const names = typeof route === 'object' ? route.names : [];
+  return names.map((name) => ({ name, takes: glossaryId === undefined && files.formatsOf(name).includes(ending) }));
+}
+
+function offerOf(offers: EngineOffers, plan: string | undefined): EngineOffer {
+  return offers.byPlan ? offers.of(plan) : offers.any;
+}
+
+/** Whether an engine of the plan takes a file that only engines can read. */
+export function isTaken(order: FileOrder, plan: string | undefined, options: FilePassingOptions): boolean {
+  return ableEngines(order, plan, options).some(({ takes }) => takes);
+}
+
+/** Two attempts, as for texts: the second by the next engine, if there is one. `undefined`: the texts are to be translated. */
+export async function passFile(
+  { document, bytes, texts }: PassedFile,
+  plan: string,
+  { signal, requestId, ...options }: FilePassingOptions & { readonly signal: AbortSignal; readonly requestId: string },
+): Promise<TranslatedFile | Refusal | undefined> {
+  const { files, isSpent } = options;
+  const left = ableEngines(document, plan, options).filter(({ name }) => isSpent?.(name) !== true);
+  // What only engines can read goes to those that take it.
+  const able = texts === undefined ? left.filter(({ takes }) => takes) : left;
+  const [first, second = first] = able;
+  if (first === undefined) return ENGINE_UNAVAILABLE;
+  const { teamId, fileName, sourceLang, targetLang, formality } = document;
+  const work = { requestId, teamId, fileName, bytes, sourceLang, targetLang, formality, texts: texts ?? [] };
+  for (const [index, engine] of [first, second!].entries()) {
+    if (!engine.takes) return undefined;
+    const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal });
+    if (typeof translated !== 'string' && isSound(fileName, bytes, translated.bytes, options)) return translated;
+    if (signal.aborted) break;
+  }
+  return ENGINE_UNAVAILABLE;
+}
+
+/** A status of 200 alone proves nothing. */
+function isSound(fileName: string, sent: Uint8Array, came: Uint8Array, { formats }: FilePassingOptions): boolean {
+  const format = formats.formatOf(fileName);
+  if (format !== undefined) return formats.firstLook(format, came) === undefined;
+  const [sign, other] = [sent, came].map((bytes) => Buffer.from(bytes.subarray(0, SIGN_BYTES)));
+  return came.length > 0 && sign!.equals(other!);
+}

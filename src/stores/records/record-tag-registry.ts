@@ -1,0 +1,121 @@
+// Tags with settings over a record space: admissions read the settings, and count what is used in a record beside them.
+import { tagDifference } from '../../domain/audit-entry.ts';
+import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
+import { dayOf } from '../../domain/period.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { TagSettings } from '../../domain/tag-settings.ts';
+import type { GroupHead, GroupPeriod, RecordName, RecordSpace } from '../../ports/record-space.ts';
+import type { SetTag, TagChanged, TagRegistry } from '../../ports/tag-registry.ts';
+import { readTagCount, readTagDays, tagTotals } from './tag-counts.ts';
+import { firstTagUses, readTagSettings, TagUses, writtenTagSettings } from './tag-uses.ts';
+
+const TOTALS: RecordName = { table: 'totals', id: 'tag_limits' };
+const limitsName = (tag: string): RecordName => ({ table: 'tag_limits', id: tag });
+const usesName = (tag: string): RecordName => ({ table: 'tag_uses', id: tag });
+
+export class RecordTagRegistry implements TagRegistry {
+  readonly #space: RecordSpace;
+
+  constructor(space: RecordSpace) {
+    this.#space = space;
+  }
+
+  /** What requests write meanwhile is only read for a tag that has no settings yet: a change of others must not wait for a calm moment. */
+  async set(teamId: string, tag: string, settings: TagSettings, most: number, by?: Audited): Promise<TagChanged | StoreUnavailable> {
+    const known = await this.#change(teamId, tag, settings, by);
+    if (isUnavailable(known)) return known;
+    const changed = known ? 'set' : await this.#add(teamId, tag, settings, most, by);
+    if (isUnavailable(changed)) return changed;
+    if (changed === 'limit_reached') return { kind: 'limit_reached', most };
+    const found = changed === 'set' ? await this.find(teamId, tag) : undefined;
+    if (isUnavailable(found)) return found;
+    // Without it, the team or the settings have been deleted meanwhile.
+    return found === undefined ? { kind: 'team_unknown' } : { kind: 'set', tag: found };
+  }
+
+  /** False if the tag has no settings, or there is no such team. */
+  async #change(teamId: string, tag: string, settings: TagSettings, by: Audited | undefined): Promise<boolean | StoreUnavailable> {
+    const changed = await this.#space.change<boolean>(teamId, [limitsName(tag)], ([known]) => {
+      const difference = known === undefined ? undefined : tagDifference(tag, readTagSettings(known), settings);
+      if (difference === undefined) return { result: known !== undefined };
+      return { result: true, put: [{ ...limitsName(tag), value: writtenTagSettings(settings) }], ...audited(by, difference) };
+    });
+    return changed ?? false;
+  }
+
+  #add(
+    teamId: string,
+    tag: string,
+    settings: TagSettings,
+    most: number,
+    by: Audited | undefined,
+  ): Promise<'set' | 'limit_reached' | undefined | StoreUnavailable> {
+    const names = [limitsName(tag), TOTALS, usesName(tag), { table: 'tag_counts', id: tag }, { table: 'tag_days', id: tag }] as const;
+    return this.#space.change<'set' | 'limit_reached'>(teamId, names, ([known, total = '0', left, count, days], head) => {
+      if (known === undefined && Number(total) >= most) return { result: 'limit_reached' };
+      const { period, nowMs } = ofTeam(head);
+      const characters = chargedSince(dayOf(period.startMs), count, days);
+      const limits = { ...limitsName(tag), value: writtenTagSettings(settings) };
+      const uses = { ...usesName(tag), value: firstTagUses(period.number, characters, nowMs, left) };
+      const difference = tagDifference(tag, known === undefined ? undefined : readTagSettings(known), settings);
+      if (difference === undefined) return { result: 'set' };
+      const added = known === undefined ? [uses, ...tagTotals(Number(total) + 1)] : [];
+      return { result: 'set', put: [limits, ...added], ...audited(by, difference) };
+    });
+  }
+
+  /** What is used stays until the next day, so that what open reservations hold is not taken from what is counted anew. */
+  async remove(teamId: string, tag: string, by?: Audited): Promise<boolean | StoreUnavailable> {
+    const removed = await this.#space.change<boolean>(teamId, [limitsName(tag), TOTALS], ([known, total = '0']) => {
+      if (known === undefined) return { result: false };
+      const difference = tagDifference(tag, readTagSettings(known), undefined)!;
+      return {
+        result: true,
+        put: tagTotals(Number(total) - 1),
+        remove: [limitsName(tag), ...(Number(total) <= 1 ? [TOTALS] : [])],
+        ...audited(by, difference),
+      };
+    });
+    return removed ?? false;
+  }
+
+  async find(teamId: string, tag: string): Promise<SetTag | undefined | StoreUnavailable> {
+    return this.#space.change<SetTag | undefined>(teamId, [limitsName(tag), usesName(tag)], ([settings, uses], head) => ({
+      result: settings === undefined ? undefined : setTag(tag, settings, uses, head),
+    }));
+  }
+
+  async list(teamId: string): Promise<readonly SetTag[] | undefined | StoreUnavailable> {
+    const head = await this.#space.change(teamId, [], (_values, group) => ({ result: group }));
+    if (head === undefined || isUnavailable(head)) return head;
+    const settings = await this.#space.list(teamId, 'tag_limits');
+    if (isUnavailable(settings)) return settings;
+    const uses = settings.size === 0 ? new Map<string, string>() : await this.#space.list(teamId, 'tag_uses');
+    if (isUnavailable(uses)) return uses;
+    return [...settings].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([tag, text]) => setTag(tag, text, uses.get(tag), head));
+  }
+}
+
+/** The settings apply to a group that is a team's. */
+function ofTeam({ period, nowMs }: GroupHead): { readonly period: GroupPeriod; readonly nowMs: number } {
+  if (period === undefined) throw new TypeError('the record space reports no period of a team');
+  return { period, nowMs };
+}
+
+function setTag(tag: string, text: string, uses: string | undefined, head: GroupHead): SetTag {
+  const { period, nowMs } = ofTeam(head);
+  const settings = readTagSettings(text);
+  // The next operation begins the period that contains this moment.
+  const number = nowMs < period.endMs ? period.number : period.number + 1;
+  return { tag, settings, use: new TagUses(uses, number, nowMs).use(settings, nowMs) };
+}
+
+function audited(by: Audited | undefined, difference: AuditDifference): { readonly audit?: { readonly by: Audited } & AuditDifference } {
+  return by === undefined ? {} : { audit: { by, ...difference } };
+}
+
+function chargedSince(first: number, count: string | undefined, days: string | undefined): number {
+  const all = [...readTagDays(days), ...(count === undefined ? [] : [readTagCount(count)!])];
+  return all.filter(({ day }) => day >= first).reduce((sum, { characters }) => sum + characters, 0);
+}

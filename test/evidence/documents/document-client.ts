@@ -1,0 +1,248 @@
+// A client of documents that writes down what it has seen: what it was promised, what it has received whole, and how each one ended.
+import { setTimeout as delay } from 'node:timers/promises';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { DocumentCaller } from '../../support/document-caller.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
+import type { TestTeam } from '../../support/gateway.ts';
+import { RawConnection, requestBytes } from '../../support/raw-http.ts';
+import type { HttpResponse } from '../../support/raw-http.ts';
+import type { Seeded } from '../faults/seeded.ts';
+import type { SmallFile } from './small-files.ts';
+import type { Gateway, TwoGateways } from './two-gateways.ts';
+
+export const PLAN = {
+  ...QUOTA_PLAN,
+  requests_per_second: 10_000,
+  characters: 1_000_000_000_000,
+  documents_at_once: 1000,
+};
+
+/** What a client does with its document. */
+export type Course =
+  | 'download'
+  | 'download_twice'
+  | 'download_delete'
+  /** Broken off in the middle, of a large file; then nothing, or whole. */
+  | 'break'
+  | 'break_download'
+  /** Broken off as soon as it is asked for: the gateway may have written all of it. */
+  | 'hang_up'
+  | 'delete_early'
+  | 'delete_done'
+  | 'expire'
+  | 'leave';
+
+export interface ClientDocument {
+  readonly number: number;
+  readonly team: TestTeam;
+  readonly file: SmallFile;
+  readonly course: Course;
+  id: string | undefined;
+  /** Of an upload without an answer nothing is known. */
+  uploads: 'none' | 'accepted' | 'unknown';
+  /** As last seen; `gone` once nothing is found after a deletion or an expiry. */
+  end: 'done' | 'error' | 'deleted' | 'expired' | undefined;
+  /** Whole downloads. */
+  whole: number;
+  /** A whole download that the gateway has certainly charged, or must have: it went on living. */
+  isCertain: boolean;
+  /** A download that may have been written to its end without being received. */
+  isUnsure: boolean;
+  readonly wrong: string[];
+}
+
+const PAUSE_MS = 100;
+/** Of one step; a claim of a killed process lasts for half a minute. */
+const PATIENCE_MS = 600_000;
+const ALL_DAYS = { from: 0, to: 100_000 };
+
+export interface ClientSetting {
+  readonly gateways: TwoGateways;
+  readonly store: Store;
+  readonly random: Seeded;
+  /** Makes it expire now. */
+  readonly expire: (document: ClientDocument) => Promise<void>;
+}
+
+export async function follow(document: ClientDocument, setting: ClientSetting): Promise<void> {
+  await upload(document, setting);
+  if (document.uploads !== 'accepted') return;
+  const { course } = document;
+  if (course === 'delete_early' || course === 'expire') {
+    // At any moment of the work on it.
+    await delay(setting.random.between(0, 300));
+    if (course === 'delete_early') return remove(document, setting);
+    await setting.expire(document);
+    await untilState(document, setting, (status) => status === 404);
+    document.end = 'expired';
+    return;
+  }
+  await untilState(document, setting, (_status, state) => state === 'done' || state === 'error');
+  if (document.end === 'error') return;
+  if (course === 'break' || course === 'break_download') await broken(document, setting);
+  if (course === 'hang_up') await hangUp(document, setting);
+  const downloads = { download: 1, download_twice: 2, download_delete: 1, break_download: 1 }[course as 'download'] ?? 0;
+  for (let n = 0; n < downloads; n++) await download(document, setting);
+  if (course === 'delete_done' || course === 'download_delete') await remove(document, setting);
+}
+
+async function upload(document: ClientDocument, { gateways, random }: ClientSetting): Promise<void> {
+  const { file, team, number } = document;
+  for (;;) {
+    const gateway = await living(gateways, random);
+    let response: HttpResponse;
+    try {
+      response = await callerOf(gateway, team).upload({
+        fileName: file.fileName,
+        file: file.bytes,
+        headers: { 'lingate-tag': `d${number}` },
+      });
+    } catch {
+      document.uploads = 'unknown';
+      return;
+    }
+    if (response.status === 202) {
+      document.uploads = 'accepted';
+      document.id = (response.json() as { document_id: string }).document_id;
+      return;
+    }
+    if (response.status !== 503 && response.status !== 429) {
+      document.wrong.push(`upload: ${response.status} ${response.body}`);
+      return;
+    }
+    // What a 503 has left behind is not known: the answer of the store may have been late.
+    await delay(PAUSE_MS);
+  }
+}
+
+/** Asks again through any gateway until there is an answer that is no failure of the moment. */
+async function ask(
+  { gateways, random }: ClientSetting,
+  { team }: ClientDocument,
+  call: (caller: DocumentCaller) => Promise<HttpResponse>,
+): Promise<{ readonly response: HttpResponse; readonly gateway: Gateway }> {
+  for (;;) {
+    const gateway = await living(gateways, random);
+    try {
+      const response = await call(callerOf(gateway, team));
+      if (response.status !== 503 && response.status !== 429) return { response, gateway };
+    } catch {
+      // Killed, most likely.
+    }
+    await delay(PAUSE_MS);
+  }
+}
+
+async function untilState(
+  document: ClientDocument,
+  setting: ClientSetting,
+  isOver: (status: number, state: string | undefined) => boolean,
+): Promise<void> {
+  const lateMs = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const { response } = await ask(setting, document, (caller) => caller.state(document.id!));
+    const shown =
+      response.status === 200 ? (response.json() as { readonly status: string; readonly billed_characters?: number }) : undefined;
+    const { status } = response;
+    if (isOver(status, shown?.status)) {
+      if (shown?.status === 'done' || shown?.status === 'error') document.end = shown.status;
+      if (shown?.status === 'done' && shown.billed_characters !== document.file.characters)
+        document.wrong.push(`shows ${shown.billed_characters} of ${document.file.characters} characters`);
+      return;
+    }
+    if (shown === undefined && status !== 404) throw new Error(`state: ${status} ${response.body}`);
+    if (shown === undefined || performance.now() > lateMs) {
+      document.wrong.push(`lost: it shows ${shown?.status ?? status}`);
+      throw new Error(`d${document.number} is lost`);
+    }
+    await delay(PAUSE_MS);
+  }
+}
+
+async function download(document: ClientDocument, setting: ClientSetting): Promise<void> {
+  const { response, gateway } = await ask(setting, document, (caller) => caller.result(document.id!));
+  if (response.status !== 200) {
+    document.wrong.push(`download: ${response.status} ${response.body}`);
+    return;
+  }
+  document.whole++;
+  // Markdown escapes the brackets.
+  const missing = document.file.texts.filter((text) => !response.body.replaceAll('\\', '').includes(`[DE] ${text}`));
+  if (document.file.isText && missing.length > 0) document.wrong.push(`download of ${document.file.fileName}: without ${missing[0]}`);
+  // Settled behind the answer, unless the gateway dies before.
+  const lateMs = performance.now() + PATIENCE_MS;
+  while (!gateway.isKilled) {
+    if ((await chargedFor(setting.store, document)).characters > 0) {
+      document.isCertain = true;
+      return;
+    }
+    if (performance.now() > lateMs) {
+      document.wrong.push('a whole download was not charged');
+      return;
+    }
+    await delay(PAUSE_MS);
+  }
+}
+
+/** Reads the beginning, and nothing more. */
+async function broken(document: ClientDocument, { gateways, random }: ClientSetting): Promise<void> {
+  const gateway = await living(gateways, random);
+  try {
+    const connection = await RawConnection.open({ port: gateway.port });
+    connection.send(resultBytes(document));
+    await connection.seen('HTTP/1.1 ').catch(() => undefined);
+    connection.reset();
+    if (connection.unread.length >= document.file.bytes.length) document.isUnsure = true;
+  } catch {
+    // It cannot be connected to: nothing was sent.
+  }
+}
+
+async function hangUp(document: ClientDocument, { gateways, random }: ClientSetting): Promise<void> {
+  const gateway = await living(gateways, random);
+  document.isUnsure = true;
+  try {
+    const connection = await RawConnection.open({ port: gateway.port });
+    connection.send(resultBytes(document));
+    if (random.chance(0.5)) await delay(random.between(0, 10));
+    connection.destroy();
+  } catch {
+    // Nothing was sent.
+  }
+}
+
+async function remove(document: ClientDocument, setting: ClientSetting): Promise<void> {
+  const { response } = await ask(setting, document, (caller) => caller.remove(document.id!));
+  // An attempt whose answer was lost may have deleted it.
+  if (response.status !== 204 && response.status !== 404) document.wrong.push(`deletion: ${response.status} ${response.body}`);
+  await untilState(document, setting, (status) => status === 404);
+  document.end = 'deleted';
+}
+
+/** What the ledger has counted under the document's tag. */
+export async function chargedFor(store: Store, { team, number }: ClientDocument): Promise<{ characters: number; requests: number }> {
+  const sum = { characters: 0, requests: 0 };
+  for (const { tag, characters, requests } of answered(await store.tags.days(team.teamId, ALL_DAYS))) {
+    if (tag !== `d${number}`) continue;
+    sum.characters += characters;
+    sum.requests += requests;
+  }
+  return sum;
+}
+
+function resultBytes({ id, team }: ClientDocument): Buffer {
+  return requestBytes({ path: `/v1/documents/${id!}/result`, headers: { authorization: `Bearer ${team.key}` } });
+}
+
+function callerOf({ port }: Gateway, { key }: TestTeam): DocumentCaller {
+  return new DocumentCaller(port, key);
+}
+
+async function living(gateways: TwoGateways, random: Seeded): Promise<Gateway> {
+  for (;;) {
+    const gateway = gateways.any(random);
+    if (gateway !== undefined) return gateway;
+    await delay(PAUSE_MS);
+  }
+}

@@ -1,0 +1,132 @@
+// Engines that take files: DeepL's and LibreTranslate's protocol over real sockets, on both stores; what is billed, and what happens if
+// the engine fails or lies.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { formIn, scriptedFile, scriptedFiles } from '../../src/testing/scripted-files.ts';
+import { DocumentCaller } from '../support/document-caller.ts';
+import { expectProblem } from '../support/every-gateway.ts';
+import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { storePlace } from '../support/store-place.ts';
+import type { StorePlace } from '../support/store-place.ts';
+
+const documents = { secret: 'a secret of the tests that is long enough' };
+const options = { api_key: 'key-of-the-operator' };
+const LETTER = 'Dear Ms Miller,\n';
+const CHARACTERS = 'Dear Ms Miller,'.length;
+const PDF = '%PDF-1.7 of a test';
+/** As DeepL bills. */
+const LEAST = 50_000;
+
+const right = scriptedFiles(() => '[]');
+
+describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
+  let place: StorePlace;
+  let deepl: ScriptedEngine;
+  let own: ScriptedEngine;
+  let libre: ScriptedEngine;
+  let both: TestGateway;
+  let alone: TestGateway;
+
+  beforeAll(async () => {
+    place = await storePlace(kind);
+    const texts = (): string => '{"translations":[]}';
+    [deepl, own, libre] = await Promise.all([
+      startScriptedEngine({ right: scriptedFiles(texts, { billed: (file) => (file.includes('dear') ? 2 * LEAST : LEAST) }) }),
+      startScriptedEngine(),
+      startScriptedEngine({ right }),
+    ]);
+    const engines = { vendor: { protocol: 'deepl', urls: [deepl.url], options }, own: { protocol: 'native', urls: [own.url] } };
+    both = await startGateway({ store: place.url, engineUrls: [], config: { engines, documents } });
+    const engine = { protocol: 'libretranslate', options };
+    alone = await startGateway({ store: place.url, engineUrls: [libre.url], config: { engine, documents } });
+  });
+  beforeEach(() => {
+    for (const engine of [deepl, own, libre]) engine.forget();
+  });
+  afterAll(async () => {
+    for (const gateway of [both, alone]) await gateway.stop();
+    for (const engine of [deepl, own, libre]) await engine.close();
+    await place.remove();
+  });
+
+  const callerOf = ({ port }: TestGateway, { key }: TestTeam): DocumentCaller => new DocumentCaller(port, key);
+  const used = async ({ teamId }: TestTeam): Promise<number> => answered(await both.store.teams.usage(teamId))!.characters;
+  const documentCalls = ({ requests }: ScriptedEngine) =>
+    requests.filter(({ path }) => path === '/v2/document' || path === '/translate_file');
+
+  test('a file goes to DeepL byte for byte, without its name, and what is billed there is charged', async () => {
+    const team = await both.team({ ...QUOTA_PLAN, characters: 2 * LEAST });
+    const caller = callerOf(both, team);
+    const id = await caller.uploaded({ file: LETTER, fileName: 'secret name.txt', fields: { target_lang: 'DE', source_lang: 'EN' } });
+    expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: LEAST });
+    const [upload] = documentCalls(deepl);
+    expect(formIn(upload!)).toEqual({ file: LETTER, fields: { target_lang: 'DE', source_lang: 'EN' } });
+    expect([upload!.headers['authorization'], upload!.body.includes('secret name')]).toEqual(['DeepL-Auth-Key key-of-the-operator', false]);
+    expect((await caller.result(id)).body).toBe(scriptedFile(LETTER, 'DE'));
+    await expect.poll(() => used(team)).toBe(LEAST);
+    expect(own.requests).toEqual([]);
+  });
+
+  test('if what is billed does not fit, the document ends with that, and costs nothing', async () => {
+    const team = await both.team({ ...QUOTA_PLAN, characters: 2 * LEAST - 1 });
+    const caller = callerOf(both, team);
+    const id = await caller.uploaded({ file: 'A dear letter' });
+    expect(await caller.reached(id, 'error')).toMatchObject({ code: 'quota_exceeded' });
+    expect(documentCalls(deepl)).toHaveLength(1);
+    expect(await used(team)).toBe(0);
+    // Nothing of it stays reserved.
+    expect((await caller.upload({ file: LETTER })).status).toBe(202);
+  });
+
+  test('a format that only an engine reads is accepted where one takes it', async () => {
+    const team = await both.team({ ...QUOTA_PLAN, characters: 2 * LEAST });
+    const caller = callerOf(both, team);
+    const id = await caller.uploaded({ file: PDF, fileName: 'a.pdf' });
+    await caller.reached(id, 'done');
+    const result = await caller.result(id);
+    expect([result.status, result.body]).toEqual([200, scriptedFile(PDF, 'DE')]);
+    const refused = await caller.upload({ file: PDF, fileName: 'a.rar' });
+    expect(expectProblem(refused, 'validation_error')).toMatch(/^file: the ending of its name must be one of .*pdf/);
+  });
+
+  test('if DeepL fails, the next engine translates the texts; nothing of the failure is told', async () => {
+    deepl.always(status(500));
+    const team = await both.team();
+    const caller = callerOf(both, team);
+    const id = await caller.uploaded({ file: LETTER });
+    expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: CHARACTERS });
+    expect((await caller.result(id)).body).toBe(`${scriptedTranslation('Dear Ms Miller,', 'DE')}\n`);
+    await expect.poll(() => used(team)).toBe(CHARACTERS);
+    expect(documentCalls(deepl)).toHaveLength(1);
+    expect(both.logLines.join('')).not.toContain(CANARY);
+  });
+
+  test('LibreTranslate gets the file too, and what was counted is charged', async () => {
+    const team = await alone.team();
+    const caller = callerOf(alone, team);
+    const id = await caller.uploaded({ file: LETTER });
+    expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: CHARACTERS });
+    expect(formIn(documentCalls(libre)[0]!).fields).toEqual({ source: 'auto', target: 'de', api_key: 'key-of-the-operator' });
+    expect((await caller.result(id)).body).toBe(scriptedFile(LETTER, 'DE'));
+    await expect.poll(() => used(team)).toBe(CHARACTERS);
+  });
+
+  test('a second attempt is made; an answer that is no file of the format is none', async () => {
+    const team = await alone.team({ ...QUOTA_PLAN, characters: 2 * LEAST });
+    const caller = callerOf(alone, team);
+    // The first attempt's download is another format, with status 200.
+    let downloads = 0;
+    libre.always((request, response) => {
+      const isFirst = request.path.startsWith('/download_file') && downloads++ === 0;
+      answer(isFirst ? `<html>${CANARY}` : right(request))(request, response);
+    });
+    const id = await caller.uploaded({ file: PDF, fileName: 'a.pdf' });
+    // Nobody can count it: what the plan holds is charged.
+    expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: LEAST });
+    expect(documentCalls(libre)).toHaveLength(2);
+    expect((await caller.result(id)).body).toBe(scriptedFile(PDF, 'DE'));
+  });
+});

@@ -1,0 +1,358 @@
+// Limits of tags by each front, on both stores and with a second gateway: set, replace, list, disable, delete, what is refused, and why.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { adminClient } from '../support/admin-client.ts';
+import type { Json } from '../support/admin-client.ts';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
+import { EVENTS_SECRET, startScriptedReceiver } from '../support/event-receiver.ts';
+import { expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { inProcess, parsed } from '../support/lingate-command.ts';
+import type { Ended } from '../support/lingate-command.ts';
+import { request } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+import { writtenOnce } from '../support/written-file.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+const receiver = await startScriptedReceiver();
+afterAll(() => receiver.close());
+const CONFIG = {
+  admin: { token: TOKEN },
+  limits: { tags: 3 },
+  plans: { pro: QUOTA_PLAN },
+  events: { url: receiver.url, secret: EVENTS_SECRET },
+};
+
+onEveryGateway({ config: CONFIG, once: true }, (setting) => {
+  const { call, answered, audits } = adminClient(setting, TOKEN);
+  const fileWith = writtenOnce();
+  const run = (...args: readonly string[]): Promise<Ended> =>
+    inProcess([...args, '--config', fileWith(JSON.stringify({ plans: { pro: QUOTA_PLAN }, limits: { tags: 3 } })), '--store', setting.url]);
+  const cli = async (...args: readonly string[]): Promise<Json> => parsed(await run(...args, '--json')) as Json;
+  let other: TestGateway;
+
+  beforeAll(async () => {
+    const { listener, url, engine } = setting;
+    other = await startGateway({ listener, store: url, engineUrls: [engine.url], config: CONFIG });
+  });
+  afterAll(() => other.stop());
+
+  const translate = ({ key }: TestTeam, tag?: string, text = 'four', port = setting.gateway.port): Promise<HttpResponse> =>
+    request({
+      port,
+      method: 'POST',
+      path: '/v1/translate',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(tag === undefined ? {} : { 'lingate-tag': tag }),
+      },
+      body: JSON.stringify({ text: [text], target_lang: 'DE' }),
+    });
+  /** By each gateway. */
+  const statuses = async (team: TestTeam, tag?: string): Promise<number[]> => [
+    (await translate(team, tag)).status,
+    (await translate(team, tag, 'four', other.port)).status,
+  ];
+  const pathOf = ({ teamId }: Pick<TestTeam, 'teamId'>, tag: string): string => `/teams/${teamId}/tags/${encodeURIComponent(tag)}`;
+  const put = (team: Pick<TestTeam, 'teamId'>, tag: string, body: unknown) => call('PUT', pathOf(team, tag), { body });
+  const nothingUsed = { used: { characters: 0 } };
+
+  describe('the admin API', () => {
+    test('sets, shows, replaces, lists and deletes', async () => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      const limits = [
+        { per: 'day', characters: 900 },
+        { per: 'minute', requests: 60 },
+      ];
+      const set = await answered('setTag', put(team, 'Acme', { characters: 100, requests_per_second: 5, limits }));
+      expect(set).toMatchObject({ tag: 'acme', disabled: false, characters: 100, requests_per_second: 5, used: { characters: 0 } });
+      // The shortest time comes first.
+      expect(set['limits']).toEqual(limits.toReversed());
+      expect(await answered('showTag', call('GET', pathOf(team, ' ACME ')))).toMatchObject({ tag: 'acme', characters: 100 });
+      await answered('setTag', put(team, 'b2b/EU~1%', { limits: null, disabled: true }));
+      const replaced = await answered('setTag', put(team, 'acme', { characters: 7 }));
+      expect(replaced).toEqual({ tag: 'acme', disabled: false, characters: 7, ...nothingUsed });
+      expect(await answered('listTags', call('GET', `/teams/${team.teamId}/tags`))).toEqual({
+        tags: [replaced, { tag: 'b2b/eu~1%', disabled: true, ...nothingUsed }],
+      });
+      await answered('deleteTag', call('DELETE', pathOf(team, 'acme')));
+      expectProblem(await call('DELETE', pathOf(team, 'acme')), 'not_found');
+      expectProblem(await call('GET', pathOf(team, 'acme')), 'not_found');
+      expect(await answered('listTags', call('GET', `/teams/${team.teamId}/tags`))).toMatchObject({ tags: [{ tag: 'b2b/eu~1%' }] });
+    });
+
+    test('each change is audited, with the tag; the log has none', async () => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      const name = `customer-${randomBytes(6).toString('hex')}`;
+      await answered('setTag', put(team, name, { characters: 9, limits: [{ per: 'hour', requests: 3 }] }));
+      // A change without effect is not reported.
+      await answered('setTag', put(team, name, { characters: 9, limits: [{ per: 'hour', requests: 3 }] }));
+      await answered('setTag', put(team, name, { disabled: true }));
+      await answered('deleteTag', call('DELETE', pathOf(team, name)));
+      const { entries } = (await answered('listAudit', call('GET', `/audit?team=${team.teamId}`))) as { entries: Json[] };
+      const changes = entries.filter(({ action }) => action === 'setTag' || action === 'deleteTag').toReversed();
+      expect(changes.map(({ action, before, after }) => [action, before, after])).toEqual([
+        ['setTag', {}, { tag: name, status: 'active', characters: 9, limits: 'requests=3/hour' }],
+        ['setTag', { tag: name, status: 'active', characters: 9, limits: 'requests=3/hour' }, { tag: name, status: 'disabled' }],
+        ['deleteTag', { tag: name, status: 'disabled' }, {}],
+      ]);
+      expect(
+        audits()
+          .filter(({ team_id: id }) => id === team.teamId)
+          .map(({ action }) => action),
+      ).toEqual(['setTag', 'setTag', 'setTag', 'deleteTag']);
+      expect(setting.gateway.logLines.join('\n')).not.toContain(name);
+    });
+
+    test('the same request with the same Idempotency-Key is made once', async () => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      const headers = { 'Idempotency-Key': randomBytes(8).toString('hex') };
+      const first = await call('PUT', pathOf(team, 'acme'), { body: { characters: 5 }, headers });
+      await answered('deleteTag', call('DELETE', pathOf(team, 'acme')));
+      const second = await call('PUT', pathOf(team, 'acme'), { body: { characters: 5 }, headers });
+      expect([second.status, second.body, second.header('lingate-replayed')]).toEqual([200, first.body, 'true']);
+      expectProblem(await call('GET', pathOf(team, 'acme')), 'not_found');
+    });
+
+    test.each([
+      [{ characters: 0 }, 'characters: is not a whole number from 1 to 1000000000000.'],
+      [{ requests_per_second: 1.5 }, 'requests_per_second: is not a whole number from 1 to 100000.'],
+      [{ limits: [] }, 'limits: is empty; give at least one entry.'],
+      [
+        {
+          limits: [
+            { per: 'day', requests: 1 },
+            { per: 'year', requests: 1 },
+          ],
+        },
+        'limits[1]: has no per that is one of minute, hour,',
+      ],
+      [{ disabled: 'yes' }, 'disabled: '],
+      [
+        { expires_at: '2099-01-01T00:00:00Z' },
+        'Unknown member: expires_at. Accepted are disabled, requests_per_second, characters, limits.',
+      ],
+      [[], 'body: must be a JSON object.'],
+    ])('%j is refused by its name, and changes nothing', async (body, words) => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      await answered('setTag', put(team, 'acme', { characters: 5 }));
+      expect(expectProblem(await put(team, 'acme', body), 'validation_error')).toContain(words);
+      expect(await answered('showTag', call('GET', pathOf(team, 'acme')))).toMatchObject({ tag: 'acme', characters: 5 });
+    });
+
+    test('a wrong tag, an unknown team and a tag too many are refused', async () => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      for (const segment of ['a%20b', '%ff', '%', '%C3%A4', 'x'.repeat(101), '%20']) {
+        const response = await call('PUT', `/teams/${team.teamId}/tags/${segment}`, { body: { characters: 1 } });
+        expect([segment, expectProblem(response, 'validation_error')]).toEqual([
+          segment,
+          'tag: must be 1 to 100 printable ASCII characters without spaces; in a path percent-encoded.',
+        ]);
+      }
+      expectProblem(await call('PUT', `/teams/${team.teamId}/tags/`, { body: {} }), 'not_found');
+      expectProblem(await call('PATCH', pathOf(team, 'a'), { body: {} }), 'method_not_allowed');
+      for (const teamId of [UNKNOWN, 'nobody']) {
+        for (const response of [
+          await put({ teamId }, 'a', { characters: 1 }),
+          await call('GET', pathOf({ teamId }, 'a')),
+          await call('DELETE', pathOf({ teamId }, 'a')),
+          await call('GET', `/teams/${teamId}/tags`),
+        ]) {
+          expect(expectProblem(response, 'not_found')).toBe('There is no team with this id.');
+        }
+      }
+      for (const tag of ['a', 'b', 'c', 'a']) await answered('setTag', put(team, tag, { characters: 1 }));
+      expect(expectProblem(await put(team, 'd', { characters: 1 }), 'validation_error')).toMatch(
+        /^tag: limits\.tags lets 3 tags of a team/,
+      );
+      await answered('deleteTag', call('DELETE', pathOf(team, 'b')));
+      await answered('setTag', put(team, 'd', { characters: 1 }));
+    });
+  });
+
+  test('a disabled tag is refused at its next request by every gateway, whatever its case, until it is enabled', async () => {
+    const team = await setting.gateway.team(QUOTA_PLAN);
+    expect(await statuses(team, 'acme')).toEqual([200, 200]);
+    await answered('setTag', put(team, 'acme', { disabled: true }));
+    expect(await statuses(team, ' ACME ')).toEqual([403, 403]);
+    expect(expectProblem(await translate(team, 'acme'), 'forbidden')).toContain('disabled');
+    expect([await statuses(team, 'acme2'), await statuses(team)]).toEqual([
+      [200, 200],
+      [200, 200],
+    ]);
+    await answered('setTag', put(team, 'acme', { characters: 1000 }));
+    expect(await statuses(team, 'acme')).toEqual([200, 200]);
+  });
+
+  test('limits refuse with whose they are, in the answer and the log, and are reported once', async () => {
+    const team = await setting.gateway.team(QUOTA_PLAN);
+    await answered('setTag', put(team, 'by-characters', { characters: 6 }));
+    await answered('setTag', put(team, 'by-window', { limits: [{ per: 'month', requests: 1 }] }));
+    await answered('setTag', put(team, 'by-rate', { requests_per_second: 1 }));
+    expect((await translate(team, 'by-characters')).status).toBe(200);
+    const ended = expect.stringMatching(/Z$/) as string;
+    const exceeded = await translate(team, 'by-characters', 'four', other.port);
+    expect(expectProblem(exceeded, 'quota_exceeded', { character_limit: 6, overage_cap_minor: 0, period_end: ended })).toContain(
+      'this tag',
+    );
+    /** A month or a second may end between two requests. */
+    const refusedBy = async (tag: string, members: Json): Promise<void> => {
+      const some = () => Promise.all(Array.from({ length: 5 }, () => translate(team, tag)));
+      let refused: HttpResponse | undefined;
+      await expect
+        .poll(
+          async () => {
+            refused = (await some()).find(({ status }) => status === 429);
+            return refused?.status;
+          },
+          { interval: 0 },
+        )
+        .toBe(429);
+      expect(expectProblem(refused!, 'rate_limited', members)).toContain('this tag');
+    };
+    await refusedBy('by-window', { limit: 1, limit_of: 'tag:month:requests' });
+    await refusedBy('by-rate', { limit: 1 });
+    const limitsOf = () =>
+      new Set(
+        setting.gateway.logLines
+          .map((line) => JSON.parse(line) as Json)
+          .filter(({ team_id: id, status }) => id === team.teamId && (status === 429 || status === 402))
+          .map(({ limit_of: of }) => of),
+      );
+    await expect.poll(limitsOf).toEqual(new Set(['tag:month:requests', 'tag']));
+    const events = () =>
+      receiver.received
+        .filter(({ subject, type }) => subject === team.teamId && type === 'lingate.limit.reached')
+        .map(({ data }) => data as Json)
+        .map(({ tag, code, window = null, limit_of: of = null, required_characters: needed = null }) =>
+          JSON.stringify([tag, code, window, of, needed]),
+        );
+    // A month may end meanwhile: then there is an event for each.
+    await expect
+      .poll(() => new Set(events()))
+      .toEqual(new Set(['["by-characters","quota_exceeded",null,null,4]', '["by-window","rate_limited","month","tag:month:requests",4]']));
+  });
+
+  describe('the command line', () => {
+    test('sets, replaces, lists and deletes', async () => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      const { teamId } = team;
+      const limits = ['--limit', 'requests=60/minute', '--limit', 'characters=900/day'];
+      const set = await cli('tag', 'set', teamId, 'Acme', '--characters', '100', '--requests-per-second', '5', ...limits);
+      // A minute may end in between.
+      const used = expect.any(Object) as object;
+      expect({ ...(await answered('showTag', call('GET', pathOf(team, 'acme')))), used }).toEqual({ ...set, used });
+      expect((await run('tag', 'set', teamId, 'b2b/eu', '--disable')).stdout).toMatch(/^status +disabled$/m);
+      expect(await statuses(team, 'b2b/eu')).toEqual([403, 403]);
+      const shown = (await run('tag', 'list', teamId)).stdout.split('\n').map((line) => line.split(/ {2,}/));
+      expect(shown).toEqual([
+        ['TAG', 'STATUS', 'LIMITS', 'USED'],
+        [
+          'acme',
+          'active',
+          '5/s, 100 characters, 60 requests/minute, 900 characters/day',
+          '0 characters in the period, 0 of 60 requests this minute, 0 of 900 characters this day',
+        ],
+        ['b2b/eu', 'disabled', '-', '0 characters in the period'],
+        [''],
+      ]);
+      expect(await cli('tag', 'set', teamId, 'b2b/eu', '--characters', '50')).toMatchObject({ disabled: false, characters: 50 });
+      expect(await statuses(team, 'b2b/eu')).toEqual([200, 200]);
+      expect(await cli('tag', 'delete', teamId, 'ACME')).toEqual({ tag: 'acme', team_id: teamId, status: 'deleted' });
+      expect(await cli('tag', 'list', teamId)).toMatchObject({ tags: [{ tag: 'b2b/eu' }] });
+      await cli('tag', 'delete', teamId, 'b2b/eu');
+      expect((await run('tag', 'list', teamId)).stdout).toBe('This team has no tags with limits.\n');
+    });
+
+    test('says what is wrong, and what would be right', async () => {
+      const { teamId } = await setting.gateway.team(QUOTA_PLAN);
+      for (const [args, status, words] of [
+        [['set', UNKNOWN, 'a', '--disable'], 1, `there is no team ${UNKNOWN}; "lingate team list" shows the teams`],
+        [['list', UNKNOWN], 1, `there is no team ${UNKNOWN}`],
+        [['delete', UNKNOWN, 'a'], 1, `there is no team ${UNKNOWN}`],
+        [
+          ['delete', teamId, 'a'],
+          1,
+          `no limits are set for the tag "a" of team ${teamId}; "lingate tag list TEAM" shows those that have some`,
+        ],
+        [['set', teamId, 'a b', '--disable'], 2, 'TAG "a b" must be 1 to 100 printable ASCII characters without spaces'],
+        [['set', teamId, 'a'], 2, 'nothing to set; give a limit or --disable'],
+      ] as const) {
+        const ended = await run('tag', ...args);
+        expect([args, ended.status, ended.stderr]).toEqual([args, status, expect.stringContaining(words) as string]);
+      }
+      for (const tag of ['a', 'b', 'c']) await cli('tag', 'set', teamId, tag, '--disable');
+      expect(await run('tag', 'set', teamId, 'd', '--disable')).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('limits.tags lets 3 tags of a team have limits') as string,
+      });
+    });
+  });
+
+  describe('the console', () => {
+    const operator = async (): Promise<ConsoleVisitor> => {
+      const visitor = new ConsoleVisitor(setting.gateway.opsPort);
+      expect((await visitor.signIn(TOKEN)).status).toBe(303);
+      return visitor;
+    };
+    const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+
+    test('shows a team’s tags with what they used; a tag is limited, disabled, enabled and released', async () => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      const visitor = await operator();
+      await translate(team, 'Acme <b>'.replace(' ', '-'));
+      const [home, list] = [`/console/teams/${team.teamId}`, `/console/teams/${team.teamId}/tags`];
+      expect((await visitor.get(home)).body).toContain(`href="${list}"`);
+      await expect.poll(async () => textOf((await visitor.get(list)).body)).toContain('acme-&lt;b&gt; no limits 4 1 – –');
+      const { body } = await visitor.get(list);
+      const page = /href="(\/console\/teams\/\w+\/tag\?tag=[^"]+)"/.exec(body)![1]!.replaceAll('&amp;', '&');
+      const here = `/console/teams/${team.teamId}/tag`;
+      const seen = async (answer: HttpResponse): Promise<string> => {
+        expect([answer.status, answer.body]).toEqual([303, '']);
+        return textOf((await visitor.get(answer.header('location')!)).body);
+      };
+      const tag = 'acme-<b>';
+      const fields = { tag, requests_per_second: '5', characters: '100', limits: 'requests=60/minute\r\ncharacters=900/day' };
+      expect(await seen(await visitor.submit(page, here, fields))).toContain(`Tag acme-&lt;b&gt; is saved.`);
+      expect(await answered('showTag', call('GET', pathOf(team, tag)))).toMatchObject({ requests_per_second: 5, characters: 100 });
+      expect(await seen(await visitor.submit(page, `${here}/disable`, { tag }))).toContain('requests with it are refused');
+      expect(await statuses(team, tag)).toEqual([403, 403]);
+      // The limits of a disabled tag can be changed, and stay when it is enabled.
+      await seen(await visitor.submit(page, here, { tag, requests_per_second: '', characters: '200', limits: '' }));
+      expect(await statuses(team, tag)).toEqual([403, 403]);
+      expect(await seen(await visitor.submit(page, `${here}/enable`, { tag }))).toContain('is enabled');
+      expect(await answered('showTag', call('GET', pathOf(team, tag)))).toMatchObject({ tag, disabled: false, characters: 200 });
+      expect(await statuses(team, tag)).toEqual([200, 200]);
+      expect(await seen(await visitor.submit(page, `${here}/delete`, { tag }))).toContain('has no limits any more');
+      expectProblem(await call('GET', pathOf(team, tag)), 'not_found');
+      expect((await visitor.get(page)).body).not.toContain('Remove the limits');
+    });
+
+    test('names what is wrong in the form, and keeps what was sent', async () => {
+      const team = await setting.gateway.team(QUOTA_PLAN);
+      const visitor = await operator();
+      const here = `/console/teams/${team.teamId}/tag`;
+      const page = `${here}?tag=acme`;
+      for (const [fields, words] of [
+        [{ characters: '-5' }, 'This is not a whole number from 1 to 1000000000000.'],
+        [{ requests_per_second: 'many' }, 'This is not a whole number from 1 to 100000.'],
+        [{ limits: 'requests=5/minute\r\nrequests=5/year' }, '“requests=5/year” is not a limit such as requests=600/minute'],
+        [{ characters: '' }, 'Enter at least one limit.'],
+      ] as const) {
+        const answer = await visitor.submit(page, here, fields);
+        expect([answer.status, textOf(answer.body)]).toEqual([400, expect.stringContaining(words) as string]);
+        const [sent] = Object.values(fields);
+        expect(answer.body).toContain(sent!.split('\r\n')[0]);
+      }
+      expectProblem(await call('GET', pathOf(team, 'acme')), 'not_found');
+      const wrong = await visitor.get(`${here}?tag=a%20b`);
+      expect([wrong.status, textOf(wrong.body)]).toEqual([400, expect.stringContaining('A tag must be 1 to 100 printable') as string]);
+      expect((await visitor.get(`${here}?tag=`)).header('location')).toBe(`/console/teams/${team.teamId}/tags`);
+      expect((await visitor.get(`/console/teams/${UNKNOWN}/tags`)).status).toBe(404);
+      expect((await visitor.get(`/console/teams/${UNKNOWN}/tag?tag=a`)).status).toBe(404);
+    });
+  });
+});

@@ -1,0 +1,54 @@
+// A download whose caller stops reading after the head: it is under way until the caller goes on, or leaves.
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { requestBytes } from './raw-http.ts';
+import type { RawRequest } from './raw-http.ts';
+
+/** More than the system takes for a connection whose other side does not read. */
+export const UNREAD_BYTES = 24 * 1_048_576;
+
+export class HeldDownload {
+  readonly #socket: Socket;
+  readonly #pieces: Buffer[];
+
+  /** Resolves when the head of the answer has come. */
+  static async begin(options: RawRequest): Promise<HeldDownload> {
+    const socket = connect({ port: options.port, host: '127.0.0.1' });
+    socket.on('error', () => undefined);
+    const pieces: Buffer[] = [];
+    socket.write(requestBytes({ ...options, headers: { ...options.headers, connection: 'close' } }));
+    while (!Buffer.concat(pieces).includes('\r\n\r\n')) {
+      const [piece] = (await once(socket, 'data')) as [Buffer];
+      pieces.push(piece);
+      socket.pause();
+      if (!Buffer.concat(pieces).includes('\r\n\r\n')) socket.resume();
+    }
+    return new HeldDownload(socket, pieces);
+  }
+
+  private constructor(socket: Socket, pieces: Buffer[]) {
+    this.#socket = socket;
+    this.#pieces = pieces;
+  }
+
+  /** The status line. */
+  get status(): number {
+    return Number(this.#pieces[0]!.toString('latin1', 9, 12));
+  }
+
+  /** Reads the rest; resolves with the length of the body. */
+  async finish(): Promise<number> {
+    this.#socket.on('data', (piece: Buffer) => this.#pieces.push(piece));
+    const ended = once(this.#socket, 'end');
+    this.#socket.resume();
+    await ended;
+    this.#socket.destroy();
+    const whole = Buffer.concat(this.#pieces);
+    return whole.length - whole.indexOf('\r\n\r\n') - 4;
+  }
+
+  leave(): void {
+    this.#socket.resetAndDestroy();
+  }
+}

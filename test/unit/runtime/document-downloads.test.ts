@@ -1,0 +1,212 @@
+// Downloads on both stores: the first complete one is charged, and whatever removes a document waits for those under way.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Exchange } from '../../../src/core/exchange.ts';
+import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { BegunDownload, DocumentRecord } from '../../../src/ports/documents.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { LeasedDownloads } from '../../../src/runtime/document-downloads.ts';
+import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+import { DocumentWorker } from '../../../src/runtime/document-worker.ts';
+import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
+import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { LinesOfText } from '../../support/lines-of-text.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { startRedis } from '../../support/redis.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const HOUR_MS = 3_600_000;
+/** Longer than the lease of a download. */
+const DEATH_MS = 120_000;
+const directory = mkdtempSync(join(tmpdir(), 'lingate-downloads-'));
+const server = await startRedis();
+const removals: (() => unknown)[] = [() => rmSync(directory, { recursive: true }), () => server.stop()];
+afterAll(async () => {
+  for (const remove of removals) await remove();
+});
+
+const clock = new MovableClock();
+const KINDS = [
+  { name: 'SQLite', open: () => openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, busyTimeoutMs: 5000 }) },
+  { name: 'Redis', open: () => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000 }) },
+] as const;
+
+describe.each(KINDS)('$name', ({ open }) => {
+  const opened: Promise<Store> = open();
+  removals.unshift(async () => (await opened).close());
+  const sealer = new DocumentSealer(Buffer.from('a secret of the tests that is long enough'));
+
+  /** A translated document of six characters, which expires in an hour. */
+  async function setting() {
+    const store = await opened;
+    const nowMs = (): number => clock.nowMs();
+    const documents = new RecordDocuments(store.records, nowMs);
+    const team = await teamUnderTest(promisedStore(store), { characterLimit: 100_000 });
+    const [documentId, fileId] = [newId(), newId()];
+    const { requestId } = await team.reserve(0, { charged: 6, leaseMs: 2 * HOUR_MS });
+    const pieces = await sealer.seal(documentId, fileId, Buffer.from('ONE\nTWO\n'));
+    const { teamId, keyId } = team;
+    const holds = [{ requestId, characters: 6, isCounted: true as const }];
+    const draft = {
+      documentId,
+      teamId,
+      keyId,
+      fileName: 'a.txt',
+      format: 'txt',
+      bytes: 8,
+      targetLang: 'DE',
+      state: 'queued' as const,
+      holds,
+      failures: 0,
+      resultId: fileId,
+    };
+    answered(await documents.create(draft, HOUR_MS, { fileId, pieces }, { openMax: 10, bytesMax: 1_000_000 }));
+    const due = { documentId, teamId };
+    const document = answered(await documents.change(due, (known) => ({ ...known, state: 'done', billed: 6 })))!;
+    await documents.claim({ ...due, worker: 'one', leaseMs: 1000 });
+    await documents.yield({ ...due, worker: 'one' }, 'expiry');
+    const settlements = new SettlementQueue({
+      ledger: store.ledger,
+      now: nowMs,
+      log: SILENT,
+      leaseMs: HOUR_MS,
+      onSettled: () => undefined,
+    });
+    const downloads = new LeasedDownloads({ documents, ledger: store.ledger, settlements, newId, nowMs, log: SILENT });
+    return {
+      documents,
+      document,
+      due,
+      team,
+      downloads,
+      find: async (): Promise<DocumentRecord | undefined> => answered(await documents.find(teamId, documentId)),
+      begin: async (alone = false): Promise<BegunDownload> => (await downloads.begin(document, alone)) as BegunDownload,
+      /** Ends it, and waits until everything is written. */
+      async end(download: BegunDownload, isComplete: boolean, removes = false): Promise<void> {
+        download.end(isComplete, removes);
+        await downloads.close();
+        await settlements.drained();
+      },
+    };
+  }
+
+  /** Until the worker has looked at everything that is due. */
+  async function work({ documents }: { readonly documents: RecordDocuments }): Promise<void> {
+    const store = await opened;
+    const worker = new DocumentWorker({
+      documents,
+      sealer,
+      formats: new LinesOfText(),
+      ledger: store.ledger,
+      nowMs: () => clock.nowMs(),
+      newId,
+      log: SILENT,
+      onEnd: () => undefined,
+      texts: () => ({
+        services: { translate: () => Promise.reject(new Error('is not asked')), refusalFor: () => undefined },
+        exchange: () => ({}) as Exchange,
+        sparedBy: () => 0,
+        turn: () => Promise.resolve(undefined),
+        ended: () => undefined,
+      }),
+    });
+    worker.wake();
+    await expect.poll(async () => answered(await documents.due(1))).toEqual([]);
+    await worker.close();
+  }
+
+  const charged = { usedCharacters: 6, heldCharacters: 0, openReservations: 0 };
+  const released = { usedCharacters: 0, heldCharacters: 0, openReservations: 0 };
+  const held = { usedCharacters: 0, heldCharacters: 6, openReservations: 1 };
+
+  async function expectGone({ find, team }: Awaited<ReturnType<typeof setting>>): Promise<void> {
+    expect(await find()).toBeUndefined();
+    const { records } = await opened;
+    expect(answered(await records.list(team.teamId, 'documents'))).toEqual(new Map());
+    expect(answered(await records.list(SHARED_RECORDS, 'documents'))).toEqual(new Map());
+  }
+
+  test('a download that breaks off is not charged; the next complete one is, once', async () => {
+    const one = await setting();
+    await one.end(await one.begin(), false);
+    expect(await one.team.standing()).toMatchObject(held);
+    await one.end(await one.begin(), true);
+    await one.end(await one.begin(), true);
+    expect(await one.team.standing()).toMatchObject(charged);
+    await one.downloads.remove(one.due);
+    expect(await one.team.standing()).toMatchObject(charged);
+    await expectGone(one);
+  });
+
+  test('two downloads at the same time are charged once, whichever ends first, and however much later the other', async () => {
+    const one = await setting();
+    const [first, second] = [await one.begin(), await one.begin()];
+    await one.end(second, true);
+    clock.step(30_000);
+    await one.end(first, true);
+    expect(await one.team.standing()).toMatchObject(charged);
+    await one.downloads.remove(one.due);
+    await expectGone(one);
+  });
+
+  test.each([
+    ['complete', true, charged],
+    ['broken', false, released],
+  ])('a document that is deleted during a download goes with its end; the download was %s', async (_how, isComplete, standing) => {
+    const one = await setting();
+    const download = await one.begin();
+    expect(await one.downloads.remove(one.due)).toBe(true);
+    expect((await one.find())?.isRemoved).toBe(true);
+    expect(await one.downloads.begin(one.document, false)).toBe('gone');
+    await one.end(download, isComplete);
+    expect(await one.team.standing()).toMatchObject(standing);
+    await expectGone(one);
+  });
+
+  test.each([
+    ['complete', true, charged],
+    ['broken', false, released],
+  ])('a document that expires during a download stays until it ends; the download was %s', async (_how, isComplete, standing) => {
+    const one = await setting();
+    clock.step(HOUR_MS - 1000);
+    const download = await one.begin();
+    clock.step(2000);
+    await work(one);
+    expect(await one.team.standing()).toMatchObject(held);
+    await one.end(download, isComplete);
+    expect(await one.team.standing()).toMatchObject(standing);
+    await expectGone(one);
+  });
+
+  test('a process that dies during a download keeps a deleted document no longer than its lease', async () => {
+    const one = await setting();
+    // As it is found after a death: nobody renews it.
+    const downloads = [{ downloadId: newId(), untilMs: clock.nowMs() + DEATH_MS / 2 }];
+    await one.documents.change(one.due, (known) => ({ ...known, downloads }));
+    await one.downloads.remove(one.due);
+    await work(one);
+    expect(await one.team.standing()).toMatchObject(held);
+    clock.step(DEATH_MS);
+    await work(one);
+    expect(await one.team.standing()).toMatchObject(released);
+    await expectGone(one);
+  });
+
+  test('alone, a download keeps others out while it lasts, and takes the document with it', async () => {
+    const one = await setting();
+    const download = await one.begin(true);
+    expect(await one.downloads.begin(one.document, true)).toBe('taken');
+    await one.end(download, false, true);
+    await one.end(await one.begin(true), true, true);
+    expect(await one.team.standing()).toMatchObject(charged);
+    expect(await one.downloads.begin(one.document, true)).toBe('gone');
+    await expectGone(one);
+  });
+});

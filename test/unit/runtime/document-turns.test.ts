@@ -1,0 +1,158 @@
+// Whose document is next: one team's many, or long ones, do not delay another's; and what waits for long is counted before its turn.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Exchange } from '../../../src/core/exchange.ts';
+import { UNCOUNTED_LEASE_MS } from '../../../src/domain/document-leases.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+import { DocumentWorker } from '../../../src/runtime/document-worker.ts';
+import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { LinesOfText } from '../../support/lines-of-text.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const KEEP_MS = 86_400_000;
+const BOUNDS = { openMax: 1000, bytesMax: 10_000_000 };
+const HELD = 5000;
+
+const directory = mkdtempSync(join(tmpdir(), 'lingate-turns-'));
+const clock = new MovableClock();
+const sealer = new DocumentSealer(Buffer.from('a secret of the tests that is long enough'));
+let store: Store;
+let documents: RecordDocuments;
+
+beforeAll(async () => {
+  store = await openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, busyTimeoutMs: 5000 });
+  documents = new RecordDocuments(store.records, () => clock.nowMs());
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true });
+});
+
+const team = () => teamUnderTest(promisedStore(store), { characterLimit: 100_000_000, requestsPerSecond: 10_000 });
+type Team = Awaited<ReturnType<typeof team>>;
+
+/** Its only text is `text`. */
+async function created({ teamId, keyId, reserve }: Team, text: string): Promise<string> {
+  const [documentId, fileId] = [newId(), newId()];
+  const { requestId } = await reserve(0, { charged: HELD, leaseMs: UNCOUNTED_LEASE_MS });
+  const pieces = await sealer.seal(documentId, fileId, Buffer.from(text));
+  const creation = await documents.create(
+    {
+      documentId,
+      teamId,
+      keyId,
+      fileName: 'a.txt',
+      format: 'txt',
+      bytes: text.length,
+      targetLang: 'DE',
+      state: 'queued',
+      holds: [{ requestId, characters: HELD }],
+      failures: 0,
+      sourceId: fileId,
+    },
+    KEEP_MS,
+    { fileId, pieces },
+    BOUNDS,
+  );
+  expect(creation).toMatchObject({ kind: 'created' });
+  // They are due in the order in which they were sent.
+  clock.step(1);
+  return documentId;
+}
+
+const stateOf = async ({ teamId }: Team, id: string) => answered(await documents.find(teamId, id))?.state;
+
+/** A worker whose engine answers as told; `seen` has the texts in the order in which they came. */
+function worker(translate: (text: string) => Promise<void> = async () => undefined) {
+  const seen: string[] = [];
+  const services: Pick<GatewayServices, 'translate' | 'refusalFor'> = {
+    refusalFor: () => undefined,
+    async translate(_x, { text }) {
+      seen.push(...text);
+      for (const one of text) await translate(one);
+      return { kind: 'translated', translations: text.map((one) => ({ text: one.toUpperCase(), detectedSourceLanguage: 'EN' })) };
+    },
+  };
+  const running = new DocumentWorker({
+    documents,
+    sealer,
+    formats: new LinesOfText(),
+    ledger: store.ledger,
+    nowMs: () => clock.nowMs(),
+    newId,
+    log: SILENT,
+    onEnd: () => undefined,
+    texts: () => ({
+      services,
+      exchange: () => ({}) as Exchange,
+      sparedBy: () => 0,
+      turn: () => Promise.resolve(undefined),
+      ended: () => undefined,
+    }),
+  });
+  return { seen, running };
+}
+
+test("one team's 500 documents do not delay the one of another, which was sent after them", async () => {
+  const [many, one] = [await team(), await team()];
+  for (let n = 0; n < 500; n++) await created(many, `many ${n}`);
+  const id = await created(one, 'one');
+  const { seen, running } = worker();
+  running.wake();
+  await expect.poll(() => stateOf(one, id)).toBe('done');
+  await running.close();
+  expect(seen.indexOf('one')).toBeLessThan(2);
+  for (const { documentId } of answered(await documents.list(many.teamId))) await documents.remove({ teamId: many.teamId, documentId });
+  await documents.remove({ teamId: one.teamId, documentId: id });
+});
+
+test('two long documents of one team do not keep that of another waiting', async () => {
+  const [slow, quick] = [await team(), await team()];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const long = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, 'long 3')];
+  const { seen, running } = worker((text) => (text.startsWith('long') ? promise : Promise.resolve()));
+  running.wake();
+  await expect.poll(() => seen).toEqual(['long 1', 'long 2']);
+  const id = await created(quick, 'quick');
+  running.wake();
+  await expect.poll(() => stateOf(quick, id)).toBe('done');
+  expect(seen).toEqual(['long 1', 'long 2', 'quick']);
+  resolve();
+  for (const one of long) await expect.poll(() => stateOf(slow, one)).toBe('done');
+  await running.close();
+});
+
+test('a document that waits for long is counted before its turn, and nothing that is reserved for it lapses', async () => {
+  const slow = await team();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ids = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, 'waits')];
+  const { seen, running } = worker(() => promise);
+  running.wake();
+  await expect.poll(() => seen).toEqual(['long 1', 'long 2']);
+  expect(await slow.standing()).toMatchObject({ heldCharacters: 'long 1long 2'.length + HELD });
+  clock.step(UNCOUNTED_LEASE_MS / 2);
+  const all = 'long 1long 2waits'.length;
+  await expect.poll(() => slow.standing()).toMatchObject({ heldCharacters: all, openReservations: 3 });
+  expect(await stateOf(slow, ids[2]!)).toBe('queued');
+  clock.step(10 * UNCOUNTED_LEASE_MS);
+  expect(await slow.standing()).toMatchObject({ heldCharacters: all, openReservations: 3 });
+  expect(seen).toEqual(['long 1', 'long 2']);
+  resolve();
+  for (const id of ids) await expect.poll(() => stateOf(slow, id)).toBe('done');
+  await running.close();
+  // Nothing stays held when they expire.
+  clock.step(KEEP_MS);
+  const last = worker().running;
+  last.wake();
+  await expect.poll(() => slow.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
+  await last.close();
+});

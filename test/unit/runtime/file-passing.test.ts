@@ -1,0 +1,85 @@
+// Which engine gets a document as a file, in which order, and which answers are files.
+import { expect, test } from 'vitest';
+import { offersOfSeveral } from '../../../src/domain/engine-offer.ts';
+import type { OfferedEngine } from '../../../src/domain/engine-offer.ts';
+import { ALL_FORMATS, formatOf } from '../../../src/documents/format-table.ts';
+import { firstLook } from '../../../src/documents/first-look.ts';
+import type { DocumentRecord } from '../../../src/ports/documents.ts';
+import type { AttemptFailure, TranslatedFile } from '../../../src/ports/engine.ts';
+import { isTaken, passFile } from '../../../src/runtime/file-passing.ts';
+
+const CAN = { formats: ['text'], formality: true, glossaries: true, instructions: false, styles: false, detection: true } as const;
+const TABLE = {
+  sources: [{ code: 'EN', name: 'English' }],
+  targets: [{ code: 'DE', name: 'German', formality: true }],
+};
+const file = (text: string): TranslatedFile => ({ bytes: Buffer.from(text), billed: undefined });
+
+/** `takers` read pdf and txt, the other engines nothing. */
+function setting(names: readonly string[], takers: readonly string[], answers: readonly (TranslatedFile | AttemptFailure)[] = []) {
+  const engines = names.map((name): OfferedEngine => ({ name, can: CAN, pairs: undefined }));
+  const asked: string[] = [];
+  const left = [...answers];
+  const options = {
+    files: {
+      formatsOf: (name: string) => (takers.includes(name) ? ['pdf', 'txt'] : []),
+      translate(name: string, _work: unknown, { second }: { readonly second: boolean }) {
+        asked.push(second ? `${name} elsewhere` : name);
+        return Promise.resolve(left.shift() ?? 'internal');
+      },
+    },
+    offers: { current: offersOfSeveral(TABLE, engines, undefined) },
+    formats: { all: ALL_FORMATS, formatOf, firstLook },
+    isSpent: (name: string) => name === 'spent',
+  };
+  const pass = (fileName: string, sent: string, texts: readonly string[] | undefined) =>
+    passFile(
+      {
+        document: { fileName, targetLang: 'DE', sourceLang: 'EN', teamId: 't' } as DocumentRecord,
+        bytes: Buffer.from(sent),
+        texts,
+        isHeld: () => true,
+      },
+      '',
+      {
+        ...options,
+        signal: new AbortController().signal,
+        requestId: 'r',
+      },
+    );
+  return { options, asked, pass };
+}
+
+const PDF = '%PDF-1.7 a';
+
+test('two attempts: the second by the next engine, or elsewhere by the only one', async () => {
+  const two = setting(['a', 'b'], ['a', 'b'], ['status', file('%PDF-1.7 b')]);
+  expect(await two.pass('x.pdf', PDF, undefined)).toMatchObject({ billed: undefined });
+  expect(two.asked).toEqual(['a', 'b']);
+  const one = setting(['a'], ['a'], ['status', 'reset']);
+  expect(await one.pass('x.pdf', PDF, undefined)).toMatchObject({ problem: { code: 'engine_unavailable' } });
+  expect(one.asked).toEqual(['a', 'a elsewhere']);
+});
+
+test('what is not of the format that was sent is no answer', async () => {
+  const wrong = setting(['a'], ['a'], [file('<html>'), file('')]);
+  expect(await wrong.pass('x.pdf', PDF, undefined)).toMatchObject({ problem: { code: 'engine_unavailable' } });
+  const binary = setting(['a'], ['a'], [file('a\u0000'), file('Hallo')]);
+  expect(await binary.pass('x.txt', 'Hello', ['Hello'])).toEqual(file('Hallo'));
+});
+
+test('texts are translated as texts by an engine that takes no files, first or second', async () => {
+  const first = setting(['b', 'a'], ['a']);
+  expect([await first.pass('x.txt', 'Hello', ['Hello']), first.asked]).toEqual([undefined, []]);
+  const second = setting(['a', 'b'], ['a'], ['timeout']);
+  expect([await second.pass('x.txt', 'Hello', ['Hello']), second.asked]).toEqual([undefined, ['a']]);
+});
+
+test('what only engines read goes to those that take it, and not to one that is spent', async () => {
+  const order = { fileName: 'x.pdf', sourceLang: 'EN', targetLang: 'DE', formality: undefined, glossaryId: undefined };
+  const { options, pass, asked } = setting(['b', 'spent', 'a'], ['spent', 'a'], [file('%PDF-1.7 b')]);
+  expect([isTaken(order, undefined, options), isTaken({ ...order, fileName: 'x.rar' }, undefined, options)]).toEqual([true, false]);
+  expect(isTaken({ ...order, glossaryId: 'g' }, undefined, options)).toBe(false);
+  expect(await pass('x.pdf', PDF, undefined)).toMatchObject({ billed: undefined });
+  expect(asked).toEqual(['a']);
+});

@@ -1,0 +1,198 @@
+// The check of documents, on both stores and with files in a directory: it finds nothing in what is sound, names each planted fault,
+// and what it mends is sound again.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { DocumentRecord } from '../../../src/ports/documents.ts';
+import type { RecordName } from '../../../src/ports/record-space.ts';
+import type { StoreFinding } from '../../../src/ports/store-contents.ts';
+import type { Store } from '../../../src/ports/store.ts';
+import { DocumentCheck } from '../../../src/stores/document-check.ts';
+import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
+import { mendDocuments, mendLine } from '../../../src/stores/document-mend.ts';
+import { openReader } from '../../../src/stores/open-reader.ts';
+import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { checkStore } from '../../../src/stores/store-check.ts';
+import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { startRedis } from '../../support/redis.ts';
+import { SILENT } from '../../support/silent-log.ts';
+
+const HOUR_MS = 3_600_000;
+const LEASE_MS_MAX = 600_000;
+const BOUNDS = { openMax: 10, bytesMax: 1_000_000 };
+const PIECES = [Buffer.from('a sealed file')];
+const BYTES = PIECES[0]!.length;
+
+const removals: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const remove of removals) await remove();
+});
+const directory = mkdtempSync(join(tmpdir(), 'lingate-document-check-'));
+const server = await startRedis();
+removals.push(
+  () => rmSync(directory, { recursive: true }),
+  () => server.stop(),
+);
+
+const clock = new MovableClock();
+const path = join(directory, 'lingate.db');
+const KINDS = [
+  { name: 'SQLite', url: `sqlite:${path}`, open: () => openSqliteStore({ path, log: SILENT, clock, busyTimeoutMs: 5000 }) },
+  { name: 'Redis', url: server.url, open: () => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000 }) },
+] as const;
+const PLACES = KINDS.flatMap((kind) => ['the store', 'a directory'].map((place) => ({ ...kind, place })));
+
+describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => {
+  const opened: Promise<Store> = open();
+  removals.unshift(async () => (await opened).close());
+  const folderPath = join(directory, `files-${name}`);
+  const folder = place === 'the store' ? undefined : DirectoryOfDocuments.at(folderPath);
+  const documentsOf = async (): Promise<RecordDocuments> => new RecordDocuments((await opened).records, () => clock.nowMs(), folder);
+
+  const made: string[] = [];
+  afterEach(async () => {
+    const [{ teams }, documents] = [await opened, await documentsOf()];
+    for (const teamId of made.splice(0)) {
+      answered(await teams.deleteTeam(teamId, { keepUsage: false }));
+      await documents.forgetTeam(teamId);
+    }
+  });
+
+  /** A team with a document whose characters are held for hours. */
+  async function scene() {
+    const [store, documents] = [await opened, await documentsOf()];
+    const team = await teamUnderTest(promisedStore(store), { characterLimit: 100_000 });
+    made.push(team.teamId);
+    const { requestId } = await team.reserve(0, { charged: 500, leaseMs: HOUR_MS });
+    const [due, fileId] = [{ documentId: newId(), teamId: team.teamId }, newId()];
+    const named = { fileName: 'a.txt', format: 'txt', bytes: BYTES, targetLang: 'DE', failures: 0 };
+    const draft = {
+      ...due,
+      ...named,
+      keyId: team.keyId,
+      state: 'queued',
+      holds: [{ requestId, characters: 500 }],
+      sourceId: fileId,
+    } as const;
+    expect(answered(await documents.create(draft, HOUR_MS, { fileId, pieces: PIECES }, BOUNDS)).kind).toBe('created');
+    return { store, documents, team, due, fileId, requestId };
+  }
+
+  async function checked() {
+    const reader = await openReader(url);
+    try {
+      const documents = new DocumentCheck({ reader, folder, leaseMsMax: LEASE_MS_MAX });
+      const findings: StoreFinding[] = [];
+      const options = { settleMs: 0, nowMs: clock.nowMs(), documents };
+      const counts = await checkStore(reader, (finding) => void findings.push(finding), options);
+      return {
+        counts,
+        mends: documents.mends,
+        details: findings.filter(({ what }) => what === 'document').map(({ detail }) => detail),
+        findings,
+      };
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async function mendedIsSound(): Promise<void> {
+    const { mends } = await checked();
+    expect(mends.map(mendLine).every((line) => line.length > 0)).toBe(true);
+    await mendDocuments(mends, { documents: await documentsOf(), ledger: (await opened).ledger, folder });
+    expect(await checked()).toMatchObject({ findings: [], mends: [] });
+  }
+
+  const put = async (group: string, record: RecordName, value: string | undefined): Promise<void> => {
+    const change = value === undefined ? { result: true, remove: [record] } : { result: true, put: [{ ...record, value }] };
+    answered(await (await opened).records.change(group, [], () => change));
+  };
+
+  test('documents and their bytes are counted, and nothing is wrong', async () => {
+    const { store, documents, due, team, requestId } = await scene();
+    expect(await checked()).toMatchObject({ counts: { documents: 1, documentBytes: BYTES }, details: [], mends: [] });
+    await documents.change(due, (known) => ({ ...known, state: 'error', code: 'validation_error', sourceId: undefined }));
+    expect(await checked()).toMatchObject({ counts: { documents: 1, documentBytes: 0 }, details: [], mends: [] });
+    await documents.remove(due);
+    const { ledger } = store;
+    await mendDocuments([{ kind: 'release', teamId: team.teamId, requestId }], { documents, ledger, folder });
+    expect(await checked()).toMatchObject({ counts: { documents: 0, documentBytes: 0 }, details: [], mends: [] });
+  });
+
+  type Scene = Awaited<ReturnType<typeof scene>>;
+  const FAULTS: readonly (readonly [what: string, plant: (scene: Scene) => Promise<unknown>, details: readonly string[]])[] = [
+    [
+      'a document that is not in the queue',
+      async ({ due }) => {
+        await put(SHARED_RECORDS, { table: 'documents', id: due.documentId }, undefined);
+        await put(SHARED_RECORDS, { table: 'documents', id: 'bytes' }, undefined);
+      },
+      ['is not in the queue'],
+    ],
+    [
+      'a file that is missing',
+      async ({ store, due, fileId }) => {
+        if (folder !== undefined) return folder.remove(due.documentId, fileId);
+        if (name === 'Redis') return answered(await store.records.change(due.teamId, [], () => ({ result: true, detach: [fileId] })));
+        const file = new DatabaseSync(path);
+        file.prepare('DELETE FROM pieces WHERE blob = ?').run(fileId);
+        return file.close();
+      },
+      ['a file of document', 'is counted with 13 bytes, its files have 0'],
+    ],
+    [
+      'bytes that are counted wrongly',
+      ({ documents, due }) => documents.setBytes(due.documentId, 99),
+      ['is counted with 99 bytes, its files have 13'],
+    ],
+    ['a wrong sum', () => put(SHARED_RECORDS, { table: 'documents', id: 'bytes' }, '77'), ['are counted with 77 bytes, but have 13']],
+    [
+      'a wrong number of open documents',
+      ({ due }) => put(due.teamId, { table: 'totals', id: 'documents' }, `${newId()} ${due.documentId}`),
+      ['is recorded with 2 open documents, but has 1'],
+    ],
+    [
+      'characters that are held for no document',
+      ({ documents, due }) => documents.remove(due),
+      ['500 characters are held for a document that there is not'],
+    ],
+    [
+      'a place in the queue for no document',
+      async ({ due, documents }) => {
+        const known = answered(await documents.find(due.teamId, due.documentId)) as DocumentRecord;
+        await put(due.teamId, { table: 'documents', id: due.documentId }, undefined);
+        await put(due.teamId, { table: 'totals', id: 'documents' }, undefined);
+        if (folder === undefined)
+          answered(await (await opened).records.change(due.teamId, [], () => ({ result: true, detach: [known.sourceId!] })));
+        clock.step(LEASE_MS_MAX);
+      },
+      ['500 characters are held', 'is in the queue, but does not exist'],
+    ],
+    ...(folder === undefined
+      ? []
+      : [
+          [
+            'files of no document',
+            () => Promise.resolve(mkdirSync(join(folderPath, newId()))),
+            ['which does not exist'],
+          ] as (typeof FAULTS)[number],
+        ]),
+  ];
+
+  test.each(FAULTS)('%s: found and mended', async (_what, plant, details) => {
+    const planted = await scene();
+    await plant(planted);
+    const found = await checked();
+    expect(found.details).toHaveLength(details.length);
+    for (const [index, detail] of details.entries()) expect(found.details[index]).toContain(detail);
+    await mendedIsSound();
+  });
+});
