@@ -35,14 +35,14 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
 
 function describedAdminRoute(route: AdminRoute): DescribedRoute {
   const { id, method, summary, path, body, status, answer, query = {}, otherType } = route;
-  const segment = /\{(\w+)\}/.exec(path)?.[1];
+  const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   return {
     method,
     path: ADMIN_PREFIX + path,
     id,
     summary,
     authenticated: true,
-    inPath: segment === undefined ? [] : [{ name: segment, required: true, schema: Type.String() }],
+    inPath: segments.map((name) => ({ name, required: true, schema: Type.String() })),
     inQuery: Object.entries(query).map(([name, description]) => ({ name, description, schema: Type.String() })),
     inHeader: changes(route) ? [IDEMPOTENCY] : [],
     body: body && { schema: body },

@@ -90,7 +90,7 @@ function wrapped(text: string, width: number): string[] {
 
 /** After a quote or a colon: not the prefix of an error message, which names the command that failed. */
 const HINT =
-  /(?<="|: |^ {2})lingate (?=(?:serve|demo|team|key|glossary|usage|invoices|plan|store|requests|audit|memory|config|engine|routes|openapi|COMMAND)\b|--)/gm;
+  /(?<="|: |^ {2})lingate (?=(?:serve|demo|team|key|tag|glossary|usage|invoices|plan|store|requests|documents|audit|memory|config|engine|routes|openapi|COMMAND)\b|--)/gm;
 
 /** Shows commands as they can be typed here: by npm in a checkout, by npx beside a package, otherwise as they are. */
 export function typed(text: string, env: Environment): string {

@@ -180,7 +180,14 @@ class PendingAdmission extends CallerQuestion<Admission, AdmitOptions> implement
           required_minor: admission.requiredMinor,
           currency: admission.currency,
         });
-      default:
+      case 'key_unknown':
+      case 'key_revoked':
+      case 'address_wanted':
+      case 'address_refused':
+      case 'scope_wanted':
+      case 'scope_missing':
+      case 'tag_disabled':
+      case 'rate_limited':
         return this.callerRefusal(x, admission);
     }
   }

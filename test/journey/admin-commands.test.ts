@@ -447,6 +447,13 @@ const ROWS: readonly Row[] = [
   },
   { id: 'listAudit', what: 'of all teams', method: 'GET', path: () => '/audit?limit=200', command: () => ['audit', 'list'] },
   {
+    id: 'listDocuments',
+    what: 'of a team',
+    method: 'GET',
+    path: ({ id }) => `/documents?team=${id}`,
+    command: ({ id }) => ['documents', 'list', '--team', id],
+  },
+  {
     id: 'listRequests',
     what: 'of a team',
     method: 'GET',

@@ -212,7 +212,7 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deep
     expect(sent()).toEqual([{ text: ['a'], target_lang: 'DE', context }]);
   });
 
-  test.each(['GET /v2/documents', 'POST /v2/document/abc/result', 'DELETE /v3/nothing/at/all', 'PATCH /v2/x'])(
+  test.each(['GET /v2/documents', 'POST /v2/document/abc/pages', 'DELETE /v3/nothing/at/all', 'PATCH /v2/x'])(
     '%s is a 404 in the API’s format, even without a key',
     async (route) => {
       const [method = '', path = ''] = route.split(' ');

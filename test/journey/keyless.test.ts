@@ -9,7 +9,10 @@ const CONFIG = { docs: { public: true }, plugins: FACADES };
 /** What a path does not answer without. */
 const QUERIES: Readonly<Record<string, string>> = { '/translator/text/v3.0/languages': '?api-version=3.0' };
 
-/** The paths of all GETs without a key but `/health`, which says how the gateway is at that moment. */
+/**
+ * The paths of all GETs without a key but `/health`, which says how the gateway is at that moment, and downloads of a document, whose
+ * addresses are their keys.
+ */
 async function keylessPaths(): Promise<readonly string[]> {
   const { routes } = parsed(await inProcess(['routes', '--json', '--config', written(JSON.stringify(CONFIG))])) as {
     readonly routes: readonly { readonly route: string; readonly steps: readonly string[] }[];
@@ -17,7 +20,7 @@ async function keylessPaths(): Promise<readonly string[]> {
   return routes
     .filter(({ route, steps }) => route.startsWith('GET ') && !steps.some((step) => step === 'identify' || step.includes('key')))
     .map(({ route }) => route.slice('GET '.length))
-    .filter((path) => path !== '/health');
+    .filter((path) => path !== '/health' && path !== '/download_file/{name}');
 }
 
 onEveryGateway({ once: true, config: CONFIG }, (setting) => {

@@ -1,4 +1,5 @@
 // Small files of several formats whose texts name their document, so that an engine knows whose they are, and a test what they cost.
+import { countCharacters } from '../../../src/domain/characters.ts';
 import { zipped } from '../../support/documents/office-samples.ts';
 import type { Seeded } from '../faults/seeded.ts';
 
@@ -78,5 +79,5 @@ function two(index: number): string {
 
 function fileOf(fileName: string, content: string | Uint8Array, texts: readonly string[], isText: boolean): SmallFile {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  return { fileName, bytes, texts, characters: texts.reduce((sum, text) => sum + [...text].length, 0), isText };
+  return { fileName, bytes, texts, characters: texts.reduce((sum, text) => sum + countCharacters(text), 0), isText };
 }

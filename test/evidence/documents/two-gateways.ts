@@ -59,7 +59,7 @@ export class TwoGateways {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#running.map((running) => running?.end('SIGTERM')));
+    await Promise.all(this.#running.map(async (running) => running?.end('SIGTERM')));
   }
 
   /** For a run that has failed. */

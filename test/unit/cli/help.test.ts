@@ -22,6 +22,7 @@ describe('help', () => {
       ...decided.split(', '),
       ...STORE_COMMANDS,
       'requests',
+      'documents list',
       'audit list',
       'memory clear',
       'config check',

@@ -41,9 +41,10 @@ const team = () => teamUnderTest(promisedStore(store), { characterLimit: 100_000
 type Team = Awaited<ReturnType<typeof team>>;
 
 /** Its only text is `text`. */
-async function created({ teamId, keyId, reserve }: Team, text: string): Promise<string> {
+async function created(owner: Team, text: string): Promise<string> {
   const [documentId, fileId] = [newId(), newId()];
-  const { requestId } = await reserve(0, { charged: HELD, leaseMs: UNCOUNTED_LEASE_MS });
+  const { teamId, keyId } = owner;
+  const { requestId } = await owner.reserve(0, { charged: HELD, leaseMs: UNCOUNTED_LEASE_MS });
   const pieces = await sealer.seal(documentId, fileId, Buffer.from(text));
   const creation = await documents.create(
     {

@@ -1,6 +1,6 @@
 // Translation and detection for plugins' steps: what is not offered is not sent, and several works of a request end together.
 import { describe, expect, test } from 'vitest';
-import { Exchange } from '../../../src/core/exchange.ts';
+import type { Exchange } from '../../../src/core/exchange.ts';
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import { requestStatsSlot } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';

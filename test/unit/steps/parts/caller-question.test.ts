@@ -6,7 +6,6 @@ import type { StepResult } from '../../../../src/core/outcome.ts';
 import { ADDRESS_REFUSED, keyRevoked, scopeMissing, UNKNOWN_KEY } from '../../../../src/domain/refusals.ts';
 import { CLOSED } from '../../../../src/domain/scopes.ts';
 import { keyDigestSlot, requestStatsSlot } from '../../../../src/domain/slots.ts';
-import type { KeyDigest } from '../../../../src/domain/api-key.ts';
 import type { CallerRefusal } from '../../../../src/ports/ledger.ts';
 import { CallerQuestion } from '../../../../src/steps/parts/caller-question.ts';
 import type { CallerQuestionOptions } from '../../../../src/steps/parts/caller-question.ts';
@@ -39,7 +38,7 @@ function asking() {
   const asked: TestQuestion[] = [];
   const ends: StepResult[] = [];
   const x = exchange();
-  x.set(keyDigestSlot, 'digest' as KeyDigest);
+  x.set(keyDigestSlot, 'digest');
   x.driver = { resume: (_x, conclude, value) => void ends.push(conclude(x, value)) };
   let nowMs = 0;
   const options: TestOptions = {
