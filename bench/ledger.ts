@@ -137,7 +137,7 @@ async function furnish({ store, windows }: Contender, count: number): Promise<Te
 }
 
 /** The same number of requests together, as pipelined calls. */
-async function count(redis: Redis, sha: string, teams: readonly Team[], together: number, forMs: number): Promise<number> {
+async function loadCounters(redis: Redis, sha: string, teams: readonly Team[], together: number, forMs: number): Promise<number> {
   const endMs = performance.now() + forMs;
   let requests = 0;
   let next = randomInt(teams.length);
@@ -156,7 +156,7 @@ async function count(redis: Redis, sha: string, teams: readonly Team[], together
 /** A closed loop of calls: `together` admissions, with the commits of the previous ones. */
 async function load(one: Contender, teams: readonly Team[], together: number, forMs: number): Promise<number> {
   const { store, server, tag, counters } = one;
-  if (server !== undefined && counters !== undefined) return count(server.redis, counters, teams, together, forMs);
+  if (server !== undefined && counters !== undefined) return loadCounters(server.redis, counters, teams, together, forMs);
   const endMs = performance.now() + forMs;
   let requests = 0;
   let next = randomInt(teams.length);
