@@ -1,8 +1,9 @@
-// npm run task -- bench:ledger [--before FOLDER] [--windows 'requests=1000000/minute characters=1000000000/day']: what an admission and
-// its commit, or a refusal, cost the store and its driver, by requests per call and by teams; optionally compared with another
-// checkout, and with teams that have such limits, in alternating rounds.
+// npm run task -- bench:ledger [--before FOLDER] [--windows 'requests=1000000/minute characters=1000000000/day'] [--tag NAME] [--counters]:
+// what an admission and its commit, or a refusal, cost the store and its driver, by requests per call and by teams; optionally
+// compared, in alternating rounds, with teams that have such limits, with requests that have a tag, with another checkout (which
+// also gets the limits), and with the script of the OpenResty-style gateway, which counts twice and gives nothing back.
 import { randomInt } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
 import { eventRules } from '../src/domain/event-rules.ts';
+import type { RequestTag } from '../src/domain/request-tag.ts';
 import { answered } from '../src/domain/store-unavailable.ts';
 import type { Ledger, Resolution } from '../src/ports/ledger.ts';
 import type { PluginLedger } from '../src/ports/plugin.ts';
@@ -27,6 +29,8 @@ const { values: flags } = parseArgs({
   options: {
     before: { type: 'string' },
     windows: { type: 'string' },
+    tag: { type: 'string' },
+    counters: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
     store: { type: 'string', default: 'redis' },
@@ -50,6 +54,10 @@ interface Contender {
   readonly name: string;
   /** Of its teams, as stores write them. */
   readonly windows: string;
+  /** Of its requests. */
+  readonly tag: RequestTag | undefined;
+  /** Instead of the ledger, the script, by its digest. */
+  readonly counters: string | undefined;
   readonly store: Store;
   /** `undefined` for SQLite, which is in this process. */
   readonly server: { readonly pid: number; readonly redis: Redis } | undefined;
@@ -65,7 +73,14 @@ interface Figures {
 const IS_REFUSED = flags.outcome === 'refused';
 const IS_CREDIT = flags.billing === 'credit';
 
-async function contender(name: string, folder: string, windows = ''): Promise<Contender> {
+interface Variant {
+  readonly windows?: string;
+  readonly tag?: RequestTag;
+  readonly counters?: true;
+}
+
+async function contender(name: string, folder: string, variant: Variant = {}): Promise<Contender> {
+  const { windows = '', tag } = variant;
   const { openStore } = (await import(pathToFileURL(resolve(folder, 'src/stores/open.ts')).href)) as {
     openStore: (url: string, context: object) => Promise<Store>;
   };
@@ -80,7 +95,7 @@ async function contender(name: string, folder: string, windows = ''): Promise<Co
       await store.close();
       await rm(place, { recursive: true, force: true });
     };
-    return { name, windows, store, server: undefined, stop };
+    return { name, windows, tag, counters: undefined, store, server: undefined, stop };
   }
   const server = await startRedis();
   const store = await openStore(server.url, { ...context, events });
@@ -90,7 +105,16 @@ async function contender(name: string, folder: string, windows = ''): Promise<Co
     redis.disconnect();
     await server.stop();
   };
-  return { name, windows, store, server: { pid: server.process.pid!, redis }, stop };
+  const counters = variant.counters === true ? String(await redis.script('LOAD', await counterScript())) : undefined;
+  return { name, windows, tag, counters, store, server: { pid: server.process.pid!, redis }, stop };
+}
+
+/** What the contestant `openresty` runs. */
+async function counterScript(): Promise<string> {
+  const gateway = await readFile(new URL('contestants/openresty.lua', import.meta.url), 'utf8');
+  const script = /ADMIT = \[\[([^]*?)\]\]/.exec(gateway)?.[1];
+  if (script === undefined) throw new Error('bench/contestants/openresty.lua has no script ADMIT');
+  return script;
 }
 
 async function furnish({ store, windows }: Contender, count: number): Promise<Team[]> {
@@ -112,8 +136,27 @@ async function furnish({ store, windows }: Contender, count: number): Promise<Te
   return teams;
 }
 
+/** The same number of requests together, as pipelined calls. */
+async function loadCounters(redis: Redis, sha: string, teams: readonly Team[], together: number, forMs: number): Promise<number> {
+  const endMs = performance.now() + forMs;
+  let requests = 0;
+  let next = randomInt(teams.length);
+  while (performance.now() < endMs) {
+    const pipeline = redis.pipeline();
+    for (let i = 0; i < together; i++) {
+      const { teamId } = teams[next++ % teams.length]!;
+      pipeline.evalsha(sha, 2, `rate:${teamId}`, `used:${teamId}`, 100_000, 33, 1_000_000_000_000);
+    }
+    for (const [error, status] of (await pipeline.exec())!) if (status !== 200) throw error ?? new Error('a counter refused');
+    requests += together;
+  }
+  return requests;
+}
+
 /** A closed loop of calls: `together` admissions, with the commits of the previous ones. */
-async function load({ store }: Contender, teams: readonly Team[], together: number, forMs: number): Promise<number> {
+async function load(one: Contender, teams: readonly Team[], together: number, forMs: number): Promise<number> {
+  const { store, server, tag, counters } = one;
+  if (server !== undefined && counters !== undefined) return loadCounters(server.redis, counters, teams, together, forMs);
   const endMs = performance.now() + forMs;
   let requests = 0;
   let next = randomInt(teams.length);
@@ -122,7 +165,7 @@ async function load({ store }: Contender, teams: readonly Team[], together: numb
   while (performance.now() < endMs) {
     const asked = Array.from({ length: together }, () => {
       const { teamId, keyId } = teams[next++ % teams.length]!;
-      return { requestId: ulid(), teamId, keyId, characters: 33, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
+      return { requestId: ulid(), teamId, keyId, characters: 33, reserve: true, leaseMs: LEASE_MS, glossary: undefined, tag };
     });
     const [answers] = await Promise.all([Promise.all(asked.map(async (request) => ledger.admit(request))), ...commits]);
     const wanted = !IS_REFUSED ? 'admitted' : IS_CREDIT ? 'credit_exhausted' : 'quota_exceeded';
@@ -160,8 +203,12 @@ async function round(one: Contender, teams: readonly Team[], together: number): 
 }
 
 const contenders = [await contender('now', '.')];
-if (flags.windows !== undefined) contenders.push(await contender('with windows', '.', flags.windows));
+if (flags.windows !== undefined) contenders.push(await contender('with windows', '.', { windows: flags.windows }));
+if (flags.tag !== undefined) contenders.push(await contender('with a tag', '.', { tag: { name: flags.tag, distinctMax: 1000 } }));
+if (flags.counters) contenders.push(await contender('two counters', '.', { counters: true }));
 if (flags.before !== undefined) contenders.push(await contender('before', flags.before));
+if (flags.before !== undefined && flags.windows !== undefined)
+  contenders.push(await contender('before, with windows', flags.before, { windows: flags.windows }));
 const rows: string[][] = [];
 try {
   for (const count of flags.teams.split(',').map(Number)) {
@@ -186,8 +233,8 @@ try {
           commands.median.toFixed(1),
         ]);
       }
-      const [now, before] = contenders.map((one) => figures.get(one)!);
-      if (before !== undefined) rows.push(ratioRow(now!, before));
+      const [now, ...others] = contenders;
+      for (const one of others) rows.push(ratioRow(one.name, figures.get(one)!, figures.get(now!)!));
     }
   }
 } finally {
@@ -196,12 +243,11 @@ try {
 console.log(`${machineLine(await describeMachine())}\n`);
 console.log(textTable(['teams', 'requests a call', '', 'Redis µs', 'least', 'driver µs', 'least', 'commands'], rows));
 
-/** Medians of the rounds' ratios, and the ratio of the least. */
-function ratioRow(now: readonly Figures[], before: readonly Figures[]): string[] {
+/** Medians of the rounds' ratios, with their middle half. */
+function ratioRow(name: string, all: readonly Figures[], now: readonly Figures[]): string[] {
   const ratios = (of: (figures: Figures) => number): string[] => {
-    const pairs = now.map((figures, index) => of(figures) / of(before[index]!));
-    const [one, other] = [spread(now.map(of)).least, spread(before.map(of)).least];
-    return [spread(pairs).median.toFixed(3), (one / other).toFixed(3)];
+    const { median, low, high } = spread(all.map((figures, index) => of(figures) / of(now[index]!)));
+    return [median.toFixed(3), `${low.toFixed(2)}-${high.toFixed(2)}`];
   };
-  return ['', '', 'now / before', ...ratios(({ redisUs }) => redisUs), ...ratios(({ driverUs }) => driverUs), ''];
+  return ['', '', `${name} / now`, ...ratios(({ redisUs }) => redisUs), ...ratios(({ driverUs }) => driverUs), ''];
 }

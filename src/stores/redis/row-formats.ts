@@ -53,10 +53,19 @@ export const ROWS = {
   WINDOW_LIMIT: recordFormat({ window: 'I1', requests: 'd', characters: 'd' }),
   /**
    * What a subject has used of its windows (domain/window-counts.ts): field `c` of a team for the team's own, `c:<key>` for a key's.
-   * How many requests were counted, then the windows.
+   * How many requests were ever counted, and the characters they have reserved; then how high both may become from `sinceMs` to
+   * `untilMs` by the limits that follow in as many bytes as the next one says; finally the windows, each with both numbers as they
+   * were when it began.
    */
-  WINDOW_TICKETS: recordFormat({ tickets: 'I6' }),
-  WINDOW_COUNT: recordFormat({ window: 'I1', startMs: 'I6', endMs: 'I6', from: 'I6', requests: 'I6', characters: 'I7', told: 'I1' }),
+  WINDOWS_USED: recordFormat({
+    tickets: 'I6',
+    characters: 'I7',
+    sinceMs: 'I6',
+    untilMs: 'I6',
+    ticketsMost: 'I7',
+    charactersMost: 'I7',
+  }),
+  WINDOW_COUNT: recordFormat({ window: 'I1', startMs: 'I6', endMs: 'I6', from: 'I6', before: 'I7', told: 'I1' }),
   /** How many slots of the key's window were taken at one time. */
   KEY_SLOT: recordFormat({ low: 'I2', count: 'I3' }),
   /**

@@ -29,6 +29,8 @@ export const CONSTANTS: Readonly<Record<string, string | number>> = {
   FOLLOWED_STEP_MS,
   CORRECTED,
   PLAN_NUMBERS: `{ ${PLAN_NUMBERS.join(', ')} }`,
+  /** The highest number in an integer of seven bytes that a double has exactly. */
+  WHOLE_MAX: Number.MAX_SAFE_INTEGER,
   TEAM_WINDOWS: firstWindow('team'),
   KEY_WINDOWS: firstWindow('key'),
   TAG_WINDOWS: firstWindow('tag'),

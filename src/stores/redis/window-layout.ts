@@ -5,7 +5,7 @@ import type { WindowSubject, WindowTickets } from '../../domain/window-limits.ts
 import type { SubjectCounts } from '../../ports/store-contents.ts';
 import { ROWS } from './row-formats.ts';
 
-const { WINDOW_LIMIT: LIMIT, WINDOW_TICKETS: HEAD, WINDOW_COUNT: COUNT, TICKETS } = ROWS;
+const { WINDOW_LIMIT: LIMIT, WINDOWS_USED: HEAD, WINDOW_COUNT: COUNT, TICKETS } = ROWS;
 const NONE = Buffer.alloc(0);
 
 /** The end of a field, whose last byte is the number of entries; nothing without limits. */
@@ -29,6 +29,9 @@ export function readWindowLimits(packed: Buffer): [written: string, before: Buff
 }
 
 const [TEAM_FIELD, KEY_FIELD] = ['c', 'c:'];
+/** How much the windows allow is computed by the next admission. */
+const UNKNOWN = { sinceMs: 0, untilMs: 0, ticketsMost: 0, charactersMost: 0 };
+const NO_LIMITS = Buffer.alloc(1);
 
 /** What subjects have used, among the fields of a team's record. */
 export function readWindowCounts(fields: ReadonlyMap<string, Buffer>): Map<WindowSubject, StoredCounts> {
@@ -43,18 +46,22 @@ export function readWindowCounts(fields: ReadonlyMap<string, Buffer>): Map<Windo
 /** The same as names and values. */
 export function windowCountFields(counts: readonly SubjectCounts[]): (string | Buffer)[] {
   return counts.flatMap(({ subject, counts: { tickets, windows } }) => {
-    const packed = windows.map(({ per, told, ...window }) => COUNT.pack({ ...window, window: numberOf(per), told: told ? 1 : 0 }));
+    const most = Math.max(0, ...windows.map((window) => window.characters));
+    const packed = windows.map(({ per, told, characters, ...window }) =>
+      COUNT.pack({ ...window, before: most - characters, window: numberOf(per), told: told ? 1 : 0 }),
+    );
     const name = subject === 'team' ? TEAM_FIELD : KEY_FIELD + subject.slice('key:'.length);
-    return [name, Buffer.concat([HEAD.pack({ tickets }), ...packed])];
+    return [name, Buffer.concat([HEAD.pack({ ...UNKNOWN, tickets, characters: most }), NO_LIMITS, ...packed])];
   });
 }
 
 function readCounts(packed: Buffer): StoredCounts {
-  const { tickets } = HEAD.read(packed);
+  const { tickets, characters } = HEAD.read(packed);
   const windows: CountedWindow[] = [];
-  for (let at = HEAD.bytes; at < packed.length; at += COUNT.bytes) {
-    const { window, told, ...counted } = COUNT.read(packed.subarray(at));
-    windows.push({ per: nameOf(window), ...counted, told: told === 1 });
+  for (let at = HEAD.bytes + 1 + packed[HEAD.bytes]!; at < packed.length; at += COUNT.bytes) {
+    const { window, told, before, ...counted } = COUNT.read(packed.subarray(at));
+    const used = { requests: tickets - counted.from, characters: characters - before };
+    windows.push({ per: nameOf(window), ...counted, ...used, told: told === 1 });
   }
   return { tickets, windows };
 }

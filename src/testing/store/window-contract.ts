@@ -51,6 +51,19 @@ export function windowContract(it: AddStoreCase, subject: Subject): void {
     expect((await team.touch()).kind).toBe('admitted');
   });
 
+  it('a window that ends begins again while a longer one goes on', async ({ clock }) => {
+    clock.set(Date.parse('2030-05-01T10:30:00Z'));
+    const team = await teamUnderTest(subject.store, { windows: 'requests=2/minute requests=5/hour characters=1000/hour' });
+    const burst = async (): Promise<unknown[]> => [await team.touch(), await team.touch(), await team.touch()].map(windowIn);
+    const byMinute = { per: 'minute', counts: 'requests' };
+    expect(await burst()).toEqual([undefined, undefined, byMinute]);
+    clock.step(MINUTE_MS);
+    expect(await burst()).toEqual([undefined, undefined, byMinute]);
+    clock.step(MINUTE_MS);
+    const byHour = { per: 'hour', counts: 'requests' };
+    expect(await burst()).toEqual([undefined, byHour, byHour]);
+  });
+
   it('a request that is refused takes no place, and is counted nowhere', async ({ clock }) => {
     clock.set(START_MS);
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 3, windows: 'requests=2/hour characters=1000/hour' });

@@ -48,7 +48,8 @@ const REDIS_SETTINGS: readonly Bug[] = [
     'if tag_rate > 0 then\n      tagging.take_slot(tag)',
     'if false then\n      tagging.take_slot(tag)',
   ],
-  ['its windows are not judged', 'first_of', 'if not result and tag then', 'if false then'],
+  ['its windows are not judged', 'windows.open', 'if tag then', 'if false then'],
+  ['what is released stays in its windows', 'tagging.release', 'windows.give_back(tag.counts, ticket, characters)', ''],
   [
     'its characters are one too many',
     'tagging.is_used_up',

@@ -8,7 +8,8 @@
 --@ uses days: days
 --@ uses call: ADMISSION, op_what, op_id, op_key, op_rare
 --@ uses state: fields, key_beside, put_record, DONE_NOW
---@ changes state: now, today, remembered_until, team_key, team_names, allowance_field, tagged_field, plan, number, starts, ends, used, balance
+--@ changes state: now, today, remembered_until, team_key, team_names, allowance_field, windows_field, windowed, tagged_field
+--@ changes state: plan, number, starts, ends, used, balance
 --@ changes state: books_changed, keys, head
 --@ changes state: held, held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest
 --@ changes state: head_changed, ids_key, slots_key, records, single, single_record, running, left_over, written, rare
@@ -181,7 +182,11 @@ do
       count = count + 1
       wanted[count] = 'p'
     end
-    local at_plan, expects_allowance = count, names.reads_allowance
+    local at_plan, expects_windows, expects_allowance = count, admits and names.reads_windows, names.reads_allowance
+    if expects_windows then
+      count = count + 1
+      wanted[count] = 'c'
+    end
     if expects_allowance then
       count = count + 1
       wanted[count] = 'allowance'
@@ -209,7 +214,10 @@ do
       return false
     end
     number, starts, ends, used, balance = parse(BOOKS, books)
-    allowance_field, tagged_field = nil, nil
+    allowance_field, windows_field, windowed, tagged_field = nil, nil, 0, nil
+    if expects_windows then
+      windows_field, names.reads_windows = stored[at_plan + 1], nil
+    end
     if expects_allowance then
       allowance_field, names.reads_allowance = stored[at_allowance], nil
     end
@@ -467,8 +475,8 @@ do
     if rare and rare.guards then
       count = guarding.write(team_fields, count)
     end
-    if rare and rare.windows then
-      count = windows.write(rare.windows, team_fields, count)
+    if windowed > 0 then
+      count = windows.write(team_fields, count)
     end
     if books_changed then
       count = count + 2

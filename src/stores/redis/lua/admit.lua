@@ -1,5 +1,5 @@
 -- The admission: checks a request and applies its changes, in the order of ports/ledger.ts (`Admission`).
---@ uses constants: OPEN, DONE, DONE_BYTES, TAGGED
+--@ uses constants: OPEN, DONE, DONE_BYTES, TAGGED, TICKETS
 --@ uses shared: call, max, min, pack, parse, now_past
 --@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_OPEN_COUNTED, IS_RELEASED, IS_OF_ALLOWANCE, IS_TAGGED, LOOK_MS, HELD
 --@ uses call: RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK, PLAIN, op_what, op_key, op_characters
@@ -19,7 +19,7 @@ local admit
 
 do
   local REPEATED, KEY_REVOKED, TAG_DISABLED, ADMITTED, RESERVED, RESERVED_WITH = 'r', 'v', 'D', 'a', 'A', 'G'
-  local OPEN_WITH_KEY = OPEN .. 'c0'
+  local OPEN_WITH_KEY, COUNTED_WITH_KEY = OPEN .. 'c0', OPEN .. TICKETS .. 'c0'
 
   -- The answer of a request that has taken a slot is preceded by '+' for the team's rate, '*' for the key's, '#' for the tag's, if that
   -- is to be reported.
@@ -82,9 +82,6 @@ do
     end
     held, held_micro = held + characters, held_micro + micro
     local tag = tagging.current
-    if is_windowed then
-      state, key_id = state + IS_OPEN_COUNTED, windows.hold(guard, key_id, characters) .. key_id
-    end
     if tag then
       tagging.hold(tag, characters)
     end
@@ -93,7 +90,13 @@ do
       local tagged = pack(TAGGED, tag and tag.counts.tickets or 0, carried.tags_most, #carried.tag)
       state, key_id = state + IS_TAGGED, key_id .. carried.tag .. tagged
     end
-    put_record(id, pack(OPEN_WITH_KEY, state, characters, micro, number, now + lease, key_id))
+    if is_windowed then
+      local of_team, of_key = windows.hold(characters)
+      state = state + IS_OPEN_COUNTED
+      put_record(id, pack(COUNTED_WITH_KEY, state, characters, micro, number, now + lease, of_team, of_key, key_id))
+    else
+      put_record(id, pack(OPEN_WITH_KEY, state, characters, micro, number, now + lease, key_id))
+    end
     if lease > longest_lease then
       longest_lease = lease
     end
@@ -133,7 +136,7 @@ do
       end
     end
     if is_windowed then
-      local refusal = windows.judge_whole(guard, key_id, characters)
+      local refusal = windows.judge_whole(characters)
       if refusal then
         return refusal
       end
@@ -242,7 +245,8 @@ do
     local is_windowed = plan.windows or guard and guard.windows or tag
     if is_windowed then
       local reserves = what == PLAIN or not is_check and has(what, RESERVES) and has(what, HAS_CHARACTERS)
-      local refusal = windows.judge(guard, key_id, reserves and op_characters[i] or nil)
+      windows.open(guard, key_id, tag)
+      local refusal = windows.judge(guard, reserves and op_characters[i] or nil)
       if refusal then
         return refusal
       end
@@ -252,7 +256,7 @@ do
     end
     take_slot(id)
     if is_windowed then
-      windows.count(guard, key_id)
+      windows.count()
     end
     if guard and guard.rate > 0 then
       guarding.take_slot(guard)
@@ -277,7 +281,7 @@ do
       end
       answer = about_rate(letter, rate, left) .. answer
       if is_windowed then
-        answer = windows.report(guard, key_id) .. answer
+        answer = windows.report() .. answer
       end
     end
     return plan_name(i) .. answer

@@ -1,18 +1,22 @@
 -- A team's plan: `on_credit`, its numbers by name (PLAN_NUMBERS), and `most_characters`, what may be
 -- used in a period; `windows`, its limits by minute to month (nil for none). What an admission checks of them is in admit.lua.
 --@ uses constants: PLAN_NUMBERS, PLAN, PLAN_BYTES, WINDOW_LIMIT, WINDOW_LIMIT_BYTES
---@ uses shared: parse, sub, byte
+--@ uses shared: min, pack, parse, sub, byte
 --@ gives read_plan, read_windows
 
--- The list at the end of a field: { window, requests, characters } for each. Also returns what is before it.
+-- The limits by minute to month at the end of a field, by window: `requests` and `characters`, without end if there is no such
+-- limit; false for a window without limits. `least_characters` is the lowest one of characters, `packed` their bytes after one with
+-- how many these are. Also returns what is before them.
 local function read_windows(packed)
-  local count, list = byte(packed, -1), {}
-  local at = #packed - count * WINDOW_LIMIT_BYTES
-  for i = 1, count do
-    list[i] = {}
-    list[i].window, list[i].requests, list[i].characters = parse(WINDOW_LIMIT, packed, at + (i - 1) * WINDOW_LIMIT_BYTES)
+  local none, limits = math.huge, { false, false, false, false, false }
+  local first = #packed - byte(packed, -1) * WINDOW_LIMIT_BYTES
+  limits.packed, limits.least_characters = pack('B', #packed - first + 1) .. sub(packed, first), none
+  for at = first, #packed - 1, WINDOW_LIMIT_BYTES do
+    local window, requests, characters = parse(WINDOW_LIMIT, packed, at)
+    limits[window] = { requests = requests > 0 and requests or none, characters = characters > 0 and characters or none }
+    limits.least_characters = min(limits.least_characters, limits[window].characters)
   end
-  return list, sub(packed, 1, at - 1)
+  return limits, sub(packed, 1, first - 1)
 end
 
 -- Plans written before a number was introduced have 0 for it.

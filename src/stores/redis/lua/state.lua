@@ -4,7 +4,8 @@
 --@ uses shared: call, max, insert, pack, unpack
 --@ uses layout: beside
 --@ uses team: teams, closed_periods
---@ gives now, today, remembered_until, team_key, team_names, allowance_field, tagged_field, plan, number, starts, ends, used, balance
+--@ gives now, today, remembered_until, team_key, team_names, allowance_field, windows_field, windowed, tagged_field
+--@ gives plan, number, starts, ends, used, balance
 --@ gives books_changed, keys, head, held
 --@ gives held_micro, held_in, newest, late, expires, current, previous, length, passed, oldest, shortest, head_changed, ids_key
 --@ gives slots_key, records, single, single_record, running, left_over, fields, written, rare, longest_lease, shortest_lease
@@ -15,9 +16,11 @@ local now, today
 local remembered_until
 -- The team (layout.lua): its key, plan, and books.
 local team_key, plan, number, starts, ends, used, balance, books_changed
--- The names of the team's other keys (account.lua), and what is to be read with its next account; the field `allowance` as it was
--- read with this one: nil if it was not, false if there is none.
-local team_names, allowance_field
+-- The names of the team's other keys (account.lua), and what is to be read with its next account; the fields `allowance` and `c` as
+-- they were read with this one: nil if it was not, false if there is none.
+local team_names, allowance_field, windows_field
+-- From how many fields counts of windows were read (windows.lua).
+local windowed
 -- The field `g`: nil if no operation has a tag, false if no tag of the team has settings.
 local tagged_field
 -- By key: its state and counts, false if the team has no such key.
@@ -38,7 +41,6 @@ local fields, written = { 'h' }, 0
 -- - `use`: counts of earlier periods to write; `credit`: what changed the balance in this one; `days`: the days of keys
 -- - `guards`: the limits of keys (guards.lua); `moved`: the rate window in memory, once its slots were moved (window.lua)
 -- - `allowance`: what test keys use for nothing; `tests`: by key, whether it is a test key (allowance.lua)
--- - `windows`: what subjects have used of their limits by minute to month (windows.lua)
 -- - `tags`: the counts of tags; `tag_names`: how many there are (tags.lua)
 -- - `tagged`: what is used of the settings of tags (tag_limits.lua)
 -- - `refusals`: the events of refusals to write; `reported`: what they are for (told.lua)

@@ -1,10 +1,12 @@
 -- Tags with settings, in the open account: records of the team, `:tag_limits` with the settings and `:tag_uses` with what is used.
 -- Formats and rules are those of stores/records/tag-uses.ts. The account's are in `rare.tagged`, by tag: `settings`, nil if only a
--- settlement has asked; `counts`, as windows.lua has them; `number`, `from`, `characters`, `told` of a period; `newest`, `low`,
+-- settlement has asked; `counts`, as windows.lua has them once they are decoded, except that characters are counted from when they
+-- were read, before which a window began with less than none; `number`, `from`, `characters`, `told` of a period; `newest`, `low`,
 -- `total`, `slots` of its rate, as guards.lua has them, but with entries of digits. False for a tag of which nothing is used.
 --@ uses constants: RATE_WINDOW_MS, TAGGED, TAGGED_BYTES
---@ uses shared: call, max, insert, sub, parse, digits, call_in_pieces
+--@ uses shared: call, max, min, insert, sub, parse, digits, call_in_pieces
 --@ uses state: now, number, tagged_field, key_beside, rarely
+--@ uses windows: windows
 --@ gives tagging
 
 -- `current`: the tag of the request that is being judged, if it has settings.
@@ -25,28 +27,29 @@ do
       known, known_count = {}, 0
     end
     local disabled, rate, characters, list = string.match(text, '^([01]) (%d+) (%d+) ?(.*)$')
-    local settings, by = { disabled = disabled == '1', rate = tonumber(rate), characters = tonumber(characters), windows = {} }, {}
+    local none, limits = math.huge, { false, false, false, false, false, least_characters = math.huge }
     for counts, most, per in string.gmatch(list, '(%a+)=(%d+)/(%a+)') do
-      if not by[per] then
-        by[per] = { window = PERS[per], requests = 0, characters = 0 }
-        insert(settings.windows, by[per])
-      end
-      by[per][counts] = tonumber(most)
+      local window = PERS[per]
+      limits[window] = limits[window] or { requests = none, characters = none }
+      limits[window][counts] = tonumber(most)
+      limits.least_characters = min(limits.least_characters, limits[window].characters)
     end
+    local settings = { disabled = disabled == '1', rate = tonumber(rate), characters = tonumber(characters), windows = limits }
     known[text], known_count = settings, known_count + 1
     return settings
   end
 
   local HEAD = '^(%d+) (%d+) (%d+) (%d+) ([01]) (%d+) (%d+) (%d+) (%S+)()'
-  local WINDOW = ' (%d):(%d+):(%d+):(%d+):(%d+):(%d+):([01])'
+  local WINDOW = ' (%d):(%d+):(%d+):(%d+):%d+:(%d+):([01])'
 
   local function read(name, text)
     local tickets, of, from, characters, told, newest, low, total, slots, behind = string.match(text, HEAD)
-    local counts = { tickets = tonumber(tickets), tag = name }
-    for window, starts, ends, since, requests, counted, is_told in string.gmatch(sub(text, behind), WINDOW) do
-      counts[tonumber(window)] = {
-        starts = tonumber(starts), ends = tonumber(ends), from = tonumber(since), requests = tonumber(requests),
-        characters = tonumber(counted), told = tonumber(is_told),
+    -- How much the windows allow is not in the record.
+    local counts = { tickets = tonumber(tickets), characters = 0, since = 0, ends = 0, tickets_most = 0, characters_most = 0 }
+    counts.open, counts.tag = {}, name
+    for window, starts, ends, since, counted, is_told in string.gmatch(sub(text, behind), WINDOW) do
+      counts.open[tonumber(window)] = {
+        starts = tonumber(starts), ends = tonumber(ends), from = tonumber(since), before = -tonumber(counted), told = tonumber(is_told),
       }
     end
     local tag = { name = name, counts = counts, number = tonumber(of), from = tonumber(from), characters = tonumber(characters) }
@@ -83,6 +86,7 @@ do
       end
       if tag then
         tag.settings = text and settings_of(text) or false
+        tag.counts.limits = tag.settings and tag.settings.windows
       end
     end
     tagging.current = tag and tag.settings and tag or nil
@@ -155,12 +159,7 @@ do
     if not tag then
       return
     end
-    for window = 1, LAST do
-      local one = tag.counts[window]
-      if one and ticket > one.from then
-        one.characters = max(0, one.characters - characters)
-      end
-    end
+    windows.give_back(tag.counts, ticket, characters)
     if reserved_in == tag.number and ticket > tag.from then
       tag.characters = max(0, tag.characters - characters)
     end
@@ -174,9 +173,10 @@ do
         local words = { digits(tag.counts.tickets), digits(tag.number), digits(tag.from), digits(tag.characters), digits(tag.told) }
         insert(words, digits(tag.newest) .. ' ' .. digits(tag.low) .. ' ' .. digits(tag.total) .. ' ' .. (tag.slots == '' and '-' or tag.slots))
         for window = 1, LAST do
-          local one = tag.counts[window]
+          local counts, one = tag.counts, tag.counts.open[window]
           if one then
-            local numbers = { window, one.starts, one.ends, one.from, one.requests, one.characters, one.told }
+            local requests, counted = counts.tickets - one.from, counts.characters - one.before
+            local numbers = { window, one.starts, one.ends, one.from, requests, counted, one.told }
             for i = 1, #numbers do
               numbers[i] = digits(numbers[i])
             end

@@ -1,16 +1,17 @@
 -- Limits by minute, hour, day, week and month, in UTC, of the open account's subjects: the team, each key that has such limits, and
--- tags with settings, whose counts tag_limits.lua reads and writes.
--- The rules are those of domain/window-counts.ts; windows are numbered from the shortest. A subject's limits are a list of
--- { window, requests, characters }, 0 for none (plan.lua). What it has used is read when it is first needed, from its field of the
--- team: `tickets`, and by number each window with `starts`, `ends`, `from`, `requests`, `characters`, `told`. The account's are in
--- `rare.windows`, by field.
---@ uses constants: WINDOW_TICKETS, WINDOW_TICKETS_BYTES, WINDOW_COUNT, WINDOW_COUNT_BYTES, TICKETS, TEAM_WINDOWS, KEY_WINDOWS
---@ uses constants: TAG_WINDOWS
---@ uses shared: call, floor, max, min, pack, parse, now_past
+-- tags with settings, whose counts tag_limits.lua reads and writes. The rules are those of domain/window-counts.ts; windows are numbered
+-- from the shortest. The counts of the team and a key are read when they are first needed, from their field of the team: `tickets`,
+-- which are how many requests were ever counted, and the characters they have reserved. A window knows both as they were when it
+-- began, so that a request changes no window; and an admission compares both with `tickets_most` and `characters_most`, which are as
+-- much as all windows allow from `since` until `ends` by the limits in the field. The windows are decoded only when this does not
+-- hold, or says no, or something comes back.
+--@ uses constants: WINDOWS_USED, WINDOWS_USED_BYTES, WINDOW_COUNT, WINDOW_COUNT_BYTES, TICKETS, TEAM_WINDOWS, KEY_WINDOWS
+--@ uses constants: TAG_WINDOWS, WHOLE_MAX
+--@ uses shared: call, floor, max, min, insert, sub, byte, pack, parse, now_past
 --@ uses layout: DAY_MS, OPEN_KEY, open_key
 --@ uses outbox: events
---@ uses state: now, team_key, plan, rarely
---@ uses tag_limits: tagging
+--@ uses state: now, team_key, team_names, windows_field, plan, windowed
+--@ changes state: windowed
 --@ gives windows
 
 local windows = {}
@@ -20,8 +21,11 @@ do
   local LENGTHS = { 60000, 3600000, DAY_MS, 7 * DAY_MS }
   -- 1970-01-01 was a Thursday.
   local SINCE_MONDAY = 3 * DAY_MS
+  local find = string.find
   local NUMBERS = { 'requests', 'characters' }
-  local TEAM, KEY = 'c', 'c:'
+  -- The kinds of subjects: their fields, and their first windows in the list of limits (domain/limits.ts).
+  local TEAM, KEY, TAG = 1, 2, 3
+  local FIELDS, FIRST = { 'c', 'c:' }, { TEAM_WINDOWS, KEY_WINDOWS, TAG_WINDOWS }
 
   -- The first day of a month, since 0000-03-01, with which years end in February; the month is counted from that one.
   local function first_day(month)
@@ -50,41 +54,87 @@ do
     return starts, starts + LENGTHS[window]
   end
 
-  local function read(field)
-    local counts, packed = { tickets = 0, changed = false }, call('HGET', team_key, field)
+  local USED_AND_REST = WINDOWS_USED .. 'c0'
+  -- Without limits, and without windows.
+  local NOTHING = '\0'
+
+  -- `rest`: a byte with the length of the limits, the limits, and the windows, which are in `open` once they are decoded.
+  local function read(counts, packed)
+    counts.changed, counts.limits, counts.open, counts.is_renewed = false, false, false, false
     if packed then
-      counts.tickets = parse(WINDOW_TICKETS, packed)
-      for at = WINDOW_TICKETS_BYTES + 1, #packed, WINDOW_COUNT_BYTES do
-        local one, window = {}, nil
-        window, one.starts, one.ends, one.from, one.requests, one.characters, one.told = parse(WINDOW_COUNT, packed, at)
-        counts[window] = one
+      counts.tickets, counts.characters, counts.since, counts.ends, counts.tickets_most, counts.characters_most = parse(WINDOWS_USED, packed)
+      counts.rest = sub(packed, WINDOWS_USED_BYTES + 1)
+    else
+      counts.tickets, counts.characters, counts.since, counts.ends, counts.tickets_most, counts.characters_most = 0, 0, 0, 0, 0, 0
+      counts.rest = NOTHING
+    end
+  end
+
+  -- The counts of this account, as many as `windowed` says. The next account reuses the tables.
+  local read_counts = {}
+
+  local function counts_of(field)
+    for i = 1, windowed do
+      if read_counts[i].field == field then
+        return read_counts[i]
       end
     end
+    local counts, packed = read_counts[windowed + 1], nil
+    if not counts then
+      counts = {}
+      read_counts[windowed + 1] = counts
+    end
+    if field == FIELDS[TEAM] then
+      -- The next account reads it with the team's other fields.
+      team_names.reads_windows, packed = true, windows_field
+    end
+    if packed == nil then
+      packed = call('HGET', team_key, field)
+    end
+    read(counts, packed)
+    windowed, counts.field = windowed + 1, field
     return counts
   end
 
-  local function counts_of(field)
-    local all = rarely('windows')
-    all[field] = all[field] or read(field)
-    return all[field]
+  -- By number.
+  local function open_windows(counts)
+    if not counts.open then
+      counts.open = {}
+      for at = byte(counts.rest) + 2, #counts.rest, WINDOW_COUNT_BYTES do
+        local one, window = {}, nil
+        window, one.starts, one.ends, one.from, one.before, one.told = parse(WINDOW_COUNT, counts.rest, at)
+        counts.open[window] = one
+      end
+    end
+    return counts.open
   end
 
-  -- The subjects of a request, in the order in which they are judged: calls `work` with the limits, the counts, the index of the
-  -- subject's first window in the list of limits (domain/limits.ts), and the key if it is one. Stops at the first result. Another
-  -- kind of subject is another call here.
-  local function first_of(guard, key_id, work, ...)
-    local result
+  -- The subjects of the request that is judged, in this order; `tickets` are those of its record, by kind, 0 for none.
+  local subjects, kinds, limits_of, counts_by, key_of, tickets = 0, {}, {}, {}, {}, {}
+
+  local function add(kind, counts, limits, key_id)
+    local i = subjects + 1
+    subjects, kinds[i], limits_of[i], counts_by[i], key_of[i] = i, kind, limits, counts, key_id
+    if counts.limits ~= limits then
+      counts.limits = limits
+      if find(counts.rest, limits.packed, 1, true) ~= 1 then
+        counts.ends = 0
+      end
+    end
+  end
+
+  -- Must be called before a request is judged. `tag` is nil for none with settings.
+  function windows.open(guard, key_id, tag)
+    subjects, tickets[TEAM], tickets[KEY] = 0, 0, 0
     if plan.windows then
-      result = work(plan.windows, counts_of(TEAM), TEAM_WINDOWS, nil, ...)
+      add(TEAM, counts_of(FIELDS[TEAM]), plan.windows)
     end
-    if not result and guard and guard.windows then
-      result = work(guard.windows, counts_of(KEY .. key_id), KEY_WINDOWS, key_id, ...)
+    if guard and guard.windows then
+      add(KEY, counts_of(FIELDS[KEY] .. key_id), guard.windows, key_id)
     end
-    local tag = tagging.current
-    if not result and tag then
-      result = work(tag.settings.windows, tag.counts, TAG_WINDOWS, nil, ...)
+    if tag then
+      add(TAG, tag.counts, tag.settings.windows)
     end
-    return result
   end
 
   local function is_far_before(one)
@@ -92,7 +142,7 @@ do
   end
 
   local function ends_at(counts, window)
-    local one = counts[window]
+    local one = open_windows(counts)[window]
     if not one or now >= one.ends or is_far_before(one) then
       local _, ends = bounds(window)
       return ends
@@ -101,16 +151,17 @@ do
   end
 
   -- The index of a number in the list of limits, in which a subject's windows follow each other.
-  local function index_of(first, window, number)
-    return first + #NUMBERS * (window - 1) + number - 1
+  local function index_of(i, window, number)
+    return FIRST[kinds[i]] + #NUMBERS * (window - 1) + number - 1
   end
 
   -- Which number of a limit is exceeded.
-  local function exceeded_by(limit, one, characters)
-    if limit.requests > 0 and one.requests >= limit.requests then
+  local function exceeded_by(limit, counts, one, characters)
+    if counts.tickets - one.from >= limit.requests then
       return 1
     end
-    if limit.characters > 0 and characters and characters <= limit.characters and one.characters + characters > limit.characters then
+    local most = limit.characters
+    if characters and characters <= most and counts.characters - one.before + characters > most then
       return 2
     end
     return nil
@@ -118,107 +169,117 @@ do
 
   -- A refusal by the window that ends last, so that it is worth waiting for. A release may give characters back at any time, so that
   -- a refusal for them holds for no time; one for requests holds until the window or the key ends.
-  local function refusal_for_now(limits, counts, first, key_id, characters, expires)
+  local function refusal_for_now(i, characters, expires)
+    local limits, counts = limits_of[i], counts_by[i]
     local refused, number, ends = nil, nil, 0
-    for i = 1, #limits do
-      local one = counts[limits[i].window]
-      local by = one and now < one.ends and exceeded_by(limits[i], one, characters)
-      local ending = by and ends_at(counts, limits[i].window)
+    for window = 1, MONTH do
+      local limit, one = limits[window], open_windows(counts)[window]
+      local by = limit and one and now < one.ends and exceeded_by(limit, counts, one, characters)
+      local ending = by and ends_at(counts, window)
       if by and ending > ends then
-        refused, number, ends = limits[i], by, ending
+        refused, number, ends = window, by, ending
       end
     end
     if not refused then
       return nil
     end
-    local window, holds = refused.window, 0
+    local holds = 0
     if number == 1 then
       holds = max(0, min(ends, expires > 0 and expires or ends) - now - now_past)
     end
-    local answer = 'z' .. pack('>Bddd', index_of(first, window, number), refused[NUMBERS[number]], ends - now, holds)
-    return events.refused_by_window(answer, 'rate_limited', window, NUMBERS[number], counts, characters, key_id)
+    local answer = 'z' .. pack('>Bddd', index_of(i, refused, number), limits[refused][NUMBERS[number]], ends - now, holds)
+    return events.refused_by_window(answer, 'rate_limited', refused, NUMBERS[number], counts, characters, key_of[i])
   end
 
   -- Judged after the rates. `characters` are those to reserve, nil if none.
-  function windows.judge(guard, key_id, characters)
-    return first_of(guard, key_id, refusal_for_now, characters, guard and guard.expires or 0)
-  end
-
-  -- A refusal by the first window whose whole number is less than these characters: no waiting helps.
-  local function refusal_for_ever(limits, counts, first, key_id, characters)
-    for i = 1, #limits do
-      local limit = limits[i]
-      if limit.characters > 0 and characters > limit.characters then
-        local answer = 'Z' .. pack('>Bddd', index_of(first, limit.window, 2), limit.characters, 0, ends_at(counts, limit.window))
-        return events.refused_by_window(answer, 'quota_exceeded', limit.window, NUMBERS[2], counts, characters, key_id)
+  function windows.judge(guard, characters)
+    for i = 1, subjects do
+      local counts = counts_by[i]
+      if now >= counts.ends or now < counts.since or counts.tickets >= counts.tickets_most
+        or characters and counts.characters + characters > counts.characters_most then
+        local refusal = refusal_for_now(i, characters, guard and guard.expires or 0)
+        if refusal then
+          return refusal
+        end
       end
     end
     return nil
   end
 
+  -- A refusal by the first window whose whole number is less than these characters: no waiting helps.
+  local function refusal_for_ever(i, characters)
+    local limits, counts, window = limits_of[i], counts_by[i], 1
+    while not limits[window] or characters <= limits[window].characters do
+      window = window + 1
+    end
+    local answer = 'Z' .. pack('>Bddd', index_of(i, window, 2), limits[window].characters, 0, ends_at(counts, window))
+    return events.refused_by_window(answer, 'quota_exceeded', window, NUMBERS[2], counts, characters, key_of[i])
+  end
+
   -- Judged before the quota.
-  function windows.judge_whole(guard, key_id, characters)
-    return first_of(guard, key_id, refusal_for_ever, characters)
-  end
-
-  local function is_limited(limits, window)
-    for i = 1, #limits do
-      if limits[i].window == window then
-        return true
+  function windows.judge_whole(characters)
+    for i = 1, subjects do
+      if characters > limits_of[i].least_characters then
+        return refusal_for_ever(i, characters)
       end
     end
-    return false
+    return nil
   end
 
-  local function count(limits, counts)
-    local before = counts.tickets
-    counts.tickets, counts.changed = before + 1, true
+  -- Drops windows that have ended, begins those that are limited, and computes how much all of them allow.
+  local function renew(counts, limits)
+    local open = open_windows(counts)
+    local since, first_end, tickets_most, characters_most = 0, math.huge, WHOLE_MAX, WHOLE_MAX
     for window = 1, MONTH do
-      local one = counts[window]
-      if one and now < one.ends then
-        if is_far_before(one) then
-          one.starts, one.ends = bounds(window)
-        end
-        one.requests = one.requests + 1
-      elseif is_limited(limits, window) then
-        local starts, ends = bounds(window)
-        counts[window] = { starts = starts, ends = ends, from = before, requests = 1, characters = 0, told = 0 }
-      else
-        counts[window] = nil
+      local one, limit = open[window], limits[window]
+      if one and now >= one.ends then
+        one = nil
       end
-    end
-  end
-
-  -- Counts a request that takes its place.
-  function windows.count(guard, key_id)
-    first_of(guard, key_id, count)
-  end
-
-  local function hold(_, counts, _, key_id, characters, tickets)
-    for window = 1, MONTH do
-      local one = counts[window]
+      if one and is_far_before(one) then
+        one.starts, one.ends = bounds(window)
+      elseif not one and limit then
+        one = { from = counts.tickets, before = counts.characters, told = 0 }
+        one.starts, one.ends = bounds(window)
+      end
+      open[window] = one
       if one then
-        one.characters = one.characters + characters
+        since, first_end = max(since, one.starts), min(first_end, one.ends)
+      end
+      if limit then
+        tickets_most, characters_most = min(tickets_most, one.from + limit.requests), min(characters_most, one.before + limit.characters)
       end
     end
-    if not counts.tag then
-      tickets[key_id and 2 or 1] = counts.tickets
+    counts.since, counts.ends, counts.tickets_most, counts.characters_most = since, first_end, tickets_most, characters_most
+    counts.is_renewed = true
+  end
+
+  -- Counts the request, which takes its place.
+  function windows.count()
+    for i = 1, subjects do
+      local counts = counts_by[i]
+      if now >= counts.ends or now < counts.since then
+        renew(counts, limits_of[i])
+      end
+      counts.tickets, counts.changed = counts.tickets + 1, true
+      tickets[kinds[i]] = counts.tickets
     end
   end
 
-  -- Counts the characters that the request counted last reserves. Returns its tickets, which are part of its record.
-  function windows.hold(guard, key_id, characters)
-    local tickets = { 0, 0 }
-    first_of(guard, key_id, hold, characters, tickets)
-    return pack(TICKETS, tickets[1], tickets[2])
+  -- Counts the characters that the counted request reserves. Returns its tickets, which are part of its record.
+  function windows.hold(characters)
+    for i = 1, subjects do
+      local counts = counts_by[i]
+      counts.characters = counts.characters + characters
+    end
+    return tickets[TEAM], tickets[KEY]
   end
 
-  local function give_back(field, ticket, characters)
-    local counts = counts_of(field)
-    for window = 1, MONTH do
-      local one = counts[window]
-      if one and ticket > one.from then
-        one.characters, counts.changed = max(0, one.characters - characters), true
+  -- The same for one subject.
+  function windows.give_back(counts, ticket, characters)
+    for _, one in pairs(open_windows(counts)) do
+      if ticket > one.from then
+        one.before = min(counts.characters, one.before + characters)
+        counts.ends, counts.changed, counts.is_renewed = 0, true, true
       end
     end
   end
@@ -228,57 +289,64 @@ do
     if characters > 0 then
       local team, key = parse(TICKETS, record, OPEN_KEY)
       if team > 0 then
-        give_back(TEAM, team, characters)
+        windows.give_back(counts_of(FIELDS[TEAM]), team, characters)
       end
       if key > 0 then
-        give_back(KEY .. open_key(record), key, characters)
+        windows.give_back(counts_of(FIELDS[KEY] .. open_key(record)), key, characters)
       end
     end
   end
 
   -- Marks the window of a refusal as reported. Returns its start, nil if it was reported before.
   function windows.tell(counts, window)
-    local one = counts[window]
+    local one = open_windows(counts)[window]
     if not one or one.told == 1 then
       return nil
     end
-    one.told, counts.changed = 1, true
+    one.told, counts.changed, counts.is_renewed = 1, true, true
     return one.starts
   end
 
-  local function add_standings(limits, counts, first, _, parts)
-    for i = 1, #limits do
-      local limit = limits[i]
-      local one, ends = counts[limit.window], ends_at(counts, limit.window)
-      for number, name in ipairs(NUMBERS) do
-        if limit[name] > 0 then
-          parts[#parts + 1] = pack('>Bddd', index_of(first, limit.window, number), limit[name], max(0, limit[name] - one[name]), ends - now)
+  -- The state of each number after a request was counted, which precedes its answer.
+  function windows.report()
+    local parts = {}
+    for i = 1, subjects do
+      local counts = counts_by[i]
+      for window = 1, MONTH do
+        local limit, one = limits_of[i][window], open_windows(counts)[window]
+        local used = limit and { counts.tickets - one.from, counts.characters - one.before }
+        for number = 1, limit and #NUMBERS or 0 do
+          local most = limit[NUMBERS[number]]
+          if most < math.huge then
+            insert(parts, pack('>Bddd', index_of(i, window, number), most, max(0, most - used[number]), one.ends - now))
+          end
         end
       end
     end
-  end
-
-  -- The state of each number after a request was counted, which precedes its answer.
-  function windows.report(guard, key_id)
-    local parts = {}
-    first_of(guard, key_id, add_standings, parts)
     -- A tag without such limits is counted as well.
     return #parts == 0 and '' or '=' .. pack('B', #parts) .. table.concat(parts)
   end
 
+  local function packed_windows(counts)
+    local parts = { counts.limits and counts.limits.packed or sub(counts.rest, 1, 1 + byte(counts.rest)) }
+    for window = 1, MONTH do
+      local one = counts.open[window]
+      if one then
+        insert(parts, pack(WINDOW_COUNT, window, one.starts, one.ends, one.from, one.before, one.told))
+      end
+    end
+    return table.concat(parts)
+  end
+
   -- Appends the changed counts to the team's fields, of which there are so many. Returns the new number.
-  function windows.write(all, fields, written)
-    for field, counts in pairs(all) do
+  function windows.write(fields, written)
+    for i = 1, windowed do
+      local counts = read_counts[i]
       if counts.changed then
-        local packed = pack(WINDOW_TICKETS, counts.tickets)
-        for window = 1, MONTH do
-          local one = counts[window]
-          if one then
-            packed = packed .. pack(WINDOW_COUNT, window, one.starts, one.ends, one.from, one.requests, one.characters, one.told)
-          end
-        end
-        fields[written + 1], fields[written + 2] = field, packed
+        local rest = counts.is_renewed and packed_windows(counts) or counts.rest
         written = written + 2
+        fields[written - 1], fields[written] = counts.field, pack(USED_AND_REST, counts.tickets, counts.characters, counts.since,
+          counts.ends, counts.tickets_most, counts.characters_most, rest)
       end
     end
     return written
