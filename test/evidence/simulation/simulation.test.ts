@@ -37,10 +37,13 @@ const OF_KEYS = [
   'quota_exceeded',
   'test_keys',
 ];
-/** Refusals by each limit by minute to month, by its name, and ends of its window between two requests. */
+/**
+ * Refusals by each limit by minute to month, by its name, and ends of its window between two requests. Requests have no tags here: limits
+ * of tags are judged by the stores' contract and the random histories.
+ */
 const OF_WINDOWS = [
-  ...LIMITS.flatMap(({ name, per, counts }) => {
-    if (!WINDOWS.some((window) => window === per)) return [];
+  ...LIMITS.flatMap(({ name, of, per, counts }) => {
+    if (of === 'tag' || !WINDOWS.some((window) => window === per)) return [];
     return counts === 'characters' ? [name, `${name} at any time`] : [name];
   }),
   ...WINDOWS.map((per) => `${per} ended`),
