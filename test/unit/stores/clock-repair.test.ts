@@ -128,6 +128,25 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
     },
   );
 
+  test('what a tag with settings has used counts in the period that runs again, with what is held', async () => {
+    clock.days = -40;
+    const team = await teamUnderTest(store, { ...LIMITS, period: 'P1Y' });
+    clock.days = 0;
+    const tag = { name: 'acme', distinctMax: 10 };
+    const limited = await store.tagSettings.set(team.teamId, tag.name, { disabled: false, characters: 100 }, 10);
+    expect(answered(limited).kind).toBe('set');
+    await team.use(90, { tag });
+    clock.days = 500;
+    await team.use(3, { tag });
+    await team.reserve(2, { tag });
+    clock.days = 0;
+    expect((await repair()).map(({ what }) => what)).toEqual(['reopened']);
+    expect(await found()).toEqual([]);
+    expect(answered(await store.tagSettings.find(team.teamId, tag.name))?.use.characters).toBe(95);
+    expect(await team.admit({ characters: 6, reserve: true, tag })).toMatchObject({ kind: 'quota_exceeded' });
+    expect(await team.admit({ characters: 5, reserve: true, tag })).toMatchObject({ kind: 'admitted' });
+  });
+
   test('an idle team gets the period that contains the present', async () => {
     clock.days = -100;
     const team = await teamUnderTest(store, LIMITS);
