@@ -132,6 +132,17 @@ test('two long documents of one team do not keep that of another waiting', async
   await running.close();
 });
 
+test('what a document holds itself does not keep it from what was counted', async () => {
+  const text = 'more than is left of the month';
+  const limited = await teamUnderTest(promisedStore(store), { requestsPerSecond: 10_000, windows: `characters=${HELD + 1}/month` });
+  const id = await created(limited, text);
+  const { running } = worker();
+  running.wake();
+  await expect.poll(() => stateOf(limited, id)).toBe('done');
+  await running.close();
+  expect(await limited.standing()).toMatchObject({ heldCharacters: text.length, openReservations: 1 });
+});
+
 test('a document that waits for long is counted before its turn, and nothing that is reserved for it lapses', async () => {
   const slow = await team();
   const { promise, resolve } = Promise.withResolvers<void>();
