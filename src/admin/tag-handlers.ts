@@ -14,6 +14,11 @@ import { tagReport } from './tag-operations.ts';
 
 type TagRouteId = Extract<AdminRouteId, 'listTags' | 'showTag' | 'setTag' | 'deleteTag'>;
 
+const NOTHING_TO_SET = refuse(
+  'validation_error',
+  'body: there is nothing to set; give a limit or disabled. DELETE removes all that is set for a tag.',
+);
+
 export const TAG_HANDLERS: Readonly<Record<TagRouteId, AdminHandler>> = {
   listTags: ofRecord(NO_TEAM, async ({ operations }, teamId) =>
     done(await operations.tags.list(teamId), (tags) => ({ value: { tags: tags.map(tagReport) } })),
@@ -22,6 +27,7 @@ export const TAG_HANDLERS: Readonly<Record<TagRouteId, AdminHandler>> = {
     done(await operations.tags.show(teamId, tag), (found) => ({ value: tagReport(found) })),
   ),
   setTag: ofTag(async ({ operations, body }, teamId, tag) => {
+    if (Object.keys(body).length === 0) return NOTHING_TO_SET;
     const settings = settingsOf(body);
     if ('kind' in settings) return settings;
     // Tags are in no log.

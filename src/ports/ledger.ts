@@ -44,7 +44,7 @@ export interface AdmissionRequest {
   readonly scope?: string | undefined;
   /** Whether to report the team's plan. Omitted if nothing depends on it. */
   readonly reportPlan?: true | undefined;
-  /** Under what to count the request if it is charged, and whose settings apply to it. Only for a ledger that `countsTags`. */
+  /** Under what to count the request if it is charged, and whose settings apply to it. Only a ledger that `countsTags` looks at it. */
   readonly tag?: RequestTag | undefined;
 }
 

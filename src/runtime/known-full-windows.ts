@@ -1,4 +1,4 @@
-// Remembers refusals by a rate until a slot may be free, by key, so that a flood is refused without asking the store.
+// Remembers refusals by a rate until a slot may be free, by key and tag, so that a flood is refused without asking the store.
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { FullWindows, RefusedCaller } from '../ports/full-windows.ts';
 import type { RateLimited } from '../ports/ledger.ts';

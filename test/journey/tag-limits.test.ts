@@ -136,6 +136,7 @@ onEveryGateway({ config: CONFIG, once: true }, (setting) => {
         'Unknown member: expires_at. Accepted are disabled, requests_per_second, characters, limits.',
       ],
       [[], 'body: must be a JSON object.'],
+      [{}, 'body: there is nothing to set; give a limit or disabled.'],
     ])('%j is refused by its name, and changes nothing', async (body, words) => {
       const team = await setting.gateway.team(QUOTA_PLAN);
       await answered('setTag', put(team, 'acme', { characters: 5 }));

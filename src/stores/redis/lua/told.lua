@@ -21,12 +21,12 @@ do
     return told_in ~= number or began ~= starts
   end
 
-  -- Marks the refusal as reported; keys of the wrong type fail here, before anything is written.
   -- In place of an id of a team or key: a tag may have dots, which delimit the signed content.
   local function id_of_tag(name)
     return events.team_of(team_key) .. '-tag-' .. redis.sha1hex(name)
   end
 
+  -- Marks the refusal as reported; keys of the wrong type fail here, before anything is written.
   local function report(for_credit, key_id, own, required, tag)
     local of, before = key_id or events.team_of(team_key), nil
     events.look(team_key)
