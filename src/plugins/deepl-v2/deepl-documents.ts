@@ -82,7 +82,7 @@ const RESULT_DOC: RouteDoc = {
 };
 
 /** Of documents whose state is asked for too often. */
-const AGAIN_SECONDS = 5;
+const AGAIN_SECONDS = 1;
 
 const scope = 'translate:document';
 const ROUTES: readonly PluginRoute[] = [
