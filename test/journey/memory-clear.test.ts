@@ -36,8 +36,12 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: 120_000 }, async (
 
     // The first request connects to Redis, and does not wait for it. What the process remembers by then is not written to Redis later.
     let ofFirst = 0;
-    const connected = async (): Promise<string[]> => (await translate(gateway, first, `Hello ${ofFirst++}`), teamsInRedis());
-    await expect.poll(connected, { timeout: LEARNT_MS }).toContain(first.teamId);
+    const connected = async (): Promise<string[]> => {
+      await translate(gateway, first, `Hello ${ofFirst}`);
+      ofFirst++;
+      return teamsInRedis();
+    };
+    await expect.poll(connected, { timeout: LEARNT_MS, interval: 250 }).toContain(first.teamId);
     for (const team of [one, two, three]) for (const text of ['Hello', 'again', 'again']) await translate(gateway, team, text);
     const all = [one, two, three, first].map(({ teamId }) => teamId);
     await expect.poll(async () => new Set(await teamsInRedis()), { timeout: LEARNT_MS }).toEqual(new Set(all));
