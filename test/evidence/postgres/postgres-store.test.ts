@@ -31,10 +31,18 @@ describe('two instances on one database', () => {
   afterAll(() => contract.close());
 });
 
-/** The model without what the store leaves out: it does not count by tag. */
+/** The model without what the store leaves out: it neither counts by tag nor judges tags. */
 function modelOf(clock: MovableClock): ReturnType<typeof referenceStore> {
   const store = referenceStore(clock);
-  return { ...store, ledger: { ...store.ledger, admit: (request) => store.ledger.admit({ ...request, tag: undefined }) } };
+  const { ledger } = store;
+  return {
+    ...store,
+    ledger: {
+      ...ledger,
+      admit: (request) => ledger.admit({ ...request, tag: undefined }),
+      check: (caller) => ledger.check({ ...caller, tag: undefined }),
+    },
+  };
 }
 
 test('random histories have the answers and the accounts of the model', async () => {
