@@ -3,21 +3,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Exchange } from '../../../src/core/exchange.ts';
 import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { BegunDownload, DocumentRecord } from '../../../src/ports/documents.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { LeasedDownloads } from '../../../src/runtime/document-downloads.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
-import { DocumentWorker } from '../../../src/runtime/document-worker.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
-import { LinesOfText } from '../../support/lines-of-text.ts';
+import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import { SILENT } from '../../support/silent-log.ts';
@@ -100,22 +98,12 @@ describe.each(KINDS)('$name', ({ open }) => {
   /** Until the worker has looked at everything that is due. */
   async function work({ documents }: { readonly documents: RecordDocuments }): Promise<void> {
     const store = await opened;
-    const worker = new DocumentWorker({
+    const worker = plainDocumentWorker({
       documents,
       sealer,
-      formats: new LinesOfText(),
       ledger: store.ledger,
       nowMs: () => clock.nowMs(),
-      newId,
-      log: SILENT,
-      onEnd: () => undefined,
-      texts: () => ({
-        services: { translate: () => Promise.reject(new Error('is not asked')), refusalFor: () => undefined },
-        exchange: () => ({}) as Exchange,
-        sparedBy: () => 0,
-        turn: () => Promise.resolve(undefined),
-        ended: () => undefined,
-      }),
+      translate: () => Promise.reject(new Error('is not asked')),
     });
     worker.wake();
     await expect.poll(async () => answered(await documents.due(1))).toEqual([]);

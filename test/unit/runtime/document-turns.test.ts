@@ -3,18 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Exchange } from '../../../src/core/exchange.ts';
 import { UNCOUNTED_LEASE_MS } from '../../../src/domain/document-leases.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
-import { DocumentWorker } from '../../../src/runtime/document-worker.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
-import { LinesOfText } from '../../support/lines-of-text.ts';
+import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
@@ -75,30 +72,16 @@ const stateOf = async ({ teamId }: Team, id: string) => answered(await documents
 /** A worker whose engine answers as told; `seen` has the texts in the order in which they came. */
 function worker(translate: (text: string) => Promise<void> = async () => undefined) {
   const seen: string[] = [];
-  const services: Pick<GatewayServices, 'translate' | 'refusalFor'> = {
-    refusalFor: () => undefined,
+  const running = plainDocumentWorker({
+    documents,
+    sealer,
+    ledger: store.ledger,
+    nowMs: () => clock.nowMs(),
     async translate(_x, { text }) {
       seen.push(...text);
       for (const one of text) await translate(one);
       return { kind: 'translated', translations: text.map((one) => ({ text: one.toUpperCase(), detectedSourceLanguage: 'EN' })) };
     },
-  };
-  const running = new DocumentWorker({
-    documents,
-    sealer,
-    formats: new LinesOfText(),
-    ledger: store.ledger,
-    nowMs: () => clock.nowMs(),
-    newId,
-    log: SILENT,
-    onEnd: () => undefined,
-    texts: () => ({
-      services,
-      exchange: () => ({}) as Exchange,
-      sparedBy: () => 0,
-      turn: () => Promise.resolve(undefined),
-      ended: () => undefined,
-    }),
   });
   return { seen, running };
 }

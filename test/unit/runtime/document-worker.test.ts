@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Exchange } from '../../../src/core/exchange.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
@@ -11,8 +10,7 @@ import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
-import { DocumentWorker } from '../../../src/runtime/document-worker.ts';
-import { LinesOfText } from '../../support/lines-of-text.ts';
+import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
@@ -83,24 +81,15 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
   /** Works until `isOver`; engines answer by `translate`. */
   async function work(isOver: () => Promise<boolean>, translate: GatewayServices['translate'] = translated): Promise<void> {
     const store = await opened;
-    const worker = new DocumentWorker({
+    const worker = plainDocumentWorker({
       documents: await documentsOf(),
       sealer,
-      formats: new LinesOfText(),
       ledger: store.ledger,
       nowMs: () => clock.nowMs(),
-      newId,
-      log: SILENT,
+      translate,
       onEnd: (end) => {
         if (end === 'again') clock.step(DEATH_MS);
       },
-      texts: () => ({
-        services: { translate, refusalFor: () => undefined },
-        exchange: () => ({}) as Exchange,
-        sparedBy: () => 0,
-        turn: () => Promise.resolve(undefined),
-        ended: () => undefined,
-      }),
     });
     worker.wake();
     await expect.poll(isOver).toBe(true);

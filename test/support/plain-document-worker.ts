@@ -1,0 +1,31 @@
+// A worker on documents of plain text for tests: no thread reads them, no other work goes first, and nothing is spared.
+import type { Exchange } from '../../src/core/exchange.ts';
+import type { GatewayServices } from '../../src/ports/gateway-services.ts';
+import { DocumentWorker } from '../../src/runtime/document-worker.ts';
+import type { DocumentWorkerOptions } from '../../src/runtime/document-worker.ts';
+import { newId } from '../../src/testing/store/team-under-test.ts';
+import { LinesOfText } from './lines-of-text.ts';
+import { SILENT } from './silent-log.ts';
+
+export interface PlainDocumentWorkerOptions extends Pick<DocumentWorkerOptions, 'documents' | 'sealer' | 'ledger' | 'nowMs'> {
+  /** How engines answer. */
+  readonly translate: GatewayServices['translate'];
+  readonly onEnd?: DocumentWorkerOptions['onEnd'];
+}
+
+export function plainDocumentWorker({ translate, onEnd = () => undefined, ...options }: PlainDocumentWorkerOptions): DocumentWorker {
+  return new DocumentWorker({
+    ...options,
+    formats: new LinesOfText(),
+    newId,
+    log: SILENT,
+    onEnd,
+    texts: () => ({
+      services: { translate, refusalFor: () => undefined },
+      exchange: () => ({}) as Exchange,
+      sparedBy: () => 0,
+      turn: () => Promise.resolve(undefined),
+      ended: () => undefined,
+    }),
+  });
+}
