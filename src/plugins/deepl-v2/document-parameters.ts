@@ -17,7 +17,12 @@ const notHere = (named: string): Refusal => refuse('validation_error', `'${named
 
 const refused = (name: string, about: string): TranslateEntry => ({ name, does: 'refused', about, refusal: notHere });
 
-const SERVED: readonly TranslateEntry[] = TRANSLATE_PARAMETERS.filter((entry) => 'check' in entry || SHARED.includes(entry.name));
+const SERVED: readonly TranslateEntry[] = TRANSLATE_PARAMETERS.filter((entry) => 'check' in entry || SHARED.includes(entry.name)).map(
+  (entry) =>
+    'name' in entry && entry.name === 'glossary_ids'
+      ? { ...entry, about: 'One glossary, as in `glossary_id`. With `source_lang`, and not beside `glossary_id`.' }
+      : entry,
+);
 const REFUSED: readonly TranslateEntry[] = [
   refused('output_format', 'The ending of the file itself is accepted; another format is refused.'),
   ...['style_id', 'translation_memory_id', 'translation_memory_threshold', 'custom_instructions'].map((name) =>
