@@ -1,5 +1,5 @@
 // The audit as operators read it, and the entries of what changes no team or key.
-import { auditIdAlone } from '../domain/audit-entry.ts';
+import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditAction, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
@@ -14,6 +14,7 @@ const ENTRIES_CHECKED = { pieceSize: 100, checkedMax: 5000 } as const;
 /** Of `AdminOperations`. */
 export class AuditOperations {
   readonly #context: OperationContext;
+  readonly #idAt = auditIdsAlone();
 
   constructor(context: OperationContext) {
     this.#context = context;
@@ -66,7 +67,7 @@ export class AuditOperations {
     atMs: number,
     of: Partial<Pick<AuditEntry, 'teamId' | 'before' | 'after'>> = {},
   ): Promise<AdminResult<undefined>> {
-    const id = auditIdAlone(atMs, Math.random());
+    const id = this.#idAt(atMs);
     const { teamId, before = {}, after = {} } = of;
     const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before, after, ...this.#context.by(action) }]);
     return failed ?? done(undefined);

@@ -1,5 +1,5 @@
 // Records who has come into the console and who was refused, in the store's audit. A store that is away keeps nobody out.
-import { auditIdAlone } from '../domain/audit-entry.ts';
+import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditedSignIn } from '../domain/audit-entry.ts';
 import type { SignInRefusal } from '../domain/sign-in-refusal.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -33,6 +33,7 @@ export interface RefusedSignIn {
 
 export class SignInAudit {
   readonly #options: SignInAuditOptions;
+  readonly #idAt = auditIdsAlone();
   #window = { fromMs: 0, refusals: 0 };
 
   constructor(options: SignInAuditOptions) {
@@ -63,7 +64,7 @@ export class SignInAudit {
     const { audit, log, nowMs } = this.#options;
     if (audit === undefined) return;
     const atMs = Math.floor(nowMs());
-    const id = auditIdAlone(atMs, Math.random());
+    const id = this.#idAt(atMs);
     const entry = {
       id,
       atMs,

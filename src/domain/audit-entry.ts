@@ -218,9 +218,17 @@ export function auditId(atMs: number, serial: number): string {
 /** Greater than the number of changes made in one millisecond. */
 const ALONE_SERIAL = 1_000_000_000;
 
-/** For an entry that no change of the store writes: `random` is from 0 to below 1. */
-export function auditIdAlone(atMs: number, random: number): string {
-  return auditId(atMs, ALONE_SERIAL + Math.floor(random * ALONE_SERIAL));
+/**
+ * A source of ids for entries that no change of the store writes. Those of one source increase even within a millisecond; `random`,
+ * from 0 to below 1, keeps the sources of several processes apart.
+ */
+export function auditIdsAlone(random: () => number = Math.random): (atMs: number) => string {
+  let last = { atMs: -1, serial: 0 };
+  return (atMs) => {
+    const serial = atMs === last.atMs ? last.serial + 1 : ALONE_SERIAL + Math.floor(random() * ALONE_SERIAL);
+    last = { atMs, serial };
+    return auditId(atMs, serial);
+  };
 }
 
 export function momentOf(id: string): number {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   AUDIT_ID,
   auditId,
+  auditIdsAlone,
   idBefore,
   momentOf,
   newKeyDifference,
@@ -61,6 +62,13 @@ describe('ids', () => {
     expect([first, second, third]).toEqual([auditId(5, 1), auditId(5, 2), auditId(6, 1)]);
     // If the clock was set back, later ids are still greater.
     expect(nextId(4, undefined) < first).toBe(true);
+  });
+
+  test('of one source without a change increase within a millisecond, after those of changes', () => {
+    const idAt = auditIdsAlone(() => 0.999_999_999_9);
+    const ids = [nextId(5, auditId(5, 999)), idAt(5), idAt(5), idAt(5), idAt(6)];
+    expect(ids.toSorted()).toEqual(ids);
+    expect([new Set(ids).size, ids.every((id) => AUDIT_ID.test(id))]).toEqual([5, true]);
   });
 
   test('the first id of a time is greater than all ids before it', () => {
