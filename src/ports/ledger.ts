@@ -44,7 +44,7 @@ export interface AdmissionRequest {
   readonly scope?: string | undefined;
   /** Whether to report the team's plan. Omitted if nothing depends on it. */
   readonly reportPlan?: true | undefined;
-  /** Under what to count the request if it is charged, and whose settings apply to it. Only a ledger that `countsTags` looks at it. */
+  /** Under what to count the request if it is charged, and whose settings apply to it. */
   readonly tag?: RequestTag | undefined;
 }
 
@@ -301,8 +301,6 @@ export interface Ledger {
   resolve(asked: AskedResolution): void;
   /** Before a long body is read and parsed. */
   check(asked: AskedCheck): void;
-  /** Whether it counts charges by tag and day, and checks settings of tags. Without it, tags are ignored. */
-  readonly countsTags?: boolean;
 }
 
 /** Settles reservations for the chain: accepts each verdict at once and retries in the background until the ledger has it. */

@@ -1,4 +1,4 @@
-// Part of the store contract: charges by tag and UTC day. A store whose ledger does not count them passes.
+// Part of the store contract: charges by tag and UTC day.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { FURTHER_TAGS } from '../../domain/request-tag.ts';
 import { answered } from '../../domain/store-unavailable.ts';
