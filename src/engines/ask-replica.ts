@@ -39,12 +39,19 @@ export async function askPairs(
   return askReplica(replica, Math.min(timeoutMs, ASK_MS_MAX), (wire) => protocol.pairs!(wire, options));
 }
 
+export interface AskOptions {
+  readonly signal?: AbortSignal;
+  readonly teamId?: string;
+  /** The limit of each call that neither sends nor gets a file. */
+  readonly questionMs?: number;
+}
+
 /** Runs calls to a replica without a caller, within a time limit. Never rejects: a returned failure gets what is known of it. */
 export async function askReplica<Result>(
   replica: Pool,
   withinMs: number,
   run: (wire: ReplicaWire) => Promise<Result | AttemptFailure>,
-  { signal, teamId }: { readonly signal?: AbortSignal; readonly teamId?: string } = {},
+  { signal, teamId, questionMs = withinMs }: AskOptions = {},
 ): Promise<Exclude<Result, string> | FailureDetail> {
   const calls: PoolRequest[] = [];
   let ended = false;
@@ -53,9 +60,13 @@ export async function askReplica<Result>(
     replica,
     async call(call) {
       if (ended) return 'cancelled';
-      const result = await new Promise<EngineResponse | AttemptFailure>(
-        (resolve) => void calls.push(replica.call(call, 'fresh', resolve, { requestId: '', teamId })),
-      );
+      const { promise, resolve } = Promise.withResolvers<EngineResponse | AttemptFailure>();
+      const request = replica.call(call, 'fresh', resolve, { requestId: '', teamId });
+      calls.push(request);
+      const isOfFile = call.pieces !== undefined || call.answerBytesMax !== undefined;
+      const tooLong = isOfFile ? undefined : setTimeout(() => request.stop('timeout'), questionMs);
+      const result = await promise;
+      clearTimeout(tooLong);
       status = typeof result === 'string' ? undefined : result.status;
       return result;
     },

@@ -78,7 +78,7 @@ export interface ReplicatedEngine extends Engine {
   translateFile(
     work: FileWork,
     attempt: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | AttemptFailure>;
+  ): Promise<TranslatedFile | FailureDetail>;
   /** Tries a connection to every replica; never rejects. `health` reports the results. */
   tryAll(): Promise<readonly ReplicaTrial[]>;
   /** What has to be done for dictionaries that are kept there; `undefined` if the protocol keeps none. */
@@ -207,7 +207,7 @@ class Balancer implements AttemptwiseEngine {
   async translateFile(
     work: FileWork,
     { second, signal }: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | AttemptFailure> {
+  ): Promise<TranslatedFile | FailureDetail> {
     const { protocol, options, onSent } = this.#options;
     const replica = second ? this.#rotation.afterAnother() : this.#rotation.first();
     const startedMs = this.#nowMs();
@@ -215,7 +215,7 @@ class Balancer implements AttemptwiseEngine {
     const { requestId, teamId, sourceLang, targetLang, texts } = work;
     onSent?.(texts);
     const run = (wire: ReplicaWire) => protocol.files!.translate(work, wire, options);
-    const result = await askReplica(replica.wire, FILE_MS, run, { signal, teamId });
+    const result = await askReplica(replica.wire, FILE_MS, run, { signal, teamId, questionMs: this.#options.timeoutMs });
     const asWork: EngineWork = {
       requestId,
       teamId,
@@ -228,7 +228,7 @@ class Balancer implements AttemptwiseEngine {
         ? replica.unusable(ticket, { kind: 'unusable', ...result }, asWork, this.#failureTerms(asWork), startedMs)
         : replica.usable(ticket, this.#nowMs(), startedMs);
     if (change !== undefined) this.#rotation.recount();
-    return 'failure' in result ? result.failure : result;
+    return result;
   }
 
   setUrls(urls: readonly string[]): void {

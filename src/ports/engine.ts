@@ -257,7 +257,7 @@ export interface FileEngines {
     engine: string,
     work: FileWork,
     attempt: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | AttemptFailure>;
+  ): Promise<TranslatedFile | FailureDetail>;
 }
 
 /** A connection to one replica without an attempt. */

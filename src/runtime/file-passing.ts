@@ -1,12 +1,13 @@
 // Documents that go to engines as the files that they are: which engine takes one, its two attempts, and what comes back.
 import type { Refusal } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
 import { wantsOf } from '../domain/engine-offer.ts';
 import type { CurrentOffers, EngineOffer, EngineOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentRecord } from '../ports/documents.ts';
-import type { FileEngines, TranslatedFile } from '../ports/engine.ts';
+import type { FailureDetail, FileEngines, TranslatedFile } from '../ports/engine.ts';
 import type { PassedFile } from './document-work.ts';
 
 export interface FilePassingOptions {
@@ -18,6 +19,13 @@ export interface FilePassingOptions {
 }
 
 export type FileOrder = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'targetLang' | 'formality' | 'glossaryId'>;
+
+const FILE_REFUSED = refuse(
+  'validation_error',
+  'file: no engine takes it; check that it is whole, has no password and is of the format of its name, or send a shorter one.',
+);
+/** Too long, or of no format that the engine takes: its texts may be fine. */
+const OF_THE_FILE_ALONE: readonly (number | undefined)[] = [413, 415];
 
 /** What both files begin with, if only engines can read them: the sign of a format. */
 const SIGN_BYTES = 4;
@@ -41,7 +49,10 @@ export function isTaken(order: FileOrder, plan: string | undefined, options: Fil
   return ableEngines(order, plan, options).some(({ takes }) => takes);
 }
 
-/** Two attempts, as for texts: the second by the next engine, if there is one. `undefined`: the texts are to be translated. */
+/**
+ * Two attempts, as for texts: the second by the next engine, if there is one. `undefined`: the texts are to be translated. What every
+ * attempt's engine refuses is the file's fault.
+ */
 export async function passFile(
   { document, bytes, texts }: PassedFile,
   plan: string,
@@ -55,13 +66,16 @@ export async function passFile(
   if (first === undefined) return ENGINE_UNAVAILABLE;
   const { teamId, fileName, sourceLang, targetLang, formality } = document;
   const work = { requestId, teamId, fileName, bytes, sourceLang, targetLang, formality, texts: texts ?? [] };
+  const failures: FailureDetail[] = [];
   for (const [index, engine] of [first, second!].entries()) {
     if (!engine.takes) return undefined;
     const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal });
-    if (typeof translated !== 'string' && isSound(fileName, bytes, translated.bytes, options)) return translated;
+    if (!('failure' in translated) && isSound(fileName, bytes, translated.bytes, options)) return translated;
+    failures.push('failure' in translated ? translated : { failure: 'wrong_shape' });
     if (signal.aborted) break;
   }
-  return ENGINE_UNAVAILABLE;
+  if (!failures.every(({ failure }) => failure === 'file_refused')) return ENGINE_UNAVAILABLE;
+  return texts !== undefined && failures.every(({ status }) => OF_THE_FILE_ALONE.includes(status)) ? undefined : FILE_REFUSED;
 }
 
 /** A status of 200 alone proves nothing. */

@@ -129,4 +129,29 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     expect(documentCalls(libre)).toHaveLength(2);
     expect((await caller.result(id)).body).toBe(scriptedFile(PDF, 'DE'));
   });
+
+  test('a file that the engine refuses is the fault of the document; nothing stays reserved, and the engine goes on', async () => {
+    const team = await alone.team({ ...QUOTA_PLAN, characters: LEAST });
+    const caller = callerOf(alone, team);
+    libre.always(status(400));
+    const id = await caller.uploaded({ file: PDF, fileName: 'a.pdf' });
+    const shown = await caller.reached(id, 'error');
+    expect(shown).toMatchObject({ code: 'validation_error', detail: expect.stringMatching(/^file: /) as unknown });
+    expect(JSON.stringify(shown)).not.toContain(CANARY);
+    libre.always('ok');
+    const next = await caller.uploaded({ file: PDF, fileName: 'a.pdf' });
+    await caller.reached(next, 'done');
+  });
+
+  test('a file that is only too long for the engine has its texts translated', async () => {
+    const team = await alone.team();
+    const caller = callerOf(alone, team);
+    libre.always((request, response) => {
+      const isFile = request.path === '/translate_file';
+      (isFile ? status(413) : answer('{"translatedText":"Sehr geehrte Frau Miller,"}'))(request, response);
+    });
+    const id = await caller.uploaded({ file: LETTER });
+    expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: CHARACTERS });
+    expect((await caller.result(id)).body).toBe('Sehr geehrte Frau Miller,\n');
+  });
 });

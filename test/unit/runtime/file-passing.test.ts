@@ -5,7 +5,7 @@ import type { OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import { ALL_FORMATS, formatOf } from '../../../src/documents/format-table.ts';
 import { firstLook } from '../../../src/documents/first-look.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
-import type { AttemptFailure, TranslatedFile } from '../../../src/ports/engine.ts';
+import type { FailureDetail, TranslatedFile } from '../../../src/ports/engine.ts';
 import { isTaken, passFile } from '../../../src/runtime/file-passing.ts';
 
 const CAN = { formats: ['text'], formality: true, glossaries: true, instructions: false, styles: false, detection: true } as const;
@@ -16,7 +16,7 @@ const TABLE = {
 const file = (text: string): TranslatedFile => ({ bytes: Buffer.from(text), billed: undefined });
 
 /** `takers` read pdf and txt, the other engines nothing. */
-function setting(names: readonly string[], takers: readonly string[], answers: readonly (TranslatedFile | AttemptFailure)[] = []) {
+function setting(names: readonly string[], takers: readonly string[], answers: readonly (TranslatedFile | FailureDetail)[] = []) {
   const engines = names.map((name): OfferedEngine => ({ name, can: CAN, pairs: undefined }));
   const asked: string[] = [];
   const left = [...answers];
@@ -25,7 +25,7 @@ function setting(names: readonly string[], takers: readonly string[], answers: r
       formatsOf: (name: string) => (takers.includes(name) ? ['pdf', 'txt'] : []),
       translate(name: string, _work: unknown, { second }: { readonly second: boolean }) {
         asked.push(second ? `${name} elsewhere` : name);
-        return Promise.resolve(left.shift() ?? 'internal');
+        return Promise.resolve(left.shift() ?? { failure: 'internal' as const });
       },
     },
     offers: { current: offersOfSeveral(TABLE, engines, undefined) },
@@ -53,10 +53,10 @@ function setting(names: readonly string[], takers: readonly string[], answers: r
 const PDF = '%PDF-1.7 a';
 
 test('two attempts: the second by the next engine, or elsewhere by the only one', async () => {
-  const two = setting(['a', 'b'], ['a', 'b'], ['status', file('%PDF-1.7 b')]);
+  const two = setting(['a', 'b'], ['a', 'b'], [{ failure: 'status' }, file('%PDF-1.7 b')]);
   expect(await two.pass('x.pdf', PDF, undefined)).toMatchObject({ billed: undefined });
   expect(two.asked).toEqual(['a', 'b']);
-  const one = setting(['a'], ['a'], ['status', 'reset']);
+  const one = setting(['a'], ['a'], [{ failure: 'status' }, { failure: 'reset' }]);
   expect(await one.pass('x.pdf', PDF, undefined)).toMatchObject({ problem: { code: 'engine_unavailable' } });
   expect(one.asked).toEqual(['a', 'a elsewhere']);
 });
@@ -71,7 +71,7 @@ test('what is not of the format that was sent is no answer', async () => {
 test('texts are translated as texts by an engine that takes no files, first or second', async () => {
   const first = setting(['b', 'a'], ['a']);
   expect([await first.pass('x.txt', 'Hello', ['Hello']), first.asked]).toEqual([undefined, []]);
-  const second = setting(['a', 'b'], ['a'], ['timeout']);
+  const second = setting(['a', 'b'], ['a'], [{ failure: 'timeout' }]);
   expect([await second.pass('x.txt', 'Hello', ['Hello']), second.asked]).toEqual([undefined, ['a']]);
 });
 
@@ -82,4 +82,17 @@ test('what only engines read goes to those that take it, and not to one that is 
   expect(isTaken({ ...order, glossaryId: 'g' }, undefined, options)).toBe(false);
   expect(await pass('x.pdf', PDF, undefined)).toMatchObject({ billed: undefined });
   expect(asked).toEqual(['a']);
+});
+
+test('what every attempt refuses is the fault of the file, or of its length or format alone', async () => {
+  const refused = (status: number): FailureDetail => ({ failure: 'file_refused', status });
+  const problemOf = async (answers: readonly FailureDetail[], texts: readonly string[] | undefined) => {
+    const passed = await setting(['a'], ['a'], answers).pass(texts === undefined ? 'x.pdf' : 'x.txt', PDF, texts);
+    return passed === undefined ? 'texts' : 'problem' in passed ? passed.problem.code : 'file';
+  };
+  expect(await problemOf([refused(400), refused(413)], undefined)).toBe('validation_error');
+  expect(await problemOf([refused(413), refused(413)], undefined)).toBe('validation_error');
+  expect(await problemOf([refused(413), refused(415)], ['Hello'])).toBe('texts');
+  expect(await problemOf([refused(400), refused(413)], ['Hello'])).toBe('validation_error');
+  expect(await problemOf([refused(400), { failure: 'connect' }], ['Hello'])).toBe('engine_unavailable');
 });
