@@ -50,6 +50,11 @@ export interface BalancerOptions extends PoolLimits {
   readonly onTokens?: (tokens: EngineTokens) => void;
   /** Called for each attempt, with the texts that it sends. */
   readonly onSent?: ((text: readonly string[]) => void) | undefined;
+  /**
+   * Called for each attempt to translate a file, with the characters in it as far as they are known. What is returned is called at its
+   * end with what the engine has billed: nothing if it failed.
+   */
+  readonly onFileSent?: ((characters: number) => (billed: number) => void) | undefined;
   /** Called for each request's second attempt that is made here, with its outcome. */
   readonly onSecond?: (outcome: AttemptFailure | 'usable') => void;
   /** Called with the URL of each replica that is added; the returned watch is notified of all its attempts. */
@@ -208,14 +213,15 @@ class Balancer implements AttemptwiseEngine {
     work: FileWork,
     { second, signal }: { readonly second: boolean; readonly signal: AbortSignal },
   ): Promise<TranslatedFile | FailureDetail> {
-    const { protocol, options, onSent } = this.#options;
+    const { protocol, options, onFileSent } = this.#options;
     const replica = second ? this.#rotation.afterAnother() : this.#rotation.first();
     const startedMs = this.#nowMs();
     const ticket = replica.standing.begin(this.#nowMs);
-    const { requestId, teamId, sourceLang, targetLang, texts } = work;
-    onSent?.(texts);
+    const { requestId, teamId, sourceLang, targetLang, characters } = work;
+    const billed = onFileSent?.(characters);
     const run = (wire: ReplicaWire) => protocol.files!.translate(work, wire, options);
     const result = await askReplica(replica.wire, FILE_MS, run, { signal, teamId, questionMs: this.#options.timeoutMs });
+    billed?.('failure' in result ? 0 : (result.billed ?? characters));
     const asWork: EngineWork = {
       requestId,
       teamId,

@@ -230,8 +230,8 @@ export interface FileWork {
   readonly sourceLang: string | undefined;
   readonly targetLang: string;
   readonly formality: string | undefined;
-  /** What the file says, as far as it can be read: counted as sent to the engine. */
-  readonly texts: readonly string[];
+  /** What was counted in it, or what the team's plan holds if only engines can read it: as long as the engine has billed nothing else. */
+  readonly characters: number;
 }
 
 export interface TranslatedFile {

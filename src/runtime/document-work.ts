@@ -25,12 +25,14 @@ export interface DocumentWorkOptions {
   readonly texts: (document: DocumentRecord, isHeld: () => boolean) => DocumentTextsOptions;
 }
 
-/** A document's file, and its texts as far as it can be read. */
+/** A document's file, for engines that take it as it is. */
 export interface PassedFile {
   readonly document: DocumentRecord;
   readonly bytes: Uint8Array;
-  /** `undefined` for a format that only engines read. */
-  readonly texts: readonly string[] | undefined;
+  /** Whether the gateway can read it too; otherwise only engines do. */
+  readonly isReadable: boolean;
+  /** What was counted, or what the plan holds. */
+  readonly characters: number;
   readonly isHeld: () => boolean;
 }
 
@@ -75,8 +77,8 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   const counted = await countAndHold(claimed, 'translating', options);
   if ('end' in counted) return counted.end;
   const { begun, bytes, format, extracted } = counted;
-  const texts = extracted?.texts.map(({ text }) => text);
-  const passed = await options.files?.({ document: begun, bytes, texts, isHeld: claimed.isHeld });
+  const { characters } = counted.hold;
+  const passed = await options.files?.({ document: begun, bytes, isReadable: extracted !== undefined, characters, isHeld: claimed.isHeld });
   if (!claimed.isHeld()) return LOST;
   if (passed !== undefined && 'problem' in passed) return refused(claimed, passed, options);
   if (passed !== undefined) return passedOn(claimed, begun, { hold: counted.hold, ...passed }, options);

@@ -54,18 +54,18 @@ export function isTaken(order: FileOrder, plan: string | undefined, options: Fil
  * attempt's engine refuses is the file's fault.
  */
 export async function passFile(
-  { document, bytes, texts }: PassedFile,
+  { document, bytes, isReadable, characters }: PassedFile,
   plan: string,
   { signal, requestId, ...options }: FilePassingOptions & { readonly signal: AbortSignal; readonly requestId: string },
 ): Promise<TranslatedFile | Refusal | undefined> {
   const { files, isSpent } = options;
   const left = ableEngines(document, plan, options).filter(({ name }) => isSpent?.(name) !== true);
   // What only engines can read goes to those that take it.
-  const able = texts === undefined ? left.filter(({ takes }) => takes) : left;
+  const able = isReadable ? left : left.filter(({ takes }) => takes);
   const [first, second = first] = able;
   if (first === undefined) return ENGINE_UNAVAILABLE;
   const { teamId, fileName, sourceLang, targetLang, formality } = document;
-  const work = { requestId, teamId, fileName, bytes, sourceLang, targetLang, formality, texts: texts ?? [] };
+  const work = { requestId, teamId, fileName, bytes, sourceLang, targetLang, formality, characters };
   const failures: FailureDetail[] = [];
   for (const [index, engine] of [first, second!].entries()) {
     if (!engine.takes) return undefined;
@@ -75,7 +75,7 @@ export async function passFile(
     if (signal.aborted) break;
   }
   if (!failures.every(({ failure }) => failure === 'file_refused')) return ENGINE_UNAVAILABLE;
-  return texts !== undefined && failures.every(({ status }) => OF_THE_FILE_ALONE.includes(status)) ? undefined : FILE_REFUSED;
+  return isReadable && failures.every(({ status }) => OF_THE_FILE_ALONE.includes(status)) ? undefined : FILE_REFUSED;
 }
 
 /** A status of 200 alone proves nothing. */

@@ -1,6 +1,6 @@
 // Engines that take files: DeepL's and LibreTranslate's protocol over real sockets, on both stores; what is billed, and what happens if
 // the engine fails or lies.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
@@ -9,6 +9,7 @@ import { DocumentCaller } from '../support/document-caller.ts';
 import { expectProblem } from '../support/every-gateway.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { request as get } from '../support/raw-http.ts';
 import { storePlace } from '../support/store-place.ts';
 import type { StorePlace } from '../support/store-place.ts';
 
@@ -153,5 +154,21 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     const id = await caller.uploaded({ file: LETTER });
     expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: CHARACTERS });
     expect((await caller.result(id)).body).toBe('Sehr geehrte Frau Miller,\n');
+  });
+
+  test('an engine with a limit has used what it bills for a file, not what was counted or held', async () => {
+    const cap = { per: 'month', most: 3 * LEAST };
+    const engines = { [`capped-${kind}`]: { protocol: 'deepl', urls: [deepl.url], options, characters: cap } };
+    const gateway = await startGateway({ store: place.url, engineUrls: [], config: { engines, documents } });
+    onTestFinished(() => gateway.stop());
+    const caller = callerOf(gateway, await gateway.team({ ...QUOTA_PLAN, characters: 10 * LEAST }));
+    const reached = async (): Promise<string | undefined> =>
+      (await get({ port: gateway.opsPort, path: '/metrics' })).body.match(/^lingate_engine_limit_reached.* (\d)$/m)?.[1];
+    deepl.behave(status(400), status(400));
+    await caller.reached(await caller.uploaded({ file: PDF, fileName: 'refused.pdf' }), 'error');
+    await caller.reached(await caller.uploaded({ file: 'A dear letter' }), 'done');
+    expect(await reached()).toBe('0');
+    await caller.reached(await caller.uploaded({ file: PDF, fileName: 'a.pdf' }), 'done');
+    expect(await reached()).toBe('1');
   });
 });

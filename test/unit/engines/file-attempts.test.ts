@@ -16,7 +16,7 @@ const WORK: FileWork = {
   sourceLang: 'EN',
   targetLang: 'DE',
   formality: undefined,
-  texts: [],
+  characters: 100,
 };
 const TRANSLATED = { bytes: Buffer.from(scriptedFile('%PDF-1.7 of a test', 'DE')) };
 const OPTIONS = { api_key: 'key-of-the-operator', files: true, codes: {} };

@@ -37,7 +37,8 @@ function setting(names: readonly string[], takers: readonly string[], answers: r
       {
         document: { fileName, targetLang: 'DE', sourceLang: 'EN', teamId: 't' } as DocumentRecord,
         bytes: Buffer.from(sent),
-        texts,
+        isReadable: texts !== undefined,
+        characters: 5,
         isHeld: () => true,
       },
       '',
