@@ -8,7 +8,6 @@ import type { Sink } from '../core/exchange.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
-import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
@@ -135,10 +134,10 @@ export function downloadsOf(
 export function filePassing(
   { engines, caps, plugins }: Pick<Opened, 'engines' | 'caps' | 'plugins'>,
   { formats }: Pick<OpenDocuments, 'formats'>,
-  offers: CurrentOffers,
+  watching: Pick<FilePassingOptions, 'offers' | 'onFailures'>,
 ): FilePassingOptions | undefined {
   if (plugins.textStages.some(({ kind }) => kind === 'change')) return undefined;
-  return { files: engines.files, offers, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
+  return { ...watching, files: engines.files, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
 }
 
 export interface BuiltDocuments {

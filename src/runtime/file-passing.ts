@@ -7,7 +7,7 @@ import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentRecord } from '../ports/documents.ts';
-import type { FailureDetail, FileEngines, TranslatedFile } from '../ports/engine.ts';
+import type { AttemptFailure, FailureDetail, FileEngines, TranslatedFile } from '../ports/engine.ts';
 import type { PassedFile } from './document-work.ts';
 
 export interface FilePassingOptions {
@@ -16,6 +16,8 @@ export interface FilePassingOptions {
   readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;
   /** Whether an engine has used up its characters; `undefined` if none is limited. */
   readonly isSpent: ((engine: string) => boolean) | undefined;
+  /** Called with the failures of a file's attempts, if there were any. */
+  readonly onFailures: (failures: readonly AttemptFailure[]) => void;
 }
 
 export type FileOrder = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'targetLang' | 'formality' | 'glossaryId'>;
@@ -58,7 +60,7 @@ export async function passFile(
   plan: string,
   { signal, requestId, ...options }: FilePassingOptions & { readonly signal: AbortSignal; readonly requestId: string },
 ): Promise<TranslatedFile | Refusal | undefined> {
-  const { files, isSpent } = options;
+  const { files, isSpent, onFailures } = options;
   const left = ableEngines(document, plan, options).filter(({ name }) => isSpent?.(name) !== true);
   // What only engines can read goes to those that take it.
   const able = isReadable ? left : left.filter(({ takes }) => takes);
@@ -71,7 +73,9 @@ export async function passFile(
     if (!engine.takes) return undefined;
     const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal });
     if (!('failure' in translated) && isSound(fileName, bytes, translated.bytes, options)) return translated;
-    failures.push('failure' in translated ? translated : { failure: 'wrong_shape' });
+    const detail: FailureDetail = 'failure' in translated ? translated : { failure: 'wrong_shape' };
+    failures.push(detail);
+    onFailures([detail.failure]);
     if (signal.aborted) break;
   }
   if (!failures.every(({ failure }) => failure === 'file_refused')) return ENGINE_UNAVAILABLE;

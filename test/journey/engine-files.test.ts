@@ -171,4 +171,13 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     await caller.reached(await caller.uploaded({ file: PDF, fileName: 'a.pdf' }), 'done');
     expect(await reached()).toBe('1');
   });
+
+  test("if the operator's quota is used up, the log says so, as for texts", async () => {
+    deepl.always(status(456));
+    const caller = callerOf(both, await both.team());
+    // No texts of it are sent.
+    const id = await caller.uploaded({ file: PDF, fileName: 'a.pdf' });
+    await expect.poll(() => both.logLines.filter((line) => line.includes("operator's own quota at the engine is used up"))).toHaveLength(1);
+    await caller.remove(id);
+  });
 });

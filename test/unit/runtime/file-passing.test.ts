@@ -19,6 +19,7 @@ const file = (text: string): TranslatedFile => ({ bytes: Buffer.from(text), bill
 function setting(names: readonly string[], takers: readonly string[], answers: readonly (TranslatedFile | FailureDetail)[] = []) {
   const engines = names.map((name): OfferedEngine => ({ name, can: CAN, pairs: undefined }));
   const asked: string[] = [];
+  const seen: string[] = [];
   const left = [...answers];
   const options = {
     files: {
@@ -31,6 +32,7 @@ function setting(names: readonly string[], takers: readonly string[], answers: r
     offers: { current: offersOfSeveral(TABLE, engines, undefined) },
     formats: { all: ALL_FORMATS, formatOf, firstLook },
     isSpent: (name: string) => name === 'spent',
+    onFailures: (failures: readonly string[]) => void seen.push(...failures),
   };
   const pass = (fileName: string, sent: string, texts: readonly string[] | undefined) =>
     passFile(
@@ -48,7 +50,7 @@ function setting(names: readonly string[], takers: readonly string[], answers: r
         requestId: 'r',
       },
     );
-  return { options, asked, pass };
+  return { options, asked, seen, pass };
 }
 
 const PDF = '%PDF-1.7 a';
@@ -59,7 +61,11 @@ test('two attempts: the second by the next engine, or elsewhere by the only one'
   expect(two.asked).toEqual(['a', 'b']);
   const one = setting(['a'], ['a'], [{ failure: 'status' }, { failure: 'reset' }]);
   expect(await one.pass('x.pdf', PDF, undefined)).toMatchObject({ problem: { code: 'engine_unavailable' } });
-  expect(one.asked).toEqual(['a', 'a elsewhere']);
+  expect([one.asked, one.seen]).toEqual([
+    ['a', 'a elsewhere'],
+    ['status', 'reset'],
+  ]);
+  expect(two.seen).toEqual(['status']);
 });
 
 test('what is not of the format that was sent is no answer', async () => {
