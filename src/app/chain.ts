@@ -280,7 +280,7 @@ function countRefusal(refusals: RefusalCounter, { kind }: Admission | CheckedCal
 }
 
 /** A gateway that samples decides on the flag; otherwise it is the caller's. */
-function passTraceparentOf(tracer: RequestTracer | undefined): PassTraceparent {
+export function passTraceparentOf(tracer: RequestTracer | undefined): PassTraceparent {
   return tracer === undefined ? traceparentForward : traceparentUnsampled;
 }
 

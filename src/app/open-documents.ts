@@ -134,7 +134,7 @@ export function downloadsOf(
 export function filePassing(
   { engines, caps, plugins }: Pick<Opened, 'engines' | 'caps' | 'plugins'>,
   { formats }: Pick<OpenDocuments, 'formats'>,
-  watching: Pick<FilePassingOptions, 'offers' | 'onFailures'>,
+  watching: Pick<FilePassingOptions, 'offers' | 'onFailures' | 'passTraceparent'>,
 ): FilePassingOptions | undefined {
   if (plugins.textStages.some(({ kind }) => kind === 'change')) return undefined;
   return { ...watching, files: engines.files, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
@@ -285,7 +285,8 @@ const COUNTED = 1_000_000_000;
 
 /** A part of a document as a request of its key, which nobody waits for. */
 function exchangeFor(document: DocumentRecord, plan: string, { newId, now }: StartedDocuments): Exchange {
-  const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers: {} }, NOWHERE, ROUTE, now());
+  const headers = document.traceparent === undefined ? {} : { traceparent: document.traceparent };
+  const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers }, NOWHERE, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);
   const { glossaryId, sourceLang = '', targetLang, glossaryByBase: byBase = false } = document;

@@ -1,6 +1,7 @@
 // Questions to one replica without a caller: which pairs it translates, and whether it translates at all.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
+import { furtherCallId } from '../domain/request-id.ts';
 import type { PairTest } from '../domain/languages.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
@@ -39,9 +40,14 @@ export async function askPairs(
   return askReplica(replica, Math.min(timeoutMs, ASK_MS_MAX), (wire) => protocol.pairs!(wire, options));
 }
 
+const NOBODY: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'> = { requestId: '', traceparent: undefined };
+
 export interface AskOptions {
   readonly signal?: AbortSignal;
-  readonly teamId?: string;
+  /** Who the calls are for: their ids and trace. By default nobody. */
+  readonly caller?: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'>;
+  /** Which of the caller's two attempts this is. */
+  readonly attempt?: 1 | 2;
   /** The limit of each call that neither sends nor gets a file. */
   readonly questionMs?: number;
 }
@@ -51,7 +57,7 @@ export async function askReplica<Result>(
   replica: Pool,
   withinMs: number,
   run: (wire: ReplicaWire) => Promise<Result | AttemptFailure>,
-  { signal, teamId, questionMs = withinMs }: AskOptions = {},
+  { signal, caller = NOBODY, attempt = 1, questionMs = withinMs }: AskOptions = {},
 ): Promise<Exclude<Result, string> | FailureDetail> {
   const calls: PoolRequest[] = [];
   let ended = false;
@@ -61,7 +67,11 @@ export async function askReplica<Result>(
     async call(call) {
       if (ended) return 'cancelled';
       const { promise, resolve } = Promise.withResolvers<EngineResponse | AttemptFailure>();
-      const request = replica.call(call, 'fresh', resolve, { requestId: '', teamId });
+      const requestId =
+        calls.length === 0 || caller === NOBODY ? caller.requestId : furtherCallId(caller.requestId, attempt, calls.length + 1);
+      const { teamId, traceparent } = caller;
+      const headers = traceparent === undefined ? call.headers : { ...call.headers, traceparent };
+      const request = replica.call({ ...call, headers }, 'fresh', resolve, { requestId, teamId });
       calls.push(request);
       const isOfFile = call.pieces !== undefined || call.answerBytesMax !== undefined;
       const tooLong = isOfFile ? undefined : setTimeout(() => request.stop('timeout'), questionMs);

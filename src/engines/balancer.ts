@@ -217,18 +217,13 @@ class Balancer implements AttemptwiseEngine {
     const replica = second ? this.#rotation.afterAnother() : this.#rotation.first();
     const startedMs = this.#nowMs();
     const ticket = replica.standing.begin(this.#nowMs);
-    const { requestId, teamId, sourceLang, targetLang, characters } = work;
+    const { requestId, teamId, sourceLang, targetLang, characters, traceparent } = work;
     const billed = onFileSent?.(characters);
+    const asWork: EngineWork = { requestId, teamId, text: [], options: { ...NOTHING_CHOSEN, sourceLang, targetLang }, traceparent };
     const run = (wire: ReplicaWire) => protocol.files!.translate(work, wire, options);
-    const result = await askReplica(replica.wire, FILE_MS, run, { signal, teamId, questionMs: this.#options.timeoutMs });
+    const terms = { signal, caller: work, attempt: second ? 2 : 1, questionMs: this.#options.timeoutMs } as const;
+    const result = await askReplica(replica.wire, FILE_MS, run, terms);
     billed?.('failure' in result ? 0 : (result.billed ?? characters));
-    const asWork: EngineWork = {
-      requestId,
-      teamId,
-      text: [],
-      options: { ...NOTHING_CHOSEN, sourceLang, targetLang },
-      traceparent: undefined,
-    };
     const change =
       'failure' in result
         ? replica.unusable(ticket, { kind: 'unusable', ...result }, asWork, this.#failureTerms(asWork), startedMs)

@@ -227,6 +227,8 @@ export interface FileWork {
   readonly teamId: string;
   readonly fileName: string;
   readonly bytes: Uint8Array;
+  /** As in `EngineWork`; the gateway adds it to every call. */
+  readonly traceparent: string | undefined;
   readonly sourceLang: string | undefined;
   readonly targetLang: string;
   readonly formality: string | undefined;

@@ -4,6 +4,7 @@ import { refuse } from '../core/problem.ts';
 import { wantsOf } from '../domain/engine-offer.ts';
 import type { CurrentOffers, EngineOffer, EngineOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
+import type { PassTraceparent } from '../domain/traceparent.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentRecord } from '../ports/documents.ts';
@@ -18,6 +19,8 @@ export interface FilePassingOptions {
   readonly isSpent: ((engine: string) => boolean) | undefined;
   /** Called with the failures of a file's attempts, if there were any. */
   readonly onFailures: (failures: readonly AttemptFailure[]) => void;
+  /** What engines get of a caller's `traceparent`. */
+  readonly passTraceparent: PassTraceparent;
 }
 
 export type FileOrder = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'targetLang' | 'formality' | 'glossaryId'>;
@@ -60,14 +63,15 @@ export async function passFile(
   plan: string,
   { signal, requestId, ...options }: FilePassingOptions & { readonly signal: AbortSignal; readonly requestId: string },
 ): Promise<TranslatedFile | Refusal | undefined> {
-  const { files, isSpent, onFailures } = options;
+  const { files, isSpent, onFailures, passTraceparent } = options;
   const left = ableEngines(document, plan, options).filter(({ name }) => isSpent?.(name) !== true);
   // What only engines can read goes to those that take it.
   const able = isReadable ? left : left.filter(({ takes }) => takes);
   const [first, second = first] = able;
   if (first === undefined) return ENGINE_UNAVAILABLE;
   const { teamId, fileName, sourceLang, targetLang, formality } = document;
-  const work = { requestId, teamId, fileName, bytes, sourceLang, targetLang, formality, characters };
+  const traceparent = passTraceparent(document.traceparent);
+  const work = { requestId, teamId, traceparent, fileName, bytes, sourceLang, targetLang, formality, characters };
   const failures: FailureDetail[] = [];
   for (const [index, engine] of [first, second!].entries()) {
     if (!engine.takes) return undefined;

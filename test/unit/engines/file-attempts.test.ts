@@ -17,6 +17,7 @@ const WORK: FileWork = {
   targetLang: 'DE',
   formality: undefined,
   characters: 100,
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
 };
 const TRANSLATED = { bytes: Buffer.from(scriptedFile('%PDF-1.7 of a test', 'DE')) };
 const OPTIONS = { api_key: 'key-of-the-operator', files: true, codes: {} };
@@ -105,4 +106,12 @@ test('a document that DeepL itself gives up is the fault of the file', async () 
   const given = `{"status":"error","error_message":"${CANARY}"}`;
   scripted.always((request, response) => answer(isPoll(request.path) ? given : right(request))(request, response));
   expect(await attempt(engineOf('deepl'))).toMatchObject({ failure: 'file_refused', status: 200 });
+});
+
+test.each(['deepl', 'libretranslate'])('every call of %s has the trace, and an id of its own', async (name) => {
+  await attempt(engineOf(name));
+  const calls = scripted.requests.map(({ headers }) => [headers['traceparent'], headers['x-request-id']]);
+  expect(calls.length).toBeGreaterThan(1);
+  const further = calls.slice(1).map((_, i) => `${WORK.requestId}-1-${i + 2}`);
+  expect(calls).toEqual([WORK.requestId, ...further].map((id) => [WORK.traceparent, id]));
 });

@@ -4,6 +4,7 @@ import { offersOfSeveral } from '../../../src/domain/engine-offer.ts';
 import type { OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import { ALL_FORMATS, formatOf } from '../../../src/documents/format-table.ts';
 import { firstLook } from '../../../src/documents/first-look.ts';
+import { traceparentForward } from '../../../src/domain/traceparent.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { FailureDetail, TranslatedFile } from '../../../src/ports/engine.ts';
 import { isTaken, passFile } from '../../../src/runtime/file-passing.ts';
@@ -32,6 +33,7 @@ function setting(names: readonly string[], takers: readonly string[], answers: r
     offers: { current: offersOfSeveral(TABLE, engines, undefined) },
     formats: { all: ALL_FORMATS, formatOf, firstLook },
     isSpent: (name: string) => name === 'spent',
+    passTraceparent: traceparentForward,
     onFailures: (failures: readonly string[]) => void seen.push(...failures),
   };
   const pass = (fileName: string, sent: string, texts: readonly string[] | undefined) =>
