@@ -220,7 +220,6 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
   const { store, services, inFlight, now, newId, log, metrics } = options;
   const { files } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
-  const stopping = new AbortController();
   const worker = new DocumentWorker({
     documents,
     formats,
@@ -239,7 +238,7 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
       (async (file) => {
         const team = await store.teams.findTeam(file.document.teamId);
         if (team === undefined || isUnavailable(team)) return ENGINE_UNAVAILABLE;
-        return passFile(file, team.plan, { ...files, signal: stopping.signal, requestId: newId() });
+        return passFile(file, team.plan, { ...files, requestId: newId() });
       }),
     texts(document, isHeld) {
       let plan = '';
@@ -269,7 +268,6 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
     close() {
       watch.close();
       const closed = worker.close();
-      stopping.abort();
       for (const { current } of parts) current?.cancel();
       return closed;
     },

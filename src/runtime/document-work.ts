@@ -33,7 +33,8 @@ export interface PassedFile {
   readonly isReadable: boolean;
   /** What was counted, or what the plan holds. */
   readonly characters: number;
-  readonly isHeld: () => boolean;
+  /** Nobody waits for it any more. */
+  readonly released: AbortSignal;
 }
 
 /** `undefined`: its texts are to be translated. */
@@ -47,6 +48,8 @@ export interface ClaimedDocument {
   readonly nowMs: number;
   /** Whether the claim still holds. */
   readonly isHeld: () => boolean;
+  /** The same, for what waits. */
+  readonly released: AbortSignal;
 }
 
 /** `again`: due again after so long, or, if it is negative, since so long. `lost`: somebody else has it, or it is gone. */
@@ -78,7 +81,13 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   if ('end' in counted) return counted.end;
   const { begun, bytes, format, extracted } = counted;
   const { characters } = counted.hold;
-  const passed = await options.files?.({ document: begun, bytes, isReadable: extracted !== undefined, characters, isHeld: claimed.isHeld });
+  const passed = await options.files?.({
+    document: begun,
+    bytes,
+    isReadable: extracted !== undefined,
+    characters,
+    released: claimed.released,
+  });
   if (!claimed.isHeld()) return LOST;
   if (passed !== undefined && 'problem' in passed) return refused(claimed, passed, options);
   if (passed !== undefined) return passedOn(claimed, begun, { hold: counted.hold, ...passed }, options);

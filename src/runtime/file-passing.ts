@@ -59,9 +59,9 @@ export function isTaken(order: FileOrder, plan: string | undefined, options: Fil
  * attempt's engine refuses is the file's fault.
  */
 export async function passFile(
-  { document, bytes, isReadable, characters }: PassedFile,
+  { document, bytes, isReadable, characters, released }: PassedFile,
   plan: string,
-  { signal, requestId, ...options }: FilePassingOptions & { readonly signal: AbortSignal; readonly requestId: string },
+  { requestId, ...options }: FilePassingOptions & { readonly requestId: string },
 ): Promise<TranslatedFile | Refusal | undefined> {
   const { files, isSpent, onFailures, passTraceparent } = options;
   const left = ableEngines(document, plan, options).filter(({ name }) => isSpent?.(name) !== true);
@@ -75,12 +75,12 @@ export async function passFile(
   const failures: FailureDetail[] = [];
   for (const [index, engine] of [first, second!].entries()) {
     if (!engine.takes) return undefined;
-    const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal });
+    const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal: released });
     if (!('failure' in translated) && isSound(fileName, bytes, translated.bytes, options)) return translated;
     const detail: FailureDetail = 'failure' in translated ? translated : { failure: 'wrong_shape' };
     failures.push(detail);
     onFailures([detail.failure]);
-    if (signal.aborted) break;
+    if (released.aborted) break;
   }
   if (!failures.every(({ failure }) => failure === 'file_refused')) return ENGINE_UNAVAILABLE;
   return isReadable && failures.every(({ status }) => OF_THE_FILE_ALONE.includes(status)) ? undefined : FILE_REFUSED;

@@ -43,12 +43,11 @@ function setting(names: readonly string[], takers: readonly string[], answers: r
         bytes: Buffer.from(sent),
         isReadable: texts !== undefined,
         characters: 5,
-        isHeld: () => true,
+        released: new AbortController().signal,
       },
       '',
       {
         ...options,
-        signal: new AbortController().signal,
         requestId: 'r',
       },
     );
