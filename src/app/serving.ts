@@ -1,6 +1,6 @@
 // Serves callers in one process: the chains, the public listener, and how they stop.
 import { setTimeout as delay } from 'node:timers/promises';
-import { buildChains } from './chain.ts';
+import { buildChains, failuresSeen, passTraceparentOf } from './chain.ts';
 import type { ChainParts } from './chain.ts';
 import { downloadsOf, filePassing, forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
 import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
@@ -305,6 +305,8 @@ class OpenServing implements Serving {
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
     const { config, output, metrics, plugins, store, probe, engines, caps, settings, forward, upstream } = this.#opened;
+    const onFailures = failuresSeen({ live: this.#live, log: output.log, now: sources.now });
+    const passTraceparent = passTraceparentOf(this.#opened.telemetry?.tracer);
     const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
     return {
       forward,
@@ -326,7 +328,7 @@ class OpenServing implements Serving {
         ...this.#documents,
         plans: () => this.#config.plans,
         downloads: downloadsOf(this.#documents, { ...sources, store, settlements, log: output.log }),
-        files: filePassing(this.#opened, this.#documents, this.#languages),
+        files: filePassing(this.#opened, this.#documents, { offers: this.#languages, onFailures, passTraceparent }),
         onCreated: () => this.#worker?.wake(),
       },
       documentation: documentationStep({
@@ -339,6 +341,7 @@ class OpenServing implements Serving {
       offers: this.#languages,
       serving: () => this.#ready(),
       nowMs: this.nowMs,
+      onFailures,
       onUnavailable: (cause) => probe.failed(cause),
       ...sources,
     };
