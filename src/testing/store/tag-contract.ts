@@ -101,6 +101,18 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
     ]);
   });
 
+  it.team('the one for further tags takes no place of another, if both are new at once', async (team) => {
+    await team.use(1, tagged('a', 2));
+    await team.use(1, tagged('b', 2));
+    const [further, more] = [await team.reserve(10, tagged(FURTHER_TAGS, 2)), await team.reserve(100, tagged('c', 2))];
+    await Promise.all([team.commit(further.requestId), team.commit(more.requestId)]);
+    expect(await rows(team, today())).toEqual([
+      [FURTHER_TAGS, 0, 110, 2],
+      ['a', 0, 1, 1],
+      ['b', 0, 1, 1],
+    ]);
+  });
+
   it.team('tags of concurrent requests are counted exactly, and never more of them than are to be', async (team) => {
     const first = today();
     const names = Array.from({ length: 60 }, (_, i) => `tag-${i % 20}`);
