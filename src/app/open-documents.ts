@@ -23,6 +23,7 @@ import type { Store } from '../ports/store.ts';
 import type { Forgetful } from '../runtime/forgetting.ts';
 import type { DocumentStepName } from '../routes.ts';
 import { LeasedDownloads } from '../runtime/document-downloads.ts';
+import { letTextsGoFirst } from '../runtime/document-pace.ts';
 import { DocumentKeys } from '../runtime/document-keys.ts';
 import { isTaken, passFile } from '../runtime/file-passing.ts';
 import type { FileOrder, FilePassingOptions } from '../runtime/file-passing.ts';
@@ -196,9 +197,6 @@ export interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'n
   readonly now: () => number;
 }
 
-/** From so many requests in flight on, a document's next part waits; but not for longer than this, so that it is done some time. */
-const BUSY = 16;
-const WAIT_MS = { step: 20, most: 2000 };
 const ROUTE = compileRoute({ method: 'POST', path: '/v1/documents', takesBody: false, steps: [] });
 
 /** Nobody waits for an answer. */
@@ -254,7 +252,7 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
           const team = await store.teams.findTeam(document.teamId);
           if (team === undefined || isUnavailable(team) || !isHeld()) return ENGINE_UNAVAILABLE;
           plan = team.plan;
-          for (const untilMs = now() + WAIT_MS.most; inFlight() >= BUSY && now() < untilMs && isHeld();) await pause();
+          await letTextsGoFirst(isHeld, { inFlight, now, pause });
           return undefined;
         },
       };
@@ -274,8 +272,8 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
   };
 }
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, WAIT_MS.step));
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
 /** More characters than a part has: what is missing at its end was spared. */

@@ -349,7 +349,7 @@ class OpenServing implements Serving {
   }
 }
 
-/** `undefined` if nothing besides the store has data of teams, or if the store cannot report deletions. */
+/** `undefined` if nothing besides the store has data of teams. */
 function forgettingOf(
   { plugins, store, output, nowMs }: Opened,
   upkeep: GlossaryUpkeepTimer,
@@ -357,11 +357,7 @@ function forgettingOf(
 ): Forgetting | undefined {
   const forgetful = [...plugins.forgetful, ...upkeep.forgetful, ...(opened === undefined ? [] : [forgetfulDocuments(opened)])];
   if (forgetful.length === 0) return undefined;
-  if (store.audit !== undefined) {
-    return new Forgetting({ audit: store.audit, plugins: forgetful, log: output.log, nowMs });
-  }
-  output.log.warn('this store, from a plugin, keeps no audit: what plugins cache of a deleted team is only removed when it expires');
-  return undefined;
+  return new Forgetting({ audit: store.audit, plugins: forgetful, log: output.log, nowMs });
 }
 
 /** The store as the chain uses it, with caches for what never changes: a key's team, and a glossary's entries. */
