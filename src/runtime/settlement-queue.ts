@@ -22,7 +22,7 @@ const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 1000;
 const OPEN_MAX = 100_000;
 
-interface Taken {
+interface NewSettlement {
   readonly verdict: Verdict;
   readonly characters?: number | undefined;
   readonly trace: RequestTrace | undefined;
@@ -71,7 +71,7 @@ export class SettlementQueue implements Settlements {
 
   #take(
     { teamId, requestId }: Pick<Reservation, 'teamId' | 'requestId'>,
-    { verdict, characters, trace, leftMs = 0, settled }: Taken,
+    { verdict, characters, trace, leftMs = 0, settled }: NewSettlement,
   ): void {
     this.open++;
     const untilMs = this.#options.now() + Math.max(this.#options.leaseMs, leftMs);
@@ -115,7 +115,7 @@ class OpenSettlement implements AskedResolution {
   readonly untilMs: number;
   tries = 1;
   readonly trace: SettlementTrace | undefined;
-  readonly settled: Taken['settled'];
+  readonly settled: NewSettlement['settled'];
   readonly #queue: SettlementQueue;
 
   constructor(
@@ -126,7 +126,7 @@ class OpenSettlement implements AskedResolution {
     untilMs: number,
     queue: SettlementQueue,
     trace: SettlementTrace | undefined,
-    settled: Taken['settled'],
+    settled: NewSettlement['settled'],
   ) {
     this.teamId = teamId;
     this.requestId = requestId;
