@@ -307,8 +307,9 @@ export interface Ledger {
 export interface Settlements {
   /**
    * `characters`: how many of the reserved characters to charge; by default all. `trace`: that of the request, if it is traced.
+   * `settled` is called once, with how it has ended; it must not throw.
    */
-  commit(reservation: Reservation, characters?: number, trace?: RequestTrace): void;
+  commit(reservation: Reservation, characters?: number, trace?: RequestTrace, settled?: (result: SettlementResult) => void): void;
   release(reservation: Reservation, trace?: RequestTrace): void;
   /** For an admission whose outcome is unknown: releases whatever it may have reserved. */
   releaseUnknown(teamId: string, requestId: string, trace?: RequestTrace): void;
