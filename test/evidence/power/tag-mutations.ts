@@ -1,4 +1,5 @@
 // Planted bugs in what is counted by tag: which charges, for which tag and day, and how many tags there may be; each in both ledgers.
+import { simulated } from './chain-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { contract, inRedis, inSqlite } from './store-mutations.ts';
 
@@ -72,6 +73,18 @@ const RULES_OF_SETTINGS: readonly Bug[] = [
   ['it begins without what was charged before', 'firstTagUses', 'uses.period.characters = characters;', ''],
 ];
 
+/** Between gateway and store: found by the simulation. */
+const IN_RUNS: readonly Bug[] = [
+  [
+    'what refuses one is remembered for all requests of the key',
+    'KnownFullWindows.note',
+    "refused.of === 'tag' ? nameWithTag(caller) : nameOf(caller)",
+    'nameOf(caller)',
+  ],
+  ['one more is counted by itself', 'writeCarried', 'setUint32(next, tag.distinctMax)', 'setUint32(next, tag.distinctMax + 1)'],
+  ['what it holds is not counted', 'TagAccount.takePlace', 'this.uses.period.characters += characters;', ''],
+];
+
 export const TAG_MUTATIONS: readonly Mutation[] = [
   ...REDIS_SETTINGS.map(([name, where, find, replace]) =>
     inRedis(`settings of a tag: ${name}`, where, find, replace, contract('Redis', SETTINGS)),
@@ -81,6 +94,11 @@ export const TAG_MUTATIONS: readonly Mutation[] = [
   ),
   ...REDIS.map(([name, where, find, replace]) => inRedis(`tags: ${name}`, where, find, replace, contract('Redis', TITLE))),
   ...SQLITE.map(([name, where, find, replace]) => inSqlite(`tags: ${name}`, where, find, replace, contract('SQLite', TITLE))),
+  ...IN_RUNS.map(([name, where, find, replace]): Mutation => ({
+    name: `tags in runs: ${name}`,
+    edits: [{ where, find, replace }],
+    caughtBy: [simulated(400)],
+  })),
   {
     name: 'tags: what has none is counted twice',
     edits: [{ where: 'tagRows', find: 'add(rest, { characters: -characters', replace: 'add(rest, { characters: 0' }],
