@@ -131,6 +131,7 @@ export type {
   NewGlossary,
 } from './ports/glossary-store.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
+export { countTag } from './stores/records/tag-counts.ts';
 export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export type * from './ports/record-space.ts';

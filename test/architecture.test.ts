@@ -70,6 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ports',
     'stores/records/glossary-record.ts',
     'stores/records/over-records.ts',
+    'stores/records/tag-counts.ts',
     'stores/records/tag-uses.ts',
   ],
   // Only what any author can import: no internals.

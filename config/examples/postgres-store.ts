@@ -13,6 +13,7 @@ import {
   changedLimits,
   costMicro,
   countInWindows,
+  countTag,
   dayOf,
   definePlugin,
   dictionaryFor,
@@ -26,10 +27,12 @@ import {
   periodBy,
   RATE_WINDOW_MS,
   readPairs,
+  readTagSettings,
   REMEMBER_MS,
   sameLength,
   SHARED_RECORDS,
   StoreError,
+  TagUses,
   tooSmallWindow,
   WindowCounts,
   windowedSubjects,
@@ -58,10 +61,13 @@ import type {
   QuotaExceeded,
   RecordName,
   RecordSpace,
+  RequestTag,
   Resolution,
   Standing,
   Store,
+  StoredRecord,
   StoreUnavailable,
+  TagSettings,
   Team,
   TeamChange,
   TeamDays,
@@ -99,7 +105,7 @@ create index if not exists keys_of_team on keys (team_id);
 create table if not exists requests (
   team_id text references teams on delete cascade, request_id text, state text not null, until_ms bigint not null,
   key_id text, characters bigint not null default 0, price_micro bigint not null default 0, period int,
-  of_allowance boolean not null default false, tickets json,
+  of_allowance boolean not null default false, tickets json, tag json,
   primary key (team_id, request_id));
 -- The requests within the last second: of the team where key_id is empty, otherwise of a key with a rate of its own.
 create table if not exists places (team_id text references teams on delete cascade, key_id text not null, at_ms bigint not null);
@@ -131,6 +137,8 @@ const BIGINT = 20;
 /** The database or its server takes no writes. */
 const READ_ONLY = '25006';
 const DAY_MS = 86_400_000;
+/** Before a tag's name, among the subjects of windows. */
+const TAG_SUBJECT = 'tag:';
 
 const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs",
   t.reference, t.next_plan as "nextPlan"`;
@@ -223,19 +231,19 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
     [teamId],
   );
   if (found === undefined) return undefined;
-  const ended = await db<EndedRequest>(
-    `update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2
-     returning characters, tickets`,
-    [teamId, nowMs, REMEMBER_MS],
-  );
-  for (const held of ended) await giveBack(db, teamId, held, held.characters);
-  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
   const { anchorMs, ...team } = found;
   const [period] = await db<Account['period']>(
     'select number, start_ms as "startMs", end_ms as "endMs" from periods where team_id = $1 order by number desc limit 1',
     [teamId],
   );
   const account = { db, nowMs, team, anchorMs, period: period! };
+  const ended = await db<EndedRequest>(
+    `update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2
+     returning characters, tickets, period`,
+    [teamId, nowMs, REMEMBER_MS],
+  );
+  for (const held of ended) await giveBack(account, held, held.characters);
+  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
   if (nowMs < period!.endMs) return account;
   await leavePeriod(account);
   const next = await followed(account);
@@ -293,9 +301,17 @@ interface RequestRow {
   readonly period: number;
   readonly ofAllowance: boolean;
   readonly tickets: WindowTickets | undefined;
+  readonly tag: RequestTag | undefined;
 }
 
-type EndedRequest = Pick<RequestRow, 'characters' | 'tickets'>;
+type EndedRequest = Pick<RequestRow, 'characters' | 'tickets' | 'period'>;
+
+/** A request's tag with settings, and what is used of them. */
+interface TagWithSettings {
+  readonly name: string;
+  readonly settings: TagSettings;
+  readonly uses: TagUses;
+}
 
 function ledgerOf(database: Database): Ledger {
   return {
@@ -306,6 +322,7 @@ function ledgerOf(database: Database): Ledger {
       },
     resolve: async (teamId, requestId, verdict, characters) =>
       (await database.team(teamId, (account) => resolve(account, requestId, verdict, characters))) ?? { kind: 'absent' },
+    countsTags: true,
   };
 }
 
@@ -320,22 +337,26 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
   }
   if (known !== undefined) return { kind: 'repeated' };
   const asked = request.reserve && request.characters !== undefined ? (request.charged ?? request.characters) : undefined;
-  const { answer: refusal, key, windowed } = await caller(account, request, asked);
+  const { answer: refusal, key, tag, windowed } = await caller(account, request, asked);
   if (refusal.kind !== 'admitted') return refusal;
   const ownRate = key!.limits.requestsPerSecond;
-  const windows = ownRate === undefined ? [''] : ['', keyId];
-  await db('delete from places where team_id = $1 and key_id = any($2) and at_ms <= $3', [teamId, windows, nowMs - RATE_WINDOW_MS]);
-  await db('insert into places select $1, unnest($2::text[]), $3', [teamId, windows, nowMs]);
-  const placed = await judge(account, request, key!, windowed);
+  const rated = ownRate === undefined ? [''] : ['', keyId];
+  await db('delete from places where team_id = $1 and key_id = any($2) and at_ms <= $3', [teamId, rated, nowMs - RATE_WINDOW_MS]);
+  await db('insert into places select $1, unnest($2::text[]), $3', [teamId, rated, nowMs]);
+  const tagRate = tag?.settings.requestsPerSecond;
+  const leftOfTag = tagRate === undefined ? Infinity : tagRate - tag!.uses.takeSlot(nowMs);
+  const placed = await judge(account, request, key!, windowed, tag);
   const ofAllowance = usesAllowance(team, key!);
   const reserved = placed.kind === 'admitted' ? placed.reservation : undefined;
   const tickets = nextTickets(windowed) ?? null;
   countInWindows(windowed, reserved?.characters ?? 0, nowMs);
-  for (const { subject, counts } of windowed) await storeCounts(db, teamId, subject, counts);
+  for (const { of, subject, counts } of windowed) if (of !== 'tag') await storeCounts(db, teamId, subject, counts);
+  if (tag !== undefined) tag.uses.period.characters += reserved?.characters ?? 0;
+  await keepUses(account, tag);
   await db(
-    'insert into requests values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+    'insert into requests values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
     reserved === undefined
-      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null, false, null]
+      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null, false, null, null]
       : [
           teamId,
           requestId,
@@ -347,14 +368,17 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
           period.number,
           ofAllowance,
           tickets === null ? null : JSON.stringify(tickets),
+          request.tag === undefined ? null : JSON.stringify(request.tag),
         ],
   );
   if (request.reportRate !== true) return { ...placed, ...plan };
   const limit = team.limits.requestsPerSecond;
   const left = limit - (await places(account, '')).length;
   const leftOfKey = ownRate === undefined ? Infinity : ownRate - (await places(account, keyId)).length;
-  const rate = leftOfKey < left ? { limit: ownRate!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
-  return { ...placed, ...plan, rate, ...(windowed.length === 0 ? {} : { windows: windowStandings(windowed, nowMs) }) };
+  const nearer = leftOfKey < left ? { limit: ownRate!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
+  const rate = leftOfTag < nearer.remaining ? { limit: tagRate!, remaining: leftOfTag, of: 'tag' as const } : nearer;
+  const windows = windowStandings(windowed, nowMs);
+  return { ...placed, ...plan, rate, ...(windows.length === 0 ? {} : { windows }) };
 }
 
 /** What subjects have used of their windows, as it is stored. */
@@ -374,29 +398,73 @@ async function storeCounts(db: Rows, teamId: string, subject: string, counts: Wi
 }
 
 /** What is not charged comes back to the windows in which it was counted. */
-async function giveBack(db: Rows, teamId: string, { tickets }: Pick<EndedRequest, 'tickets'>, characters: number): Promise<void> {
+async function giveBack(account: Account, { tickets, period }: EndedRequest, characters: number): Promise<void> {
   if (tickets === undefined || characters === 0) return;
+  const { db, nowMs, team } = account;
+  const { teamId } = team;
+  const running = account.period.number;
   const stored = await countsOf(db, teamId);
   for (const [subject, ticket] of Object.entries(tickets) as [WindowSubject, number][]) {
+    if (subject.startsWith(TAG_SUBJECT)) {
+      const name = { table: 'tag_uses', id: subject.slice(TAG_SUBJECT.length) } as const;
+      const known = await valueOf(db, teamId, name);
+      if (known === undefined) continue;
+      const uses = new TagUses(known, running, nowMs);
+      uses.giveBack(ticket, period === running ? running : 0, characters);
+      await put(db, teamId, { ...name, value: uses.written() });
+      continue;
+    }
     const counts = new WindowCounts(stored.get(subject));
     counts.giveBack(ticket, characters);
     await storeCounts(db, teamId, subject, counts);
   }
 }
 
-async function windowedOf({ db, team }: Account, key: KeyRecord): Promise<readonly WindowedSubject[]> {
+/** The request's tag, if it has settings. */
+async function tagOf({ db, nowMs, team, period }: Account, tag: RequestTag | undefined): Promise<TagWithSettings | undefined> {
+  const settings = tag && (await valueOf(db, team.teamId, { table: 'tag_limits', id: tag.name }));
+  if (tag === undefined || settings === undefined) return undefined;
+  const uses = await valueOf(db, team.teamId, { table: 'tag_uses', id: tag.name });
+  return { name: tag.name, settings: readTagSettings(settings), uses: new TagUses(uses, period.number, nowMs) };
+}
+
+async function keepUses({ db, team }: Account, tag: TagWithSettings | undefined): Promise<void> {
+  if (tag !== undefined) await put(db, team.teamId, { table: 'tag_uses', id: tag.name, value: tag.uses.written() });
+}
+
+/** Counts a charge by its tag and day, in records. */
+async function countByTag({ db, nowMs, team }: Account, tag: RequestTag, characters: number): Promise<void> {
+  const rows = await db<{ kind: string; id: string; value: string }>(
+    `select kind, id, value from records where group_id = $1 and kind in ('tag_counts', 'tag_days') and id in ($2, '*')`,
+    [team.teamId, tag.name],
+  );
+  const [counted] = await db<{ count: number }>(`select count(*) from records where group_id = $1 and kind = 'tag_counts'`, [team.teamId]);
+  const written: StoredRecord[] = [];
+  const records = {
+    get: (table: string, id: string) => rows.find((row) => row.kind === table && row.id === id)?.value,
+    put: (table: 'tag_counts' | 'tag_days', id: string, value: string) => void written.push({ table, id, value }),
+    count: () => counted!.count,
+  };
+  countTag(records, tag, characters, dayOf(nowMs));
+  for (const record of written) await put(db, team.teamId, record);
+}
+
+async function windowedOf({ db, team }: Account, key: KeyRecord, tag: TagWithSettings | undefined): Promise<readonly WindowedSubject[]> {
   const stored =
     team.limits.windows === '' && key.limits.windows === undefined
       ? new Map<WindowSubject, StoredCounts>()
       : await countsOf(db, team.teamId);
-  return windowedSubjects(team.limits.windows, key.keyId, key.limits.windows, (subject) => new WindowCounts(stored.get(subject)));
+  const counted = tag && { name: tag.name, windows: tag.settings.windows, counts: tag.uses.counts };
+  return windowedSubjects(team.limits.windows, key.keyId, key.limits.windows, (subject) => new WindowCounts(stored.get(subject)), counted);
 }
 
-/** The rules that need no text: the key's state, its addresses, both rates, and the windows. `reserved`: the characters that it would reserve. */
-async function caller(account: Account, { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>, reserved?: number) {
+/** The rules that need no text: the key's state, its addresses, the rates, and the windows. `reserved`: the characters that it would reserve. */
+async function caller(account: Account, asked: Pick<CallerCheck, 'keyId' | 'address' | 'scope' | 'tag'>, reserved?: number) {
+  const { keyId, address, scope } = asked;
   const { db, nowMs, team } = account;
   const [key] = await keysOf(account, keyId);
-  const ended = (answer: CheckedCaller, windowed: readonly WindowedSubject[] = []) => ({ answer, key, windowed });
+  const tag = await tagOf(account, asked.tag);
+  const ended = (answer: CheckedCaller, windowed: readonly WindowedSubject[] = []) => ({ answer, key, tag, windowed });
   if (key === undefined) return ended({ kind: 'key_unknown' });
   if (key.status === 'revoked') return ended({ kind: 'key_revoked' });
   if (key.status !== 'active') return ended({ kind: 'key_revoked', reason: key.status });
@@ -405,6 +473,7 @@ async function caller(account: Account, { keyId, address, scope }: Pick<CallerCh
   if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return ended({ kind: 'address_refused' });
   if (scopes !== undefined && scope === undefined) return ended({ kind: 'scope_wanted' });
   if (scopes?.includes(scope!) === false) return ended({ kind: 'scope_missing' });
+  if (tag?.settings.disabled === true) return ended({ kind: 'tag_disabled' });
   await db('update keys set last_used_at_ms = greatest(last_used_at_ms, $2) where key_id = $1', [keyId, nowMs]);
   const full = async (keyOfWindow: string, limit: number) => {
     // The place that must become free before another fits: the oldest, unless the limit was lowered meanwhile.
@@ -418,7 +487,15 @@ async function caller(account: Account, { keyId, address, scope }: Pick<CallerCh
   if (tooFast !== undefined) return ended(tooFast);
   const keyTooFast = requestsPerSecond === undefined ? undefined : await full(keyId, requestsPerSecond);
   if (keyTooFast !== undefined) return ended({ ...keyTooFast, of: 'key' });
-  const windowed = await windowedOf(account, key);
+  const tagRate = tag?.settings.requestsPerSecond;
+  const waitMs = tagRate === undefined ? 0 : tag!.uses.waitMs(tagRate, nowMs);
+  // If the clock has stepped back, its slots were moved back with it.
+  await keepUses(account, tag);
+  if (waitMs > 0) {
+    const fullForMs = Math.max(0, Math.min(waitMs, expiresAtMs - nowMs) - 1);
+    return ended({ kind: 'rate_limited', limit: tagRate!, retryAfterMs: waitMs, fullForMs, of: 'tag' });
+  }
+  const windowed = await windowedOf(account, key, tag);
   return ended(windowRefusal(windowed, reserved, nowMs, expiresAtMs) ?? { kind: 'admitted', reservation: undefined }, windowed);
 }
 
@@ -436,7 +513,13 @@ async function places({ db, nowMs, team: { teamId } }: Account, keyId: string): 
   return live.map(({ atMs }) => atMs);
 }
 
-async function judge(account: Account, request: AdmissionRequest, key: KeyRecord, windowed: readonly WindowedSubject[]): Promise<Placed> {
+async function judge(
+  account: Account,
+  request: AdmissionRequest,
+  key: KeyRecord,
+  windowed: readonly WindowedSubject[],
+  tag: TagWithSettings | undefined,
+): Promise<Placed> {
   const { team, period, nowMs } = account;
   const { requestId, teamId, keyId, characters: all, reserve, leaseMs, glossary } = request;
   const maxCharacters = team.limits.maxCharactersPerRequest;
@@ -452,6 +535,9 @@ async function judge(account: Account, request: AdmissionRequest, key: KeyRecord
   if ((await usedBy(account, keyId)) + (await heldIn(account, keyId)).characters + characters > characterLimit) {
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: period.endMs, of: 'key' };
   }
+  const limitOfTag = tag?.settings.characters ?? Infinity;
+  if (tag !== undefined && tag.uses.period.characters + characters > limitOfTag)
+    return { kind: 'quota_exceeded', characterLimit: limitOfTag, overageCapMinor: 0, periodEndMs: period.endMs, of: 'tag' };
   const now = await standing(account);
   const refusal = usesAllowance(team, key)
     ? allowanceRefusal(limits.testAllowance, now, period.endMs, characters)
@@ -524,10 +610,11 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
       [team.teamId, known.keyId, dayOf(nowMs), known.period, characters, costs, known.ofAllowance ? characters : 0],
     );
     await db('update teams set balance_micro = balance_micro - $2 where team_id = $1', [team.teamId, costs]);
+    if (known.tag !== undefined) await countByTag(account, known.tag, characters);
   }
   if (known !== undefined) {
     const charged = verdict === 'commit' ? Math.min(asked, known.characters) : 0;
-    await giveBack(db, team.teamId, known, known.characters - charged);
+    await giveBack(account, known, known.characters - charged);
   }
   const kind = verdict === 'commit' ? 'committed' : 'released';
   await db(
@@ -541,7 +628,7 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
 async function requestOf({ db, team }: Account, requestId: string): Promise<RequestRow | undefined> {
   const [row] = await db<RequestRow>(
     `select state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period,
-       of_allowance as "ofAllowance", tickets from requests where team_id = $1 and request_id = $2`,
+       of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1 and request_id = $2`,
     [team.teamId, requestId],
   );
   return row;
@@ -844,14 +931,7 @@ function recordsOf(database: Database): RecordSpace {
         })
       : database.team(group, work);
   const valuesOf = (db: Rows, group: string, names: readonly RecordName[]): Promise<(string | undefined)[]> =>
-    eachOf(names, async ({ table, id }) => {
-      const [found] = await db<{ value: string }>('select value from records where group_id = $1 and kind = $2 and id = $3', [
-        group,
-        table,
-        id,
-      ]);
-      return found?.value;
-    });
+    eachOf(names, (name) => valueOf(db, group, name));
   return {
     read: async (group, names) => (await inGroup(group, ({ db }) => valuesOf(db, group, names))) ?? names.map(() => undefined),
     async list(group, table) {
@@ -880,14 +960,7 @@ function recordsOf(database: Database): RecordSpace {
         for (const { table, id } of [...(change.remove ?? []), ...unindexed]) {
           await db('delete from records where group_id = $1 and kind = $2 and id = $3', [group, table, id]);
         }
-        for (const { table, id, value } of [...(change.put ?? []), ...indexed]) {
-          await db('insert into records values ($1, $2, $3, $4) on conflict (group_id, kind, id) do update set value = $4', [
-            group,
-            table,
-            id,
-            value,
-          ]);
-        }
+        for (const record of [...(change.put ?? []), ...indexed]) await put(db, group, record);
         for (const { blobId, pieces } of change.attach ?? []) {
           for (const [number, piece] of pieces.entries())
             await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
@@ -912,6 +985,24 @@ function recordsOf(database: Database): RecordSpace {
       return found.length === 0 ? undefined : found.map(({ piece }) => piece);
     },
   };
+}
+
+async function valueOf(db: Rows, group: string, { table, id }: RecordName): Promise<string | undefined> {
+  const [found] = await db<{ value: string }>('select value from records where group_id = $1 and kind = $2 and id = $3', [
+    group,
+    table,
+    id,
+  ]);
+  return found?.value;
+}
+
+async function put(db: Rows, group: string, { table, id, value }: { readonly table: string; readonly id: string; readonly value: string }) {
+  await db('insert into records values ($1, $2, $3, $4) on conflict (group_id, kind, id) do update set value = $4', [
+    group,
+    table,
+    id,
+    value,
+  ]);
 }
 
 // PostgreSQL itself
