@@ -9,9 +9,9 @@ import { machineSettings } from './machine-settings.ts';
 import type { MachineSettings } from './machine-settings.ts';
 import { whyNoRoot } from './root-file-system.ts';
 import type { Debian } from './root-file-system.ts';
-import type { NodeName } from './node.ts';
-import { demoAnswers, saysItsNode, suitePasses } from './stranger.ts';
+import { demoAnswers, runSuite, saysItsNode, testsPass } from './stranger.ts';
 import { say, StepCounts } from './step-counts.ts';
+import { countsOf } from './counts.ts';
 import type { Counts } from './counts.ts';
 import { commandThatNeeds, isMissedByName, prepareFor } from './without.ts';
 
@@ -55,7 +55,7 @@ async function main(): Promise<number> {
 async function tryOn(
   debian: Debian,
   settings: MachineSettings,
-  { nodes, suites, without }: BareArguments,
+  wanted: BareArguments,
   steps: StepCounts,
   stopped: () => string | undefined,
 ): Promise<void> {
@@ -69,20 +69,14 @@ async function tryOn(
     });
     if (machine === undefined) return;
     const made = machine;
-    for (const [index, node] of nodes.entries()) await tryNode(made, node, index === 0, suites, without, step);
+    for (const index of wanted.nodes.keys()) await tryNode(made, index, wanted, step);
   } finally {
     machine?.remove();
   }
 }
 
-async function tryNode(
-  machine: BareMachine,
-  node: NodeName,
-  first: boolean,
-  suites: readonly string[],
-  without: readonly string[],
-  step: Step,
-): Promise<void> {
+async function tryNode(machine: BareMachine, index: number, { nodes, suites, split, without }: BareArguments, step: Step): Promise<void> {
+  const node = nodes[index]!;
   // Without a word of what was asked for, it is whatever runs npm here.
   const on = node === 'own' ? '' : `Node ${node}: `;
   if (node !== 'own') await step(`${on}it is put there`, () => machine.useNode(node));
@@ -91,12 +85,13 @@ async function tryNode(
     await step(`${on}npm ci && npm start: the demo translates`, () => demoAnswers(machine));
     await step(`${on}npm scripts run on it where they may`, () => saysItsNode(machine, node));
     // That `npm ci` replaces an installation is shown on the first Node; each takes some forty seconds of CPU.
-    const test = first ? 'npm ci && npm test' : 'npm test';
-    await step(on + test, () => suitePasses(machine, test));
+    const installing = index === 0 ? 'npm ci && ' : '';
+    const part = split && index > 0 ? [`--shard=${index}/${nodes.length - 1}`] : [];
+    await step([`${on}${installing}npm test`, ...part].join(' '), () => testsPass(machine, installing, part));
   }
   for (const suite of suites) {
     const command = `npm ci && npm run ${suite}`;
-    await step(on + command, () => suitePasses(machine, command));
+    await step(on + command, async () => countsOf(await runSuite(machine, command)));
   }
 }
 

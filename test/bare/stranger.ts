@@ -1,15 +1,17 @@
 // The README's two commands, as somebody types them who has just cloned the project.
 import process from 'node:process';
 import { expectPassed, mustRun } from './command.ts';
-import type { Running } from './command.ts';
+import type { Ran, Running } from './command.ts';
 import type { BareMachine } from './bare-machine.ts';
 import type { NodeName } from './node.ts';
-import { countsOf } from './counts.ts';
+import { countsOf, failedFiles } from './counts.ts';
 import type { Counts } from './counts.ts';
 import { say } from './step-counts.ts';
 
 const INSTALL_AND_DEMO_MS = 300_000;
 const INSTALL_AND_TEST_MS = 1_200_000;
+/** More failures than these are not repeated: it is not the machine. */
+const UNSTEADY_MAX = 3;
 const CURL_LINE = /^curl .*$(?=\n)/m;
 const ANSWER_MS = 10_000;
 /** The demo drains what it has, and there is nothing. */
@@ -54,7 +56,7 @@ export async function saysItsNode(machine: BareMachine, node: NodeName): Promise
 }
 
 /** Runs a command that ends with a suite of vitest, such as `npm ci && npm test`; its output is shown as it comes. */
-export async function suitePasses(machine: BareMachine, command: string): Promise<Counts> {
+export async function runSuite(machine: BareMachine, command: string): Promise<Ran> {
   const started = performance.now();
   let installedAt: number | undefined;
   const show = (text: string): void => {
@@ -66,7 +68,23 @@ export async function suitePasses(machine: BareMachine, command: string): Promis
   if (installedAt !== undefined) {
     say(`  ${seconds(installedAt - started)} for what is installed, ${seconds(performance.now() - installedAt)} for the tests`);
   }
-  return countsOf(ran);
+  return ran;
+}
+
+/**
+ * `npm test`, after `installing` (`npm ci && ` or nothing), with further arguments. A few failed tests among thousands are repeated, by
+ * whole files and with the machine to themselves: what then passes was unsteady, which is said, and is to be mended, but does not fail
+ * this run.
+ */
+export async function testsPass(machine: BareMachine, installing: string, args: readonly string[]): Promise<Counts> {
+  const ran = await runSuite(machine, [`${installing}npm test`, ...(args.length === 0 ? [] : ['--', ...args])].join(' '));
+  const counts = countsOf(ran);
+  const files = failedFiles(ran);
+  if (ran.killed !== undefined || counts.failed === 0 || counts.failed > UNSTEADY_MAX || files.length === 0) return counts;
+  const again = countsOf(await runSuite(machine, `npm test -- ${files.join(' ')}`));
+  if (again.failed > 0) return counts;
+  say(`unsteady, ${counts.failed} failed at first and passed when repeated: ${files.join(', ')}`);
+  return { passed: counts.passed + counts.failed, failed: 0 };
 }
 
 function seconds(ms: number): string {
