@@ -16,6 +16,7 @@ export const LONG = [
   'browser/console-axe',
   'browser/docs-pages',
   'faults/key-bursts',
+  'faults/window-kills',
   'forward/long-uploads',
   'forward/memory',
   'isolation/answer-cost',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { startFaultProxy } from './fault-proxy.ts';
 import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 
@@ -12,6 +13,10 @@ export interface SentinelSet {
   readonly url: string;
   readonly master: ReplicatedServer;
   readonly replica: ReplicatedServer;
+  /** Tells the sentinel to promote the replica now, whatever the master does meanwhile. */
+  failOver(): Promise<unknown>;
+  /** From now on nothing of what is replicated arrives, and neither side is told. Only for a set that was started for it. */
+  silence(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -26,18 +31,21 @@ const WAIT_MS_MAX = 30_000;
 const DOWN_AFTER_MS = 1000;
 /** A failover that finds no suitable replica is retried after twice as long. */
 const FAILOVER_MS = 1000;
+/** A sentinel that finds a replica with another master, such as a proxy, corrects it after this long: not within a test. */
+const FAILOVER_LONG_MS = 1_800_000;
 
-/** Resolves when the sentinel knows the replica, and the replica has the primary's data. */
-export async function startSentinelSet(): Promise<SentinelSet> {
+/** Resolves when the sentinel knows the replica, and the replica has the primary's data. `isSilenced`: `silence` will be called. */
+export async function startSentinelSet({ isSilenced = false } = {}): Promise<SentinelSet> {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-sentinel-'));
   const master = await startReplicated();
-  const replica = await startReplicated(['--replicaof', '127.0.0.1', String(master.server.port)]);
+  const proxy = isSilenced ? await startFaultProxy(master.server.port) : undefined;
+  const replica = await startReplicated(['--replicaof', '127.0.0.1', String(proxy?.port ?? master.server.port)]);
   await until('the replica has its data', async () => (await replica.client.info('replication')).includes('master_link_status:up'));
   const file = join(folder, 'sentinel.conf');
   const monitor = `sentinel monitor main 127.0.0.1 ${master.server.port} 1`;
   await writeFile(
     file,
-    `${monitor}\nsentinel down-after-milliseconds main ${DOWN_AFTER_MS}\nsentinel failover-timeout main ${FAILOVER_MS}\n`,
+    `${monitor}\nsentinel down-after-milliseconds main ${DOWN_AFTER_MS}\nsentinel failover-timeout main ${isSilenced ? FAILOVER_LONG_MS : FAILOVER_MS}\n`,
   );
   const sentinel = await startRedis(['--sentinel'], file);
   const client = clientOf(sentinel.port);
@@ -50,8 +58,14 @@ export async function startSentinelSet(): Promise<SentinelSet> {
     url: `redis+sentinel://127.0.0.1:${sentinel.port}/main`,
     master,
     replica,
+    failOver: () => client.call('SENTINEL', 'FAILOVER', 'main'),
+    async silence() {
+      await proxy!.set({ kind: 'blackhole' });
+    },
     async stop() {
       for (const one of [client, master.client, replica.client]) one.disconnect();
+      proxy?.cut();
+      await proxy?.close();
       await Promise.all([sentinel, master.server, replica.server].map((server) => server.stop()));
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,4 +1,5 @@
 // Planted bugs in what is counted by tag: which charges, for which tag and day, and how many tags there may be; each in both ledgers.
+import { simulated } from './chain-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { contract, inRedis, inSqlite } from './store-mutations.ts';
 
@@ -80,6 +81,18 @@ const RULES_OF_SETTINGS: readonly Bug[] = [
   ['it begins without what was charged before', 'firstTagUses', 'uses.period.characters = characters;', ''],
 ];
 
+/** Between gateway and store: found by the simulation. */
+const IN_RUNS: readonly Bug[] = [
+  [
+    'what refuses one is remembered for all requests of the key',
+    'KnownFullWindows.note',
+    "refused.of === 'tag' ? nameWithTag(caller) : nameOf(caller)",
+    'nameOf(caller)',
+  ],
+  ['one more is counted by itself', 'writeCarried', 'setUint32(next, tag.distinctMax)', 'setUint32(next, tag.distinctMax + 1)'],
+  ['what it holds is not counted', 'TagAccount.takePlace', 'this.uses.period.characters += characters;', ''],
+];
+
 const DAYS = { file: 'test/unit/stores/redis/days.test.ts', names: 'tags' };
 const CHORES = { file: 'test/unit/stores/sqlite/history-chores.test.ts', names: 'hundred tags|settings of tags' };
 
@@ -115,6 +128,11 @@ export const TAG_MUTATIONS: readonly Mutation[] = [
   ),
   ...REDIS.map(([name, where, find, replace]) => inRedis(`tags: ${name}`, where, find, replace, contract('Redis', TITLE))),
   ...SQLITE.map(([name, where, find, replace]) => inSqlite(`tags: ${name}`, where, find, replace, contract('SQLite', TITLE))),
+  ...IN_RUNS.map(([name, where, find, replace]): Mutation => ({
+    name: `tags in runs: ${name}`,
+    edits: [{ where, find, replace }],
+    caughtBy: [simulated(400)],
+  })),
   ...UPKEEP_IN_REDIS.map(([name, where, find, replace]) => inRedis(`upkeep of tags: ${name}`, where, find, replace, DAYS)),
   ...UPKEEP_IN_SQLITE.map(([name, where, find, replace]) => inSqlite(`upkeep of tags: ${name}`, where, find, replace, CHORES)),
   {

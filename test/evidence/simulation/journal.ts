@@ -11,6 +11,7 @@ import type { Process } from './virtual-time.ts';
 export class Journal {
   readonly #history: History;
   readonly #violate: Violate;
+  readonly #tagsMax: number | undefined;
   #entries: Entry[] = [];
   #teams = new Map<string, TeamCheck>();
   clockChangedAtMs = -Infinity;
@@ -31,8 +32,10 @@ export class Journal {
   /** How often each limit by minute to month did, by its name. */
   readonly ofWindows = new Map<string, number>();
 
-  constructor(history: History, violate: Violate) {
+  /** `tagsMax`: how many tags of a team are counted, if requests have any. */
+  constructor(history: History, violate: Violate, tagsMax: number | undefined) {
     this.#history = history;
+    this.#tagsMax = tagsMax;
     this.#violate = violate;
   }
 
@@ -47,7 +50,8 @@ export class Journal {
 
   #noteKeys({ requestId, address, scope, tag }: AdmissionRequest, answer: Admission): void {
     const { intent } = this.#history.need(requestId);
-    if (tag?.name !== intent.tag) this.#violate('tag', `${requestId} with tag ${intent.tag} came to the store with ${tag?.name}`);
+    if (tag?.name !== intent.tag || (tag !== undefined && tag.distinctMax !== this.#tagsMax))
+      this.#violate('tag', `${requestId} with tag ${intent.tag} came to the store with ${JSON.stringify(tag)}`);
     if (address !== undefined && address.replace('::ffff:', '') !== intent.address.replace('::ffff:', ''))
       this.#violate('address', `${requestId} from ${intent.address} came to the store as from ${address}`);
     if (scope !== undefined && scope !== SCOPE_OF[intent.route])

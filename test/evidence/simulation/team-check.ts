@@ -109,9 +109,9 @@ export class TeamCheck {
   /** What is wrong with a refusal that a gateway repeated, if anything: it may miss what was changed after `sinceMs`, in true time. */
   repetitionFault({ keyId, tag, ...from }: RefusedCaller, refused: RateLimited, storeMs: number, sinceMs: number): string | undefined {
     const key = this.key(keyId);
-    const tagChangedAtMs = refused.of === 'tag' ? this.#tagsChangedAtMs.get(tag?.name ?? '') : undefined;
-    if (Math.max(this.#raisedAtMs, key.changedAtMs, tagChangedAtMs ?? -Infinity) >= sinceMs) return undefined;
-    const barred = key.barred(from, storeMs);
+    const tagChanged = (this.#tagsChangedAtMs.get(tag?.name ?? '') ?? -Infinity) >= sinceMs;
+    if (Math.max(this.#raisedAtMs, key.changedAtMs) >= sinceMs || (refused.of === 'tag' && tagChanged)) return undefined;
+    const barred = key.barred(from, storeMs) ?? (tagChanged ? undefined : this.#tagBar(tag?.name));
     if (barred !== undefined) return `would be told ${wordsOf(barred)}`;
     if (refused.window !== undefined) return this.#repeatedWindowFault(keyId, tag?.name, refused, storeMs);
     const { places, rate } = this.#rated(keyId, tag?.name).find(({ of }) => of === refused.of)!;
@@ -179,6 +179,10 @@ export class TeamCheck {
     return name === undefined ? undefined : this.tags.get(name);
   }
 
+  #tagBar(name: string | undefined): Admission | undefined {
+    return this.#tag(name)?.settings.disabled === true ? { kind: 'tag_disabled' } : undefined;
+  }
+
   /** In the order in which they are judged. */
   #rated(keyId: string, tagName: string | undefined): readonly Rated[] {
     const [key, tag] = [this.key(keyId), this.#tag(tagName)];
@@ -229,8 +233,7 @@ export class TeamCheck {
     const limits = this.#limits;
     if (limits === undefined || answer.kind === 'unavailable' || answer.kind === 'repeated' || answer.kind === 'key_unknown') return;
     const key = this.key(keyId);
-    const isTagDisabled = this.#tag(request.tag?.name)?.settings.disabled === true;
-    const barred = key.barred(request, entry.storeMs) ?? (isTagDisabled ? { kind: 'tag_disabled' } : undefined);
+    const barred = key.barred(request, entry.storeMs) ?? this.#tagBar(request.tag?.name);
     const told = BARRED.has(answer.kind) ? answer : undefined;
     if (!isDeepStrictEqual(told, barred)) violate('L7', `${requestId}, for which ${wordsOf(barred)} stands, was told ${wordsOf(answer)}`);
     // Nothing is consumed, no use is recorded.

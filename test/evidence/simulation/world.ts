@@ -41,7 +41,7 @@ export class World implements Draws {
     this.tagRandom = draws.tagRandom;
     this.changeRandom = draws.changeRandom;
     this.trace = new Trace(keepsTrace);
-    this.journal = new Journal(this.history, this.violate);
+    this.journal = new Journal(this.history, this.violate, scenario.tags?.distinctMax);
   }
 
   note(who: Process | string, what: string): void {
