@@ -8,7 +8,6 @@ import type { Sink } from '../core/exchange.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
-import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
@@ -136,10 +135,10 @@ export function downloadsOf(
 export function filePassing(
   { engines, caps, plugins }: Pick<Opened, 'engines' | 'caps' | 'plugins'>,
   { formats }: Pick<OpenDocuments, 'formats'>,
-  offers: CurrentOffers,
+  watching: Pick<FilePassingOptions, 'offers' | 'onFailures' | 'passTraceparent'>,
 ): FilePassingOptions | undefined {
   if (plugins.textStages.some(({ kind }) => kind === 'change')) return undefined;
-  return { files: engines.files, offers, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
+  return { ...watching, files: engines.files, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
 }
 
 export interface BuiltDocuments {
@@ -219,7 +218,6 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
   const { store, services, inFlight, now, newId, log, metrics } = options;
   const { files } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
-  const stopping = new AbortController();
   const worker = new DocumentWorker({
     documents,
     formats,
@@ -238,7 +236,7 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
       (async (file) => {
         const team = await store.teams.findTeam(file.document.teamId);
         if (team === undefined || isUnavailable(team)) return ENGINE_UNAVAILABLE;
-        return passFile(file, team.plan, { ...files, signal: stopping.signal, requestId: newId() });
+        return passFile(file, team.plan, { ...files, requestId: newId() });
       }),
     texts(document, isHeld) {
       let plan = '';
@@ -268,7 +266,6 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
     close() {
       watch.close();
       const closed = worker.close();
-      stopping.abort();
       for (const { current } of parts) current?.cancel();
       return closed;
     },
@@ -284,7 +281,8 @@ const COUNTED = 1_000_000_000;
 
 /** A part of a document as a request of its key, which nobody waits for. */
 function exchangeFor(document: DocumentRecord, plan: string, { newId, now }: StartedDocuments): Exchange {
-  const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers: {} }, NOWHERE, ROUTE, now());
+  const headers = document.traceparent === undefined ? {} : { traceparent: document.traceparent };
+  const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers }, NOWHERE, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);
   const { glossaryId, sourceLang = '', targetLang, glossaryByBase: byBase = false } = document;
