@@ -110,12 +110,11 @@ export class LeasedDownloads implements DocumentDownloads {
   }
 
   async remove(due: DueDocument): Promise<boolean | StoreUnavailable> {
+    // If this process dies in between, or the store fails: nobody finds it any more, and a worker goes on soon, not only when it expires.
+    const failed = await this.#options.documents.yield({ ...due, worker: '' }, REMOVED_LATER_MS);
+    if (failed !== undefined) return failed;
     const removal = await removeDocument(due, this.#options);
-    if (isUnavailable(removal)) {
-      // Nobody finds it any more: the worker goes on soon, not only when it expires.
-      await this.#options.documents.yield({ ...due, worker: '' }, REMOVED_LATER_MS);
-      return removal;
-    }
+    if (isUnavailable(removal)) return removal;
     // Should the process with the download die, the document goes with the lease.
     if (removal === 'later') await this.#options.documents.yield({ ...due, worker: '' }, LEASE_MS);
     return removal !== 'gone';

@@ -1,4 +1,7 @@
 // The thread: replaced when it hangs, dies or takes too much memory, while the event loop goes on and other files wait their turn.
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import process from 'node:process';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createDocumentFormats } from '../../../src/documents/create-document-formats.ts';
@@ -20,6 +23,16 @@ function opened(options: DocumentFormatsOptions): DocumentFormats {
 
 function extract(formats: DocumentFormats, content: string, name = 'a.txt'): Promise<Extracted> {
   return formats.extract(formats.formatOf(name)!, Buffer.from(content));
+}
+
+/** Of this process's threads, by their ids. */
+function priorities(): ReadonlyMap<string, number> {
+  const told = (thread: string): number => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'latin1');
+    // Its state is the third, its nice value the nineteenth field; the name before may have spaces.
+    return Number(stat.slice(stat.lastIndexOf(') ') + 2).split(' ')[16]);
+  };
+  return new Map(readdirSync('/proc/self/task').map((thread) => [thread, told(thread)]));
 }
 
 const refused = (reason: string): Extracted => ({ kind: 'refused', reason });
@@ -53,6 +66,15 @@ describe('the thread that reads documents', () => {
     expect(await extract(formats, 'a')).toEqual(letter('a'));
     expect(faults).toHaveLength(1);
     expect(faults.join()).not.toContain('secret');
+  });
+
+  test.runIf(process.platform === 'linux')('goes behind the event loop', async () => {
+    const own = getPriority();
+    const before = priorities();
+    await extract(opened({ timeMs: 100_000 }), 'a');
+    const begun = [...priorities()].filter(([thread]) => !before.has(thread)).map(([, priority]) => priority);
+    expect(begun).toContain(Math.max(10, own));
+    expect(getPriority()).toBe(own);
   });
 
   test('ends when nothing has come for a while; the next file gets another', async () => {

@@ -7,6 +7,7 @@ import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { BegunDownload, DocumentRecord } from '../../../src/ports/documents.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
+import type { RecordSpace } from '../../../src/ports/record-space.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { LeasedDownloads } from '../../../src/runtime/document-downloads.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
@@ -86,7 +87,16 @@ describe.each(KINDS)('$name', ({ open }) => {
       leaseMs: HOUR_MS,
       onSettled: () => undefined,
     });
-    const downloads = new LeasedDownloads({ documents, ledger: store.ledger, settlements, newId, nowMs, log: SILENT });
+    const downloadsOver = (space: RecordSpace): LeasedDownloads =>
+      new LeasedDownloads({
+        documents: new RecordDocuments(space, nowMs),
+        ledger: store.ledger,
+        settlements,
+        newId,
+        nowMs,
+        log: SILENT,
+      });
+    const downloads = downloadsOver(store.records);
     return {
       documents,
       document,
@@ -96,6 +106,7 @@ describe.each(KINDS)('$name', ({ open }) => {
       settlements,
       /** For charges alone. */
       ledgerIsAway: (away: boolean) => (isAway = away),
+      downloadsOver,
       find: async (): Promise<DocumentRecord | undefined> => answered(await documents.find(teamId, documentId)),
       begin: async (alone = false): Promise<BegunDownload> => (await downloads.begin(document, alone)) as BegunDownload,
       /** Ends it, and waits until everything is written. */
@@ -196,6 +207,34 @@ describe.each(KINDS)('$name', ({ open }) => {
     clock.step(DEATH_MS);
     await work(one);
     expect(await one.team.standing()).toMatchObject(released);
+    await expectGone(one);
+  });
+
+  test.each([
+    { changes: 1, isGone: false },
+    { changes: 2, isGone: true },
+    { changes: 3, isGone: true },
+  ])('a deletion by a process that dies after $changes changes is finished or as never begun soon, not at the expiry', async (drawn) => {
+    const one = await setting();
+    const { records } = await opened;
+    const died = Promise.withResolvers<never>();
+    let left = drawn.changes;
+    const change: RecordSpace['change'] = (...about) => {
+      if (left-- > 0) return records.change(...about);
+      died.reject(new Error('it has died'));
+      return new Promise(() => undefined);
+    };
+    const removal = one.downloadsOver({ change } as RecordSpace).remove(one.due);
+    await expect(Promise.race([removal, died.promise])).rejects.toThrow('it has died');
+    clock.step(DEATH_MS);
+    await work(one);
+    if (drawn.isGone) {
+      expect(await one.team.standing()).toMatchObject(released);
+    } else {
+      expect(await one.team.standing()).toMatchObject(held);
+      expect(await one.find()).toMatchObject({ state: 'done' });
+      expect(await one.downloads.remove(one.due)).toBe(true);
+    }
     await expectGone(one);
   });
 

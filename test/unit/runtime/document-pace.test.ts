@@ -1,0 +1,48 @@
+// Texts go first: how long a step of documents waits, by what a pause shows and what is in flight.
+import { expect, test } from 'vitest';
+import { letTextsGoFirst } from '../../../src/runtime/document-pace.ts';
+
+interface Machine {
+  /** How much later than asked each pause ends; the last goes on. */
+  readonly lateMs?: readonly number[];
+  readonly inFlight?: (nowMs: number) => number;
+  readonly isWanted?: (nowMs: number) => boolean;
+}
+
+/** Milliseconds that a step has waited. */
+async function waited({ lateMs = [0], inFlight = () => 0, isWanted = () => true }: Machine): Promise<number> {
+  let nowMs = 0;
+  let pauses = 0;
+  await letTextsGoFirst(() => isWanted(nowMs), {
+    inFlight: () => inFlight(nowMs),
+    now: () => nowMs,
+    async pause(ms) {
+      nowMs += ms + (lateMs[pauses++] ?? lateMs.at(-1)!);
+    },
+  });
+  return nowMs;
+}
+
+test('a step waits for a pause, also on an idle machine', async () => {
+  expect(await waited({})).toBe(10);
+});
+
+test('as long as pauses end late, a step waits', async () => {
+  expect(await waited({ lateMs: [9] })).toBe(19);
+  expect(await waited({ lateMs: [10, 30, 0] })).toBe(20 + 40 + 10);
+});
+
+test('a step waits for requests in flight, of which a few are no reason', async () => {
+  expect(await waited({ inFlight: (nowMs) => (nowMs < 500 ? 16 : 15) })).toBe(500);
+});
+
+test('a step that is late or meets many requests waits for about two seconds at most', async () => {
+  expect(await waited({ inFlight: () => 1000 })).toBe(2000);
+  expect(await waited({ lateMs: [500] })).toBe(2040);
+  expect(await waited({ lateMs: [60_000] })).toBe(60_010);
+});
+
+test('a step that is not wanted any more does not wait', async () => {
+  expect(await waited({ isWanted: () => false })).toBe(0);
+  expect(await waited({ inFlight: () => 1000, isWanted: (nowMs) => nowMs < 30 })).toBe(30);
+});
