@@ -34,7 +34,7 @@ export type AdminRefusal =
   /** The store, from a plugin, keeps no audit. */
   | { readonly kind: 'no_audit' };
 
-export interface Done<T> {
+interface Done<T> {
   readonly kind: 'done';
   readonly value: T;
   /**

@@ -14,7 +14,7 @@ const REFUSALS_MAX = 100;
 /** The name of an actor who is not known; no operator can have it. */
 const UNKNOWN = '?';
 
-export interface SignInAuditOptions {
+interface SignInAuditOptions {
   /** `undefined` if the store keeps none. */
   readonly audit: AuditLog | undefined;
   readonly log: Log;
@@ -24,7 +24,7 @@ export interface SignInAuditOptions {
   readonly nowMs: () => number;
 }
 
-export interface RefusedSignIn {
+interface RefusedSignIn {
   readonly via: AuditedSignIn['via'];
   readonly refused: SignInRefusal;
   /** Whom the provider has named. */

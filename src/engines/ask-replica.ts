@@ -79,7 +79,7 @@ export async function askReplica<Result>(
   }
 }
 
-export interface CheckTerms extends PoolLimits {
+interface CheckTerms extends PoolLimits {
   readonly protocol: EngineProtocol;
   /** The protocol's options, validated. */
   readonly options: unknown;

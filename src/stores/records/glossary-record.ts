@@ -84,7 +84,7 @@ export function readPairs(text: string): { readonly sourceLang: string; readonly
 }
 
 /** A team's tables, as they are, and the ids of its attached blobs, of which documents hold the others. */
-export interface GlossaryTables {
+interface GlossaryTables {
   readonly glossaries: ReadonlyMap<string, string>;
   readonly pairs: ReadonlyMap<string, string>;
   readonly totals: ReadonlyMap<string, string>;

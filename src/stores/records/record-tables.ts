@@ -33,7 +33,7 @@ const SHARED: Readonly<
   documents_open: { copied: false },
 };
 
-export type AnyTable = RecordTable | RecordIndex;
+type AnyTable = RecordTable | RecordIndex;
 
 /** Those of teams. */
 export const RECORD_TABLES: readonly RecordTable[] = OF_TEAMS;

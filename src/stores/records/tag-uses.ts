@@ -25,7 +25,7 @@ export function readTagSettings(text: string): TagSettings {
 }
 
 /** What is charged and held in a period of the team. */
-export interface PeriodOfTag {
+interface PeriodOfTag {
   readonly number: number;
   /** Requests with a ticket of at most this were not counted in it. */
   readonly from: number;
@@ -141,11 +141,6 @@ export function firstTagUses(periodNumber: number, characters: number, nowMs: nu
 
 function ticketsOf(text: string): number {
   return Number.parseInt(text, 10);
-}
-
-/** Whether what is left of settings that were removed can go: a reservation that is made later has a greater ticket. */
-export function isLeftBehind(text: string, nowMs: number): boolean {
-  return ticketsOf(text) <= nowMs;
 }
 
 /** What is used of a later period is of this one, in which so many characters are charged and held; a record of an earlier one stays. */

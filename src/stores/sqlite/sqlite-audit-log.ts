@@ -34,7 +34,7 @@ const SQL = {
   replace: 'UPDATE audit SET record = ? WHERE id = ?',
 };
 
-export interface AuditedChange extends AuditDifference {
+interface AuditedChange extends AuditDifference {
   readonly teamId?: string;
   readonly keyId?: string;
 }

@@ -10,7 +10,7 @@ import { countBy, openLoop, quantile } from '../load/open-loop.ts';
 import type { Sent } from '../load/open-loop.ts';
 import type { DocumentOrder, DocumentReport } from './document-team.ts';
 
-export interface BesideDocuments {
+interface BesideDocuments {
   readonly alone: Times;
   readonly beside: Times;
   /** Translated meanwhile, per second. */
@@ -23,7 +23,7 @@ export interface Times {
   readonly answers: Readonly<Record<string, number>>;
 }
 
-export interface BesideDocumentsOptions {
+interface BesideDocumentsOptions {
   readonly kind: 'sqlite' | 'redis';
   readonly rounds: number;
   /** Of a round. */

@@ -4,7 +4,7 @@ import type { WindowLimit, WindowName, WindowNumber } from '../../../src/domain/
 import type { QuotaExceeded, RateLimited, WindowStanding } from '../../../src/ports/ledger.ts';
 
 /** A reservation: what it is charged once it is committed. */
-export interface Reserved {
+interface Reserved {
   readonly state: 'open' | 'committed' | 'released' | 'expired';
   readonly characters: number;
   readonly leaseUntilMs: number;
@@ -17,7 +17,7 @@ interface Going {
 }
 
 /** A number that a request exceeds. */
-export interface Exceeded extends WindowNumber {
+interface Exceeded extends WindowNumber {
   readonly limit: number;
   readonly endMs: number;
 }
@@ -81,7 +81,7 @@ export interface Windowed {
   readonly check: WindowCheck;
 }
 
-export interface Asked {
+interface Asked {
   /** Those that the request reserves; `undefined` if none. */
   readonly characters: number | undefined;
   readonly storeMs: number;

@@ -12,7 +12,7 @@ import type { Scenario } from './scenario.ts';
 import { Trace } from './trace.ts';
 import type { Process, VirtualTime } from './virtual-time.ts';
 
-export type Draws = Pick<World, 'random' | 'keyRandom' | 'windowRandom' | 'changeRandom'>;
+type Draws = Pick<World, 'random' | 'keyRandom' | 'windowRandom' | 'changeRandom'>;
 
 export class World {
   readonly scenario: Scenario;
