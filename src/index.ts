@@ -130,6 +130,20 @@ export type {
   NewDictionary,
   NewGlossary,
 } from './ports/glossary-store.ts';
+export {
+  auditedKey,
+  auditEntry,
+  idBefore,
+  newKeyDifference,
+  keyDifference,
+  momentOf,
+  REVOCATION,
+  teamDifference,
+  withoutNames,
+} from './domain/audit-entry.ts';
+export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord } from './domain/audit-entry.ts';
+export type { AuditLog, AuditPage } from './ports/audit-log.ts';
+export { HISTORY_DAYS } from './domain/period.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
 export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
 export { overRecords } from './stores/records/over-records.ts';

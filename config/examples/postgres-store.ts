@@ -10,36 +10,51 @@ import type { PoolClient } from 'pg';
 import Type from 'typebox';
 import {
   allowsAddress,
+  auditEntry,
+  auditedKey,
   changedLimits,
   costMicro,
   countInWindows,
   dayOf,
   definePlugin,
   dictionaryFor,
+  HISTORY_DAYS,
+  idBefore,
   isInSpan,
   isUnavailable,
+  keyDifference,
   minorRoundedDown,
   minorRoundedUp,
+  momentOf,
   movedCredit,
+  newKeyDifference,
   nextTickets,
   overRecords,
   periodBy,
   RATE_WINDOW_MS,
   readPairs,
   REMEMBER_MS,
+  REVOCATION,
   sameLength,
   SHARED_RECORDS,
   StoreError,
+  teamDifference,
   tooSmallWindow,
   WindowCounts,
   windowedSubjects,
   windowRefusal,
   windowStandings,
+  withoutNames,
   withWindowUses,
 } from 'lingate';
 import type {
   Admission,
   AdmissionRequest,
+  Audited,
+  AuditedChange,
+  AuditEntry,
+  AuditLog,
+  AuditRecord,
   CallerCheck,
   CheckedCaller,
   Clock,
@@ -113,6 +128,9 @@ create table if not exists uses (
   micro bigint not null, of_allowance bigint not null default 0, primary key (team_id, key_id, day, period));
 create table if not exists changes (
   team_id text references teams on delete cascade, id text, request text not null, at_ms bigint not null, primary key (team_id, id));
+-- Changes by operators. Ids are in the order of time, and entries outlive their team.
+create table if not exists audit (id text collate "C" primary key, team_id text, record json not null);
+create index if not exists audit_of_team on audit (team_id, id);
 -- A group is a team, or what all gateways share. An id without a value belongs to an index.
 create table if not exists records (
   group_id text, kind text, id text collate "C", value text not null, primary key (group_id, kind, id));
@@ -124,6 +142,7 @@ create table if not exists pieces (
 /** Any number: gateways that start at the same time create the tables one after another. */
 const TABLES_LOCK = 7_146_482;
 const SHARED_LOCK = 7_146_483;
+const AUDIT_LOCK = 7_146_484;
 /** A transaction that waits longer, for the database or for other changes of its team, is given up. */
 const WAIT_MS = 2000;
 /** PostgreSQL's type numbers of `bigint`; its values here are exact as numbers. */
@@ -239,6 +258,7 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
   if (nowMs < period!.endMs) return account;
   await leavePeriod(account);
   const next = await followed(account);
+  await record(db, nowMs, team.nextPlan?.by, teamId, teamDifference(team, next.team));
   return { ...account, ...next, period: await startPeriod(db, next.team, period!.number + 1, next.anchorMs, nowMs, period!.endMs) };
 }
 
@@ -594,7 +614,7 @@ async function standing(account: Account): Promise<Standing> {
 
 function registryOf(database: Database, requests: IdempotencyRecords): TeamRegistry {
   return {
-    createTeam: (team) => database.transaction((db, nowMs) => createTeam(db, team, nowMs)),
+    createTeam: (team, by) => database.transaction((db, nowMs) => createTeam(db, team, nowMs, by)),
     listTeams: () => database.transaction((db) => db<Team>(`select ${TEAM} from teams t where not gone order by created_order`)),
     pageTeams: (page) => database.transaction((db) => pageOf(db, page, 'not gone')),
     pageSummaries: (page) =>
@@ -603,24 +623,25 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
         return eachOf(teams, async ({ teamId }) => summaryOf((await opened(db, teamId, nowMs))!));
       }),
     findTeam: (teamId) => database.team(teamId, async ({ team }) => team),
-    updateTeam: (teamId, change) => database.team(teamId, (account) => updateTeam(account, change)),
-    async deleteTeam(teamId, { keepUsage }) {
-      const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs));
+    updateTeam: (teamId, change, by) => database.team(teamId, (account) => updateTeam(account, change, by)),
+    async deleteTeam(teamId, { keepUsage }, by) {
+      const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs, by));
       // Answers to operators' requests name the team.
       if (deleted === true) await requests.forgetTeam(teamId);
       return deleted;
     },
-    createKey: (key) =>
+    createKey: (key, by) =>
       database.team(key.teamId, async (account) => {
         const { keyId, teamId, digest, display, label, mode, limits = {} } = key;
         await account.db(
           'insert into keys (key_id, team_id, digest, display, label, mode, limits, created_at_ms) values ($1, $2, $3, $4, $5, $6, $7, $8)',
           [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), account.nowMs],
         );
+        await record(account.db, account.nowMs, by, teamId, newKeyDifference(key), keyId);
         return (await keysOf(account, keyId))[0]!;
       }),
     listKeys: (teamId) => database.team(teamId, (account) => keysOf(account)),
-    updateKey: (keyId, { label, disabled, limits = {} }) =>
+    updateKey: (keyId, { label, disabled, limits = {} }, by) =>
       database.teamOfKey(keyId, async (account) => {
         const [key] = await keysOf(account, keyId);
         const changed = changedLimits(key!.limits, limits);
@@ -632,11 +653,14 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
         ]);
         if (changed.requestsPerSecond === undefined)
           await account.db('delete from places where team_id = $1 and key_id = $2', [key!.teamId, keyId]);
-        return (await keysOf(account, keyId))[0]!;
+        const [after] = await keysOf(account, keyId);
+        await record(account.db, account.nowMs, by, key!.teamId, keyDifference(auditedKey(key!), auditedKey(after!)), keyId);
+        return after!;
       }),
-    revokeKey: (keyId) =>
+    revokeKey: (keyId, by) =>
       database.teamOfKey(keyId, async (account) => {
-        await account.db('update keys set revoked = true where key_id = $1', [keyId]);
+        const revoked = await account.db('update keys set revoked = true where key_id = $1 and not revoked returning key_id', [keyId]);
+        if (revoked.length > 0) await record(account.db, account.nowMs, by, account.team.teamId, REVOCATION, keyId);
         return (await keysOf(account, keyId))[0]!;
       }),
     findKeys: (search) =>
@@ -653,22 +677,25 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
   };
 }
 
-async function createTeam(db: Rows, { teamId, name, reference, plan, limits, balanceMicro }: NewTeam, nowMs: number): Promise<Team> {
+async function createTeam(db: Rows, team: NewTeam, nowMs: number, by?: Audited): Promise<Team> {
+  const { teamId, name, reference, plan, limits, balanceMicro } = team;
   const created = await db<{ teamId: string }>(
     `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, anchor_ms, reference) values ($1, $2, $3, $4, $5, $6, $6, $7)
      on conflict do nothing returning team_id as "teamId"`,
     [teamId, name, plan, JSON.stringify(limits), balanceMicro, nowMs, reference],
   );
-  const [team] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
-  if (created.length === 0) return team!;
-  const period = await startPeriod(db, team!, 1, nowMs, nowMs, -Infinity);
+  const [made] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
+  if (created.length === 0) return made!;
+  const period = await startPeriod(db, made!, 1, nowMs, nowMs, -Infinity);
   await moveCredit(db, teamId, period.number, balanceMicro);
-  return team!;
+  await record(db, nowMs, by, teamId, teamDifference(undefined, team));
+  return made!;
 }
 
-async function updateTeam(account: Account, change: TeamChange) {
+async function updateTeam(account: Account, change: TeamChange, by?: Audited) {
   const { db, nowMs, team, period } = account;
-  const { plan, addMicro = 0, once, reference = team.reference, nextPlan = team.nextPlan } = change;
+  const { plan, addMicro = 0, once, reference = team.reference } = change;
+  const nextPlan = change.nextPlan === undefined ? team.nextPlan : change.nextPlan && { ...change.nextPlan, ...(by && { by }) };
   if (once !== undefined) {
     await db('delete from changes where team_id = $1 and at_ms < $2', [team.teamId, nowMs - DAY_MS]);
     const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [team.teamId, once.id]);
@@ -687,6 +714,7 @@ async function updateTeam(account: Account, change: TeamChange) {
     `update teams t set name = $2, plan = $3, limits = $4, balance_micro = $5, reference = $6, next_plan = $7 where team_id = $1 returning ${TEAM}`,
     [team.teamId, name, planName, JSON.stringify(limits), balanceMicro, reference, nextPlan && JSON.stringify(nextPlan)],
   );
+  await record(db, nowMs, by, team.teamId, teamDifference(team, changed!));
   if (!anotherLength) {
     await moveCredit(db, team.teamId, period.number, addMicro);
     return changed!;
@@ -706,12 +734,18 @@ async function moveCredit(db: Rows, teamId: string, period: number, micro: numbe
 }
 
 /** What is kept has no names: periods, days, and the keys that they name. */
-async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: number): Promise<boolean> {
+async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: number, by?: Audited): Promise<boolean> {
   const account = await opened(db, teamId, nowMs);
-  if (keepUsage && account === undefined) return false;
+  const [known] = await db<{ plan: string }>('select plan from teams where team_id = $1', [teamId]);
+  if (known === undefined || (keepUsage && account === undefined)) return false;
+  await record(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
+  await forgetNames(db, teamId);
   await db('delete from records where group_id = $1', [teamId]);
   const used = keepUsage ? await periodsOf(db, account!.team, true) : [];
-  if (used.length === 0) return (await db('delete from teams where team_id = $1 returning team_id', [teamId])).length > 0;
+  if (used.length === 0) {
+    await db('delete from teams where team_id = $1', [teamId]);
+    return true;
+  }
   await leavePeriod(account!);
   for (const table of ['requests', 'places', 'window_counts', 'changes', 'pieces'])
     await db(`delete from ${table} where team_id = $1`, [teamId]);
@@ -832,6 +866,59 @@ async function daysOf(of: Pick<Account, 'db' | 'nowMs' | 'team'>, { from, to }: 
   return { team: of.team, keys, days };
 }
 
+// The audit
+
+/** Keeps the entry of a change, in its transaction. All gateways do so one after another: ids are in the order of the entries. */
+async function record(
+  db: Rows,
+  nowMs: number,
+  by: Audited | undefined,
+  teamId: string,
+  change: Pick<AuditedChange, 'before' | 'after'> | undefined,
+  keyId?: string,
+): Promise<void> {
+  if (by === undefined || change === undefined) return;
+  await db('select pg_advisory_xact_lock($1)', [AUDIT_LOCK]);
+  const [latest] = await db<{ id?: string }>('select max(id) as id from audit where id < $1', [idBefore(nowMs + 1)]);
+  await keepEntry(db, auditEntry(by, { ...change, teamId, ...(keyId && { keyId }) }, nowMs, latest?.id));
+}
+
+async function keepEntry(db: Rows, { id, atMs: _atMs, teamId, ...rest }: AuditEntry): Promise<void> {
+  await db('insert into audit values ($1, $2, $3) on conflict do nothing', [id, teamId, JSON.stringify(rest)]);
+}
+
+async function forgetNames(db: Rows, teamId: string): Promise<void> {
+  const entries = await db<{ id: string; record: AuditRecord }>('select id, record from audit where team_id = $1', [teamId]);
+  for (const entry of entries)
+    await db('update audit set record = $2 where id = $1', [entry.id, JSON.stringify(withoutNames(entry.record))]);
+}
+
+function auditOf(database: Database, historyDays: number): AuditLog {
+  /** `undefined` if the work was done. */
+  const done = async (work: (db: Rows) => Promise<void>) => {
+    const failed = await database.transaction(work);
+    return isUnavailable(failed) ? failed : undefined;
+  };
+  return {
+    page: ({ teamId, after, sinceMs = 0, limit }) =>
+      database.transaction(async (db, nowMs) => {
+        const expired = idBefore(nowMs - historyDays * DAY_MS);
+        await db('delete from audit where id < $1', [expired]);
+        const rows = await db<{ id: string; teamId?: string; record: AuditRecord }>(
+          `select id, team_id as "teamId", record from audit where ($1::text is null or team_id = $1) and id >= $2
+           and ($3::text is null or id < $3) order by id desc limit $4`,
+          [teamId, idBefore(sinceMs), after, limit],
+        );
+        return rows.map(({ id, teamId: of, record: { keyId, ...rest } }) => ({ id, atMs: momentOf(id), teamId: of, keyId, ...rest }));
+      }),
+    forgetNames: (teamId) => done((db) => forgetNames(db, teamId)),
+    restore: (entries) =>
+      done(async (db) => {
+        for (const entry of entries) await keepEntry(db, entry);
+      }),
+  };
+}
+
 // Records: everything that no admission writes
 
 function recordsOf(database: Database): RecordSpace {
@@ -893,6 +980,7 @@ function recordsOf(database: Database): RecordSpace {
             await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
         }
         for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
+        await record(db, nowMs, change.audit?.by, group, change.audit);
         return change.result;
       }),
     groupOf: async ({ table, id }) => {
@@ -944,7 +1032,7 @@ function unavailable(error: unknown): StoreUnavailable {
 }
 
 /** Opens the store; two of them over one database are one store. Rejects with a `StoreError` if the database cannot be used. */
-export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT_MS): Promise<Store> {
+export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT_MS, historyDays = HISTORY_DAYS): Promise<Store> {
   const database = new Database(url, clock, waitMs);
   const created = await database.transaction(async (db) => {
     await db('select pg_advisory_xact_lock($1)', [TABLES_LOCK]);
@@ -968,6 +1056,7 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     teams: registryOf(database, over.idempotency),
     ...over,
     history: historyOf(database),
+    audit: auditOf(database, historyDays),
     async ping() {
       const written = await database.transaction((db) =>
         db('insert into alive values (1, now()) on conflict (one) do update set at = now()'),
@@ -981,5 +1070,5 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
 export default definePlugin({
   name: 'postgres-store',
   options: Type.Object({}, { additionalProperties: false }),
-  setup: () => ({ stores: { postgres: (url, { clock }) => openPostgresStore(url, clock) } }),
+  setup: () => ({ stores: { postgres: (url, { clock, historyDays }) => openPostgresStore(url, clock, WAIT_MS, historyDays) } }),
 });

@@ -7,30 +7,43 @@ import {
   REMEMBER_MS,
   SHARED_RECORDS,
   allowsAddress,
+  auditEntry,
+  auditedKey,
   changedLimits,
   costMicro,
   dayOf,
+  HISTORY_DAYS,
+  idBefore,
+  keyDifference,
   minorRoundedDown,
   minorRoundedUp,
   overRecords,
   parseDuration,
   isInSpan,
   movedCredit,
+  newKeyDifference,
   periodAt,
   readPairs,
   readTagSettings,
+  REVOCATION,
   sameLength,
   TagUses,
+  teamDifference,
   tooSmallWindow,
   windowAt,
   windowedSubjects,
   windowLimits,
   windowRefusal as refusalByWindow,
   windowStandings,
+  withoutNames,
 } from 'lingate';
 import type {
   Admission,
   AdmissionRequest,
+  AuditDifference,
+  Audited,
+  AuditEntry,
+  AuditLog,
   BalanceOutOfBounds,
   CallerCheck,
   CheckedCaller,
@@ -89,6 +102,8 @@ export interface ReferenceData {
   readonly used: UsedAccount[];
   readonly owners: { readonly digest: string; readonly owner: KeyOwner }[];
   readonly shared: RecordGroup;
+  /** Newest first. */
+  audit: readonly AuditEntry[];
 }
 
 /** Records by table, the ids of indexes, and blobs. */
@@ -102,10 +117,10 @@ class RecordGroup {
 }
 
 export function emptyData(): ReferenceData {
-  return { accounts: [], used: [], owners: [], shared: new RecordGroup() };
+  return { accounts: [], used: [], owners: [], shared: new RecordGroup(), audit: [] };
 }
 
-export function referenceStore(clock: Clock, data: ReferenceData = emptyData()): PluginStore {
+export function referenceStore(clock: Clock, data: ReferenceData = emptyData(), historyDays = HISTORY_DAYS): PluginStore {
   const account = (teamId: string) => data.accounts.find((one) => one.team.teamId === teamId);
   const used = (teamId: string) => data.used.find((one) => one.team.teamId === teamId);
   const over = overRecords(recordsOf(data, account, clock), () => clock.nowMs());
@@ -114,6 +129,7 @@ export function referenceStore(clock: Clock, data: ReferenceData = emptyData()):
     ledger: ledgerOf(account, clock),
     teams: registryOf(data, account, clock, over.idempotency),
     ...over,
+    audit: auditOf(data, clock, historyDays),
     history: {
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
       pageDays: async (page, range) => pageOf(data.used, page).map((one) => one.days(range, clock.nowMs())),
@@ -146,13 +162,15 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
 }
 
 function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, requests: IdempotencyRecords): TeamRegistry {
+  const ownerOf = (keyId: string) => data.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
   return {
-    async createTeam(team) {
+    async createTeam(team, by) {
       const known = account(team.teamId);
       if (known !== undefined) return { ...known.team };
-      const created = new ReferenceAccount(team, clock.nowMs());
+      const created = new ReferenceAccount(team, clock.nowMs(), (...change) => record(data, ...change));
       data.accounts.push(created);
       data.used.push(created);
+      record(data, clock.nowMs(), by, team.teamId, teamDifference(undefined, team));
       return { ...created.team };
     },
     listTeams: async () => data.accounts.map((one) => ({ ...one.team })),
@@ -162,10 +180,12 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
       const found = account(teamId);
       return found === undefined ? undefined : { ...found.team };
     },
-    updateTeam: async (teamId, change) => account(teamId)?.update(change, clock.nowMs()),
-    async deleteTeam(teamId, { keepUsage }) {
+    updateTeam: async (teamId, change, by) => account(teamId)?.update(change, clock.nowMs(), by),
+    async deleteTeam(teamId, { keepUsage }, by) {
       const [at, usedAt] = [data.accounts, data.used].map((all) => all.findIndex(({ team }) => team.teamId === teamId)) as [number, number];
       if (usedAt === -1 || (keepUsage && at === -1)) return false;
+      record(data, clock.nowMs(), by, teamId, { before: { plan: data.used[usedAt]!.team.plan }, after: {} });
+      forgetNames(data, teamId);
       const left = keepUsage ? leftBy(data.accounts[at]!, clock.nowMs()) : undefined;
       data.used.splice(usedAt, 1, ...(left === undefined ? [] : [left]));
       if (at === -1) return true;
@@ -174,22 +194,17 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
       await requests.forgetTeam(teamId);
       return true;
     },
-    async createKey(key) {
-      const record = account(key.teamId)?.addKey(key, clock.nowMs());
+    async createKey(key, by) {
+      const made = account(key.teamId)?.addKey(key, clock.nowMs());
       const { keyId, teamId, mode } = key;
-      if (record !== undefined) data.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
-      return record;
+      if (made === undefined) return undefined;
+      data.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
+      record(data, clock.nowMs(), by, teamId, newKeyDifference(key), keyId);
+      return made;
     },
     listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
-    async updateKey(keyId, change) {
-      const owner = data.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
-      return owner?.change(keyId, change, clock.nowMs());
-    },
-    async revokeKey(keyId) {
-      const owner = data.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
-      owner?.revoke(keyId);
-      return owner?.keys(clock.nowMs()).find((key) => key.keyId === keyId);
-    },
+    updateKey: async (keyId, change, by) => ownerOf(keyId)?.change(keyId, change, clock.nowMs(), by),
+    revokeKey: async (keyId, by) => ownerOf(keyId)?.revoke(keyId, clock.nowMs(), by),
     findKeys: async (search) => {
       const ids =
         'digest' in search ? data.owners.filter(({ digest }) => digest === search.digest).map(({ owner }) => owner.keyId) : undefined;
@@ -203,6 +218,60 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
     },
     usage: async (teamId) => account(teamId)?.usage(clock.nowMs()),
     standing: async (teamId) => account(teamId)?.standing(clock.nowMs()),
+  };
+}
+
+/** Keeps the entry of a change, in the same turn as the change. */
+function record(
+  data: ReferenceData,
+  nowMs: number,
+  by: Audited | undefined,
+  teamId: string,
+  difference: AuditDifference | undefined,
+  keyId?: string,
+): void {
+  if (by === undefined || difference === undefined) return;
+  const last = data.audit.find(({ atMs }) => atMs <= nowMs)?.id;
+  const entry = auditEntry(by, { teamId, ...(keyId === undefined ? {} : { keyId }), ...difference }, nowMs, last);
+  data.audit = [entry, ...data.audit].toSorted(newestFirst);
+}
+
+type RecordChange = (
+  nowMs: number,
+  by: Audited | undefined,
+  teamId: string,
+  difference: AuditDifference | undefined,
+  keyId?: string,
+) => void;
+
+function newestFirst(one: AuditEntry, other: AuditEntry): number {
+  return one.id > other.id ? -1 : 1;
+}
+
+function forgetNames(data: ReferenceData, teamId: string): void {
+  data.audit = data.audit.map((entry) => {
+    if (entry.teamId !== teamId) return entry;
+    const { id, atMs, ...named } = entry;
+    return { id, atMs, teamId, ...withoutNames(named) };
+  });
+}
+
+function auditOf(data: ReferenceData, clock: Clock, historyDays: number): AuditLog {
+  return {
+    async page({ teamId, after, sinceMs = 0, limit }) {
+      data.audit = data.audit.filter(({ id }) => id >= idBefore(clock.nowMs() - historyDays * DAY_MS));
+      const wanted = data.audit.filter((entry) => (teamId === undefined || entry.teamId === teamId) && entry.atMs >= sinceMs);
+      return wanted.filter(({ id }) => after === undefined || id < after).slice(0, limit);
+    },
+    async forgetNames(teamId) {
+      forgetNames(data, teamId);
+      return undefined;
+    },
+    async restore(entries) {
+      const known = new Set(data.audit.map(({ id }) => id));
+      data.audit = [...data.audit, ...entries.filter(({ id }) => !known.has(id))].toSorted(newestFirst);
+      return undefined;
+    },
   };
 }
 
@@ -316,6 +385,7 @@ interface TagWithSettings {
 
 /** A Monday, and the first day of a month and of a year, so periods counted from it are calendar periods. */
 const FIRST_OF_ALL = Date.UTC(1900, 0, 1);
+const DAY_MS = 86_400_000;
 
 /** Every method takes `nowMs`: an operation reads the clock once. */
 export class ReferenceAccount {
@@ -333,8 +403,10 @@ export class ReferenceAccount {
   /** Those of keys by their ids, the team's by ''. */
   readonly #windows = new Map<string, CountedIn[]>();
   #entries: Entry[] = [];
+  readonly #record: RecordChange;
 
-  constructor(team: NewTeam, nowMs: number) {
+  constructor(team: NewTeam, nowMs: number, recordChange: RecordChange) {
+    this.#record = recordChange;
     this.team = { ...team, createdAtMs: nowMs };
     this.#anchorMs = nowMs;
     this.#period = this.#periodAt(nowMs);
@@ -481,7 +553,7 @@ export class ReferenceAccount {
     return { kind };
   }
 
-  update(change: TeamChange, nowMs: number): Team | BalanceOutOfBounds | CreditNotFree | OtherRequest {
+  update(change: TeamChange, nowMs: number, by?: Audited): Team | BalanceOutOfBounds | CreditNotFree | OtherRequest {
     this.#catchUp(nowMs);
     const known = change.once && this.#changes.get(change.once.id);
     if (known !== undefined) return known === change.once?.request ? { ...this.team } : { kind: 'other_request' };
@@ -489,6 +561,7 @@ export class ReferenceAccount {
     const { heldMicro } = this.#standing();
     if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
     if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: this.team.balanceMicro - heldMicro };
+    const before = { ...this.team };
     this.team.name = change.name ?? this.team.name;
     if (change.reference === null) delete this.team.reference;
     else if (change.reference !== undefined) this.team.reference = change.reference;
@@ -499,7 +572,7 @@ export class ReferenceAccount {
       this.team.limits = change.plan.limits;
     }
     if (change.nextPlan === null) delete this.team.nextPlan;
-    else if (change.nextPlan !== undefined) this.team.nextPlan = change.nextPlan;
+    else if (change.nextPlan !== undefined) this.team.nextPlan = { ...change.nextPlan, ...(by === undefined ? {} : { by }) };
     this.team.balanceMicro = balanceMicro;
     if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
     if (anotherLength) {
@@ -507,6 +580,7 @@ export class ReferenceAccount {
       this.#startPeriod(nowMs, nowMs);
     }
     this.#history.move(this.#period, change.addMicro ?? 0);
+    this.#record(nowMs, by, this.team.teamId, teamDifference(before, this.team));
     return { ...this.team };
   }
 
@@ -527,19 +601,29 @@ export class ReferenceAccount {
     });
   }
 
-  change(keyId: string, { label, disabled, limits = {} }: KeyChange, nowMs: number): KeyRecord | undefined {
+  change(keyId: string, { label, disabled, limits = {} }: KeyChange, nowMs: number, by?: Audited): KeyRecord | undefined {
     this.#catchUp(nowMs);
     const key = this.#keys.find((one) => one.keyId === keyId);
     if (key === undefined) return undefined;
+    const before = this.#keyNow(keyId, nowMs);
     key.label = label ?? key.label;
     key.disabled = disabled ?? key.disabled;
     key.limits = changedLimits(key.limits, limits);
     if (key.limits.requestsPerSecond === undefined) key.places = [];
-    return this.keys(nowMs).find((one) => one.keyId === keyId);
+    const after = this.#keyNow(keyId, nowMs);
+    this.#record(nowMs, by, key.teamId, keyDifference(auditedKey(before), auditedKey(after)), keyId);
+    return after;
   }
 
-  revoke(keyId: string): void {
-    for (const key of this.#keys) if (key.keyId === keyId) key.status = 'revoked';
+  revoke(keyId: string, nowMs: number, by?: Audited): KeyRecord {
+    const key = this.#keys.find((one) => one.keyId === keyId)!;
+    if (key.status !== 'revoked') this.#record(nowMs, by, key.teamId, REVOCATION, keyId);
+    key.status = 'revoked';
+    return this.#keyNow(keyId, nowMs);
+  }
+
+  #keyNow(keyId: string, nowMs: number): KeyRecord {
+    return this.keys(nowMs).find((one) => one.keyId === keyId)!;
   }
 
   usage(nowMs: number): Usage {
@@ -596,17 +680,19 @@ export class ReferenceAccount {
       .filter((entry) => entry.kind === 'open' || entry.forgetAtMs > nowMs);
     if (nowMs < this.#period.endMs) return;
     this.#history.leave(this.#period, this.team, nowMs);
-    this.#takeNextPlan(this.#period.endMs);
+    this.#takeNextPlan(this.#period.endMs, nowMs);
     this.#startPeriod(nowMs, this.#period.endMs);
   }
 
   /** Another length is counted from the end of the period. */
-  #takeNextPlan(endMs: number): void {
-    const { nextPlan, limits } = this.team;
+  #takeNextPlan(endMs: number, nowMs: number): void {
+    const before = { ...this.team };
+    const { nextPlan, limits } = before;
     if (nextPlan === undefined) return;
     if (!sameLength(nextPlan.limits.period, limits.period)) this.#anchorMs = endMs;
     Object.assign(this.team, { plan: nextPlan.name, limits: nextPlan.limits });
     delete this.team.nextPlan;
+    this.#record(nowMs, nextPlan.by, this.team.teamId, teamDifference(before, this.team));
   }
 
   /** A calendar period may begin before `fromMs`, if the period before it was counted differently. */
@@ -896,10 +982,11 @@ function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): Rec
       const change = decide(values(id, names), { nowMs: clock.nowMs(), ...(id === SHARED_RECORDS ? OF_NO_TEAM : account(id)!.head()) });
       for (const name of change.remove ?? []) owner.tables.get(name.table)?.delete(name.id);
       for (const entry of change.unindex ?? []) owner.tables.get(entry.index)?.delete(entry.id);
-      for (const record of change.put ?? []) owner.put(record.table, record.id, record.value);
+      for (const { table, id: recordId, value } of change.put ?? []) owner.put(table, recordId, value);
       for (const entry of change.index ?? []) owner.put(entry.index, entry.id, '');
       for (const { blobId, pieces } of change.attach ?? []) owner.blobs.set(blobId, pieces);
       for (const blobId of change.detach ?? []) owner.blobs.delete(blobId);
+      if (change.audit !== undefined) record(data, clock.nowMs(), change.audit.by, id, change.audit);
       return change.result;
     },
     groupOf: async ({ table, id }) => data.accounts.find(({ records }) => records.tables.get(table)?.has(id))?.team.teamId,
@@ -1018,5 +1105,5 @@ const data = emptyData();
 export default definePlugin({
   name: 'reference-store',
   options: Type.Object({}, { additionalProperties: false }),
-  setup: () => ({ stores: { memory: async (_url, { clock }) => referenceStore(clock, data) } }),
+  setup: () => ({ stores: { memory: async (_url, { clock, historyDays }) => referenceStore(clock, data, historyDays) } }),
 });

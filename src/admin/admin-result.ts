@@ -30,9 +30,7 @@ export type AdminRefusal =
   /** A change of plan would make running periods dearer, and this was not confirmed. */
   | { readonly kind: 'dearer'; readonly dearer: Dearer; readonly currency: string }
   /** Credit would be deducted without a reason. */
-  | { readonly kind: 'reason_missing' }
-  /** The store, from a plugin, keeps no audit. */
-  | { readonly kind: 'no_audit' };
+  | { readonly kind: 'reason_missing' };
 
 interface Done<T> {
   readonly kind: 'done';

@@ -2,7 +2,7 @@
 import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditAction, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { AuditLog, AuditPage } from '../ports/audit-log.ts';
+import type { AuditPage } from '../ports/audit-log.ts';
 import { done, pageWithNext } from './admin-result.ts';
 import type { AdminResult, Page } from './admin-result.ts';
 import type { AuditFilter } from './audit-filter.ts';
@@ -26,7 +26,6 @@ export class AuditOperations {
    */
   async list(asked: AuditPage, filter?: AuditFilter): Promise<AdminResult<Page<AuditEntry>>> {
     const { audit } = this.#context.options;
-    if (audit === undefined) return { kind: 'no_audit' };
     const read = (more: AuditPage) => audit.page(more);
     const idOf = ({ id }: AuditEntry): string => id;
     if (filter === undefined) return pageWithNext(asked, read, idOf);
@@ -41,35 +40,33 @@ export class AuditOperations {
   /** Leaves the audit entry on which every gateway clears its cached translations of a team, or of all teams. */
   async clearMemory(teamId: string | undefined, nowMs: number): Promise<AdminResult<undefined>> {
     const { audit } = this.#context.options;
-    if (audit === undefined) return { kind: 'no_audit' };
     const newest = await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 });
     if (isUnavailable(newest)) return newest;
     // Never before the newest entry, where gateways no longer look.
     const atMs = Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0);
-    return this.#leave(audit, 'clearMemory', atMs, { teamId });
+    return this.#leave('clearMemory', atMs, { teamId });
   }
 
   /** Leaves the audit entry of a clock that an operator has vouched for, by that clock. */
   async acceptClock(nowMs: number): Promise<AdminResult<undefined>> {
-    const { audit } = this.#context.options;
-    return audit === undefined ? { kind: 'no_audit' } : this.#leave(audit, 'acceptClock', nowMs);
+    return this.#leave('acceptClock', nowMs);
   }
 
   /** Leaves the audit entry of a team whose period was put right (`store check --repair`). */
   async repaired(teamId: string, before: AuditedPeriod, after: AuditedPeriod, nowMs: number): Promise<AdminResult<undefined>> {
-    const { audit } = this.#context.options;
-    return audit === undefined ? { kind: 'no_audit' } : this.#leave(audit, 'repairTeam', nowMs, { teamId, before, after });
+    return this.#leave('repairTeam', nowMs, { teamId, before, after });
   }
 
   async #leave(
-    audit: AuditLog,
     action: AuditAction,
     atMs: number,
     of: Partial<Pick<AuditEntry, 'teamId' | 'before' | 'after'>> = {},
   ): Promise<AdminResult<undefined>> {
     const id = this.#idAt(atMs);
     const { teamId, before = {}, after = {} } = of;
-    const failed = await audit.restore([{ id, atMs, teamId, keyId: undefined, before, after, ...this.#context.by(action) }]);
+    const failed = await this.#context.options.audit.restore([
+      { id, atMs, teamId, keyId: undefined, before, after, ...this.#context.by(action) },
+    ]);
     return failed ?? done(undefined);
   }
 }

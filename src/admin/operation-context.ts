@@ -21,8 +21,7 @@ export interface AdminOptions {
   readonly plans: () => Plans;
   /** Generates the ids of records: ULIDs. */
   readonly newId: () => string;
-  /** `undefined` if the store keeps none. */
-  readonly audit: AuditLog | undefined;
+  readonly audit: AuditLog;
   /** Without it, the operations on tags throw. */
   readonly tags?: TagPlace;
   /** Without it, refusals are not reported. */

@@ -15,8 +15,7 @@ const REFUSALS_MAX = 100;
 const UNKNOWN = '?';
 
 interface SignInAuditOptions {
-  /** `undefined` if the store keeps none. */
-  readonly audit: AuditLog | undefined;
+  readonly audit: AuditLog;
   readonly log: Log;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -62,7 +61,6 @@ export class SignInAudit {
 
   async #leave(action: 'sign_in' | 'sign_in_refused' | 'sign_out', name: string, address: string, after: AuditedSignIn): Promise<void> {
     const { audit, log, nowMs } = this.#options;
-    if (audit === undefined) return;
     const atMs = Math.floor(nowMs());
     const id = this.#idAt(atMs);
     const entry = {

@@ -95,6 +95,8 @@ export interface ChainParts {
   readonly offers: CurrentOffers;
   /** Whether the store answers and the gateway is not draining. */
   readonly serving: () => boolean;
+  /** As in `TranslateOptions`; also called for those of files. */
+  readonly onFailures: TranslateOptions['onFailures'];
   /** Called for each admission that the store could not serve. */
   readonly onUnavailable: (cause: string) => void;
   /** A monotonic clock in milliseconds. */
@@ -179,10 +181,9 @@ function servicesOf(
 }
 
 function translateOptions(
-  { engine, takesGlossary, isSpent, glossaries, offers, live, now, log, tracer }: ChainParts,
+  { engine, takesGlossary, isSpent, glossaries, offers, onFailures, now, tracer }: ChainParts,
   stages: LoadedPlugins['textStages'],
 ): TranslateOptions {
-  const quotaAlarm = new QuotaAlarm(log, now);
   return {
     engine,
     takesGlossary,
@@ -192,12 +193,18 @@ function translateOptions(
     stages,
     passTraceparent: passTraceparentOf(tracer),
     now,
-    onFailures(failures) {
-      // A caller who has left is no failure of the engine's.
-      const count = failures.filter((failure) => failure !== 'cancelled').length;
-      if (count > 0) live.engineFailures(count);
-      if (failures.includes('engine_quota')) quotaAlarm.ring();
-    },
+    onFailures,
+  };
+}
+
+/** Counts failed attempts at engines, of requests and of files, and rings if a quota there is used up. */
+export function failuresSeen({ live, log, now }: Pick<ChainParts, 'live' | 'log' | 'now'>): ChainParts['onFailures'] {
+  const quotaAlarm = new QuotaAlarm(log, now);
+  return (failures) => {
+    // A caller who has left is no failure of the engine's, nor is a file that it does not take.
+    const count = failures.filter((failure) => failure !== 'cancelled' && failure !== 'file_refused').length;
+    if (count > 0) live.engineFailures(count);
+    if (failures.includes('engine_quota')) quotaAlarm.ring();
   };
 }
 
@@ -273,7 +280,7 @@ function countRefusal(refusals: RefusalCounter, { kind }: Admission | CheckedCal
 }
 
 /** A gateway that samples decides on the flag; otherwise it is the caller's. */
-function passTraceparentOf(tracer: RequestTracer | undefined): PassTraceparent {
+export function passTraceparentOf(tracer: RequestTracer | undefined): PassTraceparent {
   return tracer === undefined ? traceparentForward : traceparentUnsampled;
 }
 

@@ -8,7 +8,6 @@ import type { Sink } from '../core/exchange.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
-import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
@@ -24,6 +23,7 @@ import type { Store } from '../ports/store.ts';
 import type { Forgetful } from '../runtime/forgetting.ts';
 import type { DocumentStepName } from '../routes.ts';
 import { LeasedDownloads } from '../runtime/document-downloads.ts';
+import { letTextsGoFirst } from '../runtime/document-pace.ts';
 import { DocumentKeys } from '../runtime/document-keys.ts';
 import { isTaken, passFile } from '../runtime/file-passing.ts';
 import type { FileOrder, FilePassingOptions } from '../runtime/file-passing.ts';
@@ -135,10 +135,10 @@ export function downloadsOf(
 export function filePassing(
   { engines, caps, plugins }: Pick<Opened, 'engines' | 'caps' | 'plugins'>,
   { formats }: Pick<OpenDocuments, 'formats'>,
-  offers: CurrentOffers,
+  watching: Pick<FilePassingOptions, 'offers' | 'onFailures' | 'passTraceparent'>,
 ): FilePassingOptions | undefined {
   if (plugins.textStages.some(({ kind }) => kind === 'change')) return undefined;
-  return { files: engines.files, offers, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
+  return { ...watching, files: engines.files, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
 }
 
 export interface BuiltDocuments {
@@ -197,9 +197,6 @@ interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'newId'> 
   readonly now: () => number;
 }
 
-/** From so many requests in flight on, a document's next part waits; but not for longer than this, so that it is done some time. */
-const BUSY = 16;
-const WAIT_MS = { step: 20, most: 2000 };
 const ROUTE = compileRoute({ method: 'POST', path: '/v1/documents', takesBody: false, steps: [] });
 
 /** Nobody waits for an answer. */
@@ -221,7 +218,6 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
   const { store, services, inFlight, now, newId, log, metrics } = options;
   const { files } = options;
   const parts = new Set<{ current: Exchange | undefined }>();
-  const stopping = new AbortController();
   const worker = new DocumentWorker({
     documents,
     formats,
@@ -240,7 +236,7 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
       (async (file) => {
         const team = await store.teams.findTeam(file.document.teamId);
         if (team === undefined || isUnavailable(team)) return ENGINE_UNAVAILABLE;
-        return passFile(file, team.plan, { ...files, signal: stopping.signal, requestId: newId() });
+        return passFile(file, team.plan, { ...files, requestId: newId() });
       }),
     texts(document, isHeld) {
       let plan = '';
@@ -256,7 +252,7 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
           const team = await store.teams.findTeam(document.teamId);
           if (team === undefined || isUnavailable(team) || !isHeld()) return ENGINE_UNAVAILABLE;
           plan = team.plan;
-          for (const untilMs = now() + WAIT_MS.most; inFlight() >= BUSY && now() < untilMs && isHeld();) await pause();
+          await letTextsGoFirst(isHeld, { inFlight, now, pause });
           return undefined;
         },
       };
@@ -270,15 +266,14 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
     close() {
       watch.close();
       const closed = worker.close();
-      stopping.abort();
       for (const { current } of parts) current?.cancel();
       return closed;
     },
   };
 }
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, WAIT_MS.step));
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
 /** More characters than a part has: what is missing at its end was spared. */
@@ -286,7 +281,8 @@ const COUNTED = 1_000_000_000;
 
 /** A part of a document as a request of its key, which nobody waits for. */
 function exchangeFor(document: DocumentRecord, plan: string, { newId, now }: StartedDocuments): Exchange {
-  const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers: {} }, NOWHERE, ROUTE, now());
+  const headers = document.traceparent === undefined ? {} : { traceparent: document.traceparent };
+  const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers }, NOWHERE, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);
   const { glossaryId, sourceLang = '', targetLang, glossaryByBase: byBase = false } = document;

@@ -144,6 +144,7 @@ function openEnginesOf(
               config.name,
               text.reduce((sum, one) => sum + countCharacters(one), 0),
             )),
+        onFileSent: config.cap && ((characters) => caps.countFile(config.name, characters)),
         protocol,
         options,
         headers,

@@ -1,6 +1,6 @@
 // Serves callers in one process: the chains, the public listener, and how they stop.
 import { setTimeout as delay } from 'node:timers/promises';
-import { buildChains } from './chain.ts';
+import { buildChains, failuresSeen, passTraceparentOf } from './chain.ts';
 import type { ChainParts } from './chain.ts';
 import { downloadsOf, filePassing, forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
 import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
@@ -305,6 +305,8 @@ class OpenServing implements Serving {
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
     const { config, output, metrics, plugins, store, probe, engines, caps, settings, forward, upstream } = this.#opened;
+    const onFailures = failuresSeen({ live: this.#live, log: output.log, now: sources.now });
+    const passTraceparent = passTraceparentOf(this.#opened.telemetry?.tracer);
     const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
     return {
       forward,
@@ -326,7 +328,7 @@ class OpenServing implements Serving {
         ...this.#documents,
         plans: () => this.#config.plans,
         downloads: downloadsOf(this.#documents, { ...sources, store, settlements, log: output.log }),
-        files: filePassing(this.#opened, this.#documents, this.#languages),
+        files: filePassing(this.#opened, this.#documents, { offers: this.#languages, onFailures, passTraceparent }),
         onCreated: () => this.#worker?.wake(),
       },
       documentation: documentationStep({
@@ -339,13 +341,14 @@ class OpenServing implements Serving {
       offers: this.#languages,
       serving: () => this.#ready(),
       nowMs: this.nowMs,
+      onFailures,
       onUnavailable: (cause) => probe.failed(cause),
       ...sources,
     };
   }
 }
 
-/** `undefined` if nothing besides the store has data of teams, or if the store cannot report deletions. */
+/** `undefined` if nothing besides the store has data of teams. */
 function forgettingOf(
   { plugins, store, output, nowMs }: Opened,
   upkeep: GlossaryUpkeepTimer,
@@ -353,11 +356,7 @@ function forgettingOf(
 ): Forgetting | undefined {
   const forgetful = [...plugins.forgetful, ...upkeep.forgetful, ...(opened === undefined ? [] : [forgetfulDocuments(opened)])];
   if (forgetful.length === 0) return undefined;
-  if (store.audit !== undefined) {
-    return new Forgetting({ audit: store.audit, plugins: forgetful, log: output.log, nowMs });
-  }
-  output.log.warn('this store, from a plugin, keeps no audit: what plugins cache of a deleted team is only removed when it expires');
-  return undefined;
+  return new Forgetting({ audit: store.audit, plugins: forgetful, log: output.log, nowMs });
 }
 
 /** The store as the chain uses it, with caches for what never changes: a key's team, and a glossary's entries. */

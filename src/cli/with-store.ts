@@ -163,7 +163,5 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       return `nothing was changed: this ${dearerText(refusal.dearer, minorText(refusal.currency))}; use --yes, or --when next-period`;
     case 'reason_missing':
       return 'deducting credit requires a --reason, which the audit records';
-    case 'no_audit':
-      return 'this store, from a plugin, keeps no audit: there are no changes to list, and gateways cannot learn of any';
   }
 }

@@ -138,6 +138,7 @@ const FAILURES: Readonly<Record<AttemptFailure, string>> = {
   unasked: 'sent unexpected bytes',
   cut_off: 'answer cut at its token limit',
   unsupported_pair: 'does not have the languages',
+  file_refused: 'refused a file',
   no_detection: 'does not detect languages',
   glossary_refused: 'does not take the glossary',
   busy: 'no connection was free',

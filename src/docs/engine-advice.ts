@@ -56,6 +56,11 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
     advice:
       'Check the number of glossaries in your account at the provider, and that it has glossaries for these languages; the caller gets a 400 that names the glossary.',
   },
+  file_refused: {
+    means: 'the engine does not take this file of a document',
+    advice:
+      "Nothing, if it is one file: its sender gets a validation_error. If it is every file, check the engine's limits and formats, or set files: false in its options.",
+  },
   unsupported_pair: {
     means: 'the engine does not translate between these languages',
     advice: 'Install the pair at the engine, or list the available pairs in engine.pairs; --from and --to check another one.',

@@ -9,7 +9,7 @@ import { batchEnd } from './worker-messages.ts';
 import type { FromDocumentWorker, ToDocumentWorker } from './worker-messages.ts';
 
 export interface DocumentFormatsOptions {
-  /** For one call, once the thread works on it; default 10,000. */
+  /** For one call, once the thread works on it; default 30,000, because it has little of a busy machine. */
   readonly timeMs?: number;
   /** Of JavaScript objects in the thread, in MiB; default 256. Bytes of files are limited otherwise. */
   readonly memoryMiB?: number;
@@ -36,7 +36,7 @@ interface Job {
   readonly done: (result: JobResult) => void;
 }
 
-const TIME_MS = 10_000;
+const TIME_MS = 30_000;
 const IDLE_MS = 30_000;
 const MEMORY_MIB = 256;
 /** Small, because V8 lets it grow to three times as much before it collects, also for files that leave little. */

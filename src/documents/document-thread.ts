@@ -1,4 +1,5 @@
 // The thread that parses and builds documents: one file at a time.
+import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { DocumentText } from '../ports/document-formats.ts';
 import { buildFile, extractTexts } from './read-and-build.ts';
@@ -6,6 +7,9 @@ import type { FromDocumentWorker, ToDocumentWorker } from './worker-messages.ts'
 import { batchEnd } from './worker-messages.ts';
 
 type Building = Extract<ToDocumentWorker, { readonly kind: 'build' }> & { readonly given: string[] };
+
+/** A tenth of the weight of the event loop, if they compete. */
+const PRIORITY = 10;
 
 const port = parentPort!;
 let texts: readonly DocumentText[] = [];
@@ -16,6 +20,7 @@ port.on('message', (message: ToDocumentWorker) => {
   // Never rejects: what is thrown is told.
   void handle(message).catch((error: unknown) => send({ kind: 'fault', error: wordsOf(error) }));
 });
+lowerPriority();
 send({ kind: 'ready' });
 
 async function handle(message: ToDocumentWorker): Promise<void> {
@@ -63,6 +68,19 @@ async function buildIfComplete({ format, bytes, translations, given }: Building)
   // In a buffer of its own, which goes to the gateway without being copied there.
   const own = new Uint8Array(built.bytes);
   port.postMessage({ kind: 'built', bytes: own } satisfies FromDocumentWorker, [own.buffer]);
+}
+
+/**
+ * The event loop goes first: otherwise this thread may take the processor from it with each message that it sends here. Only on Linux,
+ * where `0` is the calling thread; elsewhere it is the whole process.
+ */
+function lowerPriority(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    if (getPriority() < PRIORITY) setPriority(PRIORITY);
+  } catch {
+    // A sandbox may forbid it; documents are read all the same.
+  }
 }
 
 function send(message: FromDocumentWorker): void {

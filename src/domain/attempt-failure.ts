@@ -19,6 +19,8 @@ export const ATTEMPT_FAILURES = [
   'no_detection',
   /** The engine does not take the dictionary. */
   'glossary_refused',
+  /** The engine refuses this file of a document: too long for it, of no format that it takes, or broken. */
+  'file_refused',
   'busy',
   /** The operator's own quota at the engine is exhausted, which should raise an alert. */
   'engine_quota',

@@ -117,6 +117,19 @@ export interface AuditDifference {
   readonly after: AuditState;
 }
 
+/** What a change did, and to what. */
+export interface AuditedChange extends AuditDifference {
+  readonly teamId?: string;
+  readonly keyId?: string;
+}
+
+/** The entry of a change, to be kept in the operation that makes it. `last`: the greatest id that is not later than this moment. */
+export function auditEntry({ actor, action, reason }: Audited, change: AuditedChange, nowMs: number, last: string | undefined): AuditEntry {
+  const { teamId, keyId, before, after } = change;
+  const id = nextId(nowMs, last);
+  return { id, atMs: momentOf(id), teamId, actor, action, ...(reason === undefined ? {} : { reason }), keyId, before, after };
+}
+
 /** `undefined` if nothing differs. `before` is empty for a new team. */
 export function teamDifference(before: AuditedTeam | undefined, after: AuditedTeam): AuditDifference | undefined {
   if (before === undefined) return { before: {}, after: stateOf(after) };
@@ -143,6 +156,15 @@ export function newKeyDifference({ display, label, mode, limits = {} }: AuditedK
 export interface ChangeableKey extends KeyLimits {
   readonly label: string;
   readonly status: 'active' | 'revoked' | 'disabled';
+}
+
+/** Of a key as it is reported: expiry is no change. */
+export function auditedKey({
+  label,
+  status,
+  limits,
+}: Pick<ChangeableKey, 'label'> & { readonly status: ChangeableKey['status'] | 'expired'; readonly limits: KeyLimits }): ChangeableKey {
+  return { label, status: status === 'expired' ? 'active' : status, ...limits };
 }
 
 /** `undefined` if nothing differs. */

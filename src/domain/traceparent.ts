@@ -30,6 +30,11 @@ export function callerSpanOf(value: string | undefined): CallerSpan | undefined 
   return { traceId: match[1]!, spanId: match[2]!, flags: Number.parseInt(match[3]!, 16) & KNOWN_FLAGS };
 }
 
+/** What is known of a value, for later; `undefined` if it is missing or invalid. */
+export function knownTraceparent(value: string | undefined): string | undefined {
+  return callerSpanOf(value) === undefined ? undefined : value!.slice(0, VERSION_00_LENGTH);
+}
+
 export function isSampled({ flags }: CallerSpan): boolean {
   return (flags & SAMPLED) !== 0;
 }

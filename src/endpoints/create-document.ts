@@ -11,6 +11,7 @@ import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { knownTraceparent } from '../domain/traceparent.ts';
 import { clientAddressSlot, keyOwnerSlot, planSlot, requestTagSlot } from '../domain/slots.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { judgeTranslateBody } from '../domain/translate-request.ts';
@@ -104,7 +105,7 @@ export function uploadStep(options: Pick<CreateDocumentOptions, 'transfers' | 'b
   return {
     kind: 'body',
     name,
-    headers: UPLOAD_HEADERS,
+    headers: [...UPLOAD_HEADERS, 'traceparent'],
     async run(x) {
       const { teamId } = x.need(keyOwnerSlot);
       if (!transfers.begin(teamId)) return OVERLOADED;
@@ -164,6 +165,7 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: C
       teamId,
       keyId,
       address: x.get(clientAddressSlot),
+      traceparent: knownTraceparent(x.head.headers['traceparent']),
       tag: x.get(requestTagSlot),
       fileName,
       format: endingOf(fileName),

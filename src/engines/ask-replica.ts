@@ -1,6 +1,7 @@
 // Questions to one replica without a caller: which pairs it translates, and whether it translates at all.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
+import { furtherCallId } from '../domain/request-id.ts';
 import type { PairTest } from '../domain/languages.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
@@ -39,12 +40,24 @@ export async function askPairs(
   return askReplica(replica, Math.min(timeoutMs, ASK_MS_MAX), (wire) => protocol.pairs!(wire, options));
 }
 
+const NOBODY: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'> = { requestId: '', traceparent: undefined };
+
+interface AskOptions {
+  readonly signal?: AbortSignal;
+  /** Who the calls are for: their ids and trace. By default nobody. */
+  readonly caller?: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'>;
+  /** Which of the caller's two attempts this is. */
+  readonly attempt?: 1 | 2;
+  /** The limit of each call that neither sends nor gets a file. */
+  readonly questionMs?: number;
+}
+
 /** Runs calls to a replica without a caller, within a time limit. Never rejects: a returned failure gets what is known of it. */
 export async function askReplica<Result>(
   replica: Pool,
   withinMs: number,
   run: (wire: ReplicaWire) => Promise<Result | AttemptFailure>,
-  { signal, teamId }: { readonly signal?: AbortSignal; readonly teamId?: string } = {},
+  { signal, caller = NOBODY, attempt = 1, questionMs = withinMs }: AskOptions = {},
 ): Promise<Exclude<Result, string> | FailureDetail> {
   const calls: PoolRequest[] = [];
   let ended = false;
@@ -53,9 +66,17 @@ export async function askReplica<Result>(
     replica,
     async call(call) {
       if (ended) return 'cancelled';
-      const result = await new Promise<EngineResponse | AttemptFailure>(
-        (resolve) => void calls.push(replica.call(call, 'fresh', resolve, { requestId: '', teamId })),
-      );
+      const { promise, resolve } = Promise.withResolvers<EngineResponse | AttemptFailure>();
+      const requestId =
+        calls.length === 0 || caller === NOBODY ? caller.requestId : furtherCallId(caller.requestId, attempt, calls.length + 1);
+      const { teamId, traceparent } = caller;
+      const headers = traceparent === undefined ? call.headers : { ...call.headers, traceparent };
+      const request = replica.call({ ...call, headers }, 'fresh', resolve, { requestId, teamId });
+      calls.push(request);
+      const isOfFile = call.pieces !== undefined || call.answerBytesMax !== undefined;
+      const tooLong = isOfFile ? undefined : setTimeout(() => request.stop('timeout'), questionMs);
+      const result = await promise;
+      clearTimeout(tooLong);
       status = typeof result === 'string' ? undefined : result.status;
       return result;
     },

@@ -49,6 +49,7 @@ const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
   'unsupported_pair',
   'no_detection',
   'glossary_refused',
+  'file_refused',
   'engine_quota',
   'internal',
 ];

@@ -50,6 +50,11 @@ export interface BalancerOptions extends PoolLimits {
   readonly onTokens?: (tokens: EngineTokens) => void;
   /** Called for each attempt, with the texts that it sends. */
   readonly onSent?: ((text: readonly string[]) => void) | undefined;
+  /**
+   * Called for each attempt to translate a file, with the characters in it as far as they are known. What is returned is called at its
+   * end with what the engine has billed: nothing if it failed.
+   */
+  readonly onFileSent?: ((characters: number) => (billed: number) => void) | undefined;
   /** Called for each request's second attempt that is made here, with its outcome. */
   readonly onSecond?: (outcome: AttemptFailure | 'usable') => void;
   /** Called with the URL of each replica that is added; the returned watch is notified of all its attempts. */
@@ -78,7 +83,7 @@ export interface ReplicatedEngine extends Engine {
   translateFile(
     work: FileWork,
     attempt: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | AttemptFailure>;
+  ): Promise<TranslatedFile | FailureDetail>;
   /** Tries a connection to every replica; never rejects. `health` reports the results. */
   tryAll(): Promise<readonly ReplicaTrial[]>;
   /** What has to be done for dictionaries that are kept there; `undefined` if the protocol keeps none. */
@@ -207,28 +212,24 @@ class Balancer implements AttemptwiseEngine {
   async translateFile(
     work: FileWork,
     { second, signal }: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | AttemptFailure> {
-    const { protocol, options, onSent } = this.#options;
+  ): Promise<TranslatedFile | FailureDetail> {
+    const { protocol, options, onFileSent } = this.#options;
     const replica = second ? this.#rotation.afterAnother() : this.#rotation.first();
     const startedMs = this.#nowMs();
     const ticket = replica.standing.begin(this.#nowMs);
-    const { requestId, teamId, sourceLang, targetLang, texts } = work;
-    onSent?.(texts);
+    const { requestId, teamId, sourceLang, targetLang, characters, traceparent } = work;
+    const billed = onFileSent?.(characters);
+    const asWork: EngineWork = { requestId, teamId, text: [], options: { ...NOTHING_CHOSEN, sourceLang, targetLang }, traceparent };
     const run = (wire: ReplicaWire) => protocol.files!.translate(work, wire, options);
-    const result = await askReplica(replica.wire, FILE_MS, run, { signal, teamId });
-    const asWork: EngineWork = {
-      requestId,
-      teamId,
-      text: [],
-      options: { ...NOTHING_CHOSEN, sourceLang, targetLang },
-      traceparent: undefined,
-    };
+    const terms = { signal, caller: work, attempt: second ? 2 : 1, questionMs: this.#options.timeoutMs } as const;
+    const result = await askReplica(replica.wire, FILE_MS, run, terms);
+    billed?.('failure' in result ? 0 : (result.billed ?? characters));
     const change =
       'failure' in result
         ? replica.unusable(ticket, { kind: 'unusable', ...result }, asWork, this.#failureTerms(asWork), startedMs)
         : replica.usable(ticket, this.#nowMs(), startedMs);
     if (change !== undefined) this.#rotation.recount();
-    return 'failure' in result ? result.failure : result;
+    return result;
   }
 
   setUrls(urls: readonly string[]): void {

@@ -16,9 +16,16 @@ const OVERLOADED: readonly (number | undefined)[] = [429, 503];
 
 /**
  * Failures that prove nothing about a replica: the caller disconnected, our own connections were all in use, the pair is missing, the
- * text needs a detection that the engine does not have, or the dictionary is refused.
+ * text needs a detection that the engine does not have, or the dictionary or the file is refused.
  */
-const INCONCLUSIVE: readonly AttemptFailure[] = ['cancelled', 'busy', 'unsupported_pair', 'no_detection', 'glossary_refused'];
+const INCONCLUSIVE: readonly AttemptFailure[] = [
+  'cancelled',
+  'busy',
+  'unsupported_pair',
+  'no_detection',
+  'glossary_refused',
+  'file_refused',
+];
 /** An engine gets its detection by a restart, and callers should not have to wait for long after that. */
 const NO_DETECTION_KNOWN_MS = 60_000;
 

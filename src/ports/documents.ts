@@ -22,6 +22,8 @@ export interface DocumentRecord {
   readonly keyId: string;
   /** The client's address; only for keys that are restricted to certain ones. */
   readonly address?: string | undefined;
+  /** The caller's W3C `traceparent` at the upload, for engines. */
+  readonly traceparent?: string | undefined;
   /** Under which the charge is counted. */
   readonly tag?: RequestTag | undefined;
   readonly fileName: string;

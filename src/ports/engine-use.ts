@@ -11,6 +11,7 @@ export interface SentCharacters {
   readonly process: string;
   /** Counts the reports of the process for this engine, from 1 on. A report that is repeated counts once. */
   readonly report: number;
+  /** Negative if the engine has billed less for a file than was reported before. */
   readonly characters: number;
   /** Whether an event tells that the limit is reached. */
   readonly tells: boolean;

@@ -227,11 +227,13 @@ export interface FileWork {
   readonly teamId: string;
   readonly fileName: string;
   readonly bytes: Uint8Array;
+  /** As in `EngineWork`; the gateway adds it to every call. */
+  readonly traceparent: string | undefined;
   readonly sourceLang: string | undefined;
   readonly targetLang: string;
   readonly formality: string | undefined;
-  /** What the file says, as far as it can be read: counted as sent to the engine. */
-  readonly texts: readonly string[];
+  /** What was counted in it, or what the team's plan holds if only engines can read it: as long as the engine has billed nothing else. */
+  readonly characters: number;
 }
 
 export interface TranslatedFile {
@@ -257,7 +259,7 @@ export interface FileEngines {
     engine: string,
     work: FileWork,
     attempt: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | AttemptFailure>;
+  ): Promise<TranslatedFile | FailureDetail>;
 }
 
 /** A connection to one replica without an attempt. */

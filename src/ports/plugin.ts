@@ -119,7 +119,14 @@ export interface PluginParts {
  * Rejects with a `StoreError` if it cannot be opened. The contract is in `lingate/testing`. A store that honours `mayCreate`
  * and `onCreated` catches mistyped URLs for operators; one that does not is opened all the same.
  */
-export type OpenPluginStore = (url: string, context: { readonly log: Log; readonly clock: Clock } & StoreCreation) => Promise<PluginStore>;
+export type OpenPluginStore = (url: string, context: PluginStoreContext) => Promise<PluginStore>;
+
+export interface PluginStoreContext extends StoreCreation {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** How long usage and audit entries are kept. */
+  readonly historyDays: number;
+}
 
 /** A store as a plugin implements it. */
 export interface PluginStore extends Omit<Store, 'ledger'> {

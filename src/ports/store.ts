@@ -61,8 +61,7 @@ export interface Store {
   readonly history: UsageHistory;
   /** Without it, no events are sent. */
   readonly outbox?: Outbox;
-  /** Without it, changes are not audited. */
-  readonly audit?: AuditLog;
+  readonly audit: AuditLog;
   /** Without it, the store has no time of its own: what it is given is judged before. */
   readonly clock?: StoreClock;
   /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */

@@ -186,7 +186,7 @@ export interface TeamDeletion {
 
 /**
  * Methods return `undefined` if the team or key does not exist. If a change returns `unavailable`, it may or may not have been
- * made. A store with an audit log records `by`, and what was changed, in the same operation as the change.
+ * made. The audit log records `by`, and what was changed, in the same operation as the change.
  */
 export interface TeamRegistry {
   /** If a team with this id already exists, returns it unchanged: a creation whose outcome is unknown may be repeated. */

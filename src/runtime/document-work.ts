@@ -25,13 +25,16 @@ export interface DocumentWorkOptions {
   readonly texts: (document: DocumentRecord, isHeld: () => boolean) => DocumentTextsOptions;
 }
 
-/** A document's file, and its texts as far as it can be read. */
+/** A document's file, for engines that take it as it is. */
 export interface PassedFile {
   readonly document: DocumentRecord;
   readonly bytes: Uint8Array;
-  /** `undefined` for a format that only engines read. */
-  readonly texts: readonly string[] | undefined;
-  readonly isHeld: () => boolean;
+  /** Whether the gateway can read it too; otherwise only engines do. */
+  readonly isReadable: boolean;
+  /** What was counted, or what the plan holds. */
+  readonly characters: number;
+  /** Nobody waits for it any more. */
+  readonly released: AbortSignal;
 }
 
 /** `undefined`: its texts are to be translated. */
@@ -45,6 +48,8 @@ export interface ClaimedDocument {
   readonly nowMs: number;
   /** Whether the claim still holds. */
   readonly isHeld: () => boolean;
+  /** The same, for what waits. */
+  readonly released: AbortSignal;
 }
 
 /** `again`: due again after so long, or, if it is negative, since so long. `lost`: somebody else has it, or it is gone. */
@@ -75,8 +80,14 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   const counted = await countAndHold(claimed, 'translating', options);
   if ('end' in counted) return counted.end;
   const { begun, bytes, format, extracted } = counted;
-  const texts = extracted?.texts.map(({ text }) => text);
-  const passed = await options.files?.({ document: begun, bytes, texts, isHeld: claimed.isHeld });
+  const { characters } = counted.hold;
+  const passed = await options.files?.({
+    document: begun,
+    bytes,
+    isReadable: extracted !== undefined,
+    characters,
+    released: claimed.released,
+  });
   if (!claimed.isHeld()) return LOST;
   if (passed !== undefined && 'problem' in passed) return refused(claimed, passed, options);
   if (passed !== undefined) return passedOn(claimed, begun, { hold: counted.hold, ...passed }, options);

@@ -34,7 +34,8 @@ const COUNTED_AFTER_MS = UNCOUNTED_LEASE_MS / 2;
 const STORE_AWAY: DocumentEnd = { kind: 'again', afterMs: LOOK_MS };
 
 interface RunningWork extends DueDocument {
-  isHeld: boolean;
+  /** Aborted when the claim is somebody else's, or given back. */
+  readonly release: AbortController;
   readonly onlyCounts: boolean;
 }
 
@@ -77,7 +78,7 @@ export class DocumentWorker {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#looks);
-    for (const work of this.#running.values()) work.isHeld = false;
+    for (const { release } of this.#running.values()) release.abort();
     await this.#looking;
     await Promise.all(this.#works);
   }
@@ -123,9 +124,9 @@ export class DocumentWorker {
     if (isUnavailable(nowMs)) return 'unavailable';
     if (nowMs === undefined) return 'not_due';
     if (!onlyCounts) this.#noteServed(document.teamId);
-    const work = this.#work({ ...document, isHeld: !this.#closed, onlyCounts }, worker, nowMs).catch((error: unknown) =>
-      this.#failed(error),
-    );
+    const release = new AbortController();
+    if (this.#closed) release.abort();
+    const work = this.#work({ ...document, release, onlyCounts }, worker, nowMs).catch((error: unknown) => this.#failed(error));
     this.#works.add(work);
     void work.finally(() => {
       this.#works.delete(work);
@@ -144,9 +145,9 @@ export class DocumentWorker {
       if (isUnavailable(known)) return;
       if (known !== undefined && !isCounted(known)) {
         if (this.#options.nowMs() - known.createdAtMs < COUNTED_AFTER_MS) return;
+        // Whether it is counted is seen at the next look.
         if ((await this.#begin(document, true)) === 'unavailable') return;
-      }
-      this.#counted.add(document.documentId);
+      } else this.#counted.add(document.documentId);
     }
   }
 
@@ -199,7 +200,8 @@ export class DocumentWorker {
       return isUnavailable(removal) ? STORE_AWAY : { kind: 'expired' };
     }
     if (document.state === 'done' || document.state === 'error') return { kind: 'kept' };
-    const claimed: ClaimedDocument = { document, worker, nowMs, isHeld: () => running.isHeld };
+    const released = running.release.signal;
+    const claimed: ClaimedDocument = { document, worker, nowMs, released, isHeld: () => !released.aborted };
     try {
       return await (running.onlyCounts ? countOnly : workOn)(claimed, this.#options);
     } catch (error) {
@@ -211,7 +213,7 @@ export class DocumentWorker {
   async #renew(running: RunningWork, worker: string): Promise<void> {
     const renewed = await this.#options.documents.claim({ ...running, worker, leaseMs: LEASE_MS });
     // A store that is away keeps the claim until its end: the result is only written by whom the document names.
-    if (renewed === undefined) running.isHeld = false;
+    if (renewed === undefined) running.release.abort();
   }
 
   #failed(error: unknown): void {

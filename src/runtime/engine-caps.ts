@@ -26,8 +26,9 @@ interface Capped {
   reports: number;
   /** In the window, of all gateways, as last read. */
   used: number;
-  /** The window's end, by the monotonic clock. */
+  /** The window's end, by the monotonic clock, and by the store's. */
   endsMs: number;
+  endMs: number | undefined;
 }
 
 export class EngineCaps {
@@ -41,7 +42,10 @@ export class EngineCaps {
   constructor(options: EngineCapsOptions) {
     this.#options = options;
     this.#engines = new Map(
-      [...options.caps].map(([name, cap]) => [name, { cap, unreported: 0, report: undefined, reports: 0, used: 0, endsMs: -Infinity }]),
+      [...options.caps].map(([name, cap]) => [
+        name,
+        { cap, unreported: 0, report: undefined, reports: 0, used: 0, endsMs: -Infinity, endMs: undefined },
+      ]),
     );
   }
 
@@ -61,6 +65,18 @@ export class EngineCaps {
   count(engine: string, characters: number): void {
     const capped = this.#engines.get(engine);
     if (capped !== undefined) capped.unreported += characters;
+  }
+
+  /** Counts a file that is about to be sent, until what is returned is called with what the engine has billed for it. */
+  countFile(engine: string, characters: number): (billed: number) => void {
+    const capped = this.#engines.get(engine);
+    if (capped === undefined) return () => undefined;
+    capped.unreported += characters;
+    const { endMs } = capped;
+    return (billed) => {
+      // What was counted in one window is not taken back in the next.
+      capped.unreported += capped.endMs === endMs ? billed - characters : Math.max(0, billed - characters);
+    };
   }
 
   /** Whether the engine has used up its characters, by what is known: what other processes have sent within a second is not. */
@@ -110,6 +126,7 @@ export class EngineCaps {
     capped.report = undefined;
     capped.used = used.characters;
     capped.endsMs = now() + used.endMs - used.nowMs;
+    capped.endMs = used.endMs;
     if (!used.reachesNow) return;
     log.warn('an engine has used up its characters: it is left out until the window ends', {
       engine,

@@ -1,12 +1,14 @@
 // Documents that go to engines as the files that they are: which engine takes one, its two attempts, and what comes back.
 import type { Refusal } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
 import { wantsOf } from '../domain/engine-offer.ts';
 import type { CurrentOffers, EngineOffer, EngineOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
+import type { PassTraceparent } from '../domain/traceparent.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentRecord } from '../ports/documents.ts';
-import type { FileEngines, TranslatedFile } from '../ports/engine.ts';
+import type { AttemptFailure, FailureDetail, FileEngines, TranslatedFile } from '../ports/engine.ts';
 import type { PassedFile } from './document-work.ts';
 
 export interface FilePassingOptions {
@@ -15,9 +17,20 @@ export interface FilePassingOptions {
   readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;
   /** Whether an engine has used up its characters; `undefined` if none is limited. */
   readonly isSpent: ((engine: string) => boolean) | undefined;
+  /** Called with the failures of a file's attempts, if there were any. */
+  readonly onFailures: (failures: readonly AttemptFailure[]) => void;
+  /** What engines get of a caller's `traceparent`. */
+  readonly passTraceparent: PassTraceparent;
 }
 
 export type FileOrder = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'targetLang' | 'formality' | 'glossaryId'>;
+
+const FILE_REFUSED = refuse(
+  'validation_error',
+  'file: no engine takes it; check that it is whole, has no password and is of the format of its name, or send a shorter one.',
+);
+/** Too long, or of no format that the engine takes: its texts may be fine. */
+const OF_THE_FILE_ALONE: readonly (number | undefined)[] = [413, 415];
 
 /** What both files begin with, if only engines can read them: the sign of a format. */
 const SIGN_BYTES = 4;
@@ -41,27 +54,36 @@ export function isTaken(order: FileOrder, plan: string | undefined, options: Fil
   return ableEngines(order, plan, options).some(({ takes }) => takes);
 }
 
-/** Two attempts, as for texts: the second by the next engine, if there is one. `undefined`: the texts are to be translated. */
+/**
+ * Two attempts, as for texts: the second by the next engine, if there is one. `undefined`: the texts are to be translated. What every
+ * attempt's engine refuses is the file's fault.
+ */
 export async function passFile(
-  { document, bytes, texts }: PassedFile,
+  { document, bytes, isReadable, characters, released }: PassedFile,
   plan: string,
-  { signal, requestId, ...options }: FilePassingOptions & { readonly signal: AbortSignal; readonly requestId: string },
+  { requestId, ...options }: FilePassingOptions & { readonly requestId: string },
 ): Promise<TranslatedFile | Refusal | undefined> {
-  const { files, isSpent } = options;
+  const { files, isSpent, onFailures, passTraceparent } = options;
   const left = ableEngines(document, plan, options).filter(({ name }) => isSpent?.(name) !== true);
   // What only engines can read goes to those that take it.
-  const able = texts === undefined ? left.filter(({ takes }) => takes) : left;
+  const able = isReadable ? left : left.filter(({ takes }) => takes);
   const [first, second = first] = able;
   if (first === undefined) return ENGINE_UNAVAILABLE;
   const { teamId, fileName, sourceLang, targetLang, formality } = document;
-  const work = { requestId, teamId, fileName, bytes, sourceLang, targetLang, formality, texts: texts ?? [] };
+  const traceparent = passTraceparent(document.traceparent);
+  const work = { requestId, teamId, traceparent, fileName, bytes, sourceLang, targetLang, formality, characters };
+  const failures: FailureDetail[] = [];
   for (const [index, engine] of [first, second!].entries()) {
     if (!engine.takes) return undefined;
-    const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal });
-    if (typeof translated !== 'string' && isSound(fileName, bytes, translated.bytes, options)) return translated;
-    if (signal.aborted) break;
+    const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal: released });
+    if (!('failure' in translated) && isSound(fileName, bytes, translated.bytes, options)) return translated;
+    const detail: FailureDetail = 'failure' in translated ? translated : { failure: 'wrong_shape' };
+    failures.push(detail);
+    onFailures([detail.failure]);
+    if (released.aborted) break;
   }
-  return ENGINE_UNAVAILABLE;
+  if (!failures.every(({ failure }) => failure === 'file_refused')) return ENGINE_UNAVAILABLE;
+  return isReadable && failures.every(({ status }) => OF_THE_FILE_ALONE.includes(status)) ? undefined : FILE_REFUSED;
 }
 
 /** A status of 200 alone proves nothing. */

@@ -1,5 +1,6 @@
 // Opens the store that a URL names; loads only the code of that store, so that SQLite users never load the Redis client.
 import type { EventRules } from '../domain/event-rules.ts';
+import { HISTORY_DAYS } from '../domain/period.ts';
 import { otherSchemeOf, STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -47,6 +48,6 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     return openRedisStore({ url, log, creation, onRestored, commandTimeoutMs, historyDays, tendEveryMs, events });
   }
   const open = context.others?.get(otherSchemeOf(url) ?? '');
-  if (open !== undefined) return fromPlugin(await open(url, { log, clock, ...creation }));
+  if (open !== undefined) return fromPlugin(await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation }));
   throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
 }

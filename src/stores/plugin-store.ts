@@ -18,7 +18,7 @@ export function fromPlugin(store: PluginStore): Store {
     tags,
     tagSettings,
     history,
-    ...(audit === undefined ? {} : { audit }),
+    audit,
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -9,12 +9,12 @@ import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isScope } from '../domain/scopes.ts';
 import { dayOfDate } from '../domain/usage-days.ts';
-import { keySubject, windowLimits } from '../domain/window-limits.ts';
+import { keySubject, tagSubject, windowLimits } from '../domain/window-limits.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
 import { isAhead } from './clock-repair.ts';
 import { readTagCount, readTagDays } from './records/tag-counts.ts';
-import { readTagSettings, TagUses } from './records/tag-uses.ts';
+import { readTagSettings, TagUses, ticketsOf } from './records/tag-uses.ts';
 import { readRefusals } from './records/record-refusals.ts';
 
 /** The parts of a finding other than its team. */
@@ -257,8 +257,19 @@ function judgeTags({ tags, days }: TeamContents, found: Found): void {
   }
 }
 
-/** Settings are what admissions can read, and so is what is used of them, in a period that has begun. */
-function judgeTagSettings({ tags, period }: TeamContents, nowMs: number, found: Found): void {
+/**
+ * Settings are what admissions can read, and so is what is used of them, in a period that has begun. What is used of settings that were
+ * removed stays for a while; what is recorded has counted every open reservation that was made with it.
+ */
+function judgeTagSettings({ tags, period, requests }: TeamContents, nowMs: number, found: Found): void {
+  if (Object.keys(tags.tag_limits).some((tag) => tags.tag_uses[tag] === undefined))
+    found('tag', 'a tag has settings, and no record of what is used of them');
+  for (const { state, tag, tickets } of requests) {
+    if (tag === undefined || state !== 'open') continue;
+    const uses = tags.tag_uses[tag.name];
+    if (uses !== undefined && (tickets?.[tagSubject(tag.name)] ?? 0) > ticketsOf(uses))
+      found('tag', 'a tag has counted fewer requests than were made with an open reservation');
+  }
   for (const text of Object.values(tags.tag_limits))
     if (!isRead(() => readTagSettings(text))) found('tag', 'settings of a tag cannot be read');
   for (const text of Object.values(tags.tag_uses)) {

@@ -52,7 +52,7 @@ async function open(): Promise<TestGateway> {
 
 const visitor = (): OidcVisitor => new OidcVisitor(gateway.opsPort);
 const newest = async (limit = 1): Promise<readonly AuditEntry[]> =>
-  answered(await gateway.store.audit!.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit }));
+  answered(await gateway.store.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit }));
 
 /** With no session, a page that has the word, and the same word in audit and log. */
 async function expectRefused(browser: OidcVisitor, answer: HttpResponse, status: number, refused: SignInRefusal): Promise<void> {

@@ -41,7 +41,7 @@ describe.each(['sqlite', 'redis'] as const)('two gateways on %s', (store) => {
 
   const visitor = (gateway = gateways[0]!): OidcVisitor => new OidcVisitor(gateway.opsPort);
   const audited = async (): Promise<readonly AuditEntry[]> =>
-    answered(await gateways[0]!.store.audit!.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 3 }));
+    answered(await gateways[0]!.store.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 3 }));
 
   test('the sign-in page offers both ways, and the browser is sent to the provider with PKCE, state and nonce', async () => {
     const browser = visitor();

@@ -55,8 +55,8 @@ const LISTS = Object.fromEntries(
   ]),
 );
 
-/** What tests of their own cover, below and in `deepl-engine-glossaries.test.ts`. */
-type Elsewhere = 'busy' | 'cancelled' | 'unasked' | 'no_detection' | 'glossary_refused';
+/** What tests of their own cover, below, in `deepl-engine-glossaries.test.ts` and in `engine-files.test.ts`. */
+type Elsewhere = 'busy' | 'cancelled' | 'unasked' | 'no_detection' | 'glossary_refused' | 'file_refused';
 /** Which engine fails in each way, and how. */
 const KINDS: Readonly<Record<Exclude<AttemptFailure, Elsewhere>, readonly [engine: Name, ...Behaviour[]]>> = {
   // The system refuses the connection: no engine is running.

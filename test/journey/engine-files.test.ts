@@ -1,6 +1,6 @@
 // Engines that take files: DeepL's and LibreTranslate's protocol over real sockets, on both stores; what is billed, and what happens if
 // the engine fails or lies.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
@@ -9,6 +9,7 @@ import { DocumentCaller } from '../support/document-caller.ts';
 import { expectProblem } from '../support/every-gateway.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
+import { request as get } from '../support/raw-http.ts';
 import { storePlace } from '../support/store-place.ts';
 import type { StorePlace } from '../support/store-place.ts';
 
@@ -128,5 +129,69 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: LEAST });
     expect(documentCalls(libre)).toHaveLength(2);
     expect((await caller.result(id)).body).toBe(scriptedFile(PDF, 'DE'));
+  });
+
+  test('a file that the engine refuses is the fault of the document; nothing stays reserved, and the engine goes on', async () => {
+    const team = await alone.team({ ...QUOTA_PLAN, characters: LEAST });
+    const caller = callerOf(alone, team);
+    libre.always(status(400));
+    const id = await caller.uploaded({ file: PDF, fileName: 'a.pdf' });
+    const shown = await caller.reached(id, 'error');
+    expect(shown).toMatchObject({ code: 'validation_error', detail: expect.stringMatching(/^file: /) as unknown });
+    expect(JSON.stringify(shown)).not.toContain(CANARY);
+    libre.always('ok');
+    const next = await caller.uploaded({ file: PDF, fileName: 'a.pdf' });
+    await caller.reached(next, 'done');
+  });
+
+  test('a file that is only too long for the engine has its texts translated', async () => {
+    const team = await alone.team();
+    const caller = callerOf(alone, team);
+    libre.always((request, response) => {
+      const isFile = request.path === '/translate_file';
+      (isFile ? status(413) : answer('{"translatedText":"Sehr geehrte Frau Miller,"}'))(request, response);
+    });
+    const id = await caller.uploaded({ file: LETTER });
+    expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: CHARACTERS });
+    expect((await caller.result(id)).body).toBe('Sehr geehrte Frau Miller,\n');
+  });
+
+  test('an engine with a limit has used what it bills for a file, not what was counted or held', async () => {
+    const cap = { per: 'month', most: 3 * LEAST };
+    const engines = { [`capped-${kind}`]: { protocol: 'deepl', urls: [deepl.url], options, characters: cap } };
+    const gateway = await startGateway({ store: place.url, engineUrls: [], config: { engines, documents } });
+    onTestFinished(() => gateway.stop());
+    const caller = callerOf(gateway, await gateway.team({ ...QUOTA_PLAN, characters: 10 * LEAST }));
+    const reached = async (): Promise<string | undefined> =>
+      (await get({ port: gateway.opsPort, path: '/metrics' })).body.match(/^lingate_engine_limit_reached.* (\d)$/m)?.[1];
+    deepl.behave(status(400), status(400));
+    await caller.reached(await caller.uploaded({ file: PDF, fileName: 'refused.pdf' }), 'error');
+    await caller.reached(await caller.uploaded({ file: 'A dear letter' }), 'done');
+    expect(await reached()).toBe('0');
+    await caller.reached(await caller.uploaded({ file: PDF, fileName: 'a.pdf' }), 'done');
+    expect(await reached()).toBe('1');
+  });
+
+  test("if the operator's quota is used up, the log says so, as for texts", async () => {
+    deepl.always(status(456));
+    const caller = callerOf(both, await both.team());
+    // No texts of it are sent.
+    const id = await caller.uploaded({ file: PDF, fileName: 'a.pdf' });
+    await expect.poll(() => both.logLines.filter((line) => line.includes("operator's own quota at the engine is used up"))).toHaveLength(1);
+    await caller.remove(id);
+  });
+
+  test("engines get the trace of the upload and ids of the gateway's own, with the file and with its texts", async () => {
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+    const caller = callerOf(both, await both.team());
+    await caller.reached(await caller.uploaded({ file: LETTER, headers }), 'done');
+    deepl.always(status(500));
+    await caller.reached(await caller.uploaded({ file: LETTER, headers }), 'done');
+    const calls = [...deepl.requests, ...own.requests].map((call) => call.headers);
+    expect(own.requests.length).toBeGreaterThan(0);
+    for (const call of calls) expect(call['traceparent']).toMatch(new RegExp(`^00-${traceId}-(?!b7ad6b7169203331)[0-9a-f]{16}-01$`));
+    const ids = calls.map((call) => call['x-request-id']);
+    expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}(-\d){0,3}$/) as unknown));
   });
 });

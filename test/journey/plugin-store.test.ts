@@ -42,7 +42,7 @@ test('a gateway serves from it', async () => {
       warn: () => undefined,
     },
   );
-  const store = await parts.stores!['memory']!('memory:here', { log: SILENT, clock: { nowMs: () => Date.now() } });
+  const store = await parts.stores!['memory']!('memory:here', { log: SILENT, clock: { nowMs: () => Date.now() }, historyDays: 400 });
   const { key, teamId } = await makeTeam(store);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${app.listenUrl}/v1/translate`, { method: 'POST', headers, body: '{"text":["Hello"],"target_lang":"DE"}' });

@@ -91,7 +91,7 @@ async function serveFor(ms: number): Promise<number> {
 async function books() {
   const usage = answered(await store.teams.usage(team.teamId))!;
   const periods = answered(await store.history.periods(team.teamId))!;
-  const audit = answered(await store.audit!.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 10 }));
+  const audit = answered(await store.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 10 }));
   return {
     characters: usage.characters,
     periods: periods.map(({ startMs, closed }) => [startMs === usage.team.createdAtMs, closed]),

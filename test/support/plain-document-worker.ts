@@ -7,7 +7,7 @@ import { newId } from '../../src/testing/store/team-under-test.ts';
 import { LinesOfText } from './lines-of-text.ts';
 import { SILENT } from './silent-log.ts';
 
-interface PlainDocumentWorkerOptions extends Pick<DocumentWorkerOptions, 'documents' | 'sealer' | 'ledger' | 'nowMs'> {
+export interface PlainDocumentWorkerOptions extends Pick<DocumentWorkerOptions, 'documents' | 'sealer' | 'ledger' | 'nowMs' | 'files'> {
   /** How engines answer. */
   readonly translate: GatewayServices['translate'];
   readonly onEnd?: DocumentWorkerOptions['onEnd'];

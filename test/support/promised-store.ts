@@ -18,7 +18,7 @@ export function promisedStore(store: Store): PluginStore {
     tags,
     tagSettings,
     history,
-    ...(audit === undefined ? {} : { audit }),
+    audit,
     ping: () => store.ping(),
     close: () => store.close(),
   };

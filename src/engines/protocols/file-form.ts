@@ -1,6 +1,8 @@
-// A file in the form of a call to an engine, and what an engine's file may be.
+// A file in the form of a call to an engine, what an engine says to it, and what its own file may be.
 import { randomBytes } from 'node:crypto';
-import type { EngineCall, FileWork } from '../../ports/engine.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EngineCall, EngineResponse, FileWork, ReplicaWire } from '../../ports/engine.ts';
+import type { CallResult } from './json-call.ts';
 
 /** Twice as long as any file that callers may send. */
 export const FILE_BYTES_MAX = 64 * 1_048_576;
@@ -29,4 +31,21 @@ export function fileCall(
     body: undefined,
     pieces,
   };
+}
+
+/** By these an engine refuses the file that it got: too long, of no format that it takes, or something in it is wrong. */
+const REFUSAL_STATUSES: readonly number[] = [400, 413, 415, 422];
+
+export function refusesFile({ status }: EngineResponse): boolean {
+  return REFUSAL_STATUSES.includes(status);
+}
+
+const AGAIN_MS = 250;
+
+/** A call about a file that the engine has. One that fails is made again, so that the file is not translated and billed again. */
+export async function callAgain(wire: ReplicaWire, call: EngineCall): Promise<CallResult> {
+  const first = await wire.call(call);
+  if (typeof first !== 'string' && first.status === 200) return first;
+  await delay(AGAIN_MS, undefined, { ref: false });
+  return wire.call(call);
 }

@@ -3,7 +3,7 @@ import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, FileWork, ReplicaWire, TranslatedFile, Translation } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
-import { FILE_BYTES_MAX, fileCall } from './file-form.ts';
+import { callAgain, FILE_BYTES_MAX, fileCall, refusesFile } from './file-form.ts';
 import {
   bodyMatches,
   get,
@@ -34,6 +34,8 @@ const LETTER = /\p{L}/u;
 const DECOY_UNITS_MAX = 1000;
 /** "xx is not supported", "x (x) is not available as a target language from y (y)". */
 const LACKS_PAIR = /is not supported|is not available as a target/i;
+/** "Please contact the server operator to get an API key", with status 400. */
+const WANTS_KEY = /api key/i;
 
 /** LibreTranslate codes that are not ours in lower case. */
 const THEIRS: Readonly<Record<string, string>> = { pb: 'PT', zt: 'ZH' };
@@ -79,13 +81,14 @@ async function translateFile(
   const source = sourceLang === undefined ? 'auto' : libreTranslateCode(sourceLang, codes);
   const sent = await wire.call(fileCall('/translate_file', work, { source, target: libreTranslateCode(targetLang, codes), api_key }));
   if (typeof sent !== 'string' && sent.status === 400 && bodyMatches(sent, LACKS_PAIR)) return 'unsupported_pair';
+  if (typeof sent !== 'string' && refusesFile(sent) && !bodyMatches(sent, WANTS_KEY)) return 'file_refused';
   const read = jsonObjectOf(sent);
   if (typeof read === 'string') return read;
   const url = read['translatedFileUrl'];
   // Its path alone, at the same replica: the server need not know its own address, and must not name another one.
   const path = typeof url === 'string' ? DOWNLOAD.exec(url)?.[0] : undefined;
   if (path === undefined) return 'wrong_shape';
-  const result = await wire.call({ method: 'GET', path, headers: {}, body: undefined, answerBytesMax: FILE_BYTES_MAX });
+  const result = await callAgain(wire, { method: 'GET', path, headers: {}, body: undefined, answerBytesMax: FILE_BYTES_MAX });
   if (typeof result === 'string') return result;
   return result.status === 200 ? { bytes: result.body, billed: undefined } : 'status';
 }

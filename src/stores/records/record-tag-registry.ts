@@ -65,7 +65,7 @@ export class RecordTagRegistry implements TagRegistry {
     });
   }
 
-  /** What is used stays until the team is deleted, so that what open reservations hold is not taken from what is counted anew. */
+  /** What is used stays until a janitor drops it (`isLeftBehind`): what open reservations hold must not be taken from what is counted anew. */
   async remove(teamId: string, tag: string, by?: Audited): Promise<boolean | StoreUnavailable> {
     const removed = await this.#space.change<boolean>(teamId, [limitsName(tag), TOTALS], ([known, total = '0']) => {
       if (known === undefined) return { result: false };

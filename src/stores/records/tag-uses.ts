@@ -1,5 +1,6 @@
 // The records of tags with settings: `tag_limits` has the settings, `tag_uses` what the ledger counts for them. Their formats, and the
 // rules by which requests are judged and counted, in one place; those of windows are in domain/window-counts.ts.
+import { DAY_MS } from '../../domain/period.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
 import type { TagSettings, TagUse } from '../../domain/tag-settings.ts';
 import { WindowCounts } from '../../domain/window-counts.ts';
@@ -139,8 +140,17 @@ export function firstTagUses(periodNumber: number, characters: number, nowMs: nu
   return uses.written();
 }
 
-function ticketsOf(text: string): number {
+/** How many requests it has counted, from the time on at which the settings were first made. */
+export function ticketsOf(text: string): number {
   return Number.parseInt(text, 10);
+}
+
+/**
+ * Whether what is left of settings that were removed can go: later settings begin with greater tickets than any of its reservations has,
+ * unless a clock steps back by more than a day.
+ */
+export function isLeftBehind(text: string, nowMs: number): boolean {
+  return ticketsOf(text) <= nowMs - DAY_MS;
 }
 
 /** What is used of a later period is of this one, in which so many characters are charged and held; a record of an earlier one stays. */

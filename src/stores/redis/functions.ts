@@ -36,7 +36,7 @@ const GROUPS = {
     },
   },
   teams: {
-    files: ['teams', 'keys', 'records', 'erase', 'timed'],
+    files: ['teams', 'keys', 'records', 'erase', 'tag_upkeep', 'timed'],
     functions: {
       create_team: { keepsEvents: true },
       update_team: { keepsEvents: true },
@@ -48,6 +48,7 @@ const GROUPS = {
       change_records: {},
       free_records: { is: 'change_records', onFull: true },
       delete_team: { onFull: true, keepsEvents: true },
+      drop_tags: { onFull: true },
       erase_keys: { onFull: true },
       erase_some: { onFull: true, keepsEvents: true },
     },

@@ -140,9 +140,23 @@ export class RedisJanitor {
       return [teamId, wasMs, String(nowMs + BROKEN_AGAIN_MS)];
     }
     if (isUnavailable(reply)) return [];
-    const unlisted = reply.values[1];
+    const [, unlisted, tags] = reply.values;
     if (unlisted instanceof Buffer) await answering(() => this.#options.audit.listTaken(teamId, String(unlisted)));
+    if (String(tags) === 'tags') await answering(() => this.#dropTags(teamId));
     return [teamId, wasMs, reply.word === 'none' ? '' : String(reply.values[0])];
+  }
+
+  /** What is not reached is dropped the next day. */
+  async #dropTags(teamId: string): Promise<void> {
+    const { link, keptDays } = this.#options;
+    for (const table of ['tag_counts', 'tag_uses']) {
+      let at = '0';
+      do {
+        const args = [String(keptDays), table, at];
+        const { values } = await link.call({ name: 'drop_tags', teamId, keys: [teamKey(teamId)], args });
+        at = String(values[0]);
+      } while (at !== '0' && !this.#closed);
+    }
   }
 
   /**

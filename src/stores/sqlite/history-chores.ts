@@ -1,9 +1,9 @@
 // The janitor's part for the usage history: ends days and periods of idle teams, and deletes what exceeds the retention.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
-import { SqliteTagCounts } from './sqlite-tag-counts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
+import { TagChores } from './tag-chores.ts';
 import { ERASE_USELESS } from './team-erasure.ts';
 
 /** Teams of each kind per batch: takes a few milliseconds while callers wait. */
@@ -41,14 +41,15 @@ interface Due {
   readonly teamIds: readonly string[];
   readonly closable: readonly Unclosed[];
   readonly old: number | undefined;
+  readonly hasOldTags: boolean;
 }
 
 export class HistoryChores {
   readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
-  readonly #tags: SqliteTagCounts;
+  readonly #tags: TagChores;
   /** The result of the last look. */
-  #due: Due = { teamIds: [], closable: [], old: undefined };
+  #due: Due = { teamIds: [], closable: [], old: undefined, hasOldTags: false };
   /** Whether the next batch should follow soon. To be read only. */
   hasMore = false;
   /** The last unclosed period that was checked. */
@@ -59,7 +60,7 @@ export class HistoryChores {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
-    this.#tags = new SqliteTagCounts(parts.database);
+    this.#tags = new TagChores(parts.database, parts.historyDays);
   }
 
   /** Whether there is anything to do; only reads. */
@@ -71,15 +72,16 @@ export class HistoryChores {
     const old = this.#nextOld(nowMs);
     const closable = unclosed.filter(([team, periodNo]) => !this.#parts.periods.isOpen(team, periodNo));
     const teamIds = [...new Set([...daysOver, ...periodsOver].map(([teamId]) => teamId))];
-    this.#due = { teamIds, closable, old };
-    this.hasMore = old !== undefined || [daysOver, periodsOver, unclosed].some(({ length }) => length === TEAMS_MAX);
-    return teamIds.length > 0 || closable.length > 0 || old !== undefined;
+    const hasOldTags = this.#tags.look(nowMs);
+    this.#due = { teamIds, closable, old, hasOldTags };
+    this.hasMore = old !== undefined || this.#tags.hasMore || [daysOver, periodsOver, unclosed].some(({ length }) => length === TEAMS_MAX);
+    return teamIds.length > 0 || closable.length > 0 || old !== undefined || hasOldTags;
   }
 
   /** Processes what was found, unless another process already has. Call it within a transaction. */
   run(nowMs: number): void {
     const { accounts, periods } = this.#parts;
-    const { teamIds, closable, old } = this.#due;
+    const { teamIds, closable, old, hasOldTags } = this.#due;
     for (const teamId of teamIds) {
       const team = accounts.team(teamId);
       if (team === undefined) continue;
@@ -91,6 +93,7 @@ export class HistoryChores {
       if (team !== undefined) periods.close(team, periodNo, nowMs);
     }
     if (old !== undefined) this.#drop(old, nowMs);
+    if (hasOldTags) this.#tags.run(nowMs);
   }
 
   #nextUnclosed(): readonly Unclosed[] {
@@ -121,7 +124,6 @@ export class HistoryChores {
       this.#sql.dropUsage.run(team, no);
       this.#sql.dropPeriod.run(team, no);
     }
-    this.#tags.drop(team, dayOf(nowMs) - this.#parts.historyDays);
     this.#sql.eraseUseless.run(team);
   }
 

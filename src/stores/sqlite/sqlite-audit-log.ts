@@ -1,8 +1,8 @@
 // The audit log as rows: entries are written in the transaction of the change they record, and read in pages, newest first.
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { idBefore, momentOf, nextId, withoutNames } from '../../domain/audit-entry.ts';
-import type { AuditDifference, AuditEntry, Audited, AuditRecord } from '../../domain/audit-entry.ts';
+import { auditEntry, idBefore, momentOf, withoutNames } from '../../domain/audit-entry.ts';
+import type { AuditedChange, AuditEntry, Audited, AuditRecord } from '../../domain/audit-entry.ts';
 import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { prepared, objects, tuples } from './statements.ts';
@@ -34,11 +34,6 @@ const SQL = {
   replace: 'UPDATE audit SET record = ? WHERE id = ?',
 };
 
-interface AuditedChange extends AuditDifference {
-  readonly teamId?: string;
-  readonly keyId?: string;
-}
-
 /** Entries are added within other transactions; each page that operators read is an operation of its own. */
 export class SqliteAuditLog implements AuditLog {
   readonly #group: GroupCommit;
@@ -52,13 +47,12 @@ export class SqliteAuditLog implements AuditLog {
   }
 
   /** Call it within the transaction of the change. */
-  add({ actor, action, reason }: Audited, { teamId, keyId, before, after }: AuditedChange, nowMs: number): void {
+  add(by: Audited, change: AuditedChange, nowMs: number): void {
     const [last] = this.#sql.last.get(idBefore(nowMs + 1))!;
-    const record: AuditRecord = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, before, after };
-    this.#put(nextId(nowMs, last ?? undefined), teamId, record);
+    this.#put(auditEntry(by, change, nowMs, last ?? undefined));
   }
 
-  #put(id: AuditEntry['id'], teamId: AuditEntry['teamId'], record: AuditRecord): void {
+  #put({ id, atMs: _atMs, teamId, ...record }: AuditEntry): void {
     this.#sql.insert.run(id, teamId ?? null, JSON.stringify(record));
   }
 
@@ -106,7 +100,7 @@ export class SqliteAuditLog implements AuditLog {
 
   restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
     return this.#group.run(() => {
-      for (const { id, atMs: _atMs, teamId, ...record } of entries) this.#put(id, teamId, record);
+      for (const entry of entries) this.#put(entry);
       return undefined;
     });
   }

@@ -1,4 +1,4 @@
-// Part of the store contract: the audit log, written by the operations that it records. A store without one passes.
+// Part of the store contract: the audit log, written by the operations that it records.
 import { answered } from '../../domain/store-unavailable.ts';
 import type { AuditEntry, Audited } from '../../domain/audit-entry.ts';
 import type { AuditPage } from '../../ports/audit-log.ts';
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 export function auditContract(it: AddStoreCase, subject: Subject): void {
   const entriesOf = async (teamId: string, page: Partial<AuditPage> = {}): Promise<readonly AuditEntry[]> =>
-    answered(await subject.again.audit!.page({ ...FIRST, teamId, ...page }));
+    answered(await subject.again.audit.page({ ...FIRST, teamId, ...page }));
   /** Omits what is the same in all of them. */
   const factsOf = (entries: readonly AuditEntry[]): unknown[] => entries.map(({ id: _id, atMs: _atMs, teamId: _teamId, ...rest }) => rest);
   const newTeam = { name: 'Acme', plan: 'test', limits: PREPAID, balanceMicro: 5_000_000 };
@@ -79,7 +79,7 @@ export function auditContract(it: AddStoreCase, subject: Subject): void {
     expect([entry!.atMs, entry!.teamId]).toEqual([subject.clock.nowMs(), teamId]);
     expect(others).toEqual(before);
     expect((await entriesOf(neighbour)).length).toBe(1);
-    expect(await subject.again.audit!.forgetNames(teamId)).toBeUndefined();
+    expect(await subject.again.audit.forgetNames(teamId)).toBeUndefined();
     expect((await entriesOf(teamId))[0]!.before).toEqual({ glossaryId });
   });
 
@@ -108,7 +108,7 @@ export function auditContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it('pages, for one team or all, stay consistent whatever is added meanwhile', async ({ again }) => {
-    const audit = again.audit!;
+    const audit = again.audit;
     const { teams } = subject.store;
     const [one, other] = [await made(), await made()];
     for (let i = 0; i < 5; i++) await teams.updateTeam(i % 2 === 0 ? one : other, { name: `Name ${i}` }, BY);
@@ -136,7 +136,7 @@ export function auditContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it('a page can start at a given time, and expired entries are in none', async ({ again }) => {
-    const audit = again.audit!;
+    const audit = again.audit;
     const { teams } = subject.store;
     const teamId = await made();
     subject.clock.step(5000);
@@ -155,7 +155,7 @@ export function auditContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it('names, and nothing else, are stripped from a team’s entries', async ({ again }) => {
-    const audit = again.audit!;
+    const audit = again.audit;
     const { teams } = subject.store;
     const [teamId, neighbour] = [await made(), await made()];
     const key = freshKey(teamId, 'a label');
@@ -177,7 +177,7 @@ export function auditContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it('entries of another store are inserted unchanged, once', async ({ again }) => {
-    const audit = again.audit!;
+    const audit = again.audit;
     const teamId = newId();
     const nowMs = subject.clock.nowMs();
     const entry = (atMs: number, name: string): AuditEntry => ({

@@ -28,6 +28,8 @@ export function engineUseContract(it: AddStoreCase, subject: Subject): void {
     expect(await add('a', 2, 0)).toMatchObject({ characters: 50 });
     expect(await add('b', 1, 20)).toMatchObject({ characters: 50 });
     expect(await add('b', 2, 7)).toMatchObject({ characters: 57 });
+    // A file was billed with less than it was counted with.
+    expect(await add('a', 3, -25)).toMatchObject({ characters: 32 });
   });
 
   it('concurrent reports are all counted, and exactly one of them reaches the limit', async () => {

@@ -182,11 +182,10 @@ export function recordSpaceContract(it: AddStoreCase, subject: Subject): void {
   });
 }
 
-/** For stores with an audit. */
 export function recordAuditContract(it: AddStoreCase, subject: Subject): void {
   const actions = async (teamId: string): Promise<readonly string[]> => {
     const page = { teamId, after: undefined, sinceMs: undefined, limit: 10 };
-    return answered(await subject.again.audit!.page(page)).map(({ actor, before }) => `${actor} ${String(before.name)}`);
+    return answered(await subject.again.audit.page(page)).map(({ actor, before }) => `${actor} ${String(before.name)}`);
   };
 
   it.team('an entry is written with the change that it is about, even if that writes nothing else', async ({ teamId }) => {

@@ -137,7 +137,6 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it.team('a deleted team has no tags, whether its usage is kept or not', async (team) => {
-    if (subject.store.teams.deleteTeam === undefined) return;
     const [first, kept] = [today(), await teamUnderTest(subject.store)];
     for (const one of [team, kept]) await one.use(5, tagged('acme'));
     answered(await subject.store.teams.deleteTeam(team.teamId, { keepUsage: false }));

@@ -315,7 +315,6 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
   );
 
   it.team('settings of a deleted team are gone', async (team) => {
-    if (subject.store.teams.deleteTeam === undefined) return;
     await set(team, { characters: 5 });
     answered(await subject.store.teams.deleteTeam(team.teamId, { keepUsage: true }));
     expect(answered(await subject.again.tagSettings.list(team.teamId))).toBeUndefined();

@@ -1,10 +1,9 @@
 // Measures two teams: `npm run task -- isolation [--store redis|sqlite] [--per-second N] [--seconds N] [--only WORDS]`, a row per operation.
-// `--only documents [--rounds N]`: texts beside documents, in rounds with and without.
+// `--only documents [--rounds N]`: texts beside documents, in rounds without, with, and with them at another gateway.
 import { loadavg } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { besideDocuments } from './beside-documents.ts';
-import type { Times } from './beside-documents.ts';
+import { besideDocuments, SITUATIONS } from './beside-documents.ts';
 import { startNeighbours } from './neighbours.ts';
 import type { Quiet } from './neighbours.ts';
 
@@ -48,11 +47,13 @@ async function measureOperations(): Promise<void> {
 
 /** Rounds are short: what else is on the machine comes and goes. */
 async function measureDocuments(): Promise<void> {
-  const { alone, beside, documentsPerSecond } = await besideDocuments({ kind, rounds: Number(values.rounds), seconds: 2, perSecond: 100 });
-  const shown = ({ p50Ms, p99Ms, answers }: Times): string =>
-    `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, ${JSON.stringify(answers)}`;
-  process.stdout.write(
-    `${kind}, 100 texts a second\nalone: ${shown(alone)}\nbeside ${documentsPerSecond.toFixed(1)} documents a second: ${shown(beside)}\n` +
-      `ratio: p50 ${(beside.p50Ms / alone.p50Ms).toFixed(2)}, p99 ${(beside.p99Ms / alone.p99Ms).toFixed(2)}; load ${loadavg()[0]!.toFixed(1)}\n`,
-  );
+  const measured = await besideDocuments({ kind, rounds: Number(values.rounds), seconds: 2, perSecond: 100 });
+  process.stdout.write(`${kind}, 100 texts a second; load ${loadavg()[0]!.toFixed(1)}\n`);
+  process.stdout.write('| documents | per second | p50 | p99 | median of p99 | answers |\n| - | - | - | - | - | - |\n');
+  for (const situation of SITUATIONS) {
+    const { p50Ms, p99Ms, roundP99Ms, answers, documentsPerSecond } = measured[situation];
+    const shown = (ms: number, aloneMs: number): string => `${ms.toFixed(1)} ms (${(ms / aloneMs).toFixed(2)})`;
+    const times = [shown(p50Ms, measured.alone.p50Ms), shown(p99Ms, measured.alone.p99Ms), shown(roundP99Ms, measured.alone.roundP99Ms)];
+    process.stdout.write(`| ${situation} | ${documentsPerSecond.toFixed(1)} | ${times.join(' | ')} | ${JSON.stringify(answers)} |\n`);
+  }
 }

@@ -5,7 +5,9 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../../config/examples/postgres-store.ts';
 import { referenceStore } from '../../../config/examples/reference-store.ts';
+import type { Standing } from '../../../src/ports/team-registry.ts';
 import type { OpenStore } from '../../../src/testing/store-contract.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { judgedBy } from '../../support/backings.ts';
@@ -56,6 +58,10 @@ test('random histories have the answers and the accounts of the model', async ()
   for (const store of stores) await store.close();
 });
 
+async function standingOf({ teams }: Awaited<ReturnType<OpenStore>>, teamId: string): Promise<Standing> {
+  return answered(await teams.standing(teamId))!;
+}
+
 describe('a server that ends connections, refuses writes or is away', () => {
   const clock = new MovableClock();
   const operator = new Client({ connectionString: server.url });
@@ -79,6 +85,26 @@ describe('a server that ends connections, refuses writes or is away', () => {
     expect(answers.filter(({ kind }) => kind === 'admitted')).toHaveLength(100);
     expect(answers.filter(({ kind }) => kind === 'quota_exceeded' || kind === 'repeated')).toHaveLength(50);
     expect(await team.standing()).toMatchObject({ heldCharacters: 1000, openReservations: 100 });
+    await store.close();
+  });
+
+  test('a change that loses its connection has its audit entry, or neither was made', async () => {
+    const store = await open(clock);
+    const { teamId } = await teamUnderTest(store, { billing: 'credit' });
+    const before = (await standingOf(store, teamId)).balanceMicro;
+    const changes = { over: false };
+    const ending = (async () => {
+      while (!changes.over)
+        await operator.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lingate'`);
+    })();
+    const by = { actor: 'cli:ada@host', action: 'updateTeam' } as const;
+    const answers = await Promise.all(Array.from({ length: 100 }, () => store.teams.updateTeam(teamId, { addMicro: 1 }, by)));
+    changes.over = true;
+    await ending;
+    const made = (await standingOf(store, teamId)).balanceMicro - before;
+    expect(made).toBeGreaterThanOrEqual(answers.filter((answer) => answer !== undefined && 'teamId' in answer).length);
+    const entries = answered(await store.audit.page({ teamId, after: undefined, sinceMs: undefined, limit: 200 }));
+    expect(entries.map(({ after }) => after.balanceMicro)).toEqual(Array.from({ length: made }, (_, i) => before + made - i));
     await store.close();
   });
 

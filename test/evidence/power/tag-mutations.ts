@@ -72,6 +72,32 @@ const RULES_OF_SETTINGS: readonly Bug[] = [
   ['it begins without what was charged before', 'firstTagUses', 'uses.period.characters = characters;', ''],
 ];
 
+const DAYS = { file: 'test/unit/stores/redis/days.test.ts', names: 'tags' };
+const CHORES = { file: 'test/unit/stores/sqlite/history-chores.test.ts', names: 'hundred tags|settings of tags' };
+
+const UPKEEP_IN_REDIS: readonly Bug[] = [
+  ['is read in one piece', 'RedisJanitor.#dropTags', "while (at !== '0' && !this.#closed)", 'while (false)'],
+  ['loses a day that is kept', 'days_since', 'if tonumber(day) >= first then', 'if tonumber(day) > first + 100 then'],
+  ['keeps tags of which nothing is left', 'DROP.tag_counts', '< first then\n      insert(gone, tag)', '< 0 then\n      insert(gone, tag)'],
+  ['loses what is used of settings', 'DROP.tag_uses', 'if not limits[i] and tonumber', 'if tonumber'],
+  ['loses too early what was used of removed settings', 'DROP.tag_uses', '<= now - DAY_MS then', '<= now then'],
+  ['keeps what was used of removed settings', 'RedisJanitor.#dropTags', "['tag_counts', 'tag_uses']", "['tag_counts']"],
+];
+
+const UPKEEP_IN_SQLITE: readonly Bug[] = [
+  ['stops after a piece', 'TagChores.#pass', '{ day, pass, after: last }', '{ day, pass: pass + 1, after: last }'],
+  ['is read in one piece', 'tag-chores.ts', 'const TAGS_MAX = 250;', 'const TAGS_MAX = 100_000;'],
+  ['keeps tags of which nothing is left', 'droppedOfCounts', 'readTagCount(count)!.day < first', 'readTagCount(count)!.day < 0'],
+  ['loses what is used of settings', 'droppedOfUses', 'settings === null && isLeftBehind', 'isLeftBehind'],
+  ['loses too early what was used of removed settings', 'isLeftBehind', '<= nowMs - DAY_MS', '<= nowMs'],
+  [
+    'keeps what was used of removed settings',
+    'tag-chores.ts',
+    "const PASSES = ['counted', 'used'] as const;",
+    "const PASSES = ['counted', 'counted'] as const;",
+  ],
+];
+
 export const TAG_MUTATIONS: readonly Mutation[] = [
   ...REDIS_SETTINGS.map(([name, where, find, replace]) =>
     inRedis(`settings of a tag: ${name}`, where, find, replace, contract('Redis', SETTINGS)),
@@ -81,6 +107,19 @@ export const TAG_MUTATIONS: readonly Mutation[] = [
   ),
   ...REDIS.map(([name, where, find, replace]) => inRedis(`tags: ${name}`, where, find, replace, contract('Redis', TITLE))),
   ...SQLITE.map(([name, where, find, replace]) => inSqlite(`tags: ${name}`, where, find, replace, contract('SQLite', TITLE))),
+  ...UPKEEP_IN_REDIS.map(([name, where, find, replace]) => inRedis(`upkeep of tags: ${name}`, where, find, replace, DAYS)),
+  ...UPKEEP_IN_SQLITE.map(([name, where, find, replace]) => inSqlite(`upkeep of tags: ${name}`, where, find, replace, CHORES)),
+  {
+    name: 'upkeep of tags: the check is content without what is used of settings',
+    edits: [
+      {
+        where: 'judgeTagSettings in team-invariants.ts',
+        find: 'tags.tag_uses[tag] === undefined)',
+        replace: 'tags.tag_uses[tag] === null)',
+      },
+    ],
+    caughtBy: [{ file: 'test/unit/stores/store-check.test.ts', names: 'tag' }],
+  },
   {
     name: 'tags: what has none is counted twice',
     edits: [{ where: 'tagRows', find: 'add(rest, { characters: -characters', replace: 'add(rest, { characters: 0' }],

@@ -8,6 +8,7 @@ import { endedAtMs } from './history.ts';
 import { drawAddress } from './key-limits.ts';
 import { drawRequest } from './requests.ts';
 import type { DrawnRequest, PiecewiseBody, SentBody } from './requests.ts';
+import { drawTag } from './tags.ts';
 import type { World } from './world.ts';
 
 const BROKEN_BODY = refuse('validation_error', 'body: it broke off.');
@@ -40,7 +41,8 @@ export class Callers {
     if (serving.length === 0) return;
     const gateway = random.pick(serving);
     const key = this.#keys.draw(random, BEFORE_CREATION_SHARE);
-    const request = drawRequest(random, key.value, key.keyId, drawAddress(this.#world.keyRandom));
+    const tag = scenario.tags === undefined ? undefined : drawTag(this.#world.tagRandom);
+    const request = drawRequest(random, { key: key.value, keyId: key.keyId, address: drawAddress(this.#world.keyRandom), tag });
     const broken = scenario.brokenAnswers && random.chance(0.2);
     time.after(gateway.process, 0, () => {
       if (gateway.serving) this.#begin(gateway, request, broken);

@@ -5,7 +5,10 @@ import type { Store } from '../../../src/ports/store.ts';
 import type { Action } from './entries.ts';
 import type { Change } from './world.ts';
 
-export async function perform(store: Pick<Store, 'teams'>, change: Change): Promise<void> {
+/** More than are ever set. */
+const SET_TAGS_MAX = 1000;
+
+export async function perform(store: Pick<Store, 'teams' | 'tagSettings'>, change: Change): Promise<void> {
   switch (change.kind) {
     case 'create_team':
       answered(await store.teams.createTeam(change.team));
@@ -21,6 +24,12 @@ export async function perform(store: Pick<Store, 'teams'>, change: Change): Prom
       return;
     case 'revoke_key':
       answered(await store.teams.revokeKey(change.keyId));
+      return;
+    case 'set_tag': {
+      const { teamId, tag, settings } = change;
+      if (settings === null) answered(await store.tagSettings.remove(teamId, tag));
+      else answered(await store.tagSettings.set(teamId, tag, settings, SET_TAGS_MAX));
+    }
   }
 }
 
@@ -40,5 +49,7 @@ export function actionOf(change: Change, limitsBefore: TeamLimits | undefined): 
       return [change.teamId, { kind: 'update_key', keyId: change.keyId, change: change.change }];
     case 'revoke_key':
       return [change.teamId, { kind: 'revoke_key', keyId: change.keyId }];
+    case 'set_tag':
+      return [change.teamId, { kind: 'set_tag', tag: change.tag, settings: change.settings }];
   }
 }

@@ -42,6 +42,8 @@ export class EmbeddedWiring implements SimulatedStore {
   /** Operations that the store was asked to run and that are not recorded yet. */
   readonly #places: Place[] = [];
   #store: Store | undefined;
+  #held: Promise<unknown> | undefined;
+  #isEntering = false;
 
   constructor(world: World) {
     this.#world = world;
@@ -105,14 +107,18 @@ export class EmbeddedWiring implements SimulatedStore {
     const [, action] = actionOf(change, this.#limits.get(teamId));
     if (action.kind === 'team') this.#limits.set(teamId, action.limits);
     await this.#as(this.process, () =>
-      this.#inOrder(
-        teamId,
-        async () => {
-          await perform(this.#need(), change);
-          return { answer: undefined, action };
-        },
-        (model) => void perform(model, change),
-      ),
+      this.#whenFree(() => {
+        const changed = this.#inOrder(
+          teamId,
+          async () => {
+            await perform(this.#need(), change);
+            return { answer: undefined, action };
+          },
+          (model) => perform(model, change),
+        );
+        if (change.kind === 'set_tag') this.#hold(changed);
+        return changed;
+      }),
     );
     return true;
   }
@@ -131,6 +137,14 @@ export class EmbeddedWiring implements SimulatedStore {
       days: (teamId, range) => this.#as(this.process, () => history.days(teamId, range)),
       periods: (teamId) => this.#as(this.process, () => history.periods(teamId)),
     };
+  }
+
+  get tags(): SimulatedStore['tags'] {
+    return { days: (teamId, range) => this.#as(this.process, () => this.#need().tags.days(teamId, range)) };
+  }
+
+  get tagSettings(): SimulatedStore['tagSettings'] {
+    return { list: (teamId) => this.#as(this.process, () => this.#need().tagSettings.list(teamId)) };
   }
 
   restart(): void {
@@ -154,6 +168,19 @@ export class EmbeddedWiring implements SimulatedStore {
     return this.#store;
   }
 
+  /** Setting a tag takes store and model several steps, between which others could come: they wait until it is done. */
+  #hold(changed: Promise<unknown>): void {
+    const held = changed.finally(() => {
+      if (this.#held === held) this.#held = undefined;
+    });
+    this.#held = held;
+  }
+
+  async #whenFree<T>(run: () => Promise<T>): Promise<T> {
+    while (this.#held !== undefined) await this.#held;
+    return run();
+  }
+
   /** The store runs operations in order of arrival; their answers take different numbers of turns. */
   async #inOrder<T>(teamId: string, run: () => Promise<Done<T>>, again: Place['again']): Promise<T> {
     const place: Place = { teamId, again, action: undefined, storeMs: 0 };
@@ -161,15 +188,23 @@ export class EmbeddedWiring implements SimulatedStore {
     const { answer, action } = await run();
     place.action = action;
     place.storeMs = this.#world.time.wallMs(this.process);
-    while (this.#places[0]?.action !== undefined) this.#enter(this.#places.shift()!);
+    await this.#enterDone();
     return answer;
   }
 
-  #enter({ teamId, again, action, storeMs }: Place): void {
+  /** One after the other: the model needs several steps for a tag, too. */
+  async #enterDone(): Promise<void> {
+    if (this.#isEntering) return;
+    this.#isEntering = true;
+    while (this.#places[0]?.action !== undefined) await this.#enter(this.#places.shift()!);
+    this.#isEntering = false;
+  }
+
+  async #enter({ teamId, again, action, storeMs }: Place): Promise<void> {
     const { journal, time } = this.#world;
     if (action === undefined || ('answer' in action && action.answer.kind === 'unavailable')) return;
     this.#modelClock.ms = storeMs;
-    const expected = again(this.#model);
+    const expected = await again(this.#model);
     if ('answer' in action && !isDeepStrictEqual(action.answer, expected)) {
       this.#world.violate('model', `${JSON.stringify(action)} is answered ${JSON.stringify(expected)} by the model`);
     }
@@ -181,7 +216,7 @@ export class EmbeddedWiring implements SimulatedStore {
   #ask<T>(gateway: Process, teamId: string, run: () => Promise<Done<T>>, again: Place['again']): Promise<T> {
     const { random, scenario, time } = this.#world;
     return new Promise((resolve, reject) => {
-      this.#as(this.process, () => this.#inOrder(teamId, run, again)).then(
+      this.#as(this.process, () => this.#whenFree(() => this.#inOrder(teamId, run, again))).then(
         (answer) => void time.after(gateway, Math.min(100, random.latencyMs(scenario.storeLatencyMs)), () => resolve(answer)),
         (error: unknown) => void time.after(gateway, 0, () => reject(error instanceof Error ? error : new Error('not an error'))),
       );

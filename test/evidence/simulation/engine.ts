@@ -51,7 +51,7 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
     load: () => ({ inFlight: 0, waiting: 0 }),
     tryAll: () => Promise.resolve([]),
     askPairs: undefined,
-    translateFile: () => Promise.resolve('internal'),
+    translateFile: () => Promise.resolve({ failure: 'internal' }),
     upkeep: undefined,
     close: () => Promise.resolve(),
     first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),

@@ -2,6 +2,8 @@
 import type { KeyMode } from '../../../src/domain/api-key.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
+import type { TagSettings } from '../../../src/domain/tag-settings.ts';
+import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Process } from './virtual-time.ts';
 import type { Admission, AdmissionRequest, RateLimited, Resolution, Verdict } from '../../../src/ports/ledger.ts';
@@ -19,7 +21,8 @@ export type Action =
   | { readonly kind: 'team'; readonly limits: TeamLimits; readonly addMicro: number }
   | { readonly kind: 'create_key'; readonly keyId: string; readonly mode: KeyMode; readonly limits: KeyLimits }
   | { readonly kind: 'update_key'; readonly keyId: string; readonly change: KeyChange }
-  | { readonly kind: 'revoke_key'; readonly keyId: string };
+  | { readonly kind: 'revoke_key'; readonly keyId: string }
+  | { readonly kind: 'set_tag'; readonly tag: string; readonly settings: TagSettings | null };
 
 export interface Entry {
   /** True time. */
@@ -31,11 +34,8 @@ export interface Entry {
 }
 
 /** A refusal that a gateway repeated without asking the store. */
-export interface Repeated {
+export interface Repeated extends RefusedCaller {
   readonly gateway: Process;
-  readonly keyId: string;
-  readonly address?: string | undefined;
-  readonly scope?: string | undefined;
   readonly refused: RateLimited;
 }
 

@@ -1,14 +1,16 @@
 // What must hold when a run is over: each caller's record against the gateway's log and the store's accounts.
+import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
+import type { KeyDay } from '../../../src/ports/usage-history.ts';
 import type { Usage } from '../../../src/ports/team-registry.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
 import type { KeyRing } from './keys.ts';
-import { dayName } from './team-check.ts';
+import { dayName, tagDayName } from './team-check.ts';
 import type { WindowCheck } from './window-check.ts';
-import type { IdState } from './team-check.ts';
+import type { IdState, TeamCheck } from './team-check.ts';
 import type { SimulatedStore, World } from './world.ts';
 
 /** Deadlines are checked this often, and answers take a moment. */
@@ -73,6 +75,7 @@ export class FinalChecks {
       if (certain && usage.characters !== characters) violate('L3', `team ${teamId} used ${usage.characters}, charged were ${characters}`);
       if (balanceMicro !== team.balanceMicro) violate('L3', `team ${teamId} has ${balanceMicro} left of ${team.balanceMicro}`);
       this.#windows(`team ${teamId}`, usage, team.windows, store);
+      await this.#tags(teamId, usage.team.limits.period.endsWith('M'), team, store);
       for (const { keyId, lastUsedAtMs, limits, windows } of usage.keys) {
         this.#windows(`key ${keyId}`, { windows }, team.key(keyId).windows, store);
         const expected = team.key(keyId).limits;
@@ -81,6 +84,23 @@ export class FinalChecks {
         const usedAtMs = team.lastUseMs.get(keyId);
         if (usedAtMs !== lastUsedAtMs) violate('L8', `key ${keyId} was last used at ${lastUsedAtMs} instead of ${usedAtMs}`);
       }
+    }
+  }
+
+  /** What is shown of tags with settings is what was counted for them. `isOnePeriod`: none has ended in the run. */
+  async #tags(teamId: string, isOnePeriod: boolean, team: TeamCheck, store: SimulatedStore): Promise<void> {
+    const { time, violate } = this.#world;
+    const shown = answered(await store.tagSettings.list(teamId)) ?? [];
+    const [names, expected] = [shown.map(({ tag }) => tag), [...team.tags.keys()].toSorted()];
+    if (names.join() !== expected.join()) violate('L12', `team ${teamId} has settings of ${names.join()} instead of ${expected.join()}`);
+    for (const { tag, settings, use } of shown) {
+      const check = team.tags.get(tag);
+      if (check === undefined) continue;
+      if (!isDeepStrictEqual(settings, check.settings))
+        violate('L12', `tag ${tag} has ${JSON.stringify(settings)}, not ${JSON.stringify(check.settings)}`);
+      const used = check.used(time.wallMs(store.process));
+      if (isOnePeriod && use.characters !== used) violate('L12', `tag ${tag} has used ${use.characters}, counted were ${used}`);
+      this.#windows(`tag ${tag}`, use, check.windows, store);
     }
   }
 
@@ -115,12 +135,32 @@ export class FinalChecks {
         const [is, was] = [counted.get(name) ?? [0, 0], charged.get(name) ?? [0, 0]];
         if (is.join() !== was.join()) violate('L9', `team ${teamId}, ${name}: counted are ${is.join()}, charged were ${was.join()}`);
       }
+      await this.#tagDays(teamId, team, use.days, store);
       const billed = periods.reduce((total, { characters }) => total + characters, 0);
       const { characters } = team.charged();
       if (billed !== characters) violate('L9', `periods of team ${teamId} came to ${billed}, charged were ${characters}`);
       for (const { closed, number } of periods.slice(1)) {
         if (!closed) violate('L9', `period ${number} of team ${teamId} is not closed although nothing is open`);
       }
+    }
+  }
+
+  /** Days by tag have exactly what was charged, and with what had none they add up to the days by key. */
+  async #tagDays(teamId: string, team: TeamCheck, ofKeys: readonly KeyDay[], store: SimulatedStore): Promise<void> {
+    const { scenario, violate } = this.#world;
+    const beginning = dayOf(scenario.beginningMs);
+    const rows = answered(await store.tags.days(teamId, { from: beginning - 2, to: beginning + 2 }));
+    const counted = new Map(rows.map(({ day, tag, characters, requests }) => [tagDayName(day, tag), [characters, requests]]));
+    const charged = team.chargedByTag();
+    for (const { day } of ofKeys) {
+      const untagged = tagDayName(day, '');
+      const [ofTeam, ofTags] = [ofKeys, rows].map((all) => all.filter((one) => one.day === day));
+      const rest = (['characters', 'requests'] as const).map((name) => sumOf(ofTeam!, name) - sumOf(ofTags!, name));
+      if (rest.some((one) => one !== 0)) counted.set(untagged, rest);
+    }
+    for (const name of new Set([...counted.keys(), ...charged.keys()])) {
+      const [is, was] = [counted.get(name) ?? [0, 0], charged.get(name) ?? [0, 0]];
+      if (is.join() !== was.join()) violate('L12', `team ${teamId}, ${name}: counted are ${is.join()}, charged were ${was.join()}`);
     }
   }
 
@@ -214,6 +254,10 @@ export class FinalChecks {
 function unansweredCode({ brokenAtMs, leftAtMs }: RequestRecord): string {
   if (brokenAtMs !== undefined) return 'engine_unavailable';
   return leftAtMs === undefined ? 'none' : 'client_closed';
+}
+
+function sumOf(days: readonly { readonly characters: number; readonly requests: number }[], name: 'characters' | 'requests'): number {
+  return days.reduce((sum, one) => sum + one[name], 0);
 }
 
 /** Equal for equal limits, regardless of member order. */

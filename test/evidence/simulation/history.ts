@@ -11,6 +11,8 @@ export interface Intent {
   readonly address: string;
   /** The key that was sent, if it exists at some time. */
   readonly keyId: string | undefined;
+  /** The tag that was sent, if it is one. */
+  readonly tag?: string | undefined;
 }
 
 /** In every fourth translation half of the characters are saved, as by a memory: not random, so that seeds keep their runs. */

@@ -26,6 +26,8 @@ export class Journal {
   readonly addressRefused = new Set<string>();
   /** How often each limit of keys refused something. */
   readonly ofKeys = new Map<string, number>();
+  /** How often each setting of tags did. */
+  readonly ofTags = new Map<string, number>();
   /** How often each limit by minute to month did, by its name. */
   readonly ofWindows = new Map<string, number>();
 
@@ -43,8 +45,9 @@ export class Journal {
     this.team(teamId).take(entry, this.#violate);
   }
 
-  #noteKeys({ requestId, address, scope }: AdmissionRequest, answer: Admission): void {
+  #noteKeys({ requestId, address, scope, tag }: AdmissionRequest, answer: Admission): void {
     const { intent } = this.#history.need(requestId);
+    if (tag?.name !== intent.tag) this.#violate('tag', `${requestId} with tag ${intent.tag} came to the store with ${tag?.name}`);
     if (address !== undefined && address.replace('::ffff:', '') !== intent.address.replace('::ffff:', ''))
       this.#violate('address', `${requestId} from ${intent.address} came to the store as from ${address}`);
     if (scope !== undefined && scope !== SCOPE_OF[intent.route])
@@ -56,6 +59,8 @@ export class Journal {
       this.ofWindows.set(name, (this.ofWindows.get(name) ?? 0) + 1);
       return;
     }
+    if (answer.kind === 'tag_disabled' || ('of' in answer && answer.of === 'tag'))
+      this.ofTags.set(answer.kind, (this.ofTags.get(answer.kind) ?? 0) + 1);
     if ('of' in answer && answer.of === 'test_keys') this.ofKeys.set('test_keys', (this.ofKeys.get('test_keys') ?? 0) + 1);
     const isOfKey =
       /^(?:address|scope)/.test(answer.kind) ||

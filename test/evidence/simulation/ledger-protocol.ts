@@ -35,7 +35,7 @@ interface LedgerCall {
 const [REPORTS_PLAN, COMMIT, ADMISSION, RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE] = [1, 1, 2, 4, 8, 16, 32, 64];
 const HAS_PARTS = 2;
 /** Of what few requests carry. */
-const [HAS_ADDRESS, HAS_SCOPE] = [1, 2];
+const [HAS_ADDRESS, HAS_SCOPE, HAS_TAG] = [1, 2, 4];
 const OTHER_ID = 0xff;
 const ULID_BYTES = 16;
 const IPV6_BYTES = 16;
@@ -60,6 +60,10 @@ class Bytes {
 
   count(): number {
     return this.#bytes.readUInt16BE(this.#take(2));
+  }
+
+  longCount(): number {
+    return this.#bytes.readUInt32BE(this.#take(4));
   }
 
   number(): number {
@@ -147,11 +151,12 @@ function readOperation(teamId: string, bytes: Bytes): LedgerOperation {
   return { kind: 'admit', requestId, request };
 }
 
-function readCarried(bytes: Bytes): Pick<AdmissionRequest, 'address' | 'scope'> {
+function readCarried(bytes: Bytes): Pick<AdmissionRequest, 'address' | 'scope' | 'tag'> {
   const what = bytes.byte();
   return {
     ...((what & HAS_ADDRESS) === 0 ? {} : { address: bytes.address() }),
     ...((what & HAS_SCOPE) === 0 ? {} : { scope: bytes.text() }),
+    ...((what & HAS_TAG) === 0 ? {} : { tag: { name: bytes.text(), distinctMax: bytes.longCount() } }),
   };
 }
 

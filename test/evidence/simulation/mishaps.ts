@@ -22,6 +22,8 @@ export class Mishaps {
   readonly #store: SimulatedStore;
   readonly #gateways: SimulatedGateway[];
   #started = 0;
+  /** Of gateways. */
+  readonly #freezes: { readonly fromMs: number; readonly untilMs: number }[] = [];
   /** The store's clock is far from the right time. */
   #isWrong = false;
 
@@ -76,6 +78,7 @@ export class Mishaps {
       case 'gateway_freeze': {
         const { process } = this.#gateway(fault.gateway);
         process.frozenUntilMs = Math.max(process.frozenUntilMs, time.nowMs + fault.forMs);
+        this.#freezes.push({ fromMs: time.nowMs, untilMs: time.nowMs + fault.forMs });
         this.#disturb(fault.forMs);
         return history.excuse('its gateway stood still', process);
       }
@@ -105,7 +108,7 @@ export class Mishaps {
       case 'store_clock_wrong': {
         // Nobody goes by the clock now, so of a jump that some gateway had not heard of it hears at the end. Until then gateways
         // differ by that jump, and no slot of one proves anything to another.
-        const fromMs = time.nowMs - UNHEARD_MS_MAX;
+        const fromMs = this.#unheardSinceMs();
         if (journal.clockChangedAtMs > fromMs) journal.clockChangedAtMs = Infinity;
         this.#isWrong = true;
         this.#store.setWrong(fault.byMs);
@@ -119,6 +122,13 @@ export class Mishaps {
         return undefined;
       }
     }
+  }
+
+  /** Some gateway may not have heard of a jump that was later: one that was frozen hears nothing meanwhile. */
+  #unheardSinceMs(): number {
+    const sinceMs = this.#world.time.nowMs - UNHEARD_MS_MAX;
+    const freezes = this.#freezes.filter(({ untilMs }) => untilMs > sinceMs);
+    return Math.min(sinceMs, ...freezes.map(({ fromMs }) => fromMs - UNHEARD_MS_MAX));
   }
 
   #count(kind: Fault['kind']): void {

@@ -25,7 +25,8 @@ export type Message =
 interface Write {
   readonly atMs: number;
   readonly storeMs: number;
-  readonly run: (store: PluginStore) => void;
+  /** Setting a tag takes several promises, all of which settle before the next event. */
+  readonly run: (store: PluginStore) => unknown;
 }
 
 export class ModelServer {
@@ -57,7 +58,7 @@ export class ModelServer {
   }
 
   change(change: Change): void {
-    this.#write((store) => void perform(store, change));
+    void this.#write((store) => perform(store, change));
     const limits = change.kind === 'update_team' ? this.#account(change.teamId)?.team.limits : undefined;
     const [teamId, action] = actionOf(change, limits);
     this.#enter(teamId, action, this.storeMs);
@@ -72,12 +73,16 @@ export class ModelServer {
     this.#writes = this.#writes.filter((write) => write.atMs <= lastMs);
     this.#data = emptyData();
     this.#store = referenceStore(this.#clock, this.#data);
-    for (const { storeMs, run } of this.#writes) {
-      this.#clock.ms = storeMs;
-      run(this.#store);
-    }
     this.#periodEnds.clear();
     this.#world.journal.loseAfter(lastMs, this.#world.time.nowMs);
+    void this.#repeatWrites();
+  }
+
+  async #repeatWrites(): Promise<void> {
+    for (const { storeMs, run } of this.#writes) {
+      this.#clock.ms = storeMs;
+      await run(this.#store);
+    }
   }
 
   start(clockByMs: number): void {

@@ -5,6 +5,7 @@ import { drawKeyChange, drawKeyLimits } from './key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { SimulatedGateway } from './gateway.ts';
+import { drawTagSettings, TAG_NAMES } from './tags.ts';
 import { drawWindows } from './windows.ts';
 import type { Change, SimulatedStore, World } from './world.ts';
 
@@ -34,6 +35,7 @@ export class Operators {
       this.#teams.push({ teamId, limits });
       await this.#store.change({ kind: 'create_team', team: { teamId, name: 'Simulated', plan: 'drawn', limits, balanceMicro } });
       for (let i = 0; i < keys; i++) await this.#create(this.#keys.forge(random, teamId, this.#drawLimits()));
+      if (scenario.tags !== undefined) for (const tag of TAG_NAMES) await this.#changeTag(teamId, tag);
     }
   }
 
@@ -48,6 +50,15 @@ export class Operators {
     const keyChanges = Math.round(((scenario.keyChangesPerSecond ?? 0) * scenario.loadMs) / 1000);
     for (let i = 0; i < keyChanges; i++) {
       time.after(time.world, this.#world.keyRandom.between(0, scenario.loadMs), () => void this.#changeKey());
+    }
+    const tagChanges = Math.round(((scenario.tags?.changesPerSecond ?? 0) * scenario.loadMs) / 1000);
+    for (let i = 0; i < tagChanges; i++) {
+      const { tagRandom } = this.#world;
+      time.after(
+        time.world,
+        tagRandom.between(0, scenario.loadMs),
+        () => void this.#changeTag(tagRandom.pick(this.#teams).teamId, tagRandom.pick(TAG_NAMES)),
+      );
     }
     for (let i = random.int(0, 2); i > 0; i--) {
       // Callers try it before it exists.
@@ -114,6 +125,13 @@ export class Operators {
     const { enabled } = key;
     const isDone = await this.#carryOut({ kind: 'update_key', keyId, teamId, change });
     if (isDone && change.disabled === true && enabled === key.enabled) key.disabled.push({ fromMs: time.nowMs, untilMs: Infinity });
+  }
+
+  /** It may have no settings yet. */
+  async #changeTag(teamId: string, tag: string): Promise<void> {
+    const { tagRandom } = this.#world;
+    const settings = tagRandom.chance(0.2) ? null : drawTagSettings(tagRandom);
+    await this.#carryOut({ kind: 'set_tag', teamId, tag, settings });
   }
 
   async #create(key: SimulatedKey): Promise<void> {

@@ -1,5 +1,7 @@
 // The Redis store's own driver, on simulated connections to one simulated server.
 import { answered } from '../../../src/domain/store-unavailable.ts';
+import type { TagHistory } from '../../../src/ports/tag-history.ts';
+import type { TagRegistry } from '../../../src/ports/tag-registry.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
 import { RedisFunctions } from '../../../src/stores/redis/functions.ts';
@@ -72,6 +74,14 @@ export class RedisWiring implements SimulatedStore {
 
   get history(): UsageHistory {
     return this.#server.store.history;
+  }
+
+  get tags(): TagHistory {
+    return this.#server.store.tags;
+  }
+
+  get tagSettings(): TagRegistry {
+    return this.#server.store.tagSettings;
   }
 
   restart(downMs: number, lostMs: number, clockByMs: number): void {

@@ -3,6 +3,7 @@ import type { RequestHead } from '../../../src/core/exchange.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import type { Intent } from './history.ts';
 import type { Random } from './random.ts';
+import type { SentTag } from './tags.ts';
 
 export const LANGUAGES = new Languages({
   sources: [{ code: 'EN', name: 'English' }],
@@ -33,26 +34,36 @@ export interface DrawnRequest {
   readonly intent: Intent;
 }
 
-/** `keyId` is that of the key, if it has one; `address` is the caller's. */
-export function drawRequest(random: Random, key: string, keyId: string | undefined, address: string): DrawnRequest {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+/** Who sends it: `keyId` is that of the key, if it has one. */
+interface Sender {
+  readonly key: string;
+  readonly keyId: string | undefined;
+  readonly address: string;
+  readonly tag: SentTag | undefined;
+}
+
+export function drawRequest(random: Random, { key, keyId, address, tag }: Sender): DrawnRequest {
+  const field = tag === undefined ? {} : { 'lingate-tag': tag.field };
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...field };
+  const sender = { keyId, address, tag: tag?.name ?? undefined };
+  const isRefused = tag?.name === null;
   if (random.chance(0.1)) {
-    const intent: Intent = { route: 'languages', characters: undefined, keyId, address };
+    const intent: Intent = { route: 'languages', characters: undefined, ...sender };
     return { head: { method: 'GET', path: '/v1/languages', query: 'type=target', headers }, body: 'none', intent };
   }
   if (random.chance(0.06)) {
-    const intent: Intent = { route: 'voices', characters: undefined, keyId, address };
+    const intent: Intent = { route: 'voices', characters: undefined, ...sender };
     return { head: { method: 'GET', path: '/v1/voices', query: '', headers }, body: 'none', intent };
   }
   if (random.chance(0.18)) {
-    const intent: Intent = { route: 'documents', characters: DOCUMENT_CHARACTERS, keyId, address };
+    const intent: Intent = { route: 'documents', characters: isRefused ? undefined : DOCUMENT_CHARACTERS, ...sender };
     return { head: { method: 'POST', path: '/v1/documents', query: 'to=de', headers }, body: drawDocument(random), intent };
   }
   const head: RequestHead = { method: 'POST', path: '/v1/translate', query: '', headers };
   const text = drawText(random);
   const characters = text.reduce((total, entry) => total + Array.from(entry).length, 0);
-  const broken: Intent = { route: 'translate', characters: undefined, keyId, address };
-  const valid: Intent = { ...broken, characters, text };
+  const broken: Intent = { route: 'translate', characters: undefined, ...sender };
+  const valid: Intent = isRefused ? broken : { ...broken, characters, text };
   if (random.chance(0.85)) return { head, body: encode({ text, target_lang: 'de' }), intent: valid };
   const body = random.pick<SentBody>([
     encode({ text, target_lang: 'XX' }),

@@ -57,7 +57,7 @@ export function simulatedRoutes({ world, client, engine, settlements, full, log:
     cache,
     client: addresses,
     leaseMs: scenario.leaseMs,
-    tagsMax: 1000,
+    tagsMax: scenario.tags?.distinctMax ?? 1000,
     rateLimitHeaders: scenario.requests % 2 === 0,
     now,
     offers,

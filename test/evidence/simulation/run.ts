@@ -12,7 +12,7 @@ import { Operators } from './operators.ts';
 import { Random } from './random.ts';
 import { RedisWiring } from './redis-wiring.ts';
 import { drawScenario } from './scenario.ts';
-import type { Scenario } from './scenario.ts';
+import type { Draws, Scenario } from './scenario.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { World } from './world.ts';
 
@@ -30,6 +30,8 @@ export interface RunResult {
   readonly ofKeys: ReadonlyMap<string, number>;
   /** How often each limit by minute to month refused one, by its name or `NAME at any time`, and how often each window ended in between. */
   readonly ofWindows: ReadonlyMap<string, number>;
+  /** How often each setting of tags refused one, and how many charges were counted with those of further tags. */
+  readonly ofTags: ReadonlyMap<string, number>;
   /** How often a gateway refused a request without asking the store. */
   readonly repetitions: number;
   /** Equal for two runs of one seed. */
@@ -46,16 +48,21 @@ interface RunOptions {
 /** Apart from all other draws. */
 const CHANGE_SEED = 0x5bd1e995;
 const WINDOW_SEED = 0x2c1b3c6d;
+const TAG_SEED = 0x1f83d9ab;
 const SETTLED_MS = 6000;
 const ENOUGH_VIOLATIONS = 20;
 
 export async function runSeed(seed: number, { keepsTrace = false }: RunOptions = {}): Promise<RunResult> {
   const random = new Random(seed);
-  const keyRandom = new Random(~seed);
-  const windowRandom = new Random(seed ^ WINDOW_SEED);
-  const scenario = drawScenario(random, keyRandom, windowRandom);
+  const draws: Draws = {
+    random,
+    keyRandom: new Random(~seed),
+    windowRandom: new Random(seed ^ WINDOW_SEED),
+    tagRandom: new Random(seed ^ TAG_SEED),
+    changeRandom: new Random(seed ^ CHANGE_SEED),
+  };
+  const scenario = drawScenario(draws);
   const time = new VirtualTime(scenario.beginningMs);
-  const draws = { random, keyRandom, windowRandom, changeRandom: new Random(seed ^ CHANGE_SEED) };
   const world = new World(scenario, time, draws, keepsTrace);
   world.note('scenario', JSON.stringify(scenario));
   const giveBack = borrowGlobals(time, random);
@@ -65,7 +72,8 @@ export async function runSeed(seed: number, { keepsTrace = false }: RunOptions =
     giveBack();
   }
   const { history, struck, trace, violations } = world;
-  const { ofKeys, repetitions } = world.journal;
+  const { ofKeys, ofTags, repetitions } = world.journal;
+  for (const team of world.journal.teams.values()) ofTags.set('further', (ofTags.get('further') ?? 0) + team.countedAsFurther);
   const ofWindows = ofWindowsIn(world.journal);
   const seen = {
     requests: history.requests.size,
@@ -73,6 +81,7 @@ export async function runSeed(seed: number, { keepsTrace = false }: RunOptions =
     struck,
     batches: world.batches,
     ofKeys,
+    ofTags,
     ofWindows,
     repetitions,
   };

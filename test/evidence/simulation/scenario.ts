@@ -3,6 +3,8 @@ import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { drawFaults } from './faults.ts';
 import type { Fault } from './faults.ts';
 import type { Random } from './random.ts';
+import { drawTagPlan } from './tags.ts';
+import type { TagPlan } from './tags.ts';
 import { drawBeginning, drawWindows } from './windows.ts';
 
 /**
@@ -36,6 +38,8 @@ export interface Scenario {
   readonly keyChangesPerSecond: number | undefined;
   /** Whether teams and keys have limits by minute to month, which operators change. */
   readonly hasWindows: boolean;
+  /** `undefined` if requests carry no tags. */
+  readonly tags: TagPlan | undefined;
   readonly faults: readonly Fault[];
 }
 
@@ -45,9 +49,22 @@ interface TeamPlan {
   readonly keys: number;
 }
 
+/** Whatever is drawn from the later ones leaves runs without it as they are. */
+export interface Draws {
+  readonly random: Random;
+  /** Everything about limits of keys. */
+  readonly keyRandom: Random;
+  /** The same for limits by minute to month, of teams and keys. */
+  readonly windowRandom: Random;
+  /** Tags and their settings. */
+  readonly tagRandom: Random;
+  /** Who makes the operators' changes. */
+  readonly changeRandom: Random;
+}
+
 export const COMMAND_TIMEOUT_MS = 500;
 
-export function drawScenario(random: Random, keyRandom: Random, windowRandom: Random): Scenario {
+export function drawScenario({ random, keyRandom, windowRandom, tagRandom }: Draws): Scenario {
   const wiring = random.chance(0.25) ? 'embedded' : 'redis';
   const gateways = random.int(1, 3);
   const loadMs = random.int(1500, 8000);
@@ -57,6 +74,7 @@ export function drawScenario(random: Random, keyRandom: Random, windowRandom: Ra
   return {
     beginningMs: drawBeginning(windowRandom),
     hasWindows,
+    tags: drawTagPlan(tagRandom),
     wiring,
     gateways,
     teams: Array.from({ length: random.int(1, 3) }, () => drawTeam(random, windowRandom, hasWindows)),

@@ -37,13 +37,12 @@ const OF_KEYS = [
   'quota_exceeded',
   'test_keys',
 ];
-/**
- * Refusals by each limit by minute to month, by its name, and ends of its window between two requests. Requests have no tags here: limits
- * of tags are judged by the stores' contract and the random histories.
- */
+/** Refusals due to settings of tags, and charges that were counted with those of further tags. */
+const OF_TAGS = ['tag_disabled', 'rate_limited', 'quota_exceeded', 'further'];
+/** Refusals by each limit by minute to month, by its name, and ends of its window between two requests. */
 const OF_WINDOWS = [
-  ...LIMITS.flatMap(({ name, of, per, counts }) => {
-    if (of === 'tag' || !WINDOWS.some((window) => window === per)) return [];
+  ...LIMITS.flatMap(({ name, per, counts }) => {
+    if (!WINDOWS.some((window) => window === per)) return [];
     return counts === 'characters' ? [name, `${name} at any time`] : [name];
   }),
   ...WINDOWS.map((per) => `${per} ended`),
@@ -72,6 +71,7 @@ describe('simulated runs', () => {
         faults: countsOf(FAULTS),
         outcomes: countsOf(OUTCOMES),
         ofKeys: countsOf(OF_KEYS),
+        ofTags: countsOf(OF_TAGS),
         ofWindows: countsOf(OF_WINDOWS),
       };
       let seeds = 0;
@@ -86,8 +86,9 @@ describe('simulated runs', () => {
       expect([...seen.faults.keys()].toSorted()).toEqual(FAULTS.toSorted());
       expect([...seen.outcomes.keys()].toSorted()).toEqual(OUTCOMES.toSorted());
       expect([...seen.ofKeys.keys()].toSorted()).toEqual(OF_KEYS.toSorted());
+      expect([...seen.ofTags.keys()].toSorted()).toEqual(OF_TAGS.toSorted());
       expect([...seen.ofWindows.keys()].toSorted()).toEqual(OF_WINDOWS.toSorted());
-      expect([...seen.faults, ...seen.outcomes, ...seen.ofKeys].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
+      expect([...seen.faults, ...seen.outcomes, ...seen.ofKeys, ...seen.ofTags].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
       expect([...seen.ofWindows].filter(([, times]) => times === 0)).toEqual([]);
       expect(seen.batches).toBeGreaterThan(SEEN_MIN);
       expect(seen.repetitions).toBeGreaterThan(SEEN_MIN);
@@ -115,15 +116,17 @@ interface Seen {
   readonly faults: Map<string, number>;
   readonly outcomes: Map<string, number>;
   readonly ofKeys: Map<string, number>;
+  readonly ofTags: Map<string, number>;
   readonly ofWindows: Map<string, number>;
 }
 
-function note({ batches, ofKeys, ofWindows, outcomes, repetitions, requests, struck }: RunResult, seen: Seen): void {
+function note({ batches, ofKeys, ofTags, ofWindows, outcomes, repetitions, requests, struck }: RunResult, seen: Seen): void {
   seen.requests += requests;
   seen.batches += batches;
   seen.repetitions += repetitions;
   for (const [kind, times] of struck) seen.faults.set(kind, (seen.faults.get(kind) ?? 0) + times);
   for (const [what, times] of ofKeys) seen.ofKeys.set(what, (seen.ofKeys.get(what) ?? 0) + times);
+  for (const [what, times] of ofTags) seen.ofTags.set(what, (seen.ofTags.get(what) ?? 0) + times);
   for (const [name, times] of ofWindows) seen.ofWindows.set(name, (seen.ofWindows.get(name) ?? 0) + times);
   for (const [outcome, times] of outcomes) seen.outcomes.set(outcome, (seen.outcomes.get(outcome) ?? 0) + times);
 }

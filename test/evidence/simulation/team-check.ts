@@ -2,6 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { FURTHER_TAGS } from '../../../src/domain/request-tag.ts';
+import type { RequestTag } from '../../../src/domain/request-tag.ts';
+import type { TagSettings } from '../../../src/domain/tag-settings.ts';
 import type { WindowName } from '../../../src/domain/window-limits.ts';
 import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
@@ -9,6 +12,7 @@ import type { Action, Entry, Violate } from './entries.ts';
 import { KeyCheck } from './key-check.ts';
 import { rateFault } from './rate-check.ts';
 import type { Place } from './rate-check.ts';
+import { TagCheck } from './tag-check.ts';
 import { standingFault, WindowCheck, wholeFault, windowFault } from './window-check.ts';
 import type { Windowed } from './window-check.ts';
 
@@ -20,10 +24,20 @@ export interface IdState {
   /** Of the plan's allowance for test keys. */
   readonly ofAllowance: boolean;
   readonly keyId: string;
+  readonly tag: RequestTag | undefined;
   readonly reservedAtStoreMs: number;
   readonly leaseUntilMs: number;
   /** The day of the store's clock on which it was committed. */
   committedOn?: number;
+  /** The tag under which it was counted then; `undefined` for none. */
+  countedAs?: string | undefined;
+}
+
+/** A rate of a team, a key or a tag, and the slots taken. */
+interface Rated {
+  readonly of: RateLimited['of'];
+  readonly places: readonly Place[];
+  readonly rate: number | undefined;
 }
 
 type Resolved = Extract<Action, { readonly kind: 'resolve' }>;
@@ -35,6 +49,7 @@ const BARRED: ReadonlySet<Admission['kind']> = new Set([
   'address_refused',
   'scope_wanted',
   'scope_missing',
+  'tag_disabled',
 ]);
 
 /** By then everything that was held before a clock changed is settled or has expired. */
@@ -43,6 +58,12 @@ const CERTAIN_AFTER_MS = 60_000;
 export class TeamCheck {
   readonly ids = new Map<string, IdState>();
   readonly #keys = new Map<string, KeyCheck>();
+  /** Those with settings. */
+  readonly tags = new Map<string, TagCheck>();
+  readonly #tagsChangedAtMs = new Map<string, number>();
+  /** Those that are counted by themselves. */
+  readonly #countedTags = new Set<string>();
+  #createdOn = Infinity;
   readonly lastUseMs = new Map<string, number>();
   #limits: TeamLimits | undefined;
   #raisedAtMs = -Infinity;
@@ -63,6 +84,7 @@ export class TeamCheck {
         if (this.#limits !== undefined && isRaised(action.limits, this.#limits)) this.#raisedAtMs = entry.atMs;
         this.#limits = action.limits;
         this.#creditMicro += action.addMicro;
+        this.#createdOn = Math.min(this.#createdOn, dayOf(entry.storeMs));
         return;
       case 'create_key':
         this.key(action.keyId).mode = action.mode;
@@ -71,6 +93,8 @@ export class TeamCheck {
         return this.key(action.keyId).change(action.change, entry.atMs);
       case 'revoke_key':
         return this.key(action.keyId).revoke(entry.atMs);
+      case 'set_tag':
+        return this.#setTag(action.tag, action.settings, entry.atMs);
       case 'resolve':
         return this.#resolved(action, entry, violate);
       case 'admit':
@@ -83,14 +107,14 @@ export class TeamCheck {
   }
 
   /** What is wrong with a refusal that a gateway repeated, if anything: it may miss what was changed after `sinceMs`, in true time. */
-  repetitionFault({ keyId, ...from }: RefusedCaller, refused: RateLimited, storeMs: number, sinceMs: number): string | undefined {
+  repetitionFault({ keyId, tag, ...from }: RefusedCaller, refused: RateLimited, storeMs: number, sinceMs: number): string | undefined {
     const key = this.key(keyId);
-    if (Math.max(this.#raisedAtMs, key.changedAtMs) >= sinceMs) return undefined;
+    const tagChangedAtMs = refused.of === 'tag' ? this.#tagsChangedAtMs.get(tag?.name ?? '') : undefined;
+    if (Math.max(this.#raisedAtMs, key.changedAtMs, tagChangedAtMs ?? -Infinity) >= sinceMs) return undefined;
     const barred = key.barred(from, storeMs);
     if (barred !== undefined) return `would be told ${wordsOf(barred)}`;
-    if (refused.window !== undefined) return this.#repeatedWindowFault(keyId, refused, storeMs);
-    const [places, rate] =
-      refused.of === 'key' ? [key.places, key.limits.requestsPerSecond] : [this.#places, this.#limits?.requestsPerSecond];
+    if (refused.window !== undefined) return this.#repeatedWindowFault(keyId, tag?.name, refused, storeMs);
+    const { places, rate } = this.#rated(keyId, tag?.name).find(({ of }) => of === refused.of)!;
     if (rate === undefined || rate > refused.limit) return `has a limit of ${rate}, and was told ${refused.limit}`;
     return rateFault(places, rate, true, { storeMs }, this.#clockChangedAtMs());
   }
@@ -117,6 +141,52 @@ export class TeamCheck {
       charged.set(name, [before + characters, requests + 1]);
     }
     return charged;
+  }
+
+  /** What was charged, by day and tag, '' for none: `[characters, requests]`. */
+  chargedByTag(): ReadonlyMap<string, readonly [number, number]> {
+    const charged = new Map<string, readonly [number, number]>();
+    for (const { committedOn, countedAs = '', characters } of this.ids.values()) {
+      if (committedOn === undefined) continue;
+      const name = tagDayName(committedOn, countedAs);
+      const [before, requests] = charged.get(name) ?? [0, 0];
+      charged.set(name, [before + characters, requests + 1]);
+    }
+    return charged;
+  }
+
+  get countedAsFurther(): number {
+    return [...this.ids.values()].filter(({ countedAs }) => countedAs === FURTHER_TAGS).length;
+  }
+
+  /** Settings that are set again begin like new ones. A period lasts longer than a run, where what is charged in it is checked. */
+  #setTag(tag: string, settings: TagSettings | null, atMs: number): void {
+    this.#tagsChangedAtMs.set(tag, atMs);
+    const known = this.tags.get(tag);
+    if (settings === null) return void this.tags.delete(tag);
+    if (known !== undefined) return void (known.settings = settings);
+    const counted = [...this.ids.values()].filter((id) => id.countedAs === tag && id.committedOn! >= this.#createdOn);
+    this.tags.set(tag, new TagCheck(settings, sum(counted.map(({ characters }) => characters))));
+  }
+
+  #countedAs({ name, distinctMax }: RequestTag): string {
+    if (!this.#countedTags.has(name) && this.#countedTags.size >= distinctMax) return FURTHER_TAGS;
+    this.#countedTags.add(name);
+    return name;
+  }
+
+  #tag(name: string | undefined): TagCheck | undefined {
+    return name === undefined ? undefined : this.tags.get(name);
+  }
+
+  /** In the order in which they are judged. */
+  #rated(keyId: string, tagName: string | undefined): readonly Rated[] {
+    const [key, tag] = [this.key(keyId), this.#tag(tagName)];
+    return [
+      { of: undefined, places: this.#places, rate: this.#limits?.requestsPerSecond },
+      { of: 'key', places: key.places, rate: key.limits.requestsPerSecond },
+      { of: 'tag', places: tag?.places ?? [], rate: tag?.settings.requestsPerSecond },
+    ];
   }
 
   #usesAllowance(keyId: string, limits: TeamLimits): boolean {
@@ -147,6 +217,7 @@ export class TeamCheck {
     known.state = answer.kind;
     if (answer.kind !== 'committed') return;
     known.committedOn = dayOf(entry.storeMs);
+    if (known.tag !== undefined) known.countedAs = this.#countedAs(known.tag);
     if (characters === undefined) return;
     known.priceMicro = known.characters === 0 ? 0 : (known.priceMicro / known.characters) * characters;
     known.characters = characters;
@@ -158,15 +229,16 @@ export class TeamCheck {
     const limits = this.#limits;
     if (limits === undefined || answer.kind === 'unavailable' || answer.kind === 'repeated' || answer.kind === 'key_unknown') return;
     const key = this.key(keyId);
-    const barred = key.barred(request, entry.storeMs);
+    const isTagDisabled = this.#tag(request.tag?.name)?.settings.disabled === true;
+    const barred = key.barred(request, entry.storeMs) ?? (isTagDisabled ? { kind: 'tag_disabled' } : undefined);
     const told = BARRED.has(answer.kind) ? answer : undefined;
     if (!isDeepStrictEqual(told, barred)) violate('L7', `${requestId}, for which ${wordsOf(barred)} stands, was told ${wordsOf(answer)}`);
     // Nothing is consumed, no use is recorded.
     if (told !== undefined) return;
     this.lastUseMs.set(keyId, Math.max(this.lastUseMs.get(keyId) ?? 0, entry.storeMs));
-    this.#checkRates(requestId, limits.requestsPerSecond, key, answer, entry, violate);
+    this.#checkRates(request, answer, entry, violate);
     if (answer.kind === 'rate_limited' && answer.window === undefined) return;
-    const subjects = this.windowed(keyId);
+    const subjects = this.windowed(keyId, request.tag?.name);
     const { storeMs } = entry;
     const isCertain = entry.atMs - this.#clockChangedAtMs() >= CERTAIN_AFTER_MS;
     const characters = request.reserve ? request.characters : undefined;
@@ -181,23 +253,24 @@ export class TeamCheck {
     if (wrong !== undefined) violate('L11', `${requestId} ${wrong}`);
   }
 
-  /** The team before the key, as they are judged. */
-  windowed(keyId: string): Windowed[] {
-    const key = this.key(keyId);
+  /** In the order in which they are judged. */
+  windowed(keyId: string, tagName: string | undefined): Windowed[] {
+    const [key, tag] = [this.key(keyId), this.#tag(tagName)];
     return [
       { written: this.#limits?.windows ?? '', check: this.windows },
       { of: 'key', written: key.limits.windows ?? '', check: key.windows },
+      ...(tag === undefined ? [] : [{ of: 'tag' as const, written: tag.settings.windows ?? '', check: tag.windows }]),
     ];
   }
 
-  /** Of the team and its keys. */
+  /** Of the team, its keys and its tags. */
   windowsEnded(): [WindowName, number][] {
-    return [this, ...this.#keys.values()].flatMap(({ windows }) => [...windows.ended]);
+    return [this, ...this.#keys.values(), ...this.tags.values()].flatMap(({ windows }) => [...windows.ended]);
   }
 
   /** Characters are never repeated. */
-  #repeatedWindowFault(keyId: string, { of, window, limit }: RateLimited, storeMs: number): string | undefined {
-    const subject = this.windowed(keyId).find((one) => one.of === of);
+  #repeatedWindowFault(keyId: string, tag: string | undefined, { of, window, limit }: RateLimited, storeMs: number): string | undefined {
+    const subject = this.windowed(keyId, tag).find((one) => one.of === of);
     const exceeded = subject?.check.exceeded(subject.written, undefined, storeMs) ?? [];
     const isSo = exceeded.some(({ per, counts, limit: most }) => per === window?.per && counts === window.counts && most === limit);
     return isSo ? undefined : `does not exceed the ${limit} ${window?.counts} of the ${window?.per} that it was told`;
@@ -211,6 +284,8 @@ export class TeamCheck {
     const place = { atMs: entry.atMs, storeMs: entry.storeMs };
     this.#places.push(place);
     key.taken(place);
+    const tag = this.#tag(request.tag?.name);
+    tag?.taken(place);
     if (answer.kind !== 'admitted' && answer.kind !== 'quota_exceeded' && answer.kind !== 'credit_exhausted') return;
     if (!request.reserve) return;
     this.#checkBooks(request, answer, limits, entry, violate);
@@ -219,29 +294,29 @@ export class TeamCheck {
     const ofAllowance = this.#usesAllowance(keyId, limits);
     const priceMicro = limits.billing === 'credit' && !ofAllowance ? characters * limits.minorPerMillion : 0;
     const times = { reservedAtStoreMs: entry.storeMs, leaseUntilMs };
-    const state: IdState = { state: 'open', characters, priceMicro, ofAllowance, keyId, ...times };
+    const state: IdState = { state: 'open', characters, priceMicro, ofAllowance, keyId, tag: request.tag, ...times };
     this.ids.set(requestId, state);
-    for (const { written, check } of this.windowed(keyId)) check.hold(written, state);
+    tag?.hold(state);
+    for (const { written, check } of this.windowed(keyId, request.tag?.name)) check.hold(written, state);
   }
 
-  /** The team's first, then the key's: a request refused by one took a slot in neither. */
-  #checkRates(requestId: string, teamRate: number, key: KeyCheck, answer: Admission, entry: Entry, violate: Violate): void {
-    const refused = answer.kind === 'rate_limited' && answer.window === undefined;
-    const byKey = refused && answer.of === 'key';
-    const keyRate = key.limits.requestsPerSecond;
-    const told = refused ? answer.limit : undefined;
-    if (refused && told !== (byKey ? keyRate : teamRate)) violate('L6', `${requestId} was told a limit of ${told} that is nobody's`);
-    const fault =
-      rateFault(this.#places, teamRate, refused && !byKey, entry, this.#clockChangedAtMs()) ??
-      (keyRate === undefined || (refused && !byKey) ? undefined : rateFault(key.places, keyRate, byKey, entry, this.#clockChangedAtMs()));
-    if (fault !== undefined) violate('L6', `${requestId} ${fault}`);
+  /** The team's first, then the key's, then the tag's: a request refused by one took a slot in none. */
+  #checkRates({ requestId, keyId, tag }: AdmissionRequest, answer: Admission, entry: Entry, violate: Violate): void {
+    const refusal = answer.kind === 'rate_limited' && answer.window === undefined ? answer : undefined;
+    for (const { of, places, rate } of this.#rated(keyId, tag?.name)) {
+      const isRefused = refusal !== undefined && refusal.of === of;
+      if (isRefused && refusal.limit !== rate) violate('L6', `${requestId} was told a limit of ${refusal.limit} that is nobody's`);
+      const fault = rate === undefined ? undefined : rateFault(places, rate, isRefused, entry, this.#clockChangedAtMs());
+      if (fault !== undefined) violate('L6', `${requestId} ${fault}`);
+      if (isRefused) return;
+    }
   }
 
   /** A reservation is made exactly when what is left covers it. Periods that roll over are tested by the store contract. */
   #checkBooks(request: AdmissionRequest, answer: Admission, limits: TeamLimits, entry: Entry, violate: Violate): void {
     const characters = request.characters ?? 0;
     const told = answer.kind === 'quota_exceeded' ? answer : undefined;
-    const tooLong = wholeFault(this.windowed(request.keyId), told, characters, entry.storeMs);
+    const tooLong = wholeFault(this.windowed(request.keyId, request.tag?.name), told, characters, entry.storeMs);
     if (tooLong !== undefined) violate('L11', `${request.requestId} ${tooLong}`);
     if (told?.window !== undefined) return;
     if (!limits.period.endsWith('M') || entry.atMs - this.#clockChangedAtMs() < CERTAIN_AFTER_MS) return;
@@ -254,6 +329,13 @@ export class TeamCheck {
       violate('L3', `${request.requestId} for ${characters} was told ${wordsOf(answer)}: its key has used ${usedByKey} of ${ofKey}`);
     }
     if (byKey) return;
+    const byTag = told?.of === 'tag';
+    const tag = this.#tag(request.tag?.name);
+    const usedByTag = tag?.used(entry.storeMs) ?? 0;
+    if (usedByTag + characters <= (tag?.settings.characters ?? Infinity) === byTag) {
+      violate('L3', `${request.requestId} for ${characters} was told ${wordsOf(answer)}: its tag has used ${usedByTag}`);
+    }
+    if (byTag) return;
     const reserved = answer.kind === 'admitted';
     const ofAllowance = this.#usesAllowance(request.keyId, limits);
     if (ofAllowance !== (told?.of === 'test_keys') && !reserved) violate('L3', `${request.requestId} was told ${wordsOf(answer)}`);
@@ -275,6 +357,11 @@ function isRaised(limits: TeamLimits, before: TeamLimits): boolean {
 
 function wordsOf(answer: Admission | undefined): string {
   return answer === undefined ? 'nothing' : JSON.stringify(answer);
+}
+
+/** `tag` is '' for none. */
+export function tagDayName(day: number, tag: string): string {
+  return tag === '' ? `day ${day} without a tag` : `day ${day} of tag ${tag}`;
 }
 
 export function dayName(day: number, keyId: string): string {

@@ -1,10 +1,10 @@
-// What a team or a key has used of its limits by minute to month, from the store's answers alone: a list of requests for each window.
+// What a team, a key or a tag has used of its limits by minute to month, from the store's answers alone: a list of requests for each window.
 import { COUNTED, windowAt, windowLimits, WINDOWS } from '../../../src/domain/window-limits.ts';
 import type { WindowLimit, WindowName, WindowNumber } from '../../../src/domain/window-limits.ts';
 import type { QuotaExceeded, RateLimited, WindowStanding } from '../../../src/ports/ledger.ts';
 
 /** A reservation: what it is charged once it is committed. */
-interface Reserved {
+export interface Reserved {
   readonly state: 'open' | 'committed' | 'released' | 'expired';
   readonly characters: number;
   readonly leaseUntilMs: number;
@@ -27,6 +27,12 @@ export class WindowCheck {
   readonly #going = new Map<WindowName, Going>();
   /** How often something was counted, in each kind of window, after one had ended. */
   readonly ended = new Map<WindowName, number>();
+  readonly #counts: 'if limited' | 'always';
+
+  /** Whether windows that are going count on while there are no limits at all. */
+  constructor(counts: 'if limited' | 'always' = 'if limited') {
+    this.#counts = counts;
+  }
 
   /** By what a request is refused for now, at most one number of each window. `characters`: those that it would reserve. */
   exceeded(written: string, characters: number | undefined, storeMs: number): Exceeded[] {
@@ -43,7 +49,7 @@ export class WindowCheck {
   /** A request took its place. */
   count(written: string, storeMs: number): void {
     const limits = windowLimits(written);
-    if (limits.length === 0) return;
+    if (!this.#isCounting(written)) return;
     for (const per of WINDOWS) {
       const going = this.#going.get(per);
       if (going !== undefined && storeMs < going.endMs) {
@@ -58,7 +64,11 @@ export class WindowCheck {
 
   /** What the request that was counted last reserved. */
   hold(written: string, reserved: Reserved): void {
-    if (windowLimits(written).length > 0) for (const going of this.#going.values()) going.reserved.push(reserved);
+    if (this.#isCounting(written)) for (const going of this.#going.values()) going.reserved.push(reserved);
+  }
+
+  #isCounting(written: string): boolean {
+    return this.#counts === 'always' || windowLimits(written).length > 0;
   }
 
   used(per: WindowName, storeMs: number): { readonly requests: number; readonly characters: number; readonly endMs: number } {
@@ -74,9 +84,9 @@ function isLimited(limits: readonly WindowLimit[], per: WindowName): boolean {
   return limits.some((one) => one.per === per);
 }
 
-/** A team, or a key of it (`of`), with its limits as stores write them. */
+/** A team, or a key or a tag of it (`of`), with its limits as stores write them. */
 export interface Windowed {
-  readonly of?: 'key';
+  readonly of?: 'key' | 'tag';
   readonly written: string;
   readonly check: WindowCheck;
 }

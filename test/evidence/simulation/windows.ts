@@ -16,12 +16,14 @@ export function drawBeginning(random: Random): number {
   return random.pick(BEGINNINGS);
 }
 
-/** One to three entries, small enough to be reached and large enough to be useful. */
-export function drawWindows(random: Random): string {
+const SMALL = [8, 20, 30, 40];
+
+/** One to three entries, small enough to be reached and large enough to be useful. `most`: the numbers of characters. */
+export function drawWindows(random: Random, most: readonly number[] = SMALL): string {
   const limits = Array.from({ length: random.int(1, 3) }, (): WindowLimit => {
     const per = random.pick(WINDOWS);
     const requests = random.pick([1, 4, 15, 40]);
-    const characters = random.pick([8, 20, 30, 40]);
+    const characters = random.pick(most);
     return random.pick<WindowLimit>([
       { per, requests },
       { per, characters },

@@ -1,28 +1,27 @@
 // Everything that the actors of one run share.
+import type { TagSettings } from '../../../src/domain/tag-settings.ts';
 import type { KeyDirectory } from '../../../src/ports/key-directory.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import type { KeyChange, NewKey, Standing, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
+import type { TagHistory } from '../../../src/ports/tag-history.ts';
+import type { TagRegistry } from '../../../src/ports/tag-registry.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { NoiseFault } from './faults.ts';
 import { History } from './history.ts';
 import { Journal } from './journal.ts';
 import type { Random } from './random.ts';
-import type { Scenario } from './scenario.ts';
+import type { Draws, Scenario } from './scenario.ts';
 import { Trace } from './trace.ts';
 import type { Process, VirtualTime } from './virtual-time.ts';
 
-type Draws = Pick<World, 'random' | 'keyRandom' | 'windowRandom' | 'changeRandom'>;
-
-export class World {
+export class World implements Draws {
   readonly scenario: Scenario;
   readonly time: VirtualTime;
   readonly random: Random;
-  /** Everything about limits of keys is drawn from here: seeds without any keep their runs. */
   readonly keyRandom: Random;
-  /** The same for limits by minute to month, of teams and keys. */
   readonly windowRandom: Random;
-  /** Who makes the operators' changes is drawn from here. */
+  readonly tagRandom: Random;
   readonly changeRandom: Random;
   readonly trace: Trace;
   readonly history = new History();
@@ -39,6 +38,7 @@ export class World {
     this.random = draws.random;
     this.keyRandom = draws.keyRandom;
     this.windowRandom = draws.windowRandom;
+    this.tagRandom = draws.tagRandom;
     this.changeRandom = draws.changeRandom;
     this.trace = new Trace(keepsTrace);
     this.journal = new Journal(this.history, this.violate);
@@ -69,7 +69,9 @@ export type Change =
   | { readonly kind: 'update_team'; readonly teamId: string; readonly change: TeamChange }
   | { readonly kind: 'create_key'; readonly key: NewKey }
   | { readonly kind: 'update_key'; readonly keyId: string; readonly teamId: string; readonly change: KeyChange }
-  | { readonly kind: 'revoke_key'; readonly keyId: string; readonly teamId: string };
+  | { readonly kind: 'revoke_key'; readonly keyId: string; readonly teamId: string }
+  /** `null` removes the settings. */
+  | { readonly kind: 'set_tag'; readonly teamId: string; readonly tag: string; readonly settings: TagSettings | null };
 
 /** The backing service of a run, with everything that can happen to it. */
 export interface SimulatedStore {
@@ -81,6 +83,8 @@ export interface SimulatedStore {
   standing(teamId: string): Promise<Standing | undefined>;
   usage(teamId: string): Promise<Usage | undefined>;
   readonly history: Pick<UsageHistory, 'days' | 'periods'>;
+  readonly tags: TagHistory;
+  readonly tagSettings: Pick<TagRegistry, 'list'>;
   close(): Promise<void>;
   /** Down, and up again with everything but what it did in the last `lostMs`. */
   restart(downMs: number, lostMs: number, clockByMs: number): void;

@@ -9,7 +9,7 @@ import { html } from '../../../src/docs/html.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { Plan } from '../../../src/domain/plan.ts';
 import type { KeyRecord, Team, TeamRegistry } from '../../../src/ports/team-registry.ts';
-import { AWAY_TEAMS } from '../../support/away-store.ts';
+import { AWAY_AUDIT, AWAY_TEAMS } from '../../support/away-store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 
 const TEAM: Team = { teamId: 'T1', name: 'Acme', plan: 'prepaid', limits: limitsOf(CREDIT_PLAN), balanceMicro: 5_000_000, createdAtMs: 0 };
@@ -39,7 +39,7 @@ beforeEach(() => {
       return Promise.resolve(confirmed);
     },
   };
-  admin = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: undefined, actor: 'cli:test@host' });
+  admin = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: AWAY_AUDIT, actor: 'cli:test@host' });
 });
 
 const OPERATIONS: readonly (readonly [string, boolean, () => Promise<AdminResult<unknown>>])[] = [
@@ -76,6 +76,6 @@ test.each([
 
 test('for a store without replicas nothing is reported', async () => {
   const { replicated: _left, ...teams } = { ...AWAY_TEAMS, revokeKey: () => Promise.resolve(KEY), replicated: undefined };
-  const plain = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: undefined, actor: 'cli:test@host' });
+  const plain = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: AWAY_AUDIT, actor: 'cli:test@host' });
   expect(resultMembers(await plain.keys.revoke('K1'))).toEqual({});
 });

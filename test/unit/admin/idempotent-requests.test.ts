@@ -23,8 +23,8 @@ afterEach(async () => {
 async function scene() {
   const clock = new MovableClock();
   store = await openSqliteStore({ path: ':memory:', log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000 });
-  const { teams, idempotency } = store;
-  const operations = new AdminOperations({ teams, plans: () => new Map([['prepaid', CREDIT_PLAN]]), newId, audit: undefined, actor: 'x' });
+  const { teams, audit, idempotency } = store;
+  const operations = new AdminOperations({ teams, plans: () => new Map([['prepaid', CREDIT_PLAN]]), newId, audit, actor: 'x' });
   const of = (records: AskedRecords): IdempotentRequests => new IdempotentRequests({ records, now: monotonic });
   const recordId = newId();
   const asked = { id: newId(), request: 'r', recordId, teamId: recordId };

@@ -46,10 +46,10 @@ beforeEach(() => {
   const operators = new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]);
   const options = {
     glossaries: new GlossaryOperations({ teams, glossaries: store.glossaries }),
-    operations: new AdminOperations({ teams, plans: () => new Map([['pro', QUOTA_PLAN]]), newId, audit: undefined }),
+    operations: new AdminOperations({ teams, plans: () => new Map([['pro', QUOTA_PLAN]]), newId, audit: store.audit }),
     operators,
     oidc: undefined,
-    signIns: new SignInAudit({ audit: undefined, log: { info: write, warn: write, error: write }, now: () => nowMs, nowMs: () => nowMs }),
+    signIns: new SignInAudit({ audit: store.audit, log: { info: write, warn: write, error: write }, now: () => nowMs, nowMs: () => nowMs }),
     attempts: new SignInAttempts({ operators, now: () => nowMs }),
     usage: new UsageReading(store.history),
     invoices: new InvoiceReading(store.history),

@@ -56,15 +56,18 @@ describe('a replica is set aside', () => {
     for (const status of [400, 401, 404, 500, 502, 504]) expect(new Scene().fail('status', { status })).toBeUndefined();
   });
 
-  test.each<AttemptFailure>(['cancelled', 'busy', 'unsupported_pair', 'no_detection', 'internal'])('never by %s', (failure) => {
-    const scene = new Scene();
-    for (let i = 0; i < 10; i++) expect(scene.fail(failure)).toBeUndefined();
-    // Nor does it interrupt a row of failures.
-    scene.fail('timeout');
-    scene.fail('timeout');
-    scene.fail(failure);
-    expect(scene.fail('timeout')).toBe('set aside');
-  });
+  test.each<AttemptFailure>(['cancelled', 'busy', 'unsupported_pair', 'no_detection', 'file_refused', 'internal'])(
+    'never by %s',
+    (failure) => {
+      const scene = new Scene();
+      for (let i = 0; i < 10; i++) expect(scene.fail(failure)).toBeUndefined();
+      // Nor does it interrupt a row of failures.
+      scene.fail('timeout');
+      scene.fail('timeout');
+      scene.fail(failure);
+      expect(scene.fail('timeout')).toBe('set aside');
+    },
+  );
 
   test('by answers that make the adapter throw', () => {
     const scene = new Scene();
@@ -181,7 +184,7 @@ describe('while it is set aside', () => {
   });
 
   test('an inconclusive trial is repeated after a second, without doubling', () => {
-    for (const failure of ['cancelled', 'busy', 'unsupported_pair', 'no_detection'] as const) {
+    for (const failure of ['cancelled', 'busy', 'unsupported_pair', 'no_detection', 'file_refused'] as const) {
       const scene = Scene.due();
       scene.fail(failure);
       expect([scene.standing.aside, scene.forMs, scene.standing.times]).toEqual([true, 1000, 1]);

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { UNCOUNTED_LEASE_MS } from '../../../src/domain/document-leases.ts';
+import { ENGINE_UNAVAILABLE } from '../../../src/domain/refusals.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
@@ -12,6 +13,7 @@ import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
+import type { PlainDocumentWorkerOptions } from '../../support/plain-document-worker.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
@@ -70,13 +72,14 @@ async function created(owner: Team, text: string): Promise<string> {
 const stateOf = async ({ teamId }: Team, id: string) => answered(await documents.find(teamId, id))?.state;
 
 /** A worker whose engine answers as told; `seen` has the texts in the order in which they came. */
-function worker(translate: (text: string) => Promise<void> = async () => undefined) {
+function worker(translate: (text: string) => Promise<void> = async () => undefined, more: Partial<PlainDocumentWorkerOptions> = {}) {
   const seen: string[] = [];
   const running = plainDocumentWorker({
     documents,
     sealer,
     ledger: store.ledger,
     nowMs: () => clock.nowMs(),
+    ...more,
     async translate(_x, { text }) {
       seen.push(...text);
       for (const one of text) await translate(one);
@@ -153,4 +156,52 @@ test('a document that waits for long is counted before its turn, and nothing tha
   last.wake();
   await expect.poll(() => slow.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
   await last.close();
+});
+
+test('a count that fails is made again', async () => {
+  const slow = await team();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ids = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, 'waits')];
+  let fails = 0;
+  const ledger: PlainDocumentWorkerOptions['ledger'] = {
+    admit(asked) {
+      if (asked.charged === 'waits'.length && fails++ === 0) setImmediate(() => asked.answered({ kind: 'unavailable', cause: 'timeout' }));
+      else store.ledger.admit(asked);
+    },
+    resolve: (asked) => store.ledger.resolve(asked),
+  };
+  const { seen, running } = worker(() => promise, { ledger });
+  running.wake();
+  await expect.poll(() => seen.toSorted()).toEqual(['long 1', 'long 2']);
+  clock.step(UNCOUNTED_LEASE_MS / 2);
+  await expect.poll(() => fails).toBeGreaterThan(0);
+  const look = async () => {
+    clock.step(1000);
+    return (await slow.standing()).heldCharacters;
+  };
+  await expect.poll(look, { timeout: 20_000 }).toBe('long 1long 2waits'.length);
+  resolve();
+  for (const id of ids) await expect.poll(() => stateOf(slow, id)).toBe('done');
+  await running.close();
+});
+
+test('a document that is deleted frees its place, though an engine has its file', async () => {
+  const owner = await team();
+  const id = await created(owner, 'in a file');
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { promise: sent, resolve } = Promise.withResolvers<AbortSignal>();
+  const { running } = worker(undefined, {
+    files: ({ document, released }) => {
+      if (document.documentId === id) resolve(released);
+      return new Promise((ended) => released.addEventListener('abort', () => ended(ENGINE_UNAVAILABLE)));
+    },
+  });
+  running.wake();
+  const released = await sent;
+  answered(await documents.remove({ teamId: owner.teamId, documentId: id }));
+  expect(released.aborted).toBe(false);
+  vi.advanceTimersByTime(10_000);
+  await vi.waitFor(() => expect(released.aborted).toBe(true));
+  await running.close();
 });

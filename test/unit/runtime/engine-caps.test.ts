@@ -73,3 +73,22 @@ test('the process whose report reaches the limit says so, once', async () => {
   expect(warned).toEqual([{ engine: 'small', per: 'hour', most: 100, characters: 101, until: '1970-01-01T01:00:00Z' }]);
   await caps.close();
 });
+
+test('a file counts with what is known of it, then with what was billed; nothing is taken back in the next window', async () => {
+  const { caps, use, answers, sent } = scene();
+  await caps.start(use);
+  const [billed, other, late] = [40, 30, 20].map((characters) => caps.countFile('small', characters));
+  await caps.report();
+  billed!(60);
+  other!(0);
+  await caps.report();
+  answers.push({ endMs: 7_200_000 });
+  await caps.report();
+  late!(0);
+  caps.countFile('small', 5)(55);
+  caps.countFile('large', 5)(55);
+  await caps.report();
+  expect(sent.map(({ characters }) => characters)).toEqual([0, 90, -10, 0, 55]);
+  expect(caps.isSpent('small')).toBe(false);
+  await caps.close();
+});

@@ -127,6 +127,15 @@ describe('on SQLite', () => {
     [`DELETE FROM books WHERE team = ${team(RICH.idle)}`, { what: 'team', teamId: RICH.idle }],
     [`UPDATE keys SET mode = 'test' WHERE key_id = '${creditKey}'`, { what: 'key', teamId: credit, keyId: creditKey }],
     [`DELETE FROM periods WHERE team = ${team(quota)} AND no = 1`, { what: 'file', detail: 'usage' }],
+    [
+      `INSERT INTO records VALUES (${team(quota)}, 'tag_limits', 'acme', '0 5 0')`,
+      { what: 'tag', teamId: quota, detail: 'no record of what is used' },
+    ],
+    [
+      `INSERT INTO records VALUES (${team(quota)}, 'tag_uses', 'acme', '5 1 0 0 0 0 0 0 -');
+       UPDATE operations SET tickets = '{"tag:acme":6}', tag = '9 acme' WHERE request_id = '${openId}' AND team = ${team(quota)}`,
+      { what: 'tag', teamId: quota, detail: 'counted fewer requests' },
+    ],
   ];
 
   test.each(PLANTED)('%s is found', async (sql, expected) => {
@@ -364,6 +373,11 @@ describe('on Redis', () => {
         await patch(keys.periods, number, 6, (bytes) => void bytes.fill(0xff, 0, 6));
       },
       { what: 'period', teamId: quota },
+    ],
+    [
+      'a tag whose record of uses was dropped',
+      () => client.hset(keys.tag_limits, 'acme', '0 5 0'),
+      { what: 'tag', teamId: quota, detail: 'no record of what is used' },
     ],
   ];
 

@@ -99,8 +99,8 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
       await entriesIn(glossaries, quota, RICH.dictionary),
       await entriesIn(glossaries, credit, RICH.largeGlossary),
     ],
-    audit: await store.audit!.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 100 }),
-    auditOfOne: await store.audit!.page({ teamId: credit, after: undefined, sinceMs: undefined, limit: 100 }),
+    audit: await store.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 100 }),
+    auditOfOne: await store.audit.page({ teamId: credit, after: undefined, sinceMs: undefined, limit: 100 }),
     remembered: [
       await ledger.resolve(credit, RICH.doneId, 'commit'),
       await admit(store, credit, RICH.creditKey, RICH.doneId),

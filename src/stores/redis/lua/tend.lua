@@ -46,8 +46,6 @@ local function catch_up(at_ms)
   call('LLEN', slots_key)
   call('HLEN', key_beside('periods'))
   call('HLEN', key_beside('days'))
-  call('HLEN', key_beside('tag_counts'))
-  call('HLEN', key_beside('tag_days'))
   events.look(team_key)
   write_account(1, 0)
   return nil
@@ -159,55 +157,16 @@ local function write_finished(stored, records, first_kept)
   call_in_pieces('HSET', team_key, records)
 end
 
--- A list of days of a tag without those before `first`, which are at its beginning (tags.lua).
-local function days_since(list, first)
-  local at = 1
-  while at <= #list do
-    local day, behind = string.match(list, '^(%d+):%d+:%d+ ?()', at)
-    if tonumber(day) >= first then
-      break
-    end
-    at = behind
-  end
-  return sub(list, at)
-end
-
--- Drops what was counted by tag before `first`, and tags of which nothing is left.
-local function drop_tags(first)
-  local counts_key, days_key = key_beside('tag_counts'), key_beside('tag_days')
-  local counted, listed = closed_periods.named(call('HGETALL', counts_key)), closed_periods.named(call('HGETALL', days_key))
-  local changed, gone, unlisted = {}, {}, {}
-  for tag, list in pairs(listed) do
-    local left = days_since(list, first)
-    listed[tag] = left
-    if left == '' then
-      insert(unlisted, tag)
-    elseif left ~= list then
-      insert(changed, tag)
-      insert(changed, left)
-    end
-  end
-  for tag, count in pairs(counted) do
-    if tonumber(string.match(count, '^%d+')) < first and (listed[tag] or '') == '' then
-      insert(gone, tag)
-    end
-  end
-  call_in_pieces('HSET', days_key, changed)
-  call_in_pieces('HDEL', days_key, unlisted)
-  call_in_pieces('HDEL', counts_key, gone)
-end
-
--- Once a day: moves the counts of past days to `:days`, and drops what is too old.
+-- Once a day: moves the counts of past days to `:days`, and drops what is too old. Returns whether it did.
 local function keep_days(kept_days)
   local fields, stored = closed_periods.named(call('HGETALL', key_beside('days'))), {}
   local last_done = tonumber(fields[days.DONE] or 0)
   if last_done == today - 1 then
-    return
+    return false
   end
   closed_periods.drop(key_beside('periods'), now - kept_days * DAY_MS)
-  drop_tags(today - kept_days)
   if not next(fields) then
-    return
+    return true
   end
   for id, packed in pairs(fields) do
     if id ~= days.DONE then
@@ -217,6 +176,7 @@ local function keep_days(kept_days)
   local records, first = finish_days(stored)
   report_days(stored, min(last_done, first - 1))
   write_finished(stored, records, today - kept_days)
+  return true
 end
 
 function timed.tend(at_ms)
@@ -226,15 +186,16 @@ function timed.tend(at_ms)
     return undone
   end
   local left, looked_at_all = close_periods()
-  keep_days(kept_days)
+  local is_new_day = keep_days(kept_days)
   local due = min(ends, (today + 1) * DAY_MS + after_midnight)
   if not looked_at_all then
     due = now
   elseif next(left) then
     due = min(due, now + OPEN_AGAIN_MS)
   end
-  -- The audit entry of a plan that took effect with the period, still to be listed by the janitor.
-  return { now, 'tended', digits(due), call('HGET', team_key, 'unlisted') }
+  -- The janitor still has to list the audit entry of a plan that took effect with the period, and to drop what is old of tags.
+  local has_tags = is_new_day and call('EXISTS', key_beside('tag_counts'), key_beside('tag_uses')) > 0
+  return { now, 'tended', digits(due), call('HGET', team_key, 'unlisted'), has_tags and 'tags' or '' }
 end
 
 -- The current period, those that have ended and are not closed, and the closed ones.

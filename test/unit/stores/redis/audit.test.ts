@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 const rename = async (name: string): Promise<unknown> => answered(await store.teams.updateTeam(TEAM, { name }, BY));
 const names = async (teamId?: string): Promise<unknown[]> =>
-  answered(await store.audit!.page({ ...ALL, teamId })).map(({ after }) => after.name);
+  answered(await store.audit.page({ ...ALL, teamId })).map(({ after }) => after.name);
 
 test('ids without an entry, left by changes that were interrupted or refused, are not listed, and are deleted after a minute', async () => {
   await rename('one');
@@ -39,7 +39,7 @@ test('ids without an entry, left by changes that were interrupted or refused, ar
   expect(await names()).toEqual(['two', 'one']);
   expect(await client.zcard(AUDIT_KEY)).toBe(43);
   clock.move(1);
-  expect(answered(await store.audit!.page({ ...ALL, limit: 1 })).map(({ after }) => after.name)).toEqual(['two']);
+  expect(answered(await store.audit.page({ ...ALL, limit: 1 })).map(({ after }) => after.name)).toEqual(['two']);
   expect(await names()).toEqual(['two', 'one']);
   expect(await client.zcard(AUDIT_KEY)).toBe(2);
 });
@@ -52,9 +52,9 @@ test('while the list cannot be written the only change is a revocation, which is
   expect(await store.teams.revokeKey(KEY, { ...BY, action: 'revokeKey' })).toMatchObject({ status: 'revoked' });
   await client.del(AUDIT_KEY);
   expect(await names()).toEqual([]);
-  const own = answered(await store.audit!.page({ ...ALL, teamId: TEAM }));
+  const own = answered(await store.audit.page({ ...ALL, teamId: TEAM }));
   expect(own).toMatchObject([{ action: 'revokeKey', keyId: KEY, atMs: clock.nowMs() }]);
-  expect(answered(await store.audit!.page(ALL))).toEqual(own);
+  expect(answered(await store.audit.page(ALL))).toEqual(own);
 });
 
 test('if a team’s audit has the wrong type, the change fails before anything is written', async () => {

@@ -37,6 +37,10 @@ async function days(range = WHENEVER): Promise<readonly (readonly number[])[]> {
   return found.map(({ day, characters, requests }) => [day - today, characters, requests]);
 }
 
+function scans(commandStatistics: string): number {
+  return Number(/^cmdstat_hscan:calls=(\d+)/m.exec(commandStatistics)?.[1] ?? 0);
+}
+
 describe('days in Redis', () => {
   test('are counted without an additional command: only the first commit of a day reads earlier days', async () => {
     await use(5);
@@ -162,5 +166,52 @@ describe('days in Redis', () => {
       ['daily', 4],
       ['daily', 5],
     ]);
+  });
+
+  test('of many tags are dropped some hundred at a time', async () => {
+    const [old, recent] = [today - 5, today - 1];
+    for (let first = 0; first < 3000; first += 100) {
+      const tags = Array.from({ length: 100 }, (_, i) => `tag-${first + i}`);
+      await client.hset(keys.tag_counts, ...tags.flatMap((tag, i) => [tag, i === 0 ? `${recent} 2 1` : `${old} 1 1`]));
+      await client.hset(keys.tag_days, ...tags.flatMap((tag, i) => (i < 2 ? [tag, `${old - 1}:3:1 ${old}:4:1`] : [])));
+    }
+    await use(1);
+    clock.move(DAY_MS);
+    await client.config('RESETSTAT');
+    await redis.open({ clock, historyDays: 3, tendEveryMs: 20 });
+    await expect.poll(() => client.hlen(keys.tag_counts), { timeout: 60_000 }).toBe(30);
+    await expect.poll(() => client.exists(keys.tag_days), { timeout: 60_000 }).toBe(0);
+    // A piece looks at 500 tags or a few more.
+    expect(scans(await client.info('commandstats'))).toBeGreaterThanOrEqual(5);
+  });
+
+  test('what was used of settings of tags is dropped a day after it can no longer be confused with what follows', async () => {
+    const { tagSettings } = store;
+    clock.move(DAY_MS * 1.5 - (clock.nowMs() % DAY_MS));
+    for (const tag of ['removed', 'kept', 'set again']) await tagSettings.set(TEAM, tag, { disabled: false, characters: 100 }, 10);
+    const tagged = (name: string, requestId: string) => ({
+      ...asking(requestId, { characters: 60, leaseMs: 9 * DAY_MS }),
+      tag: { name, distinctMax: 10 },
+    });
+    await store.ledger.admit(tagged('removed', 'before'));
+    for (const tag of ['removed', 'set again']) expect(await tagSettings.remove(TEAM, tag)).toBe(true);
+    await tagSettings.set(TEAM, 'set again', { disabled: true }, 10);
+    const left = async (): Promise<string[]> => (await client.hkeys(keys.tag_uses)).toSorted();
+    const nextDay = async (): Promise<void> => {
+      await client.config('RESETSTAT');
+      clock.move(DAY_MS);
+      await expect.poll(async () => scans(await client.info('commandstats')), { timeout: 60_000 }).toBeGreaterThanOrEqual(2);
+    };
+    clock.move(-DAY_MS / 3);
+    await redis.open({ clock, tendEveryMs: 20 });
+    await nextDay();
+    expect(await left()).toEqual(['kept', 'removed', 'set again']);
+    await nextDay();
+    await expect.poll(left, { timeout: 60_000 }).toEqual(['kept', 'set again']);
+    // What was reserved before is no longer counted, and does not come back.
+    await tagSettings.set(TEAM, 'removed', { disabled: false, characters: 100 }, 10);
+    await store.ledger.admit(tagged('removed', 'after'));
+    await store.ledger.resolve(TEAM, 'before', 'release');
+    expect(answered(await tagSettings.find(TEAM, 'removed'))?.use.characters).toBe(60);
   });
 });

@@ -71,6 +71,7 @@ const CALLS: readonly Call[] = [
   ),
   single('free_records', [team], [...AUDITED, '3', 'remove', 'glossaries', 'G1', 'remove', 'pairs', 'G1', 'detach', 'G1']),
   single('tend', [team], ['400', '0']),
+  single('drop_tags', [team], ['-1', 'tag_counts', '0']),
 ];
 
 const redis = emptyRedis();
@@ -81,7 +82,7 @@ beforeEach(async () => {
   ({ client } = redis);
   store = await redis.open();
   await furnish(store, { ...QUOTA, maxGlossaries: 2 });
-  await store.ledger.admit(asking('r0'));
+  await store.ledger.admit({ ...asking('r0'), tag: { name: 'acme', distinctMax: 1 } });
   await store.ledger.resolve(TEAM, 'r0', 'commit');
   await store.ledger.admit(asking('r1'));
   answered(

@@ -38,7 +38,7 @@ test('a change that fails leaves no entry, and others in the same transaction ha
     make('last'),
   ]);
   expect([first.status, wrong.status, last.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  const entries = answered(await store.audit!.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 9 }));
+  const entries = answered(await store.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 9 }));
   expect(entries.map(({ after }) => after.name)).toEqual(['last', 'first']);
   await store.close();
   await file.remove();

@@ -162,6 +162,47 @@ describe('one round', () => {
     expect(numbers("SELECT count(*) FROM records WHERE kind = 'tag_counts'")).toEqual([1]);
   });
 
+  test('looks at some hundred tags at a time, and drops what is old of each', async () => {
+    const team = await teamUnderTest(store, { period: 'P1D' });
+    await team.use(1, { tag: { name: 'of today', distinctMax: 10_000 } });
+    const [{ no }] = file.query('SELECT no FROM teams') as [{ no: number }];
+    const old = dayOf(clock.nowMs()) - 5;
+    const put = janitor.database.prepare('INSERT INTO records VALUES (?, ?, ?, ?)');
+    for (let n = 0; n < 1000; n++) {
+      const day = n % 100 === 0 ? old + 4 : old;
+      put.run(no, 'tag_counts', `tag-${n}`, `${day} 1 1`);
+      if (n % 2 === 0) put.run(no, 'tag_days', `tag-${n}`, `${old - 1}:1:1 ${old}:2:1`);
+    }
+    const counts = await rounds("SELECT count(*) FROM records WHERE kind = 'tag_counts'");
+    expect(counts.at(-1)).toBe(11);
+    for (const [i, count] of counts.entries()) expect((counts[i - 1] ?? 1001) - count).toBeLessThanOrEqual(250);
+    expect(numbers("SELECT count(*) FROM records WHERE kind = 'tag_days'")).toEqual([0]);
+  });
+
+  test('drops what was used of settings of tags a day after it can no longer be confused with what follows', async () => {
+    const team = await teamUnderTest(store, { period: 'P1D' });
+    const set = async (tag: string): Promise<void> => {
+      expect(answered(await store.tagSettings.set(team.teamId, tag, { disabled: false, characters: 100 }, 10)).kind).toBe('set');
+    };
+    const left = (): unknown => file.query("SELECT id FROM records WHERE kind = 'tag_uses' ORDER BY id").map(({ id }) => id);
+    for (const tag of ['kept', 'removed', 'set again']) await set(tag);
+    const removed = { tag: { name: 'removed', distinctMax: 10 } };
+    const before = await team.reserve(60, { ...removed, leaseMs: 9 * DAY_MS });
+    for (const tag of ['removed', 'set again']) expect(answered(await store.tagSettings.remove(team.teamId, tag))).toBe(true);
+    await set('set again');
+    clock.step(DAY_MS - 60_000);
+    await rounds('SELECT count(*) FROM records');
+    expect(left()).toEqual(['kept', 'removed', 'set again']);
+    clock.step(DAY_MS);
+    await rounds('SELECT count(*) FROM records');
+    expect(left()).toEqual(['kept', 'set again']);
+    // What was reserved before is no longer counted, and does not come back.
+    await set('removed');
+    await team.reserve(60, removed);
+    await team.release(before.requestId);
+    expect(answered(await store.tagSettings.find(team.teamId, 'removed'))?.use.characters).toBe(60);
+  });
+
   test('writes nothing when nothing is due', async () => {
     const team = await teamUnderTest(store, { period: 'P1D' });
     await use(team, 5);
