@@ -14,7 +14,7 @@ export interface Component {
   readonly properties?: readonly { readonly name: string; readonly value: string }[];
 }
 
-export interface Bill {
+interface Bill {
   serialNumber: string;
   readonly metadata: { timestamp?: string; readonly component: { name: string } };
   components: readonly Component[];

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseSync } from 'rolldown/utils';
 import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -107,6 +108,10 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   'typebox/system': 'domain/typebox.ts',
   'typebox/value': 'domain/typebox.ts',
 };
+
+/** What users, vitest or programs in containers import from here. */
+const PUBLIC =
+  /^(?:src\/(?:index|testing)\.ts|src\/plugins\/[^/]+\.ts|config\/examples\/.+|test\/package\/pack-once\.ts|test\/kubernetes\/tools\/.+)$/;
 
 /** Rooms whose files are tested one by one; elsewhere a file is often tested best together with its neighbours, over a socket or a store. */
 const TESTED_BY_FILE = ['core', 'domain', 'runtime', 'steps'];
@@ -257,6 +262,42 @@ describe('the architecture', () => {
   test('every file begins with a sentence about its job', () => {
     const wrong = files.filter((file) => !/^(?:#![^\n]+\n)?\/\/ \S/.test(readFileSync(join(source, file), 'utf8')));
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('exports', () => {
+  const folders = ['src', 'test', 'bench', 'config/examples'];
+  const modules = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:ts|js)$/.test(name))
+      .map((name) => parsed(join(folder, name))),
+  );
+
+  function parsed(file: string) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const { module, errors } = parseSync(file, text);
+    expect(errors, file).toEqual([]);
+    const fileOf = (specifier: string): string => (specifier === 'lingate' ? 'src/index.ts' : join(dirname(file), specifier));
+    const imported = module.staticImports.flatMap(({ moduleRequest, entries }) =>
+      entries.map(({ importName: { kind, name } }) => `${fileOf(moduleRequest.value)} ${kind === 'Default' ? 'default' : (name ?? '*')}`),
+    );
+    const exported = module.staticExports.flatMap(({ entries }) => entries);
+    const passedOn = exported.flatMap(({ moduleRequest, importName }) =>
+      moduleRequest === null ? [] : [`${fileOf(moduleRequest.value)} ${importName.name ?? '*'}`],
+    );
+    // Of types as well. Which names are taken from it, only the compiler could say.
+    const wholly = [...text.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g)].map(([, specifier]) => `${fileOf(specifier!)} *`);
+    const names = exported.flatMap(({ exportName: { kind, name } }) => (kind === 'Name' ? [name!] : []));
+    return { file, names, uses: [...imported, ...passedOn, ...wholly] };
+  }
+
+  test('what only one file uses is not exported', () => {
+    const used = new Set(modules.flatMap(({ uses }) => uses));
+    const unused = modules.flatMap(({ file, names }) =>
+      PUBLIC.test(file) || used.has(`${file} *`) ? [] : names.map((name) => `${file} ${name}`).filter((entry) => !used.has(entry)),
+    );
+    expect(used.size).toBeGreaterThan(3_000);
+    expect(unused).toEqual([]);
   });
 });
 

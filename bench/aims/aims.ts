@@ -3,7 +3,7 @@ import { median, spread, width } from '../run/median.ts';
 import type { Spread } from '../run/median.ts';
 import type { AddedSample, ClosedSample, ContestantResult } from '../run/results.ts';
 
-export interface Aim {
+interface Aim {
   readonly what: string;
   /** At most. */
   readonly aim: number;

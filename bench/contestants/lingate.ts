@@ -18,7 +18,7 @@ import { startProgram } from './program.ts';
 import type { Program } from './program.ts';
 import { startRedis, startRedisCluster } from './redis.ts';
 
-export interface LingateOptions {
+interface LingateOptions {
   readonly name: string;
   readonly does: string;
   readonly store: 'redis' | 'sqlite';

@@ -9,7 +9,7 @@ import type { Program } from './program.ts';
 
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
-export interface NginxParts {
+interface NginxParts {
   readonly name: string;
   /** Lines before everything: modules. */
   readonly main: string;

@@ -18,7 +18,7 @@ export interface Program {
   readonly stop: () => Promise<void>;
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly cores: string;
   /** Or the port that its output names: a free port that was chosen first might be taken by then. */
   readonly port: number | RegExp;

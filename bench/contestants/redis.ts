@@ -23,7 +23,7 @@ export async function startRedis({ cores, folder }: Ground, more: readonly strin
 }
 
 /** Masters that share the slots. */
-export interface RedisCluster {
+interface RedisCluster {
   readonly masters: readonly Program[];
   readonly url: string;
 }

@@ -13,7 +13,7 @@ export function bodyOf(texts: readonly string[]): string {
   return JSON.stringify({ text: texts, target_lang: 'DE' });
 }
 
-export async function statusOf(port: number, authorization: string): Promise<number> {
+async function statusOf(port: number, authorization: string): Promise<number> {
   const headers = { 'content-type': 'application/json', ...(authorization === '' ? {} : { authorization }) };
   const answer = await fetch(`http://127.0.0.1:${port}${TRANSLATE_PATH}`, { method: 'POST', headers, body: SAMPLE_BODY });
   await answer.arrayBuffer();

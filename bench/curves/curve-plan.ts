@@ -11,7 +11,7 @@ export interface CurvePlan {
   readonly lines: readonly LinePlan[];
 }
 
-export interface LinePlan {
+interface LinePlan {
   readonly contestant: string;
   readonly points: readonly PointPlan[];
 }

@@ -8,7 +8,7 @@ const BEAT_MS = 0.1;
 /** A request that is unanswered this long after the end never will be. */
 const PATIENCE_MS = 5000;
 
-export interface OpenLoad {
+interface OpenLoad {
   readonly onAnswer: OnAnswer;
   readonly done: Promise<LoadResult>;
 }

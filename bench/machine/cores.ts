@@ -21,7 +21,7 @@ export async function chooseCores(): Promise<Cores> {
   return { gateway: '0', others: count === 2 ? '1' : `1-${count - 1}` };
 }
 
-export interface PinnedOptions {
+interface PinnedOptions {
   readonly cores: string;
   readonly stdio: StdioOptions;
   readonly cwd?: string;

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** What a process tree has used since its start. */
-export interface Usage {
+interface Usage {
   /** On a core, user and kernel together. */
   readonly cpuUs: number;
   /** Ready to run while another process had the core: the sign of a busy machine. */
@@ -10,7 +10,7 @@ export interface Usage {
 }
 
 /** The process and all its descendants, at this moment. */
-export function processTree(root: number): number[] {
+function processTree(root: number): number[] {
   const tree = [root];
   for (let i = 0; i < tree.length; i++) {
     for (const thread of entries(`/proc/${tree[i]}/task`)) {
@@ -35,7 +35,7 @@ export function usageOf(root: number): Usage {
   return { cpuUs: cpuNs / 1000, waitedUs: waitedNs / 1000 };
 }
 
-export type MemoryField = 'VmHWM' | 'VmRSS';
+type MemoryField = 'VmHWM' | 'VmRSS';
 
 /** `VmHWM` is the peak, `VmRSS` the current value. */
 export function memoryKib(root: number, field: MemoryField): number {

@@ -10,7 +10,7 @@ export interface MicroCase {
   readonly check: () => void;
 }
 
-export interface MicroFigures {
+interface MicroFigures {
   readonly name: string;
   readonly floorDoes: string;
   readonly nsEach: readonly number[];

@@ -2,7 +2,7 @@
 import type { Percentiles } from '../run/figures.ts';
 import { dot, line, logScale, number, picture, text } from './svg.ts';
 
-export interface QuantileRow extends Percentiles {
+interface QuantileRow extends Percentiles {
   readonly name: string;
   readonly ours: boolean;
 }

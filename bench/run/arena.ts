@@ -13,7 +13,7 @@ import type { Cores } from '../machine/cores.ts';
 
 const LOAD_PROCESSES = 1;
 
-export interface ArenaOptions {
+interface ArenaOptions {
   readonly teams: number;
 }
 

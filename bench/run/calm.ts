@@ -7,7 +7,7 @@ const STOLEN_MAX = 0.03;
 const OTHERS_MAX = 0.1;
 const WAITED_MAX = 0.05;
 
-export interface Disturbance extends Conditions {
+interface Disturbance extends Conditions {
   /** Share of the time in which the gateway could have run but another process had its core. */
   readonly waited: number;
 }

@@ -6,7 +6,7 @@ import type { Entrant } from './entrant.ts';
 import { measureClosed } from './measure.ts';
 import type { Progress } from './bench.ts';
 
-export interface RoundLengths {
+interface RoundLengths {
   readonly closedMs: number;
   readonly load: 'own' | 'autocannon';
 }
@@ -31,7 +31,7 @@ export async function closedRound(
   return seen.join(', ');
 }
 
-export interface ExtraRounds {
+interface ExtraRounds {
   readonly first: number;
   readonly roundsMax: number;
   readonly msMax: number;

@@ -33,7 +33,7 @@ export interface Percentiles {
   readonly p999Ms: number;
 }
 
-export interface Added {
+interface Added {
   readonly perSecond: number;
   readonly through: Percentiles;
   readonly addedP50Ms: number;

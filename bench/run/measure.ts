@@ -9,7 +9,7 @@ import type { ClosedSample, OpenSample } from './results.ts';
 /** Caches and connections are warm again after this. */
 const SETTLE_MS = 150;
 
-export interface ClosedOptions {
+interface ClosedOptions {
   readonly durationMs: number;
   readonly by: 'own' | 'autocannon';
   /** Leaves silent connections open. */
@@ -26,7 +26,7 @@ export interface Measured<Sample> {
   readonly fault: string | undefined;
 }
 
-export interface MeasuredClosed extends Measured<ClosedFigures> {
+interface MeasuredClosed extends Measured<ClosedFigures> {
   /** Share of the time in which the gateway could have run but another process had its core. */
   readonly waited: number;
 }

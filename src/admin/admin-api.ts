@@ -26,7 +26,7 @@ import { actorOf } from './operators.ts';
 import type { KnownOperator, SignInAttempts } from './operators.ts';
 import type { Download } from './usage-csv.ts';
 
-export interface AdminAnswer {
+interface AdminAnswer {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: string;
@@ -35,7 +35,7 @@ export interface AdminAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface AdminApiOptions extends HandlerParts {
+interface AdminApiOptions extends HandlerParts {
   readonly operations: AdminOperations;
   readonly glossaries: GlossaryOperations;
   readonly attempts: SignInAttempts;

@@ -7,7 +7,7 @@ import { Type } from '../domain/typebox.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES, REPLAYED } from './admin-routes.ts';
 import type { AdminRoute } from './admin-routes.ts';
 
-export interface AdminOpenApiOptions {
+interface AdminOpenApiOptions {
   readonly serviceName: string;
   /** URL of the ops listener. */
   readonly serverUrl: string;

@@ -16,7 +16,7 @@ export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you can see
 
 export const NO_TEAM = refuse('not_found', 'There is no team with this id.');
 export const NO_GLOSSARY = refuse('not_found', 'There is no glossary with this id.');
-export const NO_TAG = refuse('not_found', 'No limits are set for this tag of the team.');
+const NO_TAG = refuse('not_found', 'No limits are set for this tag of the team.');
 export const BAD_TAG = refuse('validation_error', `tag: ${TAG_FAULT}; in a path percent-encoded.`);
 export const NO_KEY = refuse('not_found', 'There is no key with this id.');
 

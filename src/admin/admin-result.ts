@@ -30,7 +30,7 @@ export type AdminRefusal =
   /** Credit would be deducted without a reason. */
   | { readonly kind: 'reason_missing' };
 
-export interface Done<T> {
+interface Done<T> {
   readonly kind: 'done';
   readonly value: T;
   /**

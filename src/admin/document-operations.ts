@@ -20,7 +20,7 @@ export interface DocumentFilter {
   readonly state: DocumentState | undefined;
 }
 
-export interface DocumentPage {
+interface DocumentPage {
   /** The `next` of the page before. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -58,7 +58,7 @@ interface Looked extends PlacedDocument {
   readonly document: DocumentRecord | undefined;
 }
 
-export interface DocumentOperationsOptions {
+interface DocumentOperationsOptions {
   readonly documents: Pick<DocumentStore, 'newest' | 'find'>;
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'listKeys'>;
 }

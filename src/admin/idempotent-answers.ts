@@ -20,7 +20,7 @@ interface KeptAnswer<T> {
   readonly untilMs: number;
 }
 
-export interface IdempotencyOptions<T> {
+interface IdempotencyOptions<T> {
   readonly fateOf: (answer: T) => Fate;
   /** Generates the id of a record to create. */
   readonly newId: () => string;

@@ -20,16 +20,16 @@ export interface Ran<T> {
   readonly kept: { readonly answer: string; readonly teamId: string | undefined };
 }
 
-export type Once<T> = { readonly kind: 'ran'; readonly answer: T } | Exclude<Claimed, { readonly kind: 'claimed' }> | StoreUnavailable;
+type Once<T> = { readonly kind: 'ran'; readonly answer: T } | Exclude<Claimed, { readonly kind: 'claimed' }> | StoreUnavailable;
 
-export type OnceRequest = Omit<RequestClaim, 'holder' | 'leaseMs'>;
+type OnceRequest = Omit<RequestClaim, 'holder' | 'leaseMs'>;
 
 const OTHER_REQUEST = { kind: 'other_request' } as const;
 const RUNNING = { kind: 'running' } as const;
 
 export type AskedRecords = Pick<IdempotencyRecords, 'claim' | 'finish' | 'release'>;
 
-export interface IdempotentRequestsOptions {
+interface IdempotentRequestsOptions {
   readonly records: AskedRecords;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;

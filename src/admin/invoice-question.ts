@@ -24,7 +24,11 @@ export function spanOf({ range, open }: InvoiceQuestion): PeriodSpan {
 }
 
 /** A month, or first and last day; `undefined` if neither is given. */
-export function readInvoiceRange(month: string | undefined, from: string | undefined, to: string | undefined) {
+export function readInvoiceRange(
+  month: string | undefined,
+  from: string | undefined,
+  to: string | undefined,
+): DayRange | QueryFault | undefined {
   if (month === undefined) return readDayRange(from, to);
   if (from !== undefined || to !== undefined)
     return { field: 'month', fault: 'cannot be used together with from and to; give one of them' };

@@ -14,7 +14,7 @@ import type { OperationContext } from './operation-context.ts';
 import { newKeyReport } from './reports.ts';
 import type { NewKeyReport } from './reports.ts';
 
-export interface KeyDraft {
+interface KeyDraft {
   /** The same; but nobody has seen the key created by the first attempt, so it is revoked and another one created. */
   readonly id?: string | undefined;
   readonly teamId: string;

@@ -84,14 +84,14 @@ function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly operators: Operators;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
 /** The operator with the token. `wait`: the token is wrong, and there were too many wrong ones recently. */
-export type SignIn = KnownOperator | 'wrong' | 'wait';
+type SignIn = KnownOperator | 'wrong' | 'wait';
 
 /** Finds the operator with a token. After too many wrong ones from an address the answer is `wait`, unless the token is right. */
 export class SignInAttempts {

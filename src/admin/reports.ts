@@ -13,7 +13,7 @@ import type { PeriodUse } from '../ports/usage-history.ts';
 import { numbersOfAll, numbersOfBilling, planNumbers } from './plan-numbers.ts';
 import type { FoundKeyAnswer, KeyAnswer, LiveAnswer, NewKeyAnswer, PeriodAnswer, TeamAnswer } from './admin-schemas.ts';
 
-export type TeamReport = Static<typeof TeamAnswer>;
+type TeamReport = Static<typeof TeamAnswer>;
 
 /** Members in output order: a team's numbers, under the names that plans have for them. */
 export function teamReport(team: Team): TeamReport {
@@ -51,7 +51,7 @@ export function limitsReport({ expiresAtMs, requestsPerSecond, characters, allow
   };
 }
 
-export type KeyReport = Static<typeof KeyAnswer>;
+type KeyReport = Static<typeof KeyAnswer>;
 
 export function keyReport(key: KeyRecord): KeyReport {
   return {

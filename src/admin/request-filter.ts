@@ -9,7 +9,7 @@ import type { RecentRequestAnswer } from './admin-schemas.ts';
 import type { QueryFault } from './usage-question.ts';
 
 /** What is asked for; `undefined` members do not matter. */
-export interface RequestFilter {
+interface RequestFilter {
   readonly teamId: string | undefined;
   readonly status: number | undefined;
   readonly code: string | undefined;

@@ -28,7 +28,7 @@ export interface RowPart<Row> {
 }
 
 /** What is read of a team, and the rows that are made of it. */
-export interface RowSource<Found, Row, At> {
+interface RowSource<Found, Row, At> {
   /** How many teams are read together at most: what is read of them is in memory at once, and a database may be busy for as long. */
   readonly atOnceMax: number;
   readonly find: (teamId: string) => Promise<Found | undefined | StoreUnavailable>;

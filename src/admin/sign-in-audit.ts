@@ -14,7 +14,7 @@ const REFUSALS_MAX = 100;
 /** The name of an actor who is not known; no operator can have it. */
 const UNKNOWN = '?';
 
-export interface SignInAuditOptions {
+interface SignInAuditOptions {
   readonly audit: AuditLog;
   readonly log: Log;
   /** A monotonic clock in milliseconds. */
@@ -23,7 +23,7 @@ export interface SignInAuditOptions {
   readonly nowMs: () => number;
 }
 
-export interface RefusedSignIn {
+interface RefusedSignIn {
   readonly via: AuditedSignIn['via'];
   readonly refused: SignInRefusal;
   /** Whom the provider has named. */

@@ -28,7 +28,7 @@ import { overviewOf } from './overview-of-processes.ts';
 import type { ProcessStates } from './process-state.ts';
 
 /** Who may use the admin API and the console, and how they sign in. */
-export interface OpenOperators {
+interface OpenOperators {
   readonly operators: Operators;
   /** `undefined` if only tokens are configured. */
   readonly oidc: OidcSide | undefined;
@@ -48,7 +48,7 @@ export interface AdminParts extends OpenOperators {
   readonly nowMs: () => number;
 }
 
-export interface AdminSideOptions extends AdminParts {
+interface AdminSideOptions extends AdminParts {
   /** The configuration at the time of the call. */
   readonly config: () => Config;
   readonly docsUrl: () => string;

@@ -18,7 +18,6 @@ import { stopWithinMs } from './until-stopped.ts';
 import { openEvents, openPlanCheck, openTeamWatch } from './once-per-gateway.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
-export type { AppOptions } from './operator-side.ts';
 
 /** A running gateway. */
 export interface App {

@@ -12,7 +12,7 @@ export interface TriedEngine {
   readonly works: () => boolean;
 }
 
-export interface EngineTrialsOptions {
+interface EngineTrialsOptions {
   readonly engines: readonly TriedEngine[];
   readonly log: Log;
   /** Schedules a callback and returns a function that cancels it; replaced in tests. */

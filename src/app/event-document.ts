@@ -10,7 +10,7 @@ import type { SentEvent } from '../runtime/event-sender.ts';
 
 export const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
 
-export interface CloudEvent {
+interface CloudEvent {
   readonly specversion: '1.0';
   readonly id: string;
   readonly source: 'lingate';

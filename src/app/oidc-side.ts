@@ -34,7 +34,7 @@ export function groupRolesOf({ issuer, roles }: OidcSettings): GroupRoles {
   return { issuer, ...roles };
 }
 
-export interface ConsoleOidcOptions {
+interface ConsoleOidcOptions {
   readonly secrets: SharedSecrets;
   readonly records: RecordSpace;
   /** A monotonic clock in milliseconds. */

@@ -14,7 +14,7 @@ import { Webhook } from '../runtime/webhook.ts';
 import { CLOUD_EVENT_TYPE, eventDocument } from './event-document.ts';
 import { performance } from 'node:perf_hooks';
 
-export interface OpenTeamWatch extends TeamGaugesOptions {
+interface OpenTeamWatch extends TeamGaugesOptions {
   close(): void;
 }
 
@@ -33,7 +33,7 @@ export function openTeamWatch({ teamMetrics }: Config, { store: { teams }, nowMs
 }
 
 /** Checks the plans of all teams, once a call and in the background; a store that is away is reported elsewhere. */
-export interface PlanCheck {
+interface PlanCheck {
   /** Logs a warning for each plan that teams have and this configuration lacks. */
   check(plans: Config['plans']): void;
 }

@@ -184,7 +184,7 @@ export function buildDocuments(
   };
 }
 
-export interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'newId'> {
+interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'newId'> {
   readonly store: Store;
   readonly metrics: Pick<Metrics, 'documentLoad'>;
   readonly config: Pick<Config, 'documents'>;

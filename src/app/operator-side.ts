@@ -25,7 +25,7 @@ export interface AppOptions {
   readonly onNewStore?: (place: string) => void;
 }
 
-export interface OperatorSideOptions {
+interface OperatorSideOptions {
   /** The state at the time of the request. */
   readonly config: () => Config;
   readonly readiness: () => Readiness | Promise<Readiness>;
@@ -40,7 +40,7 @@ export interface OperatorSideOptions {
   readonly listener?: OpsListener | undefined;
 }
 
-export interface OperatorSide {
+interface OperatorSide {
   readonly address: NetworkAddress;
   readonly url: string;
   /** The base of problem `type` URIs. */

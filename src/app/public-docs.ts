@@ -9,7 +9,7 @@ import { documentPages } from '../ops/ops-pages.ts';
 import { securityFields } from '../ops/ops-request.ts';
 import type { Documented } from './route-rows.ts';
 
-export interface DocumentationOptions {
+interface DocumentationOptions {
   /** The current state; each page is rendered once for each state. */
   readonly config: () => Config;
   readonly documented: Documented;

@@ -51,7 +51,7 @@ export interface Listening {
   readonly withoutUws: WithoutUws | undefined;
 }
 
-export interface StartedListener {
+interface StartedListener {
   readonly listener: Listener;
   readonly withoutUws: WithoutUws | undefined;
 }

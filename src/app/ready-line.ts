@@ -6,7 +6,7 @@ import type { Log } from '../ports/log.ts';
 import type { Listening } from './public-listener.ts';
 import { versionOf } from './version.ts';
 
-export interface Ready {
+interface Ready {
   readonly listenUrl: string;
   readonly opsUrl: string;
   readonly listening: Listening;

@@ -56,7 +56,7 @@ import { PlanRecord } from '../runtime/plan-record.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
 import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
-export interface Serving {
+interface Serving {
   /** For the API reference. */
   readonly pluginApis: PluginApis;
   readonly metrics: Metrics;

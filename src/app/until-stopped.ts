@@ -16,7 +16,7 @@ export interface Stoppable {
   flush(): void;
 }
 
-export interface RunOptions<A> {
+interface RunOptions<A> {
   /** The action on SIGHUP; without it SIGHUP ends the process, which is Node's default. */
   readonly reload?: (app: A) => Promise<void>;
   /** What to close after the gateway. */

@@ -25,7 +25,7 @@ export const GATEWAY_FLAGS: Flags = {
 const ANSWER_MS_MAX = 10_000;
 
 /** One that answers, if it can be reached at all. */
-export interface RunningGateway {
+interface RunningGateway {
   /** The JSON answer to a GET of this path below `/admin/v1`. Rejects with a `CommandFailure` that says what to do. */
   get(path: string): Promise<unknown>;
 }

@@ -4,7 +4,7 @@ import type { Config, EngineConfig } from './config.ts';
 import type { FileContents } from './file-set.ts';
 import { namedFiles } from './named-files.ts';
 
-export interface Reload {
+interface Reload {
   /** The configuration from now on. */
   readonly config: Config;
   /** Changed members that keep their old values, by their names in the file. */

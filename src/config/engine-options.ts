@@ -29,7 +29,7 @@ export interface EngineSettings {
   readonly secrets: readonly string[];
 }
 
-export interface EngineSources {
+interface EngineSources {
   readonly protocols: ReadonlyMap<string, EngineProtocol>;
   readonly env: Environment;
   /** Whether an operator may add a request header with this name. */

@@ -17,7 +17,7 @@ export function freeText(label: string): Column {
   return { label, kind: 'text' };
 }
 
-export interface Table {
+interface Table {
   /** The table's caption, for screen readers; not shown if a heading already says it. */
   readonly caption: string;
   readonly columns: readonly (Column | string)[];

@@ -21,7 +21,7 @@ const SECTIONS = [
 
 export type Section = (typeof SECTIONS)[number]['id'];
 
-export interface Frame {
+interface Frame {
   readonly serviceName: string;
   /** `undefined` if nobody is signed in: then there is no navigation. */
   readonly formToken: string | undefined;

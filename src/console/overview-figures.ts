@@ -60,7 +60,7 @@ interface StoreState {
 }
 
 /** The outcome of a request, as far as colours distinguish it. */
-export type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
+type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
 
 /** In the order in which they are shown. */
 const OUTCOMES: readonly OutcomeKind[] = ['answered', 'refused', 'failed', 'left'];
@@ -112,7 +112,7 @@ interface Series {
   readonly values: readonly (number | null)[];
 }
 
-export interface ChartData {
+interface ChartData {
   /** The time of the first values, in seconds since 1970. */
   readonly from: number;
   /** Seconds. */

@@ -11,7 +11,7 @@ export interface UsedSpan {
   readonly requests: number;
 }
 
-export interface UsageChart {
+interface UsageChart {
   readonly id: string;
   readonly title: string;
   /** The header of the table's first column. */

@@ -14,7 +14,7 @@ import type { Step } from './step.ts';
 import { surplus, UNFINISHED_MS } from './unfinished-bodies.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly router: Router;
   /** Steps that also see requests refused before routing (the access log). */
   readonly around: readonly Step[];

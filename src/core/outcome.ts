@@ -36,7 +36,7 @@ export interface Refusal {
 }
 
 /** The caller closed the connection before there was an answer; nothing is sent. */
-export interface ClientClosed {
+interface ClientClosed {
   readonly kind: 'client_closed';
 }
 

@@ -4,7 +4,7 @@ import { anchorOf } from './problem.ts';
 import { headersOf } from './problem-headers.ts';
 import type { Problem, ProblemDocument, ProblemForm, ProblemKind } from './problem.ts';
 
-export interface RenderedProblem {
+interface RenderedProblem {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: string;
@@ -18,7 +18,7 @@ interface Written {
   readonly headers: HeaderList;
 }
 
-export interface ProblemWriterOptions {
+interface ProblemWriterOptions {
   /** Absolute URL that contains `/errors`. */
   readonly docsUrl: string;
   /** The service's short name, for `WWW-Authenticate`. */

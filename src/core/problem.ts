@@ -121,7 +121,7 @@ export interface ProblemFields {
 }
 
 /** What an additional member may be; of callers' problems only texts and numbers. */
-export type ProblemValue = string | number | readonly string[] | Readonly<Record<string, number>>;
+type ProblemValue = string | number | readonly string[] | Readonly<Record<string, number>>;
 
 /** A problem before rendering: the request id and the service's own URIs are added when it is written. */
 export interface Problem {

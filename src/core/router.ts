@@ -26,7 +26,7 @@ interface Wildcard {
 }
 
 /** The route, and the value of its first path parameter (empty if it has none). */
-export interface Match {
+interface Match {
   route: Route;
   parameter: string;
 }

@@ -1,6 +1,6 @@
 // Closes what was opened, in reverse order. If one part fails to close, the others are closed anyway.
 
-export type Close = () => void | Promise<void>;
+type Close = () => void | Promise<void>;
 
 export class Teardown {
   readonly #closers: { readonly name: string; readonly close: Close }[] = [];

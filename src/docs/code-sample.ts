@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 
-export interface EntrySection {
+interface EntrySection {
   /** Also its anchor. */
   readonly id: string;
   readonly title: Html | string;
@@ -29,7 +29,7 @@ export function sample(caption: string, code: Html): Html {
   </figure>`;
 }
 
-export interface SampleAnswer {
+interface SampleAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** `undefined` without a body. */

@@ -3,7 +3,7 @@ import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import type { EngineCapabilities } from '../ports/engine.ts';
 
-export interface DescribedProtocol {
+interface DescribedProtocol {
   readonly name: string;
   /** Schema of `engine.options`. */
   readonly options: unknown;

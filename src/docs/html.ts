@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-export type HtmlValue = string | number | Html | readonly (Html | string)[] | undefined;
+type HtmlValue = string | number | Html | readonly (Html | string)[] | undefined;
 
 /** Template tag: strings are escaped, `Html` and lists of it are inserted as they are, `undefined` inserts nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {

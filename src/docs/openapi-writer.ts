@@ -71,7 +71,7 @@ export interface DescribedResponses {
 }
 
 /** What a document says. */
-export interface ApiDescription {
+interface ApiDescription {
   readonly title: string;
   readonly version: string;
   /** One sentence. */

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Html, html } from './html.ts';
 
-export interface PageOptions {
+interface PageOptions {
   readonly title: string;
   readonly serviceName: string;
   readonly current: PageName;
@@ -12,7 +12,7 @@ export interface PageOptions {
   readonly main: Html;
 }
 
-export type PageName = 'reference' | 'errors';
+type PageName = 'reference' | 'errors';
 
 export interface SectionGroup {
   readonly label: string;

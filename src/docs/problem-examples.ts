@@ -3,7 +3,7 @@ import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode, ProblemDocument, ProblemKind, ProblemMembers } from '../core/problem.ts';
 import { GLOSSARY_ID } from './operation.ts';
 
-export interface FieldSchema {
+interface FieldSchema {
   readonly type: 'integer' | 'string' | 'array';
   readonly items?: { readonly type: 'string' };
   readonly minimum?: number;

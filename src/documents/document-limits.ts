@@ -3,7 +3,7 @@ import { refuse } from './refused-file.ts';
 
 const MIB = 1_048_576;
 
-export const FILE_BYTES_MAX = 30 * MIB;
+const FILE_BYTES_MAX = 30 * MIB;
 /** Entries of an archive. */
 export const ENTRIES_MAX = 2_000;
 /** Of one entry, inflated. */

@@ -173,7 +173,7 @@ export function declaredInHtml(source: string): string | undefined {
   return undefined;
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\u00a0', '&nbsp;');
 }
 

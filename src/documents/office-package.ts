@@ -8,7 +8,7 @@ import { checkEntry, inflated } from './zip-archive.ts';
 import { zipDirectory } from './zip-directory.ts';
 import type { ZipDirectory, ZipEntry } from './zip-directory.ts';
 
-export interface Relation {
+interface Relation {
   readonly id: string;
   /** The last word of its type: `header`, `worksheet`. */
   readonly type: string;

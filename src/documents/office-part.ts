@@ -12,7 +12,7 @@ import type { XmlElement, XmlVisitor } from './xml-scan.ts';
 /** Their whole content is one text: legacy comments of slides, threaded comments of sheets. */
 const SINGLE: ReadonlySet<string> = new Set(['p:text', '?:text']);
 
-export interface PartOptions {
+interface PartOptions {
   /** Whether labels that a chart keeps for itself are texts: they are not where they are copies of cells. */
   readonly hasLabels?: boolean;
   /** For what is not within paragraphs. */

@@ -86,7 +86,7 @@ export class PassageBuilder {
 }
 
 /** The pieces as source. */
-export function written(pieces: readonly TextPiece[], raw: (span: SourceSpan) => string, write: (text: string) => string): string {
+function written(pieces: readonly TextPiece[], raw: (span: SourceSpan) => string, write: (text: string) => string): string {
   return pieces
     .map((piece) => {
       if (piece.kind === 'text') return write(piece.text);

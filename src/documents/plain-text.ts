@@ -24,7 +24,7 @@ export function plainText(source: string): PassageSource {
 }
 
 /** `undefined` if there is nothing to translate in it. */
-export function plainPassage(source: string, span: SourceSpan, write: (text: string) => string): Passage | undefined {
+function plainPassage(source: string, span: SourceSpan, write: (text: string) => string): Passage | undefined {
   let { from, to } = span;
   while (from < to && /\s/.test(source[from]!)) from++;
   while (to > from && /\s/.test(source[to - 1]!)) to--;

@@ -50,9 +50,7 @@ const FORMAT_READERS: Readonly<Record<FormatName, { readonly text: TextReader } 
   xlsx: { archive: workbook },
 };
 
-export type DocumentTexts =
-  | { readonly kind: 'extracted'; readonly texts: DocumentText[] }
-  | { readonly kind: 'refused'; readonly reason: string };
+type DocumentTexts = { readonly kind: 'extracted'; readonly texts: DocumentText[] } | { readonly kind: 'refused'; readonly reason: string };
 
 export async function extractTexts(format: string, bytes: Uint8Array): Promise<DocumentTexts> {
   return orRefused(async () => {

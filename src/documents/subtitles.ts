@@ -4,7 +4,7 @@ import { refuse } from './refused-file.ts';
 import { NO_COPIES } from './passage.ts';
 import type { PassageSource } from './passage.ts';
 
-export type SubtitleKind = 'srt' | 'vtt';
+type SubtitleKind = 'srt' | 'vtt';
 
 const TIMES = /^\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*-->\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}/;
 /** Elements, times within a cue, entities, and positions as `{\an8}`. */

@@ -44,7 +44,7 @@ export interface XmlElement {
   readonly children: XmlNode[];
 }
 
-export interface XmlCharacters extends SourceSpan {
+interface XmlCharacters extends SourceSpan {
   readonly kind: 'text';
   readonly text: string;
 }

@@ -6,7 +6,7 @@ import type { Exchange } from '../core/exchange.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /** The field that the proxies in front set. They forward the other one as the caller sent it, so it is never trusted. */
-export type AddressField = 'x-forwarded-for' | 'forwarded';
+type AddressField = 'x-forwarded-for' | 'forwarded';
 
 export interface ClientAddressReader {
   /** The request fields that `read` needs. */

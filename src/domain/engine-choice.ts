@@ -14,7 +14,7 @@ export const ONE_ENGINE: readonly string[] = [ONLY_ENGINE];
 export type ChosenEngines = readonly string[] | undefined;
 
 /** What is known of engines by the requests before. */
-export interface KnownOfEngines {
+interface KnownOfEngines {
   /** See `Engine` in the ports. */
   cannotDetect?(engine: string): boolean;
 }
@@ -23,7 +23,7 @@ export interface KnownOfEngines {
 export type TakesGlossary = (engine: string, glossary: EngineGlossary, work: TranslationOptions) => boolean | Promise<boolean>;
 
 /** What the choice depends on. */
-export interface ChoiceParts {
+interface ChoiceParts {
   readonly engine: KnownOfEngines;
   readonly offers: CurrentOffers;
 }

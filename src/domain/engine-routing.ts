@@ -16,7 +16,7 @@ export interface RoutingRule {
 }
 
 /** A rule with parsed pairs. */
-export interface ReadRule {
+interface ReadRule {
   readonly plans: ReadonlySet<string> | undefined;
   readonly engines: readonly string[];
   /** `sourceLang` is `undefined` if the caller names none, which `*` matches and a code does not. Codes are canonical. */

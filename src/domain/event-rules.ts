@@ -48,7 +48,7 @@ export function creditReached({ creditMinor }: EventRules, before: Micro, after:
   return creditMinor.filter((minor) => before >= microAbove(minor) && after < microAbove(minor));
 }
 
-export interface EventPeriod {
+interface EventPeriod {
   readonly startMs: number;
   readonly number: number;
 }

@@ -23,7 +23,7 @@ interface LimitFault {
   readonly at?: number;
 }
 
-export type JudgedLimits = { readonly limits: KeyLimits } | (LimitFault & { readonly name: LimitName });
+type JudgedLimits = { readonly limits: KeyLimits } | (LimitFault & { readonly name: LimitName });
 
 type JudgedLimit<T> = { readonly value: T } | LimitFault;
 

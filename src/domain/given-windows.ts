@@ -7,7 +7,7 @@ export const WINDOW_ENTRIES_MAX = 6;
 export const WINDOW_NUMBER_MAX = 1_000_000_000_000;
 
 /** A fault follows the name of the field; `at` is the index of the entry. */
-export type JudgedWindows = { readonly value: string } | { readonly fault: string; readonly at?: number };
+type JudgedWindows = { readonly value: string } | { readonly fault: string; readonly at?: number };
 
 const ENTRY = 'an entry such as {"per": "minute", "requests": 600}';
 const PERS = WINDOWS.join(', ');

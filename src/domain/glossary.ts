@@ -37,9 +37,7 @@ export interface GlossaryDraft {
   readonly entries: Readonly<Record<string, string>>;
 }
 
-export type JudgedGlossary =
-  | { readonly kind: 'valid'; readonly draft: GlossaryDraft }
-  | { readonly kind: 'invalid'; readonly refusal: Refusal };
+type JudgedGlossary = { readonly kind: 'valid'; readonly draft: GlossaryDraft } | { readonly kind: 'invalid'; readonly refusal: Refusal };
 /** A valid value, or what is wrong with it. */
 type JudgedValue<T> = { readonly sound: T } | { readonly fault: string };
 

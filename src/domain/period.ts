@@ -1,7 +1,7 @@
 // Periods: ISO 8601 durations by the UTC calendar, each counted from the anchor rather than from the previous period.
 
 /** Whole units of an ISO 8601 duration. */
-export interface Duration {
+interface Duration {
   readonly months: number;
   readonly days: number;
   readonly seconds: number;

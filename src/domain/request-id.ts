@@ -9,7 +9,7 @@ const VALUE_CHARACTERS_MAX = 128;
  * What an answer's `X-Request-Id` says: `ours` is the id that was sent, `foreign` has the form of our ids and is another
  * request's, `own` is any other value: the server's own, which says nothing.
  */
-export type AnsweredId = 'ours' | 'foreign' | 'own';
+type AnsweredId = 'ours' | 'foreign' | 'own';
 
 /** The id of a request's work `number`, from 2 on; the first has the request's own id. */
 export function laterWorkId(requestId: string, number: number): string {

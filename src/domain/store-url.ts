@@ -1,6 +1,6 @@
 // Store URLs: which kind of store a URL names, and how to show it without credentials.
 
-export type StoreKind = 'sqlite' | 'redis';
+type StoreKind = 'sqlite' | 'redis';
 
 /** The accepted forms, for messages. */
 export const STORE_URL_FORMS =

@@ -28,10 +28,10 @@ export const TAG_LIMIT_NAMES = {
 export type TagLimitName = keyof typeof TAG_LIMIT_NAMES;
 
 /** As JSON values. Members that are `undefined` are not set. */
-export type GivenTagSettings = { readonly [Name in TagLimitName | 'disabled']?: unknown };
+type GivenTagSettings = { readonly [Name in TagLimitName | 'disabled']?: unknown };
 
 /** A fault follows the name of the field or flag; `at` is the index of the list entry at fault. */
-export type JudgedTagSettings =
+type JudgedTagSettings =
   | { readonly settings: TagSettings }
   | { readonly name: TagLimitName | 'disabled'; readonly fault: string; readonly at?: number };
 

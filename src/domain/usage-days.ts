@@ -29,7 +29,7 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const MONTH = /^(\d{4})-(\d{2})$/;
 
 /** An error in one of the two ends; the message follows the name of its field or flag. */
-export interface RangeFault {
+interface RangeFault {
   readonly field: 'from' | 'to';
   readonly fault: string;
 }

@@ -23,7 +23,7 @@ interface StandingOfWindow extends WindowNumber {
 const NONE: readonly WindowedSubject[] = [];
 
 /** A request's tag, if that has settings: it is counted also without limits by minute to month. */
-export interface WindowedTag {
+interface WindowedTag {
   readonly name: string;
   readonly windows: string | undefined;
   readonly counts: WindowCounts;

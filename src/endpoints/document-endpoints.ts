@@ -45,7 +45,7 @@ export function showDocument(options: DocumentLookup): BodyStep {
 }
 
 /** As GET shows it. */
-export function shownDocument({ documentId, state, billed, code, detail }: DocumentRecord): Readonly<Record<string, unknown>> {
+function shownDocument({ documentId, state, billed, code, detail }: DocumentRecord): Readonly<Record<string, unknown>> {
   return {
     document_id: documentId,
     status: state,

@@ -42,7 +42,7 @@ export async function askPairs(
 
 const NOBODY: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'> = { requestId: '', traceparent: undefined };
 
-export interface ReplicaCallTerms {
+interface ReplicaCallTerms {
   readonly signal?: AbortSignal;
   /** Who the calls are for: their ids and trace. By default nobody. */
   readonly caller?: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'>;
@@ -100,7 +100,7 @@ export async function askReplica<Result>(
   }
 }
 
-export interface CheckTerms extends PoolLimits {
+interface CheckTerms extends PoolLimits {
   readonly protocol: EngineProtocol;
   /** The protocol's options, validated. */
   readonly options: unknown;

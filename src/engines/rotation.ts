@@ -4,7 +4,7 @@ import type { ReplicaStanding } from './replica.ts';
 /** An engine that gets first attempts tries a due replica within this time. */
 const OVERDUE_MS = 1000;
 
-export interface Rotated {
+interface Rotated {
   readonly standing: ReplicaStanding;
 }
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ByteReceiver, ByteSource } from '../core/byte-stream.ts';
 
-export interface AnswerBodyOptions {
+interface AnswerBodyOptions {
   readonly message: IncomingMessage;
   readonly silenceMs: number;
   /** Called at its end: whether it counts as the complete answer to this request. */

@@ -15,7 +15,7 @@ import type { ForwardRoute } from '../domain/forward-route.ts';
 /** Why an attempt gave nothing that can be passed on; for the log. */
 type ForwardFailure = UpstreamFailure | 'status' | 'encoded';
 
-export interface ForwardOptions {
+interface ForwardOptions {
   /** By the names of the gateway's routes. */
   readonly routes: ReadonlyMap<string, ForwardRoute>;
   readonly upstream: Upstream;

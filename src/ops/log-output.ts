@@ -14,13 +14,13 @@ const UNDER_WAY_MS = 50;
 const NEWLINE = 10;
 
 /** The functions of `node:fs`, except in tests. */
-export interface Writing {
+interface Writing {
   readonly write: (fd: number, bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
   readonly writeSync: (fd: number, bytes: Buffer) => number;
 }
 
 /** Called when the destination begins to fail: with a full disk, for example. Lines are lost until it works again. */
-export type OnLogFailure = (error: NodeJS.ErrnoException) => void;
+type OnLogFailure = (error: NodeJS.ErrnoException) => void;
 
 /**
  * A destination for whole lines. It survives a full disk and a reader that has closed the pipe: lines are lost then, and counted.

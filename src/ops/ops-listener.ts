@@ -11,7 +11,7 @@ import type { OpsAnswer, OpsApp, OpsRequest } from './ops-request.ts';
 /** By path; each gets the query and the `Accept` field. */
 export type OpsPages = Readonly<Record<string, (query: URLSearchParams, accept: string) => OpsAnswer | Promise<OpsAnswer>>>;
 
-export interface OpsListenerOptions extends OpsContent {
+interface OpsListenerOptions extends OpsContent {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;

@@ -15,7 +15,7 @@ import type { Readiness } from './readiness.ts';
 
 export type MetricTexts = Pick<Metrics, 'contentType' | 'render' | 'renderOpenMetrics'>;
 
-export interface OpsPagesOptions {
+interface OpsPagesOptions {
   readonly readiness: () => Readiness | Promise<Readiness>;
   readonly metrics: MetricTexts;
   /** Called for each page, because addresses are only known once everything listens. */
@@ -47,7 +47,7 @@ function readinessPage(found: Readiness, withEngines: boolean): OpsAnswer {
 }
 
 /** The documentation, which callers may see too. */
-export type DocumentPages = Readonly<Record<string, () => OpsAnswer & { readonly body: string; readonly contentType: string }>>;
+type DocumentPages = Readonly<Record<string, () => OpsAnswer & { readonly body: string; readonly contentType: string }>>;
 
 /** At the `documentPaths`; `documents` are the plugins with their own API document. */
 export function documentPages(api: () => OpenApiOptions, documents: readonly string[]): DocumentPages {

@@ -1,7 +1,7 @@
 // What /readyz answers: whether a gateway can serve, and what is wrong with it.
 import type { ReplicaHealth } from '../ports/engine.ts';
 
-export interface EngineReadiness {
+interface EngineReadiness {
   readonly ok: boolean;
   /** The failure of a replica, or `untried`. */
   readonly cause?: string;

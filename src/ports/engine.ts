@@ -71,7 +71,7 @@ export interface EngineTokens {
 /** The result of one attempt. `translations` has one entry per text. Tokens are counted for failed attempts too. */
 export type Attempt = UsableAttempt | UnusableAttempt;
 
-export interface UsableAttempt {
+interface UsableAttempt {
   readonly kind: 'usable';
   readonly translations: readonly Translation[];
   readonly tokens?: EngineTokens | undefined;
@@ -212,7 +212,7 @@ export interface EngineCapabilities {
 }
 
 /** Dictionaries that are kept at an engine, by each of its replicas. */
-export interface GlossaryKeeping<Options> {
+interface GlossaryKeeping<Options> {
   /** Whether the engine can take this dictionary at all, for this pair; one that cannot is left out. A promise the first time. */
   takes(glossary: EngineGlossary, work: TranslationOptions): boolean | Promise<boolean>;
   /** Removes what has not been used for a day. To be called about once an hour. Returns why it could not. */
@@ -243,7 +243,7 @@ export interface TranslatedFile {
 }
 
 /** The files that an engine translates. */
-export interface FileTranslation<Options> {
+interface FileTranslation<Options> {
   /** The endings of their names, in lower case without the dot; none if the options turn it off. */
   formats(options: Options): readonly string[];
   /** Makes one attempt, which ends in minutes at the latest. The file is judged by the caller. */

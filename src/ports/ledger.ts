@@ -136,7 +136,7 @@ export interface RateLimited extends WhichLimit {
   readonly fullForMs?: number | undefined;
 }
 
-export interface KeyRevoked {
+interface KeyRevoked {
   readonly kind: 'key_revoked';
   /** Absent for a revoked key, which nothing can reactivate. */
   readonly reason?: 'disabled' | 'expired';

@@ -22,7 +22,7 @@ export type EventFacts =
   | { readonly kind: 'key_created' | 'key_updated' | 'key_revoked'; readonly key: KeyRecord };
 
 /** An engine has used up the characters of its window. Not a team's: the engine is in place of the team. */
-export interface EngineLimit {
+interface EngineLimit {
   readonly kind: 'engine_limit';
   readonly engine: string;
   readonly per: string;
@@ -32,7 +32,7 @@ export interface EngineLimit {
 }
 
 /** A document has been translated, or has ended in an error. */
-export interface DocumentDone {
+interface DocumentDone {
   readonly kind: 'document_done';
   readonly documentId: string;
   /** The key of the upload. */

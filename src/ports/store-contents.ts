@@ -150,7 +150,7 @@ export interface LooseChange {
 }
 
 /** A shared record, or an entry of an index, whose value is empty. */
-export interface LooseRecord {
+interface LooseRecord {
   readonly kind: 'record';
   readonly table: RecordTable | RecordIndex;
   readonly id: string;
@@ -158,7 +158,7 @@ export interface LooseRecord {
 }
 
 /** An audit entry, which outlives its team. */
-export interface LooseAudit {
+interface LooseAudit {
   readonly kind: 'audit';
   readonly id: AuditEntry['id'];
   readonly teamId: string | undefined;
@@ -166,7 +166,7 @@ export interface LooseAudit {
 }
 
 /** An event still to be sent. */
-export interface LooseEvent {
+interface LooseEvent {
   readonly kind: 'event';
   readonly event: KeptEvent;
   readonly dueMs: number;

@@ -5,7 +5,7 @@ import type { Log } from '../ports/log.ts';
 
 const EVERY_MS = 500;
 
-export interface ClockWatchOptions {
+interface ClockWatchOptions {
   readonly clock: Pick<JudgedClock, 'look' | 'stepMs'>;
   /** `undefined` if the store has no time of its own. */
   readonly store: Pick<StoreClock, 'look' | 'step'> | undefined;

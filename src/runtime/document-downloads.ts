@@ -14,7 +14,7 @@ import type { Ledger, Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import { releaseHolds } from './document-holds.ts';
 
-export interface DocumentDownloadsOptions {
+interface DocumentDownloadsOptions {
   readonly documents: DocumentStore;
   readonly ledger: Pick<Ledger, 'resolve'>;
   readonly settlements: Settlements;
@@ -33,19 +33,19 @@ const RENEW_MS = 10_000;
 const CHARGED_WITHIN_MS = 2000;
 
 /** Those whose lease has not ended. */
-export function openDownloads({ downloads = [] }: DocumentRecord, nowMs: number): readonly DownloadLease[] {
+function openDownloads({ downloads = [] }: DocumentRecord, nowMs: number): readonly DownloadLease[] {
   return downloads.filter(({ untilMs }) => untilMs > nowMs);
 }
 
 /** What has to be released when a document goes. */
-export function uncharged({ holds, isCharged }: DocumentRecord): readonly DocumentHold[] {
+function uncharged({ holds, isCharged }: DocumentRecord): readonly DocumentHold[] {
   return isCharged === true ? holds.slice(0, -1) : holds;
 }
 
 /** `later`: a download is under way. `unavailable`: nobody finds it any more, and the worker goes on when it is due. */
-export type Removal = 'removed' | 'gone' | 'later' | StoreUnavailable;
+type Removal = 'removed' | 'gone' | 'later' | StoreUnavailable;
 
-export interface RemovalOptions extends Pick<DocumentDownloadsOptions, 'documents' | 'ledger' | 'nowMs'> {
+interface RemovalOptions extends Pick<DocumentDownloadsOptions, 'documents' | 'ledger' | 'nowMs'> {
   readonly settlements?: Pick<Settlements, 'releaseUnknown'>;
 }
 

@@ -3,7 +3,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentHold, DocumentRecord } from '../ports/documents.ts';
 import type { Admission, Ledger, Resolution, Verdict } from '../ports/ledger.ts';
 
-export interface WantedHold extends DocumentHold {
+interface WantedHold extends DocumentHold {
   readonly document: DocumentRecord;
   readonly leaseMs: number;
 }

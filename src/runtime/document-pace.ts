@@ -1,6 +1,6 @@
 // How fast work on documents goes on: what is interactive goes first.
 
-export interface PaceOptions {
+interface PaceOptions {
   /** Requests in flight in this process. */
   readonly inFlight: () => number;
   /** A monotonic clock in milliseconds. */

@@ -21,7 +21,7 @@ export interface DocumentTextsOptions {
   readonly ended: () => void;
 }
 
-export interface TranslatedTexts {
+interface TranslatedTexts {
   readonly kind: 'texts';
   readonly texts: readonly string[];
   /** Characters that are not charged. */

@@ -38,7 +38,7 @@ export interface PassedFile {
 }
 
 /** `undefined`: its texts are to be translated. */
-export type PassFile = (file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>;
+type PassFile = (file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>;
 
 /** A document as claimed. */
 export interface ClaimedDocument {

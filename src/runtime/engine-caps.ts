@@ -6,7 +6,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineUse } from '../ports/engine-use.ts';
 import type { Log } from '../ports/log.ts';
 
-export interface EngineCapsOptions {
+interface EngineCapsOptions {
   readonly caps: ReadonlyMap<string, EngineCap>;
   /** Whether events are sent. */
   readonly tells: boolean;

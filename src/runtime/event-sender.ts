@@ -20,7 +20,7 @@ export interface SentEvent extends KeptEvent {
 /** Sends an event; `undefined` if it was accepted. Never rejects, and ends within `SEND_MS`. */
 type SendEvent = (event: SentEvent, signal: AbortSignal) => Promise<SendFailure | undefined>;
 
-export interface EventSenderOptions {
+interface EventSenderOptions {
   readonly outbox: Outbox;
   readonly teams: Pick<TeamRegistry, 'findTeam'>;
   readonly send: SendEvent;
@@ -32,7 +32,7 @@ export interface EventSenderOptions {
 }
 
 /** Figures for the metrics. */
-export interface EventCounts {
+interface EventCounts {
   /** Events in the outbox, as last seen by this process; 0 in processes that do not send. */
   pending: number;
   delivered: number;

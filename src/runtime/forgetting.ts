@@ -9,7 +9,7 @@ export interface Forgetful {
   forget(teamId: string | undefined): unknown;
 }
 
-export interface ForgettingOptions {
+interface ForgettingOptions {
   readonly audit: Pick<AuditLog, 'page'>;
   readonly plugins: readonly Forgetful[];
   readonly log: Log;

@@ -12,7 +12,7 @@ import type { EngineGlossary } from '../domain/translation-options.ts';
 import { IDLE_ENTRIES, purgeIdle } from './idle-entries.ts';
 import type { FoundEntries, GlossaryCache, GlossaryStore, NewDictionary } from '../ports/glossary-store.ts';
 
-export interface GlossaryCacheOptions {
+interface GlossaryCacheOptions {
   readonly store: Pick<GlossaryStore, 'entries' | 'find'>;
   /** Approximate limit on the memory of all cached dictionaries. */
   readonly bytesMax: number;

@@ -3,7 +3,7 @@ import type { GlossaryUpkeep, ReplicaTrial } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { Forgetful } from './forgetting.ts';
 
-export interface GlossaryUpkeepOptions {
+interface GlossaryUpkeepOptions {
   /** By name; those without `upkeep` keep none. */
   readonly engines: ReadonlyMap<string, { readonly upkeep: GlossaryUpkeep | undefined }>;
   /** The time that is believed: dictionaries are removed by it. */

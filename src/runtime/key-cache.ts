@@ -6,7 +6,7 @@ import type { WantedFact } from '../domain/wanted-facts.ts';
 import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.ts';
 import { IDLE_ENTRIES, purgeIdle } from './idle-entries.ts';
 
-export interface KeyCacheOptions {
+interface KeyCacheOptions {
   readonly directory: KeyDirectory;
   readonly keysMax: number;
   /** A monotonic clock in milliseconds. */

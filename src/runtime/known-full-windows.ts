@@ -3,7 +3,7 @@ import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { FullWindows, RefusedCaller } from '../ports/full-windows.ts';
 import type { RateLimited } from '../ports/ledger.ts';
 
-export interface KnownFullOptions {
+interface KnownFullOptions {
   /** The number of refusals remembered at most. */
   readonly keysMax: number;
   /** A monotonic clock in milliseconds. */

@@ -15,7 +15,7 @@ export interface OfferedByConfig {
   readonly rules: readonly RoutingRule[] | undefined;
 }
 
-export interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'adviceFor' | 'later'> {
+interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'adviceFor' | 'later'> {
   readonly config: OfferedByConfig;
   readonly engines: readonly (Pick<EnginePairsOptions, 'ask'> & { readonly name: string; readonly can: OfferedCapabilities })[];
   /** There is a single engine without a name of its own. */

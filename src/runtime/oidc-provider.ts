@@ -9,8 +9,8 @@ import { personOf } from './proven-person.ts';
 
 export const OIDC_PACKAGE = 'openid-client';
 /** Below `consoleUrl`. */
-export const CALLBACK_PATH = '/console/oidc/callback';
-export const SIGNED_OUT_PATH = '/console/sign-in';
+const CALLBACK_PATH = '/console/oidc/callback';
+const SIGNED_OUT_PATH = '/console/sign-in';
 
 /** For everything that one request of a browser takes at the provider: a person is waiting. */
 const CALLS_MS_MAX = 8000;

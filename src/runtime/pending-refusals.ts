@@ -5,7 +5,7 @@ import type { DayRange } from '../domain/usage-days.ts';
 import { NO_REFUSALS } from '../domain/usage-days.ts';
 import type { RefusalCode, RefusalCounter, RefusalCounts, RefusalDays } from '../ports/refusal-days.ts';
 
-export interface PendingRefusalsOptions {
+interface PendingRefusalsOptions {
   readonly days: RefusalDays & {
     add(teamId: string, counts: RefusalCounts, nowMs: number): Promise<StoreUnavailable | undefined>;
   };

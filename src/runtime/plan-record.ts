@@ -7,7 +7,7 @@ import type { GatewayRecord, GatewayRecords } from '../ports/gateway-records.ts'
 /** Several times within the minute for which a record counts as running. */
 const EVERY_MS = 15_000;
 
-export interface PlanRecordOptions {
+interface PlanRecordOptions {
   readonly records: GatewayRecords;
   readonly file: string;
 }

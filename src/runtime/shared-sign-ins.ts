@@ -19,7 +19,7 @@ import type { SharedSecrets } from '../ports/shared-secrets.ts';
 const HELD_MS = 60_000;
 const UNKNOWN_TIME: StoreUnavailable = { kind: 'unavailable', cause: 'busy' };
 
-export interface SharedSignInsOptions {
+interface SharedSignInsOptions {
   readonly secrets: SharedSecrets;
   readonly records: SignInRecords;
   /** Issuer and client: attempts at others are void. */

@@ -15,7 +15,7 @@ const DEADLINES: ReadonlySet<string> = new Set(['timeout', 'busy']);
 /** A pause of this process counts for at most this much; a probe is overdue after five steps, however long the turns of the event loop are. */
 const STEP_MS = 100;
 
-export interface StoreProbeOptions {
+interface StoreProbeOptions {
   readonly store: Pick<Store, 'ping'>;
   /** The store's URL without credentials, for the log. */
   readonly shown: string;

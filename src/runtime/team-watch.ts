@@ -20,7 +20,7 @@ export interface TeamWatchSettings {
   readonly keyUnusedMs: number;
 }
 
-export interface TeamWatchOptions {
+interface TeamWatchOptions {
   readonly teams: Pick<TeamRegistry, 'pageSummaries'>;
   readonly settings: TeamWatchSettings;
   readonly log: Log;

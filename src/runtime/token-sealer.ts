@@ -23,7 +23,7 @@ const COMPARE_EVERY_MS = 60_000;
 const SECRETS_MAX = 3;
 const UNKNOWN_TIME: StoreUnavailable = { kind: 'unavailable', cause: 'busy' };
 
-export interface TokenSealerOptions {
+interface TokenSealerOptions {
   readonly secrets: SharedSecrets;
   /** Tokens of one purpose are none for another. */
   readonly purpose: string;

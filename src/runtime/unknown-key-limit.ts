@@ -3,7 +3,7 @@
 import { callerNetwork } from '../domain/client-address.ts';
 import type { UnknownKeyLimit } from '../ports/key-directory.ts';
 
-export interface AddressLimitOptions {
+interface AddressLimitOptions {
   /** Unknown keys per address and minute; further ones are not looked up. */
   readonly perMinute: number;
   /** A monotonic clock in milliseconds. */

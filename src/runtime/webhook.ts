@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { SendFailure } from './event-sender.ts';
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly url: string;
   readonly key: Buffer;
   /** Limit until the response status arrives. */
@@ -14,7 +14,7 @@ export interface WebhookOptions {
   readonly socketsMax: number;
 }
 
-export interface WebhookMessage {
+interface WebhookMessage {
   readonly id: string;
   readonly contentType: string;
   readonly body: string;

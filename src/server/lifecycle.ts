@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { Gateway } from '../core/gateway.ts';
 import type { Listener } from './listener.ts';
 
-export interface DrainOptions {
+interface DrainOptions {
   readonly listeners: readonly Listener[];
   readonly gateway: Gateway;
   /** Whatever is in flight after this time is cut. */

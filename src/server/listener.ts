@@ -152,7 +152,7 @@ export function openListenerState({ gateway, problems, bodyBytesMax }: ListenerO
 }
 
 /** Operations that depend on the library. */
-export interface ListenerActions {
+interface ListenerActions {
   readonly stopAccepting: () => void;
   readonly renewTls: (files: TlsFiles) => TlsRenewal;
   /** Closes the port, if still open, and every connection. */

@@ -15,7 +15,7 @@ const REARM_MS = 4_000;
 const DROP_MS = 30_000;
 
 /** How answers are written; the same for all calls of a listener. */
-export interface Wire {
+interface Wire {
   /** What follows the request id in an answer that keeps its connection, and in one that closes it. */
   readonly kept: string;
   readonly closed: string;

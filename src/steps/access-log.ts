@@ -9,7 +9,7 @@ import { clientAddressSlot, keyOwnerSlot, requestStatsSlot, traceSlot } from '..
 import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
 import type { OpenTrace, RequestTracer } from '../ports/telemetry.ts';
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   /** Each receives every entry. */
   readonly logs: readonly AccessLog[];
   /** Does not receive those of requests for quiet paths. */

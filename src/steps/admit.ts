@@ -41,7 +41,7 @@ import type {
 import { CallerQuestion } from './parts/caller-question.ts';
 import type { CallerQuestionOptions } from './parts/caller-question.ts';
 
-export interface AdmitOptions extends CallerQuestionOptions {
+interface AdmitOptions extends CallerQuestionOptions {
   readonly ledger: Pick<Ledger, 'admit'>;
   readonly settlements: Settlements;
   readonly leaseMs: number;

@@ -22,7 +22,7 @@ import { CallerQuestion } from './parts/caller-question.ts';
 import type { CallerQuestionOptions } from './parts/caller-question.ts';
 
 /** Stores the key's digest, and its owner if cached, in slots for later steps. */
-export type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
+type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
 
 const RECENT_MAX = 1000;
 const RECENT_MS = 1000;

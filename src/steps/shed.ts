@@ -6,13 +6,13 @@ import { OVERLOADED } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import type { ShedReason } from '../ports/access-entry.ts';
 
-export interface TeamShedOptions {
+interface TeamShedOptions {
   /** Maximum number of complete requests in flight in this process: by known callers, or of one team. */
   readonly concurrencyMax: number;
   readonly onShed: (reason: ShedReason) => void;
 }
 
-export interface ShedOptions extends TeamShedOptions {
+interface ShedOptions extends TeamShedOptions {
   readonly pressure: Pick<LoopPressure, 'overloaded'>;
 }
 
@@ -78,7 +78,7 @@ export function teamShedStep({ concurrencyMax, onShed }: TeamShedOptions): BodyS
   };
 }
 
-export interface LoopPressureOptions {
+interface LoopPressureOptions {
   /** A turn that has accepted requests for longer sheds the rest; 0 disables shedding. */
   readonly boundMs: number;
   /** A monotonic clock in milliseconds. */

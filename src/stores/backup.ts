@@ -5,7 +5,7 @@ import { sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-u
 import { NoStoreError, StoreError } from '../domain/store-unavailable.ts';
 
 /** The backup that was written. */
-export interface StoreBackup {
+interface StoreBackup {
   /** Absolute path. */
   readonly file: string;
   readonly bytes: number;

@@ -17,13 +17,13 @@ export type DocumentMend =
   | { readonly kind: 'open'; readonly teamId: string }
   | { readonly kind: 'sum' };
 
-export interface DocumentCounts {
+interface DocumentCounts {
   readonly documents: number;
   /** Of their files, as they are there. */
   readonly documentBytes: number;
 }
 
-export interface DocumentCheckOptions {
+interface DocumentCheckOptions {
   readonly reader: StoreReader;
   /** Where files are kept, if not in the store. */
   readonly folder: DocumentFolder | undefined;

@@ -6,7 +6,7 @@ import type { Ledger } from '../ports/ledger.ts';
 import type { DocumentMend } from './document-check.ts';
 import type { RecordDocuments } from './records/record-documents.ts';
 
-export interface MendParts {
+interface MendParts {
   readonly documents: RecordDocuments;
   readonly ledger: Pick<Ledger, 'resolve'>;
   readonly folder: DocumentFolder | undefined;

@@ -22,7 +22,7 @@ export async function openMender(url: string): Promise<StoreMender> {
 }
 
 /** The source of a copy; no gateway may use it meanwhile. */
-export interface CopySource {
+interface CopySource {
   readonly reader: StoreReader;
   /** Rejects with a `StoreError` if a gateway has started to serve from it. */
   stillAlone(): Promise<void>;

@@ -9,7 +9,7 @@ import type { OpenPluginStore } from '../ports/plugin.ts';
 import type { Store, StoreCreation } from '../ports/store.ts';
 import { fromPlugin } from './plugin-store.ts';
 
-export interface StoreContext extends StoreCreation {
+interface StoreContext extends StoreCreation {
   readonly log: Log;
   /** The clock of the embedded store; a store on another machine uses its own. */
   readonly clock: Clock;

@@ -14,7 +14,7 @@ export interface CheckCounts {
   readonly documentBytes: number;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   /** Called with the number of teams checked so far. */
   readonly onTeam?: (teams: number) => void;
   /** How long to wait for operations in flight: an index is written just after the record it refers to. */

@@ -36,7 +36,7 @@ export interface CopyProgress {
   readonly teams: number;
 }
 
-export interface CopyWatch {
+interface CopyWatch {
   readonly onProgress: (progress: CopyProgress) => void;
   /** Rejects if a gateway has started to serve from the source. */
   readonly stillAlone: () => Promise<void>;

@@ -3,7 +3,7 @@ import type { Log } from '../ports/log.ts';
 
 const EVERY_MS = 60_000;
 
-export interface ExportLogOptions {
+interface ExportLogOptions {
   readonly log: Log;
   /** What is exported, for the line: `traces` or `metrics`. */
   readonly signal: string;

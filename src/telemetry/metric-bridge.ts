@@ -5,7 +5,7 @@ import type { Resource } from '@opentelemetry/resources';
 import type { MetricFamily, MetricSample, MetricsSnapshot } from '../ports/metric-family.ts';
 import type { Sdk } from './sdk.ts';
 
-export interface MetricBridgeOptions {
+interface MetricBridgeOptions {
   readonly api: Sdk['api'];
   readonly sdk: Sdk['metrics'];
   readonly resource: Resource;

@@ -8,7 +8,7 @@ import type { AccessEntry } from '../ports/access-entry.ts';
 import type { BegunRequest, OpenTrace, RequestTracer } from '../ports/telemetry.ts';
 import type { Sdk } from './sdk.ts';
 
-export interface RequestSpansOptions {
+interface RequestSpansOptions {
   readonly api: Sdk['api'];
   readonly tracer: Tracer;
   /** The share of requests that are traced, 0 to 1. */

@@ -26,7 +26,7 @@ export interface BareMachine {
   remove(): void;
 }
 
-export interface InsideOptions {
+interface InsideOptions {
   readonly limitMs: number;
   readonly show?: (text: string) => void;
 }

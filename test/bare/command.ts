@@ -4,7 +4,7 @@ import { launch } from '../support/start-program.ts';
 import type { Startable } from '../support/start-program.ts';
 import type { Program } from '../support/started-program.ts';
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly limitMs: number;
   readonly cwd?: string;
   /** The whole environment; this process's own where it is left out. */

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { start } from './command.ts';
 import type { Running } from './command.ts';
 
-export interface EnterOptions {
+interface EnterOptions {
   readonly limitMs: number;
   /** The whole environment, but for a PATH where it has none. */
   readonly env?: Readonly<Record<string, string>>;

@@ -49,7 +49,7 @@ export async function machineSettings(): Promise<MachineSettings> {
 }
 
 /** `sources.list` of a release on this machine's mirrors; `undefined` when they are not known. */
-export function sourcesOf(settings: MachineSettings, release: string): string | undefined {
+function sourcesOf(settings: MachineSettings, release: string): string | undefined {
   if (settings.mirrors.length === 0) return undefined;
   return settings.mirrors.map(([uri, suffix]) => `deb ${uri} ${release}${suffix} main\n`).join('');
 }

@@ -6,7 +6,7 @@ import { mustRun } from '../bare/command.ts';
 
 const LIMIT_MS = 300_000;
 
-export interface Layer {
+interface Layer {
   readonly size: number;
   readonly digest: string;
 }

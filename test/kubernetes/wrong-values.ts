@@ -19,7 +19,7 @@ interface Node {
 }
 
 /** What is wrong, and where: as helm says it, a JSON pointer. */
-export interface Mistakes {
+interface Mistakes {
   readonly values: unknown;
   readonly at: readonly string[];
 }

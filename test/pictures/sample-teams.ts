@@ -88,7 +88,7 @@ const LABELS = ['backend', 'batch jobs', 'website', 'old importer'] as const;
 const SHARES: Readonly<Record<number, readonly number[]>> = { 2: [0.7, 0.3], 4: [0.7, 0.25, 0.05, 0] };
 
 /** The store's clock, which the sample moves. */
-export interface SampleClock {
+interface SampleClock {
   atMs: number;
 }
 

@@ -5,7 +5,7 @@ import type { HttpResponse } from './raw-http.ts';
 
 const BOUNDARY = 'a-boundary-of-tests';
 
-export interface Upload {
+interface Upload {
   readonly fileName?: string;
   readonly file: string | Uint8Array;
   readonly fields?: Readonly<Record<string, string>>;

@@ -52,7 +52,7 @@ export async function startManualReceiver(port?: number): Promise<ManualReceiver
 }
 
 /** An event as it arrived. */
-export interface Received {
+interface Received {
   readonly id: string;
   readonly type: string;
   readonly subject: string;

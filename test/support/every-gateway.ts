@@ -15,7 +15,7 @@ import type { StorePlace } from './store-place.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
-export type StoreName = 'sqlite' | 'redis';
+type StoreName = 'sqlite' | 'redis';
 
 /** Filled before the first test. */
 export interface Setting {
@@ -27,7 +27,7 @@ export interface Setting {
   engine: ScriptedEngine;
 }
 
-export interface EveryGatewayOptions {
+interface EveryGatewayOptions {
   /** Further members of the configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** If the listener makes no difference, one is enough: `[LISTENERS[0]]`. */

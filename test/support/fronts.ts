@@ -159,7 +159,7 @@ export const GOOGLE: Front = {
   otherBody: (text) => ({ contentType: FORM_TYPE['content-type'], body: formOf('q', text, 'target=de') }),
 };
 
-export const GOOGLE_3: Front = {
+const GOOGLE_3: Front = {
   name: "Google's v3",
   translation: (key, text, target = 'de') => ({
     method: 'POST',

@@ -17,7 +17,7 @@ export interface GatewayProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-export interface GatewayProcessOptions {
+interface GatewayProcessOptions {
   readonly args: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;

@@ -46,7 +46,7 @@ const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.me
  */
 const PATIENT = { engine: { timeout_ms: 5000 }, store: { command_timeout_ms: 5000 } };
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /** By default the one that `auto` chooses. */
   readonly listener?: ListenerName;
   readonly store: string;

@@ -15,7 +15,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; by default there is none. */

@@ -55,7 +55,7 @@ export interface CollectedSpan {
   readonly resource: Attributes;
 }
 
-export interface CollectedMetric {
+interface CollectedMetric {
   readonly name: string;
   readonly kind: 'counter' | 'gauge' | 'histogram';
   readonly attributes: Attributes;
@@ -66,7 +66,7 @@ export interface CollectedMetric {
   readonly resource: Attributes;
 }
 
-export type CollectorBehaviour = 'ok' | 'hang' | number;
+type CollectorBehaviour = 'ok' | 'hang' | number;
 
 export interface Collector {
   readonly url: string;

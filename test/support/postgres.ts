@@ -3,7 +3,7 @@ import process from 'node:process';
 import { freePort } from './free-port.ts';
 import { launch } from './start-program.ts';
 
-export interface PostgresServer {
+interface PostgresServer {
   /** Of its database, with the password. */
   readonly url: string;
   stop(): Promise<void>;

@@ -8,7 +8,7 @@ import type { HttpResponse } from './raw-response.ts';
 
 export type { HttpResponse } from './raw-response.ts';
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly port: number;
   readonly host?: string;
   /** Uses TLS and accepts any certificate. */
@@ -26,7 +26,7 @@ export interface RawRequest extends ConnectOptions {
 }
 
 /** How a connection ended, from the client's side. */
-export type Ending = 'fin' | 'reset';
+type Ending = 'fin' | 'reset';
 
 /** Shorter than a test may take, so that the message says what came. */
 const WAIT_MS = 45_000;

@@ -14,7 +14,7 @@ export interface RealProvider {
 type ProviderClass = new (issuer: string, configuration: object) => { callback(): RequestListener };
 
 /** Whoever signs in with one of these names has these groups; the password does not matter. */
-export type People = Readonly<Record<string, readonly string[]>>;
+type People = Readonly<Record<string, readonly string[]>>;
 
 export async function startRealProvider(consoleUrl: string, people: People): Promise<RealProvider> {
   const name: string = 'oidc-provider';

@@ -12,7 +12,7 @@ import { SILENT } from './silent-log.ts';
 /** A busy machine may stand still for longer than the default deadline; tests of deadlines set their own. */
 const PATIENCE_MS = 5000;
 
-export interface RedisOfFile {
+interface RedisOfFile {
   /** A server with these arguments for redis-server, which come last, or with this configuration file. */
   readonly redisServer: (args?: readonly string[], file?: string) => Promise<RedisServer>;
   /** A client for the test itself, with the library's defaults. */
@@ -61,7 +61,7 @@ export async function ownAllSlots(client: Redis): Promise<void> {
   await vi.waitUntil(async () => String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 30_000);
 }
 
-export interface EmptyRedis {
+interface EmptyRedis {
   readonly server: RedisServer;
   /** A client for the test itself. */
   readonly client: Redis;

@@ -8,7 +8,7 @@ import { startFaultProxy } from './fault-proxy.ts';
 import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 
-export interface SentinelSet {
+interface SentinelSet {
   /** As in a gateway's configuration: `redis+sentinel://…/main`. */
   readonly url: string;
   readonly master: ReplicatedServer;

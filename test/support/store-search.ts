@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 
 /** A place in the store, and the text there. */
-export interface StoredText {
+interface StoredText {
   readonly where: string;
   readonly text: string;
 }

@@ -18,7 +18,7 @@ export interface UsedTeam {
   readonly keyIds: Readonly<Record<string, string>>;
 }
 
-export interface UsedTeamDraft extends WrittenTeam {
+interface UsedTeamDraft extends WrittenTeam {
   /** By name; `pro` if absent. */
   readonly plan?: string;
   readonly creditMinor?: number;

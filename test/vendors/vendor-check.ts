@@ -19,7 +19,7 @@ export interface VendorSource {
   readonly known: readonly string[];
 }
 
-export type ReadSource = (source: Pick<VendorSource, 'package' | 'file'>) => { readonly version: string; readonly text: string };
+type ReadSource = (source: Pick<VendorSource, 'package' | 'file'>) => { readonly version: string; readonly text: string };
 
 /** A line for each name that we do not know of, and for each place that is no longer there. */
 export function whatIsNew(sources: readonly VendorSource[], read: ReadSource): readonly string[] {

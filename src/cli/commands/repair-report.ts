@@ -14,7 +14,7 @@ const WORD = 'repair';
 /** Any more teams are only counted. */
 const SHOWN_MAX = 1000;
 
-export interface Repaired {
+interface Repaired {
   readonly teams: readonly RepairedTeam[];
   /** A line for each thing that was mended. */
   readonly documents: readonly string[];

@@ -4,8 +4,6 @@ import { ChunkedBodyParser } from './response-chunks.ts';
 import { ResponseHeadParser } from './response-head.ts';
 import type { Reading } from './response-head.ts';
 
-export type { Reading } from './response-head.ts';
-
 /** Limit on interim answers (1xx) before the final one. */
 export const INTERIMS_MAX = 16;
 /** Initial size for a body of unknown length. */

@@ -1,7 +1,7 @@
 // Splits a text into pieces that Apertium APY translates completely, and preserves the white space that it would drop.
 
 /** White space alternates with the pieces: around[0] pieces[0] around[1] … pieces[n-1] around[n]. */
-export interface CutText {
+interface CutText {
   readonly pieces: readonly string[];
   readonly around: readonly string[];
 }

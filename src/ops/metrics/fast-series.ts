@@ -8,7 +8,7 @@ export interface CounterSeries {
   pending: number;
 }
 
-export interface FastCounterOptions<L extends string> {
+interface FastCounterOptions<L extends string> {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly L[];
@@ -51,7 +51,7 @@ export class FastCounter<L extends string = never> {
   }
 }
 
-export interface FastHistogramOptions<L extends string> {
+interface FastHistogramOptions<L extends string> {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly L[];

@@ -45,7 +45,7 @@ export class MergedMetrics {
 export type Replaced = 'ended' | 'hung';
 
 /** What the primary itself counts. */
-export interface PrimaryMetrics {
+interface PrimaryMetrics {
   replaced(why: Replaced): void;
   snapshot(): Promise<MetricsSnapshot>;
 }

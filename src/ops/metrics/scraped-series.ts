@@ -4,7 +4,7 @@ import type { PluginMetric } from '../../ports/plugin.ts';
 import type { TeamCondition, TeamsNearLimits } from '../../ports/teams-near-limits.ts';
 import type { MetricsSnapshot } from '../../ports/metric-family.ts';
 
-export interface ScrapedText {
+interface ScrapedText {
   readonly name: string;
   readonly help: string;
   /** How the values of several processes are combined; counters are added up. */
@@ -12,7 +12,7 @@ export interface ScrapedText {
 }
 
 /** One value, by its labels. */
-export type ScrapedValue = readonly [labels: Readonly<Record<string, string>>, value: number];
+type ScrapedValue = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /** Registers a gauge with what `read` returns at each scrape; a series that it no longer returns disappears. */
 export function registerGauge(

@@ -33,7 +33,7 @@ const DOC: RouteDoc = {
 };
 
 /** The steps that the route shares with others, by name. */
-export interface TokenSteps {
+interface TokenSteps {
   /** What comes before the key is looked for. */
   readonly before: readonly string[];
   /** The header with a key alone, in lower case. */

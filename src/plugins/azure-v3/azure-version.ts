@@ -44,7 +44,7 @@ export interface ReadTranslation {
 export type ReadJson = (list: string | undefined) => Judged<unknown>;
 
 /** A translation as the engine returned it, with the code that was requested. */
-export interface Told {
+interface Told {
   readonly to: string;
   readonly text: string;
   /** Of the text that was translated. */

@@ -40,7 +40,7 @@ export function versionOf(query: Query): Judged<AzureVersion> {
   return sound === undefined ? BAD_VERSION : { sound };
 }
 
-export interface VersionedTranslation extends ReadTranslation {
+interface VersionedTranslation extends ReadTranslation {
   readonly version: AzureVersion;
 }
 

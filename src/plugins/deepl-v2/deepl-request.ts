@@ -48,7 +48,7 @@ function bodyTooLarge(bytesMax: number): Refusal {
 }
 
 /** For what is too large, in words of its own. */
-export function tooLarge(detail: string): Refusal {
+function tooLarge(detail: string): Refusal {
   const refusal = refuse('validation_error', detail);
   BY_PROBLEM.set(refusal.problem, 413);
   return refusal;

@@ -55,7 +55,7 @@ const UNDETERMINED = 'UND';
 /** About as long as the most impatient client waits: one attempt that may succeed is better than two that are too short. */
 export const ATTEMPT_MS = 4500;
 
-export interface TranslateSettings {
+interface TranslateSettings {
   readonly variants: DefaultVariants;
   readonly attemptMs: number | undefined;
   readonly passesStyle: boolean;

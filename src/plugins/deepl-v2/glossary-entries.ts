@@ -9,7 +9,7 @@ const TERM_BYTES_MAX = 1024;
 export type EntriesFormat = 'tsv' | 'csv';
 
 /** Whether the language columns of a row match the dictionary. */
-export type FitsLanguages = (source: string, target: string) => boolean;
+type FitsLanguages = (source: string, target: string) => boolean;
 
 /** Engines take terms line by line. */
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;

@@ -5,7 +5,7 @@ import { measureMarkup } from './markup-text.ts';
 import type { Measured } from './markup-text.ts';
 import type { TranslateOrder } from './translate-body.ts';
 
-export interface MarkupRules {
+interface MarkupRules {
   readonly order: Slot<TranslateOrder>;
   /** For the characters to charge for each text, empty ones included; not set if all of them are charged. */
   readonly charged: Slot<readonly number[]>;

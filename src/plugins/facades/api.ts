@@ -86,9 +86,9 @@ export function idStep(name: string, field: string): HeadStep {
 }
 
 /** What the engines for a request can do, for an offered pair and besides what else it wants. */
-export type CanFor = (sourceLang: string | undefined, targetLang: string, wants?: readonly Want[]) => OfferedCapabilities;
+type CanFor = (sourceLang: string | undefined, targetLang: string, wants?: readonly Want[]) => OfferedCapabilities;
 
-export function canFor(services: GatewayServices, x: Exchange): CanFor {
+function canFor(services: GatewayServices, x: Exchange): CanFor {
   return (sourceLang, targetLang, wants) => services.engineCanFor(x, sourceLang, targetLang, wants);
 }
 

@@ -35,7 +35,7 @@ const NAME = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?$/;
 const WITH_REGION = /^([A-Za-z]{2,3}(?:-[A-Za-z]{4})?)-(?:[A-Za-z]{2}|\d{3})$/;
 
 /** A code of our list, and the name by which it was found. */
-export interface NamedCode {
+interface NamedCode {
   /** In upper case. */
   readonly name: string;
   /** Canonical. */

@@ -16,7 +16,7 @@ import { readMembers } from './members.ts';
 import type { Judged, Members } from './members.ts';
 
 /** Where an API's clients may send a key, besides the headers accepted on every route, which take precedence. */
-export interface KeyPlaces {
+interface KeyPlaces {
   /** The names of the steps begin with it. */
   readonly api: string;
   /** A header with the key alone, in lower case. */
@@ -39,7 +39,7 @@ export interface KeyOptions {
 export type ReadSlot = Slot<Judged<Members> | undefined>;
 
 /** How a body is read if the key is looked for in it. */
-export interface BodyKeyRules {
+interface BodyKeyRules {
   readonly slot: ReadSlot;
   readonly limit: ListLimit;
 }

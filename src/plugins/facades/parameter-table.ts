@@ -11,7 +11,7 @@ export interface DescribedOperation {
   readonly others: string;
 }
 
-export interface ParameterRow {
+interface ParameterRow {
   /** With its place: `inputs[].targets[].tone`. */
   readonly name: string;
   readonly does: string;

@@ -31,7 +31,7 @@ export interface ParameterDoc {
 export type Described = readonly (ParameterDoc | { readonly check: unknown })[];
 
 /** What it means in our terms: `means` is the member of the order, `read` returns its value, or refuses it by the vendor's words. */
-export type Served<Order, Rules> = {
+type Served<Order, Rules> = {
   readonly [Member in keyof Order]: ParameterDoc & {
     readonly does: 'served';
     readonly means: Member;
@@ -69,7 +69,7 @@ interface WithoutEffect<Rules> extends ParameterDoc {
  * `Order` is what a request means in our terms, with a value for every member before the first parameter is read. `Rules` is what else
  * the reading depends on, such as the languages and what the engine can do.
  */
-export type Parameter<Order, Rules> = Served<Order, Rules> | Refused | WithoutEffect<Rules>;
+type Parameter<Order, Rules> = Served<Order, Rules> | Refused | WithoutEffect<Rules>;
 
 /** A rule about several parameters, at its place among the others. */
 interface Check<Order, Rules> {

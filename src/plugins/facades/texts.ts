@@ -17,7 +17,7 @@ export interface Texts {
 export const NO_TEXTS: Texts = { entries: [], text: [], characters: 0 };
 
 /** The API's refusals of texts. */
-export interface TextFaults {
+interface TextFaults {
   readonly notText: (index: number) => Refusal;
   /** A lone surrogate is not a character. */
   readonly half: (index: number) => Refusal;

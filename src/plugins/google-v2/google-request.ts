@@ -95,7 +95,7 @@ export function missing(detail: string): Refusal {
 }
 
 /** For a body over the limit, of `bytesMax` bytes. */
-export function bodyTooLarge(bytesMax: number): Refusal {
+function bodyTooLarge(bytesMax: number): Refusal {
   return told(`Request payload size exceeds the limit: ${bytesMax} bytes.`, { ...INVALID, code: 413, reason: 'uploadTooLarge' });
 }
 

@@ -3,7 +3,7 @@ import { WORD } from './text-key.ts';
 import type { KeyBytes } from './text-key.ts';
 
 /** Words of an entry's head, which its key and its translation follow. Entries of a bucket are a linked list of places; 0 ends it. */
-export const NEXT = 0;
+const NEXT = 0;
 export const HASH = 1;
 /** A double: two words. */
 export const MADE_AT = 2;

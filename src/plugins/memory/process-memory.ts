@@ -5,7 +5,7 @@ import type { EntrySegment } from './entry-index.ts';
 import { TEAM_AT, WORD } from './text-key.ts';
 import type { KeyBytes } from './text-key.ts';
 
-export interface ProcessMemoryOptions {
+interface ProcessMemoryOptions {
   readonly bytesMax: number;
   readonly ageMaxMs: number;
 }

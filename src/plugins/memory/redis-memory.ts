@@ -4,7 +4,7 @@ import { decodeText, encodeText } from './shared-text.ts';
 import type { SharedText } from './shared-text.ts';
 import type { TextKey } from './text-key.ts';
 
-export interface RedisMemoryOptions {
+interface RedisMemoryOptions {
   readonly url: string;
   readonly ageMaxMs: number;
   /** How long a look-up may take. */

@@ -8,7 +8,7 @@ import { keyBeginning, KeyBytes, keyOfText, OptionsParts, teamPart } from './tex
 import type { TextKey } from './text-key.ts';
 
 /** Result of looking a text up. `unavailable`: not cached in this process, and Redis is down. */
-export type Finding = 'hit' | 'miss' | 'unavailable';
+type Finding = 'hit' | 'miss' | 'unavailable';
 
 /** Shown to the operator. */
 export interface MemoryCounts {
@@ -17,7 +17,7 @@ export interface MemoryCounts {
   saved: number;
 }
 
-export interface TextMemoryOptions {
+interface TextMemoryOptions {
   readonly process: ProcessMemory;
   readonly shared: RedisMemory | undefined;
   readonly ageMaxMs: number;

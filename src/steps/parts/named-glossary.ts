@@ -12,7 +12,7 @@ import type { GlossaryCache } from '../../ports/glossary-store.ts';
 import type { TranslationOrder } from '../../ports/gateway-services.ts';
 
 /** Where glossaries are found. */
-export interface GlossaryOptions {
+interface GlossaryOptions {
   readonly glossaries: GlossaryCache;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;

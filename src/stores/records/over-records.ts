@@ -9,7 +9,7 @@ import { RecordSecrets } from './record-secrets.ts';
 import { RecordTagRegistry } from './record-tag-registry.ts';
 import { RecordTags } from './record-tags.ts';
 
-export type PartsOverRecords = Pick<
+type PartsOverRecords = Pick<
   Store,
   'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse' | 'tags' | 'tagSettings'
 >;

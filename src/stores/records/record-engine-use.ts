@@ -77,7 +77,7 @@ function sumOf({ characters, by }: KeptUse): number {
   return Object.values(by).reduce((sum, [, one]) => sum + one, characters);
 }
 
-export function readUse(value: string): KeptUse {
+function readUse(value: string): KeptUse {
   return JSON.parse(value) as KeptUse;
 }
 

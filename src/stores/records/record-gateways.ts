@@ -9,7 +9,7 @@ import type { RecordName, RecordSpace } from '../../ports/record-space.ts';
 const RECORD_KEPT_MS = 86_400_000;
 
 /** A record as stored. */
-export interface KeptGateway extends GatewayRecord {
+interface KeptGateway extends GatewayRecord {
   readonly seenAtMs: number;
 }
 

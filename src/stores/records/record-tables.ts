@@ -42,7 +42,7 @@ const SHARED: Readonly<
   documents_open: { copied: false },
 };
 
-export type AnyTable = RecordTable | RecordIndex;
+type AnyTable = RecordTable | RecordIndex;
 
 const SHARED_TABLES = Object.keys(SHARED) as readonly (keyof typeof SHARED)[];
 export const COPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name].copied);

@@ -9,7 +9,7 @@ import { TAG_TABLES } from './record-tables.ts';
 import type { TagTable } from './record-tables.ts';
 
 /** A team's records of tags, within the operation that charges. */
-export interface TagRecords {
+interface TagRecords {
   get(table: TagTable, tag: string): string | undefined;
   put(table: TagTable, tag: string, value: string): void;
   /** How many records `tag_counts` has. */
@@ -59,7 +59,7 @@ export function tagDaysSince(text: string, first: number): string {
 }
 
 /** The period that runs, and what is held in it by tag. */
-export interface PeriodOfTags {
+interface PeriodOfTags {
   readonly number: number;
   readonly startMs: number;
   readonly held: ReadonlyMap<string, number>;

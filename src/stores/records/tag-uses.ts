@@ -26,7 +26,7 @@ export function readTagSettings(text: string): TagSettings {
 }
 
 /** What is charged and held in a period of the team. */
-export interface PeriodOfTag {
+interface PeriodOfTag {
   readonly number: number;
   /** Requests with a ticket of at most this were not counted in it. */
   readonly from: number;

@@ -75,7 +75,7 @@ function readLists(packed: Buffer): { readonly scopes: readonly string[]; readon
 }
 
 /** Field `w:<key>` of a team. */
-export interface KeyCounts {
+interface KeyCounts {
   /** The number of the period. */
   readonly heldIn: number;
   readonly heldCharacters: number;

@@ -13,7 +13,7 @@ export interface Settlement {
 }
 
 /** An admission, or a check: it stops after key and rate, and changes nothing but the key's last use. */
-export interface CodedAdmission extends AdmissionRequest {
+interface CodedAdmission extends AdmissionRequest {
   readonly isCheck?: true;
 }
 

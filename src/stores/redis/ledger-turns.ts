@@ -14,7 +14,7 @@ import type { Offer, Rounds } from './rounds.ts';
 import { runRound } from './store-round.ts';
 import type { RoundReply, StoreRoundOptions } from './store-round.ts';
 
-export interface LedgerTurnsOptions extends StoreRoundOptions {
+interface LedgerTurnsOptions extends StoreRoundOptions {
   /** Whether teams are in different cluster slots, so that a call may only have one team. */
   readonly clustered: boolean;
   /** Knows which masters admissions may be sent to; without it, all of them. */

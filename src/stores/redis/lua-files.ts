@@ -14,7 +14,7 @@ export interface LuaFile {
   readonly uses: readonly LuaUse[];
 }
 
-export interface LuaUse {
+interface LuaUse {
   readonly from: string;
   readonly name: string;
   readonly isChanged: boolean;

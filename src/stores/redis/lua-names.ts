@@ -7,7 +7,7 @@ export interface LuaNames {
   readonly declared: ReadonlySet<string>;
 }
 
-export interface FreeName {
+interface FreeName {
   readonly line: number;
   readonly isAssigned: boolean;
 }

@@ -15,7 +15,7 @@ import type { RunFunction } from './functions.ts';
 import type { ServerClocks } from './server-clocks.ts';
 import { serverTime } from './store-round.ts';
 
-export interface MastersOptions {
+interface MastersOptions {
   readonly redis: RedisConnection;
   readonly run: RunFunction;
   /** The master that holds a team. */

@@ -1,7 +1,7 @@
 // Records of numbers at fixed places: named, and encoded like Lua's struct library does.
 
 /** A double, or an integer of so many bytes; big-endian. */
-export type NumberFormat = 'd' | `I${1 | 2 | 3 | 4 | 5 | 6 | 7}`;
+type NumberFormat = 'd' | `I${1 | 2 | 3 | 4 | 5 | 6 | 7}`;
 
 /** The widest integer that buffers read and write themselves. */
 const WIDE_BYTES = 6;

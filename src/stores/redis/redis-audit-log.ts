@@ -25,10 +25,10 @@ const UNLISTED = 500_000_000_000_000;
 const BEHIND = 'ÿ';
 
 /** Arguments of the functions: the entry's id, or '' for none; what the driver knows of it; how long entries are kept. */
-export type AuditArguments = readonly [id: string, record: string, keptMs: string];
+type AuditArguments = readonly [id: string, record: string, keptMs: string];
 export const UNAUDITED: AuditArguments = ['', '', '0'];
 
-export interface RedisAuditOptions {
+interface RedisAuditOptions {
   readonly link: RedisLink;
   readonly keptMs: number;
   /** Whether this process deletes old entries, as gateways do. */

@@ -36,7 +36,7 @@ const DUE_WITHIN_MS = 2 * DAY_MS;
 /** Finished days are moved within this time after midnight, spread over the teams. */
 const AFTER_MIDNIGHT_MS = 1_800_000;
 
-export interface RedisJanitorOptions {
+interface RedisJanitorOptions {
   readonly link: RedisLink;
   readonly index: TeamIndex;
   readonly erasure: Pick<RedisTeamErasure, 'finishAll' | 'tendKept'>;

@@ -19,7 +19,7 @@ import type { ServerClocks } from './server-clocks.ts';
 import { nodesOf, serverTime } from './store-round.ts';
 import type { StoreRoundOptions } from './store-round.ts';
 
-export interface RedisLinkOptions {
+interface RedisLinkOptions {
   readonly redis: RedisConnection;
   /** The URL without credentials, for messages. */
   readonly shown: string;

@@ -12,7 +12,7 @@ import type { ServerClocks } from './server-clocks.ts';
 import { serverTime } from './store-round.ts';
 import type { TeamIndex } from './team-index.ts';
 
-export interface RedisOutboxParts {
+interface RedisOutboxParts {
   readonly link: RedisLink;
   readonly index: TeamIndex;
   readonly rules: EventRules;

@@ -28,7 +28,7 @@ const DECISIONS_MAX = 100;
 /** Teams searched at a time for a record. */
 const TEAMS_PIECE = 100;
 
-export interface RedisRecordParts {
+interface RedisRecordParts {
   readonly link: RedisLink;
   readonly blobs: RedisBlobs;
   readonly audit: Pick<RedisAuditLog, 'begin'>;

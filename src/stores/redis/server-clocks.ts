@@ -13,7 +13,7 @@ export interface SimulatedServers {
   monotonicMs(): number;
 }
 
-export interface ServerClocksOptions {
+interface ServerClocksOptions {
   /** Used instead of the servers' clocks, and never judged. */
   readonly clock?: Clock | undefined;
   readonly servers?: SimulatedServers | undefined;

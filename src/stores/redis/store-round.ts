@@ -16,7 +16,7 @@ export interface StoreRoundOptions {
 }
 
 /** The arguments contain the time (`ServerClocks.clockOf`) and the deadline, which is `ServerClocks.at` of `untilMs`. */
-export interface StoreRound extends FunctionArguments {
+interface StoreRound extends FunctionArguments {
   readonly name: FunctionName;
   /** A team of the call; if there are several, they are on the same server. */
   readonly teamId: string;

@@ -86,7 +86,7 @@ export function digestOfRecord(record: string): string | undefined {
 }
 
 /** A key's fields in the team's record. */
-export interface KeyFields {
+interface KeyFields {
   readonly state: Buffer | undefined;
   /** `undefined` or empty for a key without limits. */
   readonly packedLimits: Buffer | undefined;

@@ -119,7 +119,7 @@ export function readTold(fields: ReadonlyMap<string, Buffer>, current: number): 
 }
 
 /** The first byte of a key's state (lua/layout.lua). `guarded`: its limits are in the field `l:<key>`; `scoped`: they include scopes. */
-export type StateWord = 'revoked' | 'active' | 'guarded' | 'scoped';
+type StateWord = 'revoked' | 'active' | 'guarded' | 'scoped';
 const STATE_WORDS: readonly StateWord[] = ['revoked', 'active', 'guarded', 'scoped'];
 
 /** Whether the key's limits are in a field of their own. */

@@ -11,7 +11,7 @@ type KeyStanding = KeyState & GuardedLimits;
 
 const UNGUARDED: GuardedLimits = { disabled: false, limits: {} };
 
-export interface TeamRecord {
+interface TeamRecord {
   readonly team: Team;
   readonly periodEndMs: number;
   /** Characters of the period that ends at `periodEndMs`. */

@@ -34,7 +34,7 @@ export const ACCOUNT = [
  * A key's row in `key_books`: its last use (0 for never), its counts in the period it was last charged in, and those of the
  * team's current day.
  */
-export const KEY_ACCOUNT = ['lastUsedAtMs', 'periodNo', 'characters', 'requests', 'dayCharacters', 'dayRequests'] as const;
+const KEY_ACCOUNT = ['lastUsedAtMs', 'periodNo', 'characters', 'requests', 'dayCharacters', 'dayRequests'] as const;
 
 /** About a kilobyte each. The cache is cleared when it grows beyond this. */
 const TEAMS_MAX = 10_000;

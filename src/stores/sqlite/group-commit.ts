@@ -44,7 +44,7 @@ interface WriteBehind {
   forget(): void;
 }
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   readonly database: DatabaseSync;
   /** The file, for messages to operators. */
   readonly path: string;

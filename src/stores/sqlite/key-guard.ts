@@ -38,7 +38,7 @@ export function fullForMs(retryAfterMs: number, guard: KeyGuard | undefined, now
 }
 
 /** What a request carries for the checks of its key. */
-export type FromCaller = Pick<CallerCheck, 'address' | 'scope'>;
+type FromCaller = Pick<CallerCheck, 'address' | 'scope'>;
 
 /** The team's current period, and what all its keys hold in it. */
 type TeamHeld = Pick<TeamAccount['counts'], 'periodNo' | 'heldCharacters'>;

@@ -43,7 +43,7 @@ export function assertCurrent(database: DatabaseSync, storeName: string): void {
   );
 }
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly steps?: readonly SchemaStep[];
   /** Makes the copy that a file with data gets first, and returns its name. If it throws, the migration does not begin. */
   readonly copy?: (to: number) => string;

@@ -27,7 +27,7 @@ const CACHE_KIB = 16 * 1024;
 /** The size to which the WAL is truncated after a burst. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 
-export interface DatabaseOpening extends StoreCreation {
+interface DatabaseOpening extends StoreCreation {
   /** For tools that look for faults: skips the `quick_check`. */
   readonly anyFaults?: boolean;
 }

@@ -13,7 +13,7 @@ import { constraintViolationOf } from './store-fault.ts';
 const CLEAR_EVERY = 64;
 const CLEAR_MAX = 128;
 
-export interface KnownId {
+interface KnownId {
   readonly state: number;
   readonly untilMs: number;
   readonly characters: number;

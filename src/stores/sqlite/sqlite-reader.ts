@@ -149,7 +149,7 @@ const SQL = {
   gateways: tuples<[value: string]>("SELECT value FROM shared_records WHERE kind = 'gateways'"),
 };
 
-export interface SqliteReaderOptions {
+interface SqliteReaderOptions {
   readonly database: DatabaseSync;
   readonly path: string;
   /** Also reads the settled ids, all at once, so only for a file that no gateway uses. */

@@ -15,7 +15,7 @@ export interface Statement<Row> {
 }
 
 /** A statement's SQL. */
-export interface Sql<Row> {
+interface Sql<Row> {
   readonly text: string;
   readonly asArrays: boolean;
   /** Only carries the type. */

@@ -8,7 +8,7 @@ import { ERASING, LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { assigned, columnOf, prepared, selected, tuples } from './statements.ts';
 import type { SqlRow, Statements } from './statements.ts';
 
-export interface TeamRow {
+interface TeamRow {
   readonly team: Team;
   readonly heldMicro: number;
   readonly usedCharacters: number;
@@ -23,7 +23,7 @@ export interface TeamRow {
 const SELECT = `SELECT t.*, ${selected(ACCOUNT, 'b')} FROM teams t LEFT JOIN books b ON b.team = t.no`;
 
 /** Which teams are visible. */
-export type Among = 'teams' | 'teams and what deleted ones have left';
+type Among = 'teams' | 'teams and what deleted ones have left';
 
 const COLUMNS = LIMITS.map(columnOf);
 

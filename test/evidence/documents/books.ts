@@ -19,7 +19,7 @@ import { startMarkingEngine } from './marking-engine.ts';
 import { brokenFile, largeFile, smallFile } from './small-files.ts';
 import { TwoGateways } from './two-gateways.ts';
 
-export interface BooksOptions {
+interface BooksOptions {
   readonly kind: 'sqlite' | 'redis';
   readonly documents: number;
   readonly kills: number;
@@ -28,7 +28,7 @@ export interface BooksOptions {
   readonly teams: number;
 }
 
-export interface Books {
+interface Books {
   /** Must be empty. */
   readonly wrong: readonly string[];
   readonly accepted: number;

@@ -57,7 +57,7 @@ const PAUSE_MS = 100;
 const PATIENCE_MS = 600_000;
 const ALL_DAYS = { from: 0, to: 100_000 };
 
-export interface ClientSetting {
+interface ClientSetting {
   readonly gateways: TwoGateways;
   readonly store: Store;
   readonly random: Seeded;

@@ -17,7 +17,7 @@ export interface KeyInUse {
   readonly key: string;
 }
 
-export interface Translation {
+interface Translation {
   /** Code points; no two requests of a team may send the same number. At least `CHARACTERS_MIN`. */
   readonly characters: number;
   readonly marks: readonly [first: Mark, second: Mark];

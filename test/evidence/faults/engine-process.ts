@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { startProgram } from '../../support/start-program.ts';
 
-export interface EngineProcess {
+interface EngineProcess {
   readonly url: string;
   readonly port: number;
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;

@@ -9,7 +9,7 @@ import type { GatewayProcess } from '../../support/gateway-process.ts';
 import type { Crash } from '../../support/history.ts';
 import type { Target } from './caller.ts';
 
-export interface FleetOptions {
+interface FleetOptions {
   readonly store: string;
   readonly engineUrl: string;
   readonly size: number;

@@ -35,7 +35,7 @@ export async function journalledTeams(path: string): Promise<[quota: WatchedTeam
   return [quota, credit];
 }
 
-export interface Opened {
+interface Opened {
   readonly operations: readonly Operation[];
   /** What is wrong with it; empty if it is intact and its accounts are the sums of its journal. */
   readonly faults: readonly string[];

@@ -10,7 +10,7 @@ import type { WatchedTeam } from './witness.ts';
 
 const WRITER = fileURLToPath(new URL('sqlite-writer.ts', import.meta.url));
 
-export interface Writer {
+interface Writer {
   readonly child: ChildProcess;
   /** Lines so far. */
   readonly output: readonly string[];

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 /** What a step of a few milliseconds may take if nothing else is in its way. */
 export const MOMENT_MS = 100;
 
-export interface Stalls {
+interface Stalls {
   /** The longest so far, in whole milliseconds. */
   longestMs(): number;
   /** How long a short step may have taken here: it passes several processes that are kept waiting. */

@@ -13,7 +13,7 @@ export interface UploadFile {
   readonly sha256: string;
 }
 
-export interface Upload {
+interface Upload {
   readonly file: UploadFile;
   readonly chunked: boolean;
   /** The upstream rests in between. */
@@ -22,7 +22,7 @@ export interface Upload {
   readonly path?: string;
 }
 
-export interface UploadRun {
+interface UploadRun {
   readonly origin: string;
   readonly key: string;
   readonly uploads: readonly Upload[];

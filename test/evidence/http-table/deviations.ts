@@ -3,14 +3,14 @@ import type { UwsColumn } from '../../support/listeners.ts';
 import { deviatingOn } from './notation.ts';
 import type { HttpCase } from './notation.ts';
 
-export interface Deviation {
+interface Deviation {
   readonly what: string;
   /** Why it is not fixed. */
   readonly why: string;
 }
 
 /** What each build of uWebSockets.js does; a column is absent if a build does as expected. */
-export interface UwsDeviation {
+interface UwsDeviation {
   readonly older?: string;
   readonly newer?: string;
   readonly why: string;

@@ -61,7 +61,7 @@ export function withTail(whole: HttpCase): HttpCase[] {
 }
 
 /** How many chains end with this outcome. */
-export function handledBy({ expect, handled }: HttpCase): number {
+function handledBy({ expect, handled }: HttpCase): number {
   return handled ?? expect.split(' ').filter((word) => word === '200' || word === '401').length;
 }
 

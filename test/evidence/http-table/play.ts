@@ -19,7 +19,7 @@ export interface Marks {
   readonly tail: string;
 }
 
-export interface Played {
+interface Played {
   readonly outcome: Outcome;
   /** All answers, in full. */
   readonly answers: readonly HttpResponse[];

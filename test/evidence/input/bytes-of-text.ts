@@ -1,9 +1,9 @@
 // Bodies that differ from valid UTF-8 or JSON in a few bytes, with the characters to charge, or the reason for a refusal.
 
 /** Characters that are charged, or the reason of the refusal. */
-export type Reading = number | 'not UTF-8' | 'not JSON' | 'half a pair' | 'not an object';
+type Reading = number | 'not UTF-8' | 'not JSON' | 'half a pair' | 'not an object';
 
-export interface ByteCase {
+interface ByteCase {
   readonly name: string;
   readonly body: Uint8Array;
   readonly reading: Reading;

@@ -3,7 +3,7 @@ import { readResponse } from '../../support/raw-response.ts';
 import type { HttpResponse } from '../../support/raw-response.ts';
 import { faultsOf } from './clean-answer.ts';
 
-export interface FuzzOutcome {
+interface FuzzOutcome {
   /** A status, `html:N` for an answer of the library itself, or `none`. */
   readonly answers: readonly string[];
   readonly faults: readonly string[];

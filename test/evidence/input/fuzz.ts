@@ -11,7 +11,7 @@ import { outcomeOf } from './fuzz-outcome.ts';
 import { Wire } from './fuzz-wire.ts';
 import { mutated } from './mutations.ts';
 
-export interface FuzzOptions {
+interface FuzzOptions {
   readonly listener: 'uws' | 'node';
   readonly seed: number;
   readonly seconds: number;

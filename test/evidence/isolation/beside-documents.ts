@@ -14,9 +14,9 @@ import type { DocumentOrder, DocumentReport } from './document-team.ts';
 
 /** Without documents; with documents at the same gateway; with documents at another, which has a store of its own. */
 export const SITUATIONS = ['alone', 'beside', 'elsewhere'] as const;
-export type Situation = (typeof SITUATIONS)[number];
+type Situation = (typeof SITUATIONS)[number];
 
-export interface Times {
+interface Times {
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** The median of the rounds' p99: few rounds that met other work do not decide it. */
@@ -26,7 +26,7 @@ export interface Times {
   readonly documentsPerSecond: number;
 }
 
-export interface BesideDocumentsOptions {
+interface BesideDocumentsOptions {
   readonly kind: 'sqlite' | 'redis';
   readonly rounds: number;
   /** Of a round. */

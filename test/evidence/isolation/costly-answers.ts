@@ -3,7 +3,7 @@
 /** An answer by the number of texts that it is for. */
 export type Answer = (texts: number) => Uint8Array;
 
-export interface Shape {
+interface Shape {
   readonly protocol: string;
   readonly options?: object;
   /** A whole answer around the JSON values of the translations. */

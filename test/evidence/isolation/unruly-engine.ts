@@ -22,7 +22,7 @@ export type Misdeed = (typeof MISDEEDS)[number];
 const DELAYS = [undefined, 0, 1, 3, 10, 40];
 const REQUEST = /^([A-Z]+) (\S+) [^\r]*\r\n((?:[^\r\n]+\r\n)*)\r\n/;
 
-export interface UnrulyOptions {
+interface UnrulyOptions {
   readonly echoes: boolean;
   readonly misdeeds: readonly Misdeed[];
   /** The share of requests that are answered wrongly. */
@@ -30,7 +30,7 @@ export interface UnrulyOptions {
   readonly seed: number;
 }
 
-export interface UnrulyEngine {
+interface UnrulyEngine {
   readonly url: string;
   /** How often it has done each. */
   readonly done: ReadonlyMap<Misdeed, number>;

@@ -4,7 +4,7 @@ import type { GatewayProcess } from '../../support/gateway-process.ts';
 /** For `NODE_OPTIONS`: an inspector on a free port. */
 export const INSPECTABLE = '--inspect=127.0.0.1:0';
 
-export interface Inside {
+interface Inside {
   readonly heapBytes: number;
   /** Timers that keep the process alive. */
   readonly timers: number;

@@ -30,7 +30,7 @@ export interface LoadedGateway {
   stop(): Promise<void>;
 }
 
-export interface LoadedOptions {
+interface LoadedOptions {
   readonly store: 'sqlite' | 'redis';
   /** Instead of the scripted engine. */
   readonly engineUrl?: string;

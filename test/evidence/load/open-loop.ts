@@ -12,7 +12,7 @@ export interface Sent {
   readonly code: string;
 }
 
-export interface OpenLoopOptions {
+interface OpenLoopOptions {
   readonly port: number;
   readonly key: string;
   readonly perSecond: number;

@@ -26,7 +26,7 @@ export interface Look {
   readonly keys: number;
 }
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly store: 'sqlite' | 'redis';
   /** Rounds before the first measurement: caches fill, code is compiled. */
   readonly warmUpRounds: number;

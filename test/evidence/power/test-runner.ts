@@ -7,7 +7,7 @@ import type { TestRun } from './mutation.ts';
 import type { Workshop } from './workshop.ts';
 
 /** `broken`: no test failed and none passed, or it did not end. That proves nothing. */
-export interface Verdict {
+interface Verdict {
   readonly kind: 'passed' | 'failed' | 'broken';
   /** The last lines of the output. */
   readonly output: string;

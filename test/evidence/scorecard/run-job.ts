@@ -26,7 +26,7 @@ export interface JobResult {
   readonly seconds: number;
 }
 
-export interface JobSetting {
+interface JobSetting {
   readonly size: Size;
   /** For the job's output, which is not shown, and its reports. */
   readonly folder: string;

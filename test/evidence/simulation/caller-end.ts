@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 
 const BROKEN_BODY = refuse('validation_error', 'body: it broke off.');
 
-export interface CallerEndTerms {
+interface CallerEndTerms {
   readonly world: World;
   readonly process: Process;
   readonly gateway: Gateway;

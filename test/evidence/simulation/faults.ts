@@ -34,7 +34,7 @@ export interface NoiseFault {
   readonly refused: number;
 }
 
-export interface FaultTerms {
+interface FaultTerms {
   readonly wiring: Wiring;
   readonly gateways: number;
   readonly loadMs: number;

@@ -9,7 +9,7 @@ export type LedgerOperation =
   | { readonly kind: 'resolve'; readonly requestId: string; readonly verdict: Verdict; characters?: number };
 
 /** And the length and team's creation from which they were computed. */
-export interface LedgerOffer {
+interface LedgerOffer {
   readonly startMs: number;
   readonly endMs: number;
   readonly anchorMs: number;
@@ -24,7 +24,7 @@ export interface LedgerGroup {
   readonly operations: readonly LedgerOperation[];
 }
 
-export interface LedgerCall {
+interface LedgerCall {
   /** Negative for the server's own. */
   readonly clockMs: number;
   readonly deadlineMs: number;

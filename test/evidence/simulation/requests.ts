@@ -35,7 +35,7 @@ export interface DrawnRequest {
 }
 
 /** Who sends it: `keyId` is that of the key, if it has one. */
-export interface Sender {
+interface Sender {
   readonly key: string;
   readonly keyId: string | undefined;
   readonly address: string;

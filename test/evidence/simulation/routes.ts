@@ -30,7 +30,7 @@ const offers = { current: offersOver(LANGUAGES) };
 const KEYS_MAX = 4;
 const BODY_BYTES_MAX = 4096;
 
-export interface RouteParts {
+interface RouteParts {
   readonly world: World;
   readonly client: StoreClient;
   readonly engine: Engine;

@@ -41,7 +41,7 @@ export interface RunResult {
   readonly trace: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly keepsTrace?: boolean;
 }
 

@@ -43,7 +43,7 @@ export interface Scenario {
   readonly faults: readonly Fault[];
 }
 
-export interface TeamPlan {
+interface TeamPlan {
   readonly limits: TeamLimits;
   readonly balanceMicro: number;
   readonly keys: number;

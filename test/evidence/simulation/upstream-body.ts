@@ -3,7 +3,7 @@ import type { ByteReceiver, ByteSource } from '../../../src/core/byte-stream.ts'
 import type { Process } from './virtual-time.ts';
 import type { World } from './world.ts';
 
-export interface UpstreamBodyTerms {
+interface UpstreamBodyTerms {
   /** Bytes of each piece. */
   readonly sizes: readonly number[];
   /** Breaks off, or falls silent for ever, before its end. */

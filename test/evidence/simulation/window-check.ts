@@ -17,7 +17,7 @@ interface Going {
 }
 
 /** A number that a request exceeds. */
-export interface Exceeded extends WindowNumber {
+interface Exceeded extends WindowNumber {
   readonly limit: number;
   readonly endMs: number;
 }
@@ -91,7 +91,7 @@ export interface Windowed {
   readonly check: WindowCheck;
 }
 
-export interface Asked {
+interface Asked {
   /** Those that the request reserves; `undefined` if none. */
   readonly characters: number | undefined;
   readonly storeMs: number;

@@ -4,7 +4,7 @@ import { openTextSample, sheetSample, slidesSample, wordSample, zipped } from '.
 import { unzipSync } from 'fflate';
 import type { RandomTexts } from './random-texts.ts';
 
-export interface HostileFile {
+interface HostileFile {
   readonly kind: string;
   readonly format: string;
   readonly bytes: Uint8Array;

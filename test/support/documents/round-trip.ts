@@ -14,7 +14,7 @@ export const SAMPLES: readonly (readonly [format: string, sample: (seed: number)
   ['odt', openTextSample],
 ];
 
-export interface RoundTrip {
+interface RoundTrip {
   readonly expected: readonly string[];
   readonly found: readonly string[];
   /** Whether the file with its own texts as translations has the same bytes. */

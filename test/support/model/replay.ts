@@ -55,7 +55,7 @@ const NOT_THERE: Pick<GlossaryRecord, 'name' | 'revision' | 'dictionaries'> = { 
 const WRONG_MS_MAX = 540_000;
 
 /** What the stores' time is. */
-export interface ReplayClocks {
+interface ReplayClocks {
   /** The time that passes, which is the model's. */
   readonly clock: MovableClock;
   /** The clock that the other stores see and judge; without one they see `clock`. */

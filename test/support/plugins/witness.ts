@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { definePlugin } from 'lingate';
 
-export interface Witnessed {
+interface Witnessed {
   /** The value of `X-Case`; empty without one. */
   readonly mark: string;
   readonly method: string;

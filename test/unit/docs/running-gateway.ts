@@ -18,7 +18,7 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-export interface RunningGatewayOptions {
+interface RunningGatewayOptions {
   readonly store?: 'sqlite' | 'redis';
   /** Further members of the configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;

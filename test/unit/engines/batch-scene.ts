@@ -9,7 +9,7 @@ import type { Attempt, EngineProtocol, EngineWork, Translation } from '../../../
 /** The engine fails every call with a text that ends with this. */
 const POISON = 'poison';
 
-export interface Request {
+interface Request {
   readonly work: EngineWork;
   /** Turns of the event loop before it arrives. */
   readonly comesAfter: number;

@@ -16,7 +16,7 @@ export interface RawConnection {
 }
 
 /** Called for each complete request, with its body. */
-export type Respond = (connection: RawConnection, body: string) => void;
+type Respond = (connection: RawConnection, body: string) => void;
 
 const REQUEST = /^[A-Z]+ [^\r]*\r\n(?:[^\r\n]+\r\n)*?(?:[Cc]ontent-[Ll]ength: (\d+)\r\n(?:[^\r\n]+\r\n)*)?\r\n/;
 

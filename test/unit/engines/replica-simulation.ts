@@ -3,13 +3,13 @@ import { Rotation } from '../../../src/engines/rotation.ts';
 import { ReplicaStanding } from '../../../src/engines/replica.ts';
 import type { Attempt } from '../../../src/ports/engine.ts';
 
-export interface Phase {
+interface Phase {
   readonly kind: 'hang' | 'fail' | 'refuse' | 'overload' | 'slow';
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-export interface Scenario {
+interface Scenario {
   readonly seed: number;
   /** Each replica's faults and their times; otherwise it is good. */
   readonly replicas: readonly (readonly Phase[])[];
@@ -20,7 +20,7 @@ export interface Scenario {
   readonly requests?: number;
 }
 
-export interface Beginning {
+interface Beginning {
   readonly replica: number;
   readonly atMs: number;
   readonly trial: boolean;
@@ -28,7 +28,7 @@ export interface Beginning {
   readonly noOther: boolean;
 }
 
-export interface Report {
+interface Report {
   readonly beginnings: readonly Beginning[];
   readonly setAside: number;
   readonly asideAtEnd: number;

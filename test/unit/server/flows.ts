@@ -7,7 +7,7 @@ export let madeBytes = 0;
 export let cancelled = 0;
 
 /** Byte `i` of any flow. */
-export function byteAt(index: number): number {
+function byteAt(index: number): number {
   return (index * 7 + (index >> 8)) & 0xff;
 }
 

@@ -11,7 +11,7 @@ import { openAiProtocol } from '../../../../src/engines/protocols/openai-protoco
 export const SECRET = 'a-secret-of-the-operator';
 
 /** The members of a request's body that tests check, whatever the protocol. */
-export interface Asked {
+interface Asked {
   readonly text: readonly string[];
   readonly q: string | readonly string[];
   readonly texts?: readonly string[];

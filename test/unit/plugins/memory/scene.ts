@@ -12,7 +12,7 @@ import type { MemoryCounts } from '../../../../src/plugins/memory/text-memory.ts
 export const OPTIONS: TranslationOptions = { ...NOTHING_CHOSEN, targetLang: 'DE' };
 export const AGE_MAX_MS = 60_000;
 
-export interface Asked {
+interface Asked {
   readonly teamId?: string;
   readonly text: readonly string[];
   readonly options?: TranslationOptions;
@@ -23,7 +23,7 @@ export interface Asked {
   readonly answering?: string;
 }
 
-export interface Answered {
+interface Answered {
   /** The texts that were sent to the engine. */
   readonly sent: readonly string[];
   readonly translations: readonly Translation[];

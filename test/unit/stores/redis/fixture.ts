@@ -30,7 +30,7 @@ export const QUOTA: TeamLimits = {
 
 export const CREDIT: TeamLimits = { ...QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
 
-export interface MemoryLog extends Log {
+interface MemoryLog extends Log {
   readonly lines: string[];
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-export interface ReplyCutter {
+interface ReplyCutter {
   readonly port: number;
   /** The next reply of any connection is dropped, and its connection with it. */
   cutNextReply(): void;
