@@ -11,7 +11,7 @@ import type { DocumentServices, ShownDocument } from '../ports/document-services
 import type { DocumentRecord } from '../ports/documents.ts';
 import type { DocumentKeys } from '../runtime/document-keys.ts';
 
-interface DocumentServicesOptions {
+export interface DocumentServicesOptions {
   readonly upload: CreateDocumentOptions;
   readonly endpoints: DocumentEndpointOptions;
   readonly keys: DocumentKeys;

@@ -15,7 +15,7 @@ export function settleWithinMs(leftMs: number): number {
   return Math.max(0, Math.min(SETTLE_WAIT_MS, leftMs - AFTER_SETTLING_MS));
 }
 
-export interface SettlingParts extends Pick<SettlementQueueOptions, 'now' | 'nowMs' | 'log'> {
+interface SettlingParts extends Pick<SettlementQueueOptions, 'now' | 'nowMs' | 'log'> {
   readonly config: Config;
   readonly store: Store;
   readonly metrics: Metrics;

@@ -5,7 +5,7 @@ import { glossaryTableRecords, readGlossaryTables } from './glossary-record.ts';
 import type { ReadTable } from './glossary-record.ts';
 import { tagContents, tagRecords } from './tag-counts.ts';
 
-export type RecordContents = Pick<TeamContents, 'refusals' | 'tags' | 'glossaries' | 'glossaryBytes'>;
+type RecordContents = Pick<TeamContents, 'refusals' | 'tags' | 'glossaries' | 'glossaryBytes'>;
 
 /** `blobIds`: of the attached blobs. What contradicts itself is passed to `found`. */
 export function recordContents(table: ReadTable, blobIds: Iterable<string>, found: (what: string, detail: string) => void): RecordContents {

@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 142],
-    ['team show TEAM', 144],
-    ['key create --team TEAM --mode live', 143],
-    ['key list --team TEAM', 143],
-    ['usage TEAM', 142],
+    ['team list', 143],
+    ['team show TEAM', 145],
+    ['key create --team TEAM --mode live', 144],
+    ['key list --team TEAM', 144],
+    ['usage TEAM', 143],
     ['config check --offline', 114],
     ['routes', 61],
     ['openapi', 80],
