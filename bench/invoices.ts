@@ -74,9 +74,11 @@ const wanted = <Name extends string>(names: readonly Name[], given: string | und
 
 const folder = mkdtempSync(join(tmpdir(), 'lingate-bench-invoices-'));
 const worker = new Worker(new URL('../test/evidence/isolation/noisy-neighbour.ts', import.meta.url));
+// Before anything is waited for: a message without a listener is lost.
+const listening = once(worker, 'message');
 const redis = await startRedis();
 try {
-  const [{ enginePort }] = (await once(worker, 'message')) as [{ readonly enginePort: number }];
+  const [{ enginePort }] = (await listening) as [{ readonly enginePort: number }];
   console.log(
     `${machineLine(await describeMachine())}, ${TEAMS} teams, ${PER_SECOND} requests a second, ${ROUNDS} rounds of ${SECONDS} s\n`,
   );

@@ -67,7 +67,7 @@ export type {
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';
 export { periodBy, sameLength } from './domain/period-rule.ts';
-export { keySubject, windowAt, windowLimits } from './domain/window-limits.ts';
+export { keySubject, tagOfSubject, windowAt, windowLimits } from './domain/window-limits.ts';
 export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
 export { WindowCounts, withWindowUses } from './domain/window-counts.ts';
 export {
@@ -145,6 +145,9 @@ export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord }
 export type { AuditLog, AuditPage } from './ports/audit-log.ts';
 export { HISTORY_DAYS } from './domain/period.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
+export { TagAccount } from './stores/records/tag-account.ts';
+export { countTag } from './stores/records/tag-counts.ts';
+export type { TagRecords } from './stores/records/tag-counts.ts';
 export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export type * from './ports/record-space.ts';

@@ -71,6 +71,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ports',
     'stores/records/glossary-record.ts',
     'stores/records/over-records.ts',
+    'stores/records/tag-account.ts',
+    'stores/records/tag-counts.ts',
     'stores/records/tag-uses.ts',
   ],
   // Only what any author can import: no internals.

@@ -15,6 +15,7 @@ import {
   changedLimits,
   costMicro,
   countInWindows,
+  countTag,
   dayOf,
   definePlugin,
   dictionaryFor,
@@ -33,11 +34,15 @@ import {
   periodBy,
   RATE_WINDOW_MS,
   readPairs,
+  readTagSettings,
   REMEMBER_MS,
   REVOCATION,
   sameLength,
   SHARED_RECORDS,
   StoreError,
+  TagAccount,
+  tagOfSubject,
+  TagUses,
   teamDifference,
   tooSmallWindow,
   WindowCounts,
@@ -73,9 +78,11 @@ import type {
   QuotaExceeded,
   RecordName,
   RecordSpace,
+  RequestTag,
   Resolution,
   Standing,
   Store,
+  StoredRecord,
   StoreUnavailable,
   Team,
   TeamChange,
@@ -114,8 +121,9 @@ create index if not exists keys_of_team on keys (team_id);
 create table if not exists requests (
   team_id text references teams on delete cascade, request_id text, state text not null, until_ms bigint not null,
   key_id text, characters bigint not null default 0, price_micro bigint not null default 0, period int,
-  of_allowance boolean not null default false, tickets json,
+  of_allowance boolean not null default false, tickets json, tag json,
   primary key (team_id, request_id));
+alter table requests add column if not exists tag json;
 -- The requests within the last second: of the team where key_id is empty, otherwise of a key with a rate of its own.
 create table if not exists places (team_id text references teams on delete cascade, key_id text not null, at_ms bigint not null);
 create index if not exists places_in_order on places (team_id, key_id, at_ms);
@@ -242,23 +250,23 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
     [teamId],
   );
   if (found === undefined) return undefined;
-  const ended = await db<EndedRequest>(
-    `update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2
-     returning characters, tickets`,
-    [teamId, nowMs, REMEMBER_MS],
-  );
-  for (const held of ended) await giveBack(db, teamId, held, held.characters);
-  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
   const { anchorMs, ...team } = found;
   const [period] = await db<Account['period']>(
     'select number, start_ms as "startMs", end_ms as "endMs" from periods where team_id = $1 order by number desc limit 1',
     [teamId],
   );
   const account = { db, nowMs, team, anchorMs, period: period! };
+  const ended = await db<EndedRequest>(
+    `update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2
+     returning characters, tickets, period`,
+    [teamId, nowMs, REMEMBER_MS],
+  );
+  for (const held of ended) await giveBack(account, held, held.characters);
+  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
   if (nowMs < period!.endMs) return account;
   await leavePeriod(account);
   const next = await followed(account);
-  await record(db, nowMs, team.nextPlan?.by, teamId, teamDifference(team, next.team));
+  await recordChange(db, nowMs, team.nextPlan?.by, teamId, teamDifference(team, next.team));
   return { ...account, ...next, period: await startPeriod(db, next.team, period!.number + 1, next.anchorMs, nowMs, period!.endMs) };
 }
 
@@ -313,9 +321,10 @@ interface RequestRow {
   readonly period: number;
   readonly ofAllowance: boolean;
   readonly tickets: WindowTickets | undefined;
+  readonly tag: RequestTag | undefined;
 }
 
-type EndedRequest = Pick<RequestRow, 'characters' | 'tickets'>;
+type EndedRequest = Pick<RequestRow, 'characters' | 'tickets' | 'period'>;
 
 function ledgerOf(database: Database): Ledger {
   return {
@@ -340,22 +349,27 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
   }
   if (known !== undefined) return { kind: 'repeated' };
   const asked = request.reserve && request.characters !== undefined ? (request.charged ?? request.characters) : undefined;
-  const { answer: refusal, key, windowed } = await caller(account, request, asked);
+  const { answer: refusal, key, tag, windowed } = await caller(account, request, asked);
   if (refusal.kind !== 'admitted') return refusal;
   const ownRate = key!.limits.requestsPerSecond;
   const windows = ownRate === undefined ? [''] : ['', keyId];
   await db('delete from places where team_id = $1 and key_id = any($2) and at_ms <= $3', [teamId, windows, nowMs - RATE_WINDOW_MS]);
   await db('insert into places select $1, unnest($2::text[]), $3', [teamId, windows, nowMs]);
-  const placed = await judge(account, request, key!, windowed);
+  const placed = await judge(account, request, key!, tag, windowed);
   const ofAllowance = usesAllowance(team, key!);
   const reserved = placed.kind === 'admitted' ? placed.reservation : undefined;
   const tickets = nextTickets(windowed) ?? null;
   countInWindows(windowed, reserved?.characters ?? 0, nowMs);
-  for (const { subject, counts } of windowed) await storeCounts(db, teamId, subject, counts);
+  for (const { of, subject, counts } of windowed) if (of !== 'tag') await storeCounts(db, teamId, subject, counts);
+  if (tag !== undefined) {
+    tag.takePlace(reserved?.characters ?? 0, nowMs);
+    await storeUses(account, tag.name, tag.uses);
+  }
   await db(
-    'insert into requests values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+    `insert into requests (team_id, request_id, state, until_ms, key_id, characters, price_micro, period, of_allowance, tickets, tag)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     reserved === undefined
-      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null, false, null]
+      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null, false, null, null]
       : [
           teamId,
           requestId,
@@ -367,14 +381,17 @@ async function admit(account: Account, request: AdmissionRequest): Promise<Admis
           period.number,
           ofAllowance,
           tickets === null ? null : JSON.stringify(tickets),
+          request.tag === undefined ? null : JSON.stringify(request.tag),
         ],
   );
   if (request.reportRate !== true) return { ...placed, ...plan };
   const limit = team.limits.requestsPerSecond;
   const left = limit - (await places(account, '')).length;
   const leftOfKey = ownRate === undefined ? Infinity : ownRate - (await places(account, keyId)).length;
-  const rate = leftOfKey < left ? { limit: ownRate!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
-  return { ...placed, ...plan, rate, ...(windowed.length === 0 ? {} : { windows: windowStandings(windowed, nowMs) }) };
+  const nearer = leftOfKey < left ? { limit: ownRate!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
+  const rate = tag === undefined ? nearer : tag.nearer(nearer);
+  const standings = windowStandings(windowed, nowMs);
+  return { ...placed, ...plan, rate, ...(standings.length === 0 ? {} : { windows: standings }) };
 }
 
 /** What subjects have used of their windows, as it is stored. */
@@ -393,30 +410,72 @@ async function storeCounts(db: Rows, teamId: string, subject: string, counts: Wi
   ]);
 }
 
-/** What is not charged comes back to the windows in which it was counted. */
-async function giveBack(db: Rows, teamId: string, { tickets }: Pick<EndedRequest, 'tickets'>, characters: number): Promise<void> {
+/** What is not charged comes back to the windows in which it was counted, and to its tag. */
+async function giveBack(account: Account, { tickets, period }: Omit<EndedRequest, 'characters'>, characters: number): Promise<void> {
   if (tickets === undefined || characters === 0) return;
-  const stored = await countsOf(db, teamId);
+  const { db, team } = account;
+  const stored = await countsOf(db, team.teamId);
   for (const [subject, ticket] of Object.entries(tickets) as [WindowSubject, number][]) {
-    const counts = new WindowCounts(stored.get(subject));
-    counts.giveBack(ticket, characters);
-    await storeCounts(db, teamId, subject, counts);
+    const tag = tagOfSubject(subject);
+    if (tag === undefined) {
+      const counts = new WindowCounts(stored.get(subject));
+      counts.giveBack(ticket, characters);
+      await storeCounts(db, team.teamId, subject, counts);
+      continue;
+    }
+    const text = await valueOf(db, team.teamId, { table: 'tag_uses', id: tag });
+    // Its settings may have been removed.
+    if (text === undefined) continue;
+    const uses = new TagUses(text, account.period.number, account.nowMs);
+    uses.giveBack(ticket, period, characters);
+    await storeUses(account, tag, uses);
   }
 }
 
-async function windowedOf({ db, team }: Account, key: KeyRecord): Promise<readonly WindowedSubject[]> {
+/** A request's tag, if it has settings. */
+async function tagOf({ db, nowMs, team: { teamId }, period }: Account, tag: RequestTag | undefined): Promise<TagAccount | undefined> {
+  if (tag === undefined) return undefined;
+  const settings = await valueOf(db, teamId, { table: 'tag_limits', id: tag.name });
+  if (settings === undefined) return undefined;
+  const uses = new TagUses(await valueOf(db, teamId, { table: 'tag_uses', id: tag.name }), period.number, nowMs);
+  return new TagAccount(tag.name, readTagSettings(settings), uses);
+}
+
+async function storeUses({ db, team }: Account, tag: string, uses: TagUses): Promise<void> {
+  await put(db, team.teamId, { table: 'tag_uses', id: tag, value: uses.written() });
+}
+
+/** Counts a charge by tag and day. */
+async function countByTag({ db, nowMs, team: { teamId } }: Account, tag: RequestTag, characters: number): Promise<void> {
+  const rows = await db<StoredRecord>(
+    `select kind as table, id, value from records where group_id = $1 and kind in ('tag_counts', 'tag_days')`,
+    [teamId],
+  );
+  const written: StoredRecord[] = [];
+  const records = {
+    get: (table: string, id: string) => rows.find((row) => row.table === table && row.id === id)?.value,
+    put: (table: StoredRecord['table'], id: string, value: string) => void written.push({ table, id, value }),
+    count: () => rows.filter(({ table }) => table === 'tag_counts').length,
+  };
+  countTag(records, tag, characters, dayOf(nowMs));
+  for (const one of written) await put(db, teamId, one);
+}
+
+async function windowedOf({ db, team }: Account, key: KeyRecord, tag: TagAccount | undefined): Promise<readonly WindowedSubject[]> {
   const stored =
     team.limits.windows === '' && key.limits.windows === undefined
       ? new Map<WindowSubject, StoredCounts>()
       : await countsOf(db, team.teamId);
-  return windowedSubjects(team.limits.windows, key.keyId, key.limits.windows, (subject) => new WindowCounts(stored.get(subject)));
+  return windowedSubjects(team.limits.windows, key.keyId, key.limits.windows, (subject) => new WindowCounts(stored.get(subject)), tag);
 }
 
-/** The rules that need no text: the key's state, its addresses, both rates, and the windows. `reserved`: the characters that it would reserve. */
-async function caller(account: Account, { keyId, address, scope }: Pick<CallerCheck, 'keyId' | 'address' | 'scope'>, reserved?: number) {
+type CallerAsked = Pick<CallerCheck, 'keyId' | 'address' | 'scope' | 'tag'>;
+
+/** The rules that need no text: the key's state, its addresses, the tag, the rates, and the windows. `reserved`: the characters that it would reserve. */
+async function caller(account: Account, { keyId, address, scope, tag: sent }: CallerAsked, reserved?: number) {
   const { db, nowMs, team } = account;
   const [key] = await keysOf(account, keyId);
-  const ended = (answer: CheckedCaller, windowed: readonly WindowedSubject[] = []) => ({ answer, key, windowed });
+  const ended = (answer: CheckedCaller, tag?: TagAccount, windowed: readonly WindowedSubject[] = []) => ({ answer, key, tag, windowed });
   if (key === undefined) return ended({ kind: 'key_unknown' });
   if (key.status === 'revoked') return ended({ kind: 'key_revoked' });
   if (key.status !== 'active') return ended({ kind: 'key_revoked', reason: key.status });
@@ -425,6 +484,8 @@ async function caller(account: Account, { keyId, address, scope }: Pick<CallerCh
   if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return ended({ kind: 'address_refused' });
   if (scopes !== undefined && scope === undefined) return ended({ kind: 'scope_wanted' });
   if (scopes?.includes(scope!) === false) return ended({ kind: 'scope_missing' });
+  const tag = await tagOf(account, sent);
+  if (tag?.settings.disabled === true) return ended({ kind: 'tag_disabled' });
   await db('update keys set last_used_at_ms = greatest(last_used_at_ms, $2) where key_id = $1', [keyId, nowMs]);
   const full = async (keyOfWindow: string, limit: number) => {
     // The place that must become free before another fits: the oldest, unless the limit was lowered meanwhile.
@@ -438,8 +499,12 @@ async function caller(account: Account, { keyId, address, scope }: Pick<CallerCh
   if (tooFast !== undefined) return ended(tooFast);
   const keyTooFast = requestsPerSecond === undefined ? undefined : await full(keyId, requestsPerSecond);
   if (keyTooFast !== undefined) return ended({ ...keyTooFast, of: 'key' });
-  const windowed = await windowedOf(account, key);
-  return ended(windowRefusal(windowed, reserved, nowMs, expiresAtMs) ?? { kind: 'admitted', reservation: undefined }, windowed);
+  const tagTooFast = tag?.rateRefusal(nowMs, expiresAtMs);
+  // Places that moved back with the clock stay there.
+  if (tag?.settings.requestsPerSecond !== undefined) await storeUses(account, tag.name, tag.uses);
+  if (tagTooFast !== undefined) return ended(tagTooFast);
+  const windowed = await windowedOf(account, key, tag);
+  return ended(windowRefusal(windowed, reserved, nowMs, expiresAtMs) ?? { kind: 'admitted', reservation: undefined }, tag, windowed);
 }
 
 /** When the requests of the last second came, oldest first. If the clock has stepped back, they are moved back with it. */
@@ -456,7 +521,13 @@ async function places({ db, nowMs, team: { teamId } }: Account, keyId: string): 
   return live.map(({ atMs }) => atMs);
 }
 
-async function judge(account: Account, request: AdmissionRequest, key: KeyRecord, windowed: readonly WindowedSubject[]): Promise<Placed> {
+async function judge(
+  account: Account,
+  request: AdmissionRequest,
+  key: KeyRecord,
+  tag: TagAccount | undefined,
+  windowed: readonly WindowedSubject[],
+): Promise<Placed> {
   const { team, period, nowMs } = account;
   const { requestId, teamId, keyId, characters: all, reserve, leaseMs, glossary } = request;
   const maxCharacters = team.limits.maxCharactersPerRequest;
@@ -472,6 +543,8 @@ async function judge(account: Account, request: AdmissionRequest, key: KeyRecord
   if ((await usedBy(account, keyId)) + (await heldIn(account, keyId)).characters + characters > characterLimit) {
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: period.endMs, of: 'key' };
   }
+  const tagRefusal = tag?.refusal(period.endMs, characters);
+  if (tagRefusal !== undefined) return tagRefusal;
   const now = await standing(account);
   const refusal = usesAllowance(team, key)
     ? allowanceRefusal(limits.testAllowance, now, period.endMs, characters)
@@ -520,12 +593,9 @@ function priceMicroOf({ billing, minorPerMillion }: TeamLimits, characters: numb
 }
 
 async function dictionaryOf({ db, team }: Account, reference: GlossaryReference) {
-  const [pairs] = await db<{ value: string }>(`select value from records where group_id = $1 and kind = 'pairs' and id = $2`, [
-    team.teamId,
-    reference.glossaryId,
-  ]);
+  const pairs = await valueOf(db, team.teamId, { table: 'pairs', id: reference.glossaryId });
   if (pairs === undefined) return { kind: 'glossary_missing' } as const;
-  const found = dictionaryFor(readPairs(pairs.value), reference);
+  const found = dictionaryFor(readPairs(pairs), reference);
   return found === undefined ? ({ kind: 'glossary_mismatch' } as const) : { dictionaryId: found.dictionaryId };
 }
 
@@ -544,10 +614,11 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
       [team.teamId, known.keyId, dayOf(nowMs), known.period, characters, costs, known.ofAllowance ? characters : 0],
     );
     await db('update teams set balance_micro = balance_micro - $2 where team_id = $1', [team.teamId, costs]);
+    if (known.tag !== undefined) await countByTag(account, known.tag, characters);
   }
   if (known !== undefined) {
     const charged = verdict === 'commit' ? Math.min(asked, known.characters) : 0;
-    await giveBack(db, team.teamId, known, known.characters - charged);
+    await giveBack(account, known, known.characters - charged);
   }
   const kind = verdict === 'commit' ? 'committed' : 'released';
   await db(
@@ -561,7 +632,7 @@ async function resolve(account: Account, requestId: string, verdict: 'commit' | 
 async function requestOf({ db, team }: Account, requestId: string): Promise<RequestRow | undefined> {
   const [row] = await db<RequestRow>(
     `select state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period,
-       of_allowance as "ofAllowance", tickets from requests where team_id = $1 and request_id = $2`,
+       of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1 and request_id = $2`,
     [team.teamId, requestId],
   );
   return row;
@@ -637,7 +708,7 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
           'insert into keys (key_id, team_id, digest, display, label, mode, limits, created_at_ms) values ($1, $2, $3, $4, $5, $6, $7, $8)',
           [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), account.nowMs],
         );
-        await record(account.db, account.nowMs, by, teamId, newKeyDifference(key), keyId);
+        await recordChange(account.db, account.nowMs, by, teamId, newKeyDifference(key), keyId);
         return (await keysOf(account, keyId))[0]!;
       }),
     listKeys: (teamId) => database.team(teamId, (account) => keysOf(account)),
@@ -654,13 +725,13 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
         if (changed.requestsPerSecond === undefined)
           await account.db('delete from places where team_id = $1 and key_id = $2', [key!.teamId, keyId]);
         const [after] = await keysOf(account, keyId);
-        await record(account.db, account.nowMs, by, key!.teamId, keyDifference(auditedKey(key!), auditedKey(after!)), keyId);
+        await recordChange(account.db, account.nowMs, by, key!.teamId, keyDifference(auditedKey(key!), auditedKey(after!)), keyId);
         return after!;
       }),
     revokeKey: (keyId, by) =>
       database.teamOfKey(keyId, async (account) => {
         const revoked = await account.db('update keys set revoked = true where key_id = $1 and not revoked returning key_id', [keyId]);
-        if (revoked.length > 0) await record(account.db, account.nowMs, by, account.team.teamId, REVOCATION, keyId);
+        if (revoked.length > 0) await recordChange(account.db, account.nowMs, by, account.team.teamId, REVOCATION, keyId);
         return (await keysOf(account, keyId))[0]!;
       }),
     findKeys: (search) =>
@@ -688,7 +759,7 @@ async function createTeam(db: Rows, team: NewTeam, nowMs: number, by?: Audited):
   if (created.length === 0) return made!;
   const period = await startPeriod(db, made!, 1, nowMs, nowMs, -Infinity);
   await moveCredit(db, teamId, period.number, balanceMicro);
-  await record(db, nowMs, by, teamId, teamDifference(undefined, team));
+  await recordChange(db, nowMs, by, teamId, teamDifference(undefined, team));
   return made!;
 }
 
@@ -714,7 +785,7 @@ async function updateTeam(account: Account, change: TeamChange, by?: Audited) {
     `update teams t set name = $2, plan = $3, limits = $4, balance_micro = $5, reference = $6, next_plan = $7 where team_id = $1 returning ${TEAM}`,
     [team.teamId, name, planName, JSON.stringify(limits), balanceMicro, reference, nextPlan && JSON.stringify(nextPlan)],
   );
-  await record(db, nowMs, by, team.teamId, teamDifference(team, changed!));
+  await recordChange(db, nowMs, by, team.teamId, teamDifference(team, changed!));
   if (!anotherLength) {
     await moveCredit(db, team.teamId, period.number, addMicro);
     return changed!;
@@ -738,7 +809,7 @@ async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: n
   const account = await opened(db, teamId, nowMs);
   const [known] = await db<{ plan: string }>('select plan from teams where team_id = $1', [teamId]);
   if (known === undefined || (keepUsage && account === undefined)) return false;
-  await record(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
+  await recordChange(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
   await forgetNames(db, teamId);
   await db('delete from records where group_id = $1', [teamId]);
   const used = keepUsage ? await periodsOf(db, account!.team, true) : [];
@@ -869,7 +940,7 @@ async function daysOf(of: Pick<Account, 'db' | 'nowMs' | 'team'>, { from, to }: 
 // The audit
 
 /** Keeps the entry of a change, in its transaction. All gateways do so one after another: ids are in the order of the entries. */
-async function record(
+async function recordChange(
   db: Rows,
   nowMs: number,
   by: Audited | undefined,
@@ -921,6 +992,25 @@ function auditOf(database: Database, historyDays: number): AuditLog {
 
 // Records: everything that no admission writes
 
+async function valueOf(db: Rows, group: string, { table, id }: RecordName): Promise<string | undefined> {
+  const [found] = await db<{ value: string }>('select value from records where group_id = $1 and kind = $2 and id = $3', [
+    group,
+    table,
+    id,
+  ]);
+  return found?.value;
+}
+
+/** `table` may be an index, whose values are empty. */
+async function put(db: Rows, group: string, { table, id, value }: { readonly table: string; readonly id: string; readonly value: string }) {
+  await db('insert into records values ($1, $2, $3, $4) on conflict (group_id, kind, id) do update set value = $4', [
+    group,
+    table,
+    id,
+    value,
+  ]);
+}
+
 function recordsOf(database: Database): RecordSpace {
   /** Runs `work` on a group, alone. */
   const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & Partial<Pick<Account, 'team' | 'period'>>) => Promise<T>) =>
@@ -930,15 +1020,7 @@ function recordsOf(database: Database): RecordSpace {
           return work({ db, nowMs });
         })
       : database.team(group, work);
-  const valuesOf = (db: Rows, group: string, names: readonly RecordName[]): Promise<(string | undefined)[]> =>
-    eachOf(names, async ({ table, id }) => {
-      const [found] = await db<{ value: string }>('select value from records where group_id = $1 and kind = $2 and id = $3', [
-        group,
-        table,
-        id,
-      ]);
-      return found?.value;
-    });
+  const valuesOf = (db: Rows, group: string, names: readonly RecordName[]) => eachOf(names, (name) => valueOf(db, group, name));
   return {
     read: async (group, names) => (await inGroup(group, ({ db }) => valuesOf(db, group, names))) ?? names.map(() => undefined),
     async list(group, table) {
@@ -967,20 +1049,13 @@ function recordsOf(database: Database): RecordSpace {
         for (const { table, id } of [...(change.remove ?? []), ...unindexed]) {
           await db('delete from records where group_id = $1 and kind = $2 and id = $3', [group, table, id]);
         }
-        for (const { table, id, value } of [...(change.put ?? []), ...indexed]) {
-          await db('insert into records values ($1, $2, $3, $4) on conflict (group_id, kind, id) do update set value = $4', [
-            group,
-            table,
-            id,
-            value,
-          ]);
-        }
+        for (const one of [...(change.put ?? []), ...indexed]) await put(db, group, one);
         for (const { blobId, pieces } of change.attach ?? []) {
           for (const [number, piece] of pieces.entries())
             await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
         }
         for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
-        await record(db, nowMs, change.audit?.by, group, change.audit);
+        await recordChange(db, nowMs, change.audit?.by, group, change.audit);
         return change.result;
       }),
     groupOf: async ({ table, id }) => {

@@ -157,7 +157,6 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
     check: (check) => account(check.teamId)?.check(check, clock.nowMs()) ?? { kind: 'key_unknown' },
     resolve: (teamId, requestId, verdict, characters) =>
       account(teamId)?.resolve(requestId, verdict, clock.nowMs(), characters) ?? { kind: 'absent' },
-    countsTags: true,
   };
 }
 
@@ -167,10 +166,10 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
     async createTeam(team, by) {
       const known = account(team.teamId);
       if (known !== undefined) return { ...known.team };
-      const created = new ReferenceAccount(team, clock.nowMs(), (...change) => record(data, ...change));
+      const created = new ReferenceAccount(team, clock.nowMs(), (...change) => recordChange(data, ...change));
       data.accounts.push(created);
       data.used.push(created);
-      record(data, clock.nowMs(), by, team.teamId, teamDifference(undefined, team));
+      recordChange(data, clock.nowMs(), by, team.teamId, teamDifference(undefined, team));
       return { ...created.team };
     },
     listTeams: async () => data.accounts.map((one) => ({ ...one.team })),
@@ -184,7 +183,7 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
     async deleteTeam(teamId, { keepUsage }, by) {
       const [at, usedAt] = [data.accounts, data.used].map((all) => all.findIndex(({ team }) => team.teamId === teamId)) as [number, number];
       if (usedAt === -1 || (keepUsage && at === -1)) return false;
-      record(data, clock.nowMs(), by, teamId, { before: { plan: data.used[usedAt]!.team.plan }, after: {} });
+      recordChange(data, clock.nowMs(), by, teamId, { before: { plan: data.used[usedAt]!.team.plan }, after: {} });
       forgetNames(data, teamId);
       const left = keepUsage ? leftBy(data.accounts[at]!, clock.nowMs()) : undefined;
       data.used.splice(usedAt, 1, ...(left === undefined ? [] : [left]));
@@ -199,7 +198,7 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
       const { keyId, teamId, mode } = key;
       if (made === undefined) return undefined;
       data.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
-      record(data, clock.nowMs(), by, teamId, newKeyDifference(key), keyId);
+      recordChange(data, clock.nowMs(), by, teamId, newKeyDifference(key), keyId);
       return made;
     },
     listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
@@ -222,7 +221,7 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
 }
 
 /** Keeps the entry of a change, in the same turn as the change. */
-function record(
+function recordChange(
   data: ReferenceData,
   nowMs: number,
   by: Audited | undefined,
@@ -405,8 +404,8 @@ export class ReferenceAccount {
   #entries: Entry[] = [];
   readonly #record: RecordChange;
 
-  constructor(team: NewTeam, nowMs: number, recordChange: RecordChange) {
-    this.#record = recordChange;
+  constructor(team: NewTeam, nowMs: number, onChange: RecordChange) {
+    this.#record = onChange;
     this.team = { ...team, createdAtMs: nowMs };
     this.#anchorMs = nowMs;
     this.#period = this.#periodAt(nowMs);
@@ -986,7 +985,7 @@ function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): Rec
       for (const entry of change.index ?? []) owner.put(entry.index, entry.id, '');
       for (const { blobId, pieces } of change.attach ?? []) owner.blobs.set(blobId, pieces);
       for (const blobId of change.detach ?? []) owner.blobs.delete(blobId);
-      if (change.audit !== undefined) record(data, clock.nowMs(), change.audit.by, id, change.audit);
+      if (change.audit !== undefined) recordChange(data, clock.nowMs(), change.audit.by, id, change.audit);
       return change.result;
     },
     groupOf: async ({ table, id }) => data.accounts.find(({ records }) => records.tables.get(table)?.has(id))?.team.teamId,

@@ -47,7 +47,6 @@ const REFUSALS: Readonly<Record<Exclude<Refused['kind'], Detailed>, Refusal>> = 
   no_such_key: NO_KEY,
   no_such_tag: NO_TAG,
   no_such_glossary: NO_GLOSSARY,
-  tags_not_judged: refuse('validation_error', "tag: the gateway's store, from a plugin, does not know tags: no limit of one would hold."),
   other_request: KEY_OF_ANOTHER,
   reason_missing: refuse('validation_error', 'reason: is required to deduct credit.'),
 };

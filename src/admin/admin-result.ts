@@ -11,8 +11,6 @@ export type AdminRefusal =
   | { readonly kind: 'no_such_tag'; readonly teamId: string; readonly tag: string }
   /** As many other tags of the team have settings as may. */
   | { readonly kind: 'too_many_tags'; readonly most: number }
-  /** The ledger, from a plugin, does not know tags: their settings would have no effect. */
-  | { readonly kind: 'tags_not_judged' }
   | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
   /** Credit for a team whose plan has billing quota. */
   | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }

@@ -14,8 +14,8 @@ import type { InvoiceRow, NumberedInvoice } from './invoice-rows.ts';
 import { RowsOfTeams } from './rows-of-teams.ts';
 import type { RowPage, RowPart } from './rows-of-teams.ts';
 
-/** How many teams are read together: database and event loop are busy with them for one to two milliseconds, and callers wait. */
-const TEAMS_READ_MAX = 50;
+/** How many teams are read together: event loop or Redis are busy with them for about half a millisecond. Fewer cost Redis more round trips. */
+const TEAMS_READ_MAX = 25;
 
 /** A page of lines. */
 export type InvoicePage = RowPage<InvoiceRow, number>;

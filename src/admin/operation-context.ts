@@ -9,8 +9,6 @@ import type { Plans } from './team-terms.ts';
 /** Where settings of tags are kept, and how many a team may have. */
 export interface TagPlace {
   readonly registry: TagRegistry;
-  /** Whether the store's ledger knows tags: one that does not would never look at their settings. */
-  readonly areJudged: boolean;
   /** `limits.tags`; called for each change, because the configuration can be reloaded. */
   readonly most: () => number;
 }

@@ -1,5 +1,5 @@
 // Reads rows of teams in the teams' order: of one team, of all of them in pages, or of all of them in parts and bounded memory.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
@@ -42,6 +42,15 @@ interface RowSource<Found, Row, At> {
   readonly rowsAfter: (rows: readonly Row[], at: At) => readonly Row[];
 }
 
+/**
+ * After this much work an export rests, so that it uses at most a sixth of its process, and the store has time for callers too: they
+ * wait for a piece of it now and then, not for one after the other.
+ */
+const PIECE_MS = 0.5;
+const REST = 5;
+/** A process that stood still has not worked. */
+const REST_MS_MAX = 50;
+
 /** A page ends after this many teams, however few rows they have: most of 100,000 teams may have none. */
 const TEAMS_OF_PAGE_MAX = 5000;
 
@@ -58,7 +67,7 @@ export class RowsOfTeams<Found, Row, At> {
   /** At most `limit` rows; fewer if many teams without one lie between, which does not mean that this is the last page. */
   async page(after: RowPlace<At> | undefined, limit: number): Promise<AdminResult<RowPage<Row, At>>> {
     const rows: Row[] = [];
-    for await (const part of this.walk(after, limit + 1)) {
+    for await (const part of this.#parts(after, limit + 1)) {
       if (part.kind !== 'done') return part;
       rows.push(...part.value.rows);
       if (rows.length > limit) return done({ rows: rows.slice(0, limit), next: this.#source.placeOf(rows[limit - 1]!) });
@@ -68,8 +77,20 @@ export class RowsOfTeams<Found, Row, At> {
     return done({ rows, next: undefined });
   }
 
-  /** All rows, in parts; ends after the first part that is a refusal. `atOnceMax` limits the teams of a part further. */
-  async *walk(after?: RowPlace<At>, atOnceMax = Infinity): AsyncGenerator<AdminResult<RowPart<Row>>, void, void> {
+  /** All rows, in parts; ends after the first part that is a refusal. Rests in between, as long as the process has been busy. */
+  async *walk(): AsyncGenerator<AdminResult<RowPart<Row>>, void, void> {
+    let before = performance.eventLoopUtilization();
+    for await (const part of this.#parts()) {
+      yield part;
+      const { active: workedMs } = performance.eventLoopUtilization(before);
+      if (workedMs < PIECE_MS) continue;
+      await sleep(Math.min(REST * workedMs, REST_MS_MAX));
+      before = performance.eventLoopUtilization();
+    }
+  }
+
+  /** `atOnceMax` limits the teams of a part further. */
+  async *#parts(after?: RowPlace<At>, atOnceMax = Infinity): AsyncGenerator<AdminResult<RowPart<Row>>, void, void> {
     const { find, page, teamIdOf, rowsOf } = this.#source;
     const teamId = this.#teamId;
     let [teams, last]: [number, string | undefined] = [0, after?.teamId];

@@ -31,8 +31,7 @@ export class TagOperations {
 
   /** Replaces all settings of the tag. */
   async set(teamId: string, tag: string, settings: TagSettings): Promise<AdminResult<SetTag>> {
-    const { registry, areJudged, most } = this.#place;
-    if (!areJudged) return { kind: 'tags_not_judged' };
+    const { registry, most } = this.#place;
     const changed = await this.#context.changing(registry.set(teamId, tag, settings, most(), this.#context.by('setTag')));
     switch (changed.kind) {
       case 'set':

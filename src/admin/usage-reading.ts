@@ -24,9 +24,9 @@ export type UsagePage = RowPage<UsageRow, UsageRowAt>;
 /** The last row of the previous page. */
 export type UsagePlace = RowPlace<UsageRowAt>;
 
-/** How many teams are read together: their usage is in memory at once, and a database may be busy with them for as long. */
-const TEAM_DAYS_READ = 3000;
-const TEAMS_READ_MAX = 100;
+/** How many teams are read together: event loop or Redis are busy with them for less than a millisecond, and callers wait. */
+const TEAM_DAYS_READ = 150;
+const TEAMS_READ_MAX = 10;
 
 export class UsageReading {
   readonly #history: UsageHistory;
@@ -88,18 +88,20 @@ export class UsageReading {
     teams: readonly TeamDays[],
     question: UsageQuestion,
   ): Promise<readonly UsageRow[] | StoreUnavailable> {
-    const rows: UsageRow[] = [];
-    for (const found of teams) {
-      // Its tags have no row without a day.
-      if (found.days.length === 0) continue;
-      const { teamId } = found.team;
-      const tagged = (await this.#tags?.days(teamId, question.range)) ?? [];
-      if (isUnavailable(tagged)) return tagged;
-      const again = tagged.length === 0 ? found : await history.days(teamId, question.range);
-      if (isUnavailable(again)) return again;
-      rows.push(...tagRows(again ?? found, tagged, question));
-    }
-    return rows;
+    const ofTeams = await Promise.all(
+      // Tags have no row without a day.
+      teams.flatMap((found) => (found.days.length === 0 ? [] : [this.#taggedOf(history, found, question)])),
+    );
+    const unavailable = ofTeams.find((rows) => isUnavailable(rows));
+    return unavailable ?? ofTeams.flatMap((rows) => (isUnavailable(rows) ? [] : rows));
+  }
+
+  async #taggedOf(history: UsageHistory, found: TeamDays, question: UsageQuestion): Promise<readonly UsageRow[] | StoreUnavailable> {
+    const { teamId } = found.team;
+    const tagged = (await this.#tags?.days(teamId, question.range)) ?? [];
+    if (isUnavailable(tagged)) return tagged;
+    const again = tagged.length === 0 ? found : await history.days(teamId, question.range);
+    return isUnavailable(again) ? again : tagRows(again ?? found, tagged, question);
   }
 }
 

@@ -87,7 +87,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const { teams, history, audit } = store;
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
-  const settings = { registry: store.tagSettings, areJudged: store.ledger.countsTags === true, most: () => config().limits.tags };
+  const settings = { registry: store.tagSettings, most: () => config().limits.tags };
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals, tags: settings });
   const glossaries = new GlossaryOperations({ teams, glossaries: store.glossaries });
   const usage = new UsageReading(history, store.tags);

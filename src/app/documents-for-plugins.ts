@@ -1,6 +1,7 @@
 // The service of documents for the steps of plugins, over the same functions as the gateway's own endpoints.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
+import { STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { collectUpload, holdFor, keepDocument, uploadStep } from '../endpoints/create-document.ts';
 import type { CreateDocumentOptions } from '../endpoints/create-document.ts';
@@ -10,7 +11,7 @@ import type { DocumentServices, ShownDocument } from '../ports/document-services
 import type { DocumentRecord } from '../ports/documents.ts';
 import type { DocumentKeys } from '../runtime/document-keys.ts';
 
-interface DocumentServicesOptions {
+export interface DocumentServicesOptions {
   readonly upload: CreateDocumentOptions;
   readonly endpoints: DocumentEndpointOptions;
   readonly keys: DocumentKeys;
@@ -20,6 +21,8 @@ interface DocumentServicesOptions {
 
 /** How often a document that somebody waits for is looked at: soon at first, because most are short. */
 const LOOK_MS = { first: 50, most: 1000 };
+/** Between two attempts to remove a document that nobody wants any more. */
+const ABANDON_MS_MAX = 60_000;
 
 export function documentServices({ upload, endpoints, keys, now }: DocumentServicesOptions): DocumentServices {
   const find = async (x: Exchange, documentId: string): Promise<DocumentRecord | Refusal> =>
@@ -36,9 +39,10 @@ export function documentServices({ upload, endpoints, keys, now }: DocumentServi
       const untilMs = now() + withinMs;
       for (let pauseMs = LOOK_MS.first; !x.cancelled; pauseMs = Math.min(LOOK_MS.most, pauseMs * 2)) {
         const found = await find(x, documentId);
-        if ('problem' in found || found.state === 'done' || found.state === 'error') return shownOr(found);
+        const isAway = found === STORE_UNAVAILABLE;
+        if (!isAway && ('problem' in found || found.state === 'done' || found.state === 'error')) return shownOr(found);
         const leftMs = untilMs - now();
-        if (leftMs <= 0) break;
+        if (leftMs <= 0) return isAway ? found : undefined;
         await new Promise((resolve) => void setTimeout(resolve, Math.min(pauseMs, leftMs)));
       }
       return undefined;
@@ -47,11 +51,30 @@ export function documentServices({ upload, endpoints, keys, now }: DocumentServi
       const found = await find(x, documentId);
       return 'problem' in found ? found : removeDocument(found, endpoints);
     },
+    async abandon(x, documentId) {
+      const { teamId } = x.need(keyOwnerSlot);
+      const untilMs = now() + upload.keepMs;
+      if (await isGone(teamId, documentId, endpoints)) return;
+      // Nobody waits for it: in the background, until it expires.
+      void (async () => {
+        for (let pauseMs = LOOK_MS.most; now() < untilMs; pauseMs = Math.min(ABANDON_MS_MAX, pauseMs * 2)) {
+          await new Promise((resolve) => void setTimeout(resolve, pauseMs).unref());
+          if (await isGone(teamId, documentId, endpoints)) return;
+        }
+      })();
+    },
     resultStep: (step) => resultStep(endpoints, step),
     keyOf: (documentId) => keys.keyOf(documentId),
     linkTo: (document) => keys.linkTo(document),
     linked: (link) => keys.linked(link),
   };
+}
+
+/** Removes it; `false` if the store or the ledger is away. */
+async function isGone(teamId: string, documentId: string, endpoints: DocumentEndpointOptions): Promise<boolean> {
+  const found = await findDocument(teamId, documentId, endpoints);
+  const refusal = 'problem' in found ? found : await removeDocument(found, endpoints);
+  return refusal !== STORE_UNAVAILABLE;
 }
 
 function shownOr(found: DocumentRecord | Refusal): ShownDocument | Refusal {

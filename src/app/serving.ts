@@ -191,7 +191,8 @@ class OpenServing implements Serving {
 
   async listen(options: ListenOptions): Promise<Listening> {
     const { config, output, down, metrics, plugins } = this.#opened;
-    const settlements = openSettlements(config, this.#opened.store, metrics, output.log, monotonicMs);
+    const { store } = this.#opened;
+    const settlements = openSettlements({ config, store, metrics, now: monotonicMs, nowMs: this.nowMs, log: output.log });
     this.#settlements = settlements;
     metrics.gauge('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));

@@ -4,6 +4,7 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { SettlementQueue } from '../runtime/settlement-queue.ts';
+import type { SettlementQueueOptions } from '../runtime/settlement-queue.ts';
 
 const SETTLE_WAIT_MS = 5000;
 /** The part of the time for stopping that is left when waiting for settlements ends: for what is closed after them. */
@@ -14,11 +15,17 @@ export function settleWithinMs(leftMs: number): number {
   return Math.max(0, Math.min(SETTLE_WAIT_MS, leftMs - AFTER_SETTLING_MS));
 }
 
-/** `now` is a monotonic clock in milliseconds. */
-export function openSettlements(config: Config, store: Store, metrics: Metrics, log: Log, now: () => number): SettlementQueue {
+interface SettlingParts extends Pick<SettlementQueueOptions, 'now' | 'nowMs' | 'log'> {
+  readonly config: Config;
+  readonly store: Store;
+  readonly metrics: Metrics;
+}
+
+export function openSettlements({ config, store, metrics, now, nowMs, log }: SettlingParts): SettlementQueue {
   return new SettlementQueue({
     ledger: store.ledger,
     now,
+    nowMs,
     log,
     leaseMs: config.limits.leaseMs,
     onSettled: metrics.requests.settlement,

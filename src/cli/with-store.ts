@@ -87,7 +87,7 @@ export async function withAdmin(context: CommandContext, use: (admin: AdminOpera
     const newId = ulidSource(nowMs);
     const refusals = refusalDaysOf(store, config);
     const { teams, audit } = store;
-    const tags = { registry: store.tagSettings, areJudged: store.ledger.countsTags === true, most: () => limits.tags };
+    const tags = { registry: store.tagSettings, most: () => limits.tags };
     await use(new operations.AdminOperations({ teams, plans: () => plans, newId, audit, refusals, tags, actor: commandActor() }), store);
   });
 }
@@ -144,8 +144,6 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       return `no limits are set for the tag ${JSON.stringify(refusal.tag)} of team ${refusal.teamId}; ${TAGS_WHERE}`;
     case 'too_many_tags':
       return tooManyTags(refusal);
-    case 'tags_not_judged':
-      return 'this store, from a plugin, does not know tags: no limit of one would hold';
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;

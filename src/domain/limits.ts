@@ -50,6 +50,11 @@ const ACCOUNTS: readonly LimitKind[] = [
 /** Stores may keep a kind by its index for as long as an answer takes, not longer. */
 export const LIMITS: readonly LimitKind[] = [...RATES, ...OF_WINDOWS, ...ACCOUNTS];
 
+/** Each refusal by a quota needs one, and in the whole list they come last. */
+const PERIOD_OF: ReadonlyMap<RefusingLimit, LimitKind> = new Map(
+  ACCOUNTS.filter(({ counts }) => counts === 'characters').map((kind) => [kind.of, kind]),
+);
+
 /** Of a rate, or of a window. */
 export function limitKind(of: RefusingLimit = 'team', window?: WindowNumber): LimitKind {
   return kindOf(of, window?.per ?? 'second', window?.counts ?? 'requests');
@@ -57,7 +62,7 @@ export function limitKind(of: RefusingLimit = 'team', window?: WindowNumber): Li
 
 /** Of a window, or of what a period has. */
 export function quotaKind(of: RefusingLimit = 'team', window?: WindowNumber): LimitKind {
-  return kindOf(of, window?.per ?? 'period', window?.counts ?? 'characters');
+  return window === undefined ? PERIOD_OF.get(of)! : kindOf(of, window.per, window.counts);
 }
 
 function kindOf(of: RefusingLimit, per: LimitKind['per'], counts: LimitKind['counts']): LimitKind {

@@ -42,7 +42,7 @@ export async function askPairs(
 
 const NOBODY: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'> = { requestId: '', traceparent: undefined };
 
-interface AskOptions {
+interface ReplicaCallTerms {
   readonly signal?: AbortSignal;
   /** Who the calls are for: their ids and trace. By default nobody. */
   readonly caller?: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'>;
@@ -57,7 +57,7 @@ export async function askReplica<Result>(
   replica: Pool,
   withinMs: number,
   run: (wire: ReplicaWire) => Promise<Result | AttemptFailure>,
-  { signal, caller = NOBODY, attempt = 1, questionMs = withinMs }: AskOptions = {},
+  { signal, caller = NOBODY, attempt = 1, questionMs = withinMs }: ReplicaCallTerms = {},
 ): Promise<Exclude<Result, string> | FailureDetail> {
   const calls: PoolRequest[] = [];
   let ended = false;

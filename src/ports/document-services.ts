@@ -94,10 +94,15 @@ export interface DocumentServices {
   create(x: Exchange, order: DocumentOrder): Promise<ShownDocument | Refusal>;
   /** Of the caller's team. */
   find(x: Exchange, documentId: string): Promise<ShownDocument | Refusal>;
-  /** The same once it is `done` or has an `error`; `undefined` if it is not within this time, or the caller has disconnected. */
+  /**
+   * The same once it is `done` or has an `error`; `undefined` if it is not within this time, or the caller has disconnected. A store
+   * that is away is asked again until then.
+   */
   ended(x: Exchange, documentId: string, withinMs: number): Promise<ShownDocument | Refusal | undefined>;
   /** Of the caller's team: nobody finds it any more. It is gone once its downloads have ended; what was not downloaded is released. */
   remove(x: Exchange, documentId: string): Promise<Refusal | undefined>;
+  /** The same for a caller who cannot ask for it again: if the store is away, it is removed as soon as it is back. */
+  abandon(x: Exchange, documentId: string): Promise<void>;
   /** The last step of a download. */
   resultStep(step: ResultStep): BodyStep;
   /** 64 hexadecimal digits that nobody can guess, the same for a document in every gateway; they are kept nowhere. */

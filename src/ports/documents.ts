@@ -49,7 +49,7 @@ export interface DocumentRecord {
   readonly endedAtMs?: number | undefined;
   /** With `done`: what is charged, of the last of `holds`. */
   readonly billed?: number | undefined;
-  /** With `done`: a complete download was charged. */
+  /** With `done`: a complete download is charged. */
   readonly isCharged?: true;
   /** With `error`: a problem code, and what it means for this document. */
   readonly code?: string | undefined;

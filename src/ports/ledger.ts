@@ -44,7 +44,7 @@ export interface AdmissionRequest {
   readonly scope?: string | undefined;
   /** Whether to report the team's plan. Omitted if nothing depends on it. */
   readonly reportPlan?: true | undefined;
-  /** Under what to count the request if it is charged, and whose settings apply to it. Only a ledger that `countsTags` looks at it. */
+  /** Under what to count the request if it is charged, and whose settings apply to it. */
   readonly tag?: RequestTag | undefined;
 }
 
@@ -301,16 +301,15 @@ export interface Ledger {
   resolve(asked: AskedResolution): void;
   /** Before a long body is read and parsed. */
   check(asked: AskedCheck): void;
-  /** Whether it counts charges by tag and day, and checks settings of tags. Without it, tags are ignored. */
-  readonly countsTags?: boolean;
 }
 
 /** Settles reservations for the chain: accepts each verdict at once and retries in the background until the ledger has it. */
 export interface Settlements {
   /**
    * `characters`: how many of the reserved characters to charge; by default all. `trace`: that of the request, if it is traced.
+   * `settled` is called once, with how it has ended; it must not throw.
    */
-  commit(reservation: Reservation, characters?: number, trace?: RequestTrace): void;
+  commit(reservation: Reservation, characters?: number, trace?: RequestTrace, settled?: (result: SettlementResult) => void): void;
   release(reservation: Reservation, trace?: RequestTrace): void;
   /** For an admission whose outcome is unknown: releases whatever it may have reserved. */
   releaseUnknown(teamId: string, requestId: string, trace?: RequestTrace): void;

@@ -142,5 +142,4 @@ export interface PluginLedger {
   /** `characters` as in `AskedResolution`. */
   resolve(teamId: string, requestId: string, verdict: Verdict, characters?: number): Resolution | Promise<Resolution>;
   check(check: CallerCheck): CheckedCaller | Promise<CheckedCaller>;
-  readonly countsTags?: boolean;
 }

@@ -29,13 +29,15 @@ export const DOWNLOAD_MS_MAX = 3_600_000;
 /** After a death, a download counts as ended when its lease ends. It is renewed six times in that time. */
 export const LEASE_MS = 60_000;
 const RENEW_MS = 10_000;
+/** When the process stops, the ledger has this time for charges; then the settlement queue has its own. */
+const CHARGED_WITHIN_MS = 2000;
 
 /** Those whose lease has not ended. */
 function openDownloads({ downloads = [] }: DocumentRecord, nowMs: number): readonly DownloadLease[] {
   return downloads.filter(({ untilMs }) => untilMs > nowMs);
 }
 
-/** What has to be released when a document goes: a charge that is on its way to the ledger must not be overtaken. */
+/** What has to be released when a document goes. */
 function uncharged({ holds, isCharged }: DocumentRecord): readonly DocumentHold[] {
   return isCharged === true ? holds.slice(0, -1) : holds;
 }
@@ -70,6 +72,8 @@ export class LeasedDownloads implements DocumentDownloads {
   readonly #options: DocumentDownloadsOptions;
   /** Downloads under way here. */
   readonly #open = new Set<RunningDownload>();
+  /** No charge is waited for any more. */
+  readonly #closing = Promise.withResolvers<false>();
   /** What they still have to write. */
   readonly #ending = new Set<Promise<void>>();
 
@@ -93,10 +97,11 @@ export class LeasedDownloads implements DocumentDownloads {
     if (begun === undefined) return isTaken ? 'taken' : 'gone';
     const download = new RunningDownload(begun, downloadId, nowMs() + DOWNLOAD_MS_MAX, this.#options, (ended, isComplete, removes) => {
       this.#open.delete(ended);
-      if (isComplete) this.#charge(ended);
-      const ending = this.#end(ended, isComplete, removes).catch((error: unknown) => {
-        this.#options.log.error('a download met a bug', { reason: error instanceof Error ? error.message : 'unknown' });
-      });
+      const ending = this.#end(ended, isComplete, removes)
+        .catch((error: unknown) => {
+          this.#options.log.error('a download met a bug', { reason: error instanceof Error ? error.message : 'unknown' });
+        })
+        .finally(() => ended.over());
       this.#ending.add(ending);
       void ending.finally(() => this.#ending.delete(ending));
     });
@@ -116,28 +121,39 @@ export class LeasedDownloads implements DocumentDownloads {
     return removal !== 'gone';
   }
 
-  /** Resolves when every download that has ended is written down. */
+  /** Resolves when every download that has ended is written down. Charges that the ledger does not take in this time are left open. */
   async close(): Promise<void> {
+    const timer = setTimeout(() => this.#closing.resolve(false), CHARGED_WITHIN_MS);
     await Promise.all(this.#ending);
+    clearTimeout(timer);
   }
 
-  #charge({ document, isCharged }: RunningDownload): void {
+  /** Whether the ledger has settled it: one that is away is asked for as long as the reservation lasts. */
+  #charge({ document, isCharged }: RunningDownload): Promise<boolean> {
     const { documentId, teamId, holds, billed, untilMs } = document;
     const hold = holds.at(-1);
-    if (hold === undefined || isCharged) return;
-    this.#options.settlements.commit({ ...hold, teamId, leaseUntilMs: untilMs + DOWNLOAD_MS_MAX }, billed);
-    // The ledger remembers a charge for seconds only, and others may take longer.
-    for (const other of this.#open) if (other.document.documentId === documentId) other.isCharged = true;
+    if (hold === undefined || isCharged) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const reservation = { ...hold, teamId, leaseUntilMs: untilMs + DOWNLOAD_MS_MAX };
+      this.#options.settlements.commit(reservation, billed, undefined, (result) => {
+        const isSettled = result !== 'abandoned';
+        // The ledger remembers a charge for seconds only, and others may take longer.
+        if (isSettled) for (const other of this.#open) if (other.document.documentId === documentId) other.isCharged = true;
+        resolve(isSettled);
+      });
+    });
   }
 
-  async #end({ document, downloadId }: RunningDownload, isComplete: boolean, removes: boolean): Promise<void> {
-    const { documents } = this.#options;
-    const ended = await documents.change(document, (known) => {
+  /** The download keeps the document until it is charged: nothing is released before, and nobody finds it charged that is not. */
+  async #end(download: RunningDownload, isComplete: boolean, removes: boolean): Promise<void> {
+    const { document, downloadId } = download;
+    const isCharged = isComplete && (await Promise.race([this.#charge(download), this.#closing.promise]));
+    const ended = await this.#options.documents.change(document, (known) => {
       const downloads = (known.downloads ?? []).filter((one) => one.downloadId !== downloadId);
-      return { ...known, downloads, ...(isComplete ? { isCharged: true as const } : {}) };
+      return { ...known, downloads, ...(isCharged ? { isCharged: true as const } : {}) };
     });
-    // Whoever finds the lease ended goes on.
-    if (ended === undefined || isUnavailable(ended)) return;
+    // Whoever finds the lease ended goes on; a charge that is still on its way must not be overtaken.
+    if (ended === undefined || isUnavailable(ended) || (isComplete && !isCharged)) return;
     if (ended.isRemoved === true || (isComplete && removes)) await this.remove(document);
   }
 }
@@ -172,7 +188,11 @@ class RunningDownload implements BegunDownload {
   }
 
   end(isComplete: boolean, removes: boolean): void {
-    clearInterval(this.#renewal);
     this.#onEnd(this, isComplete, removes);
+  }
+
+  /** Its lease is not renewed any more. */
+  over(): void {
+    clearInterval(this.#renewal);
   }
 }

@@ -7,8 +7,10 @@ export interface SettlementQueueOptions {
   readonly ledger: Pick<Ledger, 'resolve'>;
   /** A monotonic clock in milliseconds: adjusting the wall clock must not end a lease early. */
   readonly now: () => number;
+  /** The store's clock, for the leases of reservations. */
+  readonly nowMs: () => number;
   readonly log: Log;
-  /** Maximum duration of a reservation; retries stop after it. */
+  /** Maximum duration of a request's reservation; retries stop after it, or when a longer lease ends. */
   readonly leaseMs: number;
   /** Called once per verdict with the result; `abandoned` if the lease ended first or the queue was full. */
   readonly onSettled: (verdict: Verdict, result: SettlementResult) => void;
@@ -19,6 +21,15 @@ const BUG: Resolution = { kind: 'unavailable', cause: 'internal' };
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 1000;
 const OPEN_MAX = 100_000;
+
+interface NewSettlement {
+  readonly verdict: Verdict;
+  readonly characters?: number | undefined;
+  readonly trace: RequestTrace | undefined;
+  /** How long the reservation's lease lasts. */
+  readonly leftMs?: number;
+  readonly settled?: ((result: SettlementResult) => void) | undefined;
+}
 
 export class SettlementQueue implements Settlements {
   readonly #options: SettlementQueueOptions;
@@ -32,16 +43,17 @@ export class SettlementQueue implements Settlements {
     this.#options = options;
   }
 
-  commit(reservation: Reservation, characters?: number, trace?: RequestTrace): void {
-    this.#take(reservation, 'commit', characters, trace);
+  commit(reservation: Reservation, characters?: number, trace?: RequestTrace, settled?: (result: SettlementResult) => void): void {
+    const leftMs = reservation.leaseUntilMs - this.#options.nowMs();
+    this.#take(reservation, { verdict: 'commit', characters, trace, leftMs, settled });
   }
 
   release(reservation: Reservation, trace?: RequestTrace): void {
-    this.#take(reservation, 'release', undefined, trace);
+    this.#take(reservation, { verdict: 'release', trace });
   }
 
   releaseUnknown(teamId: string, requestId: string, trace?: RequestTrace): void {
-    this.#take({ teamId, requestId }, 'release', undefined, trace);
+    this.#take({ teamId, requestId }, { verdict: 'release', trace });
   }
 
   /** Resolves when nothing is open. */
@@ -58,14 +70,12 @@ export class SettlementQueue implements Settlements {
   }
 
   #take(
-    reservation: Pick<Reservation, 'teamId' | 'requestId'>,
-    verdict: Verdict,
-    characters: number | undefined,
-    trace: RequestTrace | undefined,
+    { teamId, requestId }: Pick<Reservation, 'teamId' | 'requestId'>,
+    { verdict, characters, trace, leftMs = 0, settled }: NewSettlement,
   ): void {
     this.open++;
-    const untilMs = this.#options.now() + this.#options.leaseMs;
-    const open = new OpenSettlement(reservation, verdict, characters, untilMs, this, trace?.settlement(verdict));
+    const untilMs = this.#options.now() + Math.max(this.#options.leaseMs, leftMs);
+    const open = new OpenSettlement(teamId, requestId, verdict, characters, untilMs, this, trace?.settlement(verdict), settled);
     if (this.open > OPEN_MAX) this.#done(open, 'abandoned');
     else this.#options.ledger.resolve(open);
   }
@@ -87,6 +97,7 @@ export class SettlementQueue implements Settlements {
     this.open--;
     this.#options.onSettled(open.verdict, result);
     open.trace?.ended(result, open.tries);
+    open.settled?.(result);
     // After a retry, `absent` is no loss, because the earlier commit may have run. On the first try it means that the charge
     // was lost.
     const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
@@ -104,22 +115,26 @@ class OpenSettlement implements AskedResolution {
   readonly untilMs: number;
   tries = 1;
   readonly trace: SettlementTrace | undefined;
+  readonly settled: NewSettlement['settled'];
   readonly #queue: SettlementQueue;
 
   constructor(
-    reservation: Pick<Reservation, 'teamId' | 'requestId'>,
+    teamId: string,
+    requestId: string,
     verdict: Verdict,
     characters: number | undefined,
     untilMs: number,
     queue: SettlementQueue,
     trace: SettlementTrace | undefined,
+    settled: NewSettlement['settled'],
   ) {
-    this.teamId = reservation.teamId;
-    this.requestId = reservation.requestId;
+    this.teamId = teamId;
+    this.requestId = requestId;
     this.verdict = verdict;
     this.characters = characters;
     this.untilMs = untilMs;
     this.trace = trace;
+    this.settled = settled;
     this.#queue = queue;
   }
 

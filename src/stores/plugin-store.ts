@@ -56,7 +56,6 @@ export function withCallbacks(ledger: PluginLedger): Ledger {
     admit: (asked) => answer(asked, 'admit', () => ledger.admit(asked)),
     resolve: (asked) => answer(asked, 'resolve', () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
     check: (asked) => answer(asked, 'check', () => ledger.check(asked)),
-    countsTags: ledger.countsTags === true,
   };
 }
 

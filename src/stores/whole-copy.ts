@@ -125,7 +125,7 @@ class Tally {
     const { requests: _requests, dayDone: _dayDone, ...rest } = contents;
     const keys = rest.keys.map(({ digest: _digest, ...key }) => key);
     const periods = rest.periods.map(({ keys: _keys, ...period }) => (period.closed ? period : { ...period, requests: undefined }));
-    this.#teams.update(canonical({ ...rest, keys, periods, open }));
+    this.#teams.update(canonical({ ...rest, refusals: Object.fromEntries(rest.refusals), keys, periods, open }));
     for (const [dictionaryId, pieces] of entries) {
       this.#teams.update(dictionaryId);
       for (const bytes of wholeObject(pieces)) this.#teams.update(bytes);

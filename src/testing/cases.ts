@@ -18,20 +18,20 @@ export interface AddCase<Fixture = unknown> {
 type RowValues<Row> = Row extends readonly [...infer Entries] ? Entries : Row extends readonly unknown[] ? [...Row] : [row: Row];
 
 /**
- * Collects cases and prefixes their names with `part`. `begin` runs before each case; if it returns false, the case passes
- * without running.
+ * Collects cases and prefixes their names with `part`. `begin` runs before each case.
  */
 export function collector<Fixture>(
   cases: ContractCase[],
   part: string,
   fixture: Fixture,
-  begin: () => Promise<boolean> = () => Promise.resolve(true),
+  begin: () => Promise<void> = () => Promise.resolve(),
 ): AddCase<Fixture> {
   const add = (name: string, run: (fixture: Fixture) => Promise<void> | void): void => {
     cases.push({
       name: `${part}: ${name}`,
       async run() {
-        if (await begin()) await run(fixture);
+        await begin();
+        await run(fixture);
       },
     });
   };

@@ -54,8 +54,6 @@ export interface StoreContract {
 interface Part {
   readonly title: string;
   readonly part: (it: AddStoreCase, subject: Subject) => void;
-  /** An optional part of a store; cases pass without running if it is missing. */
-  readonly needs?: (store: PluginStore) => boolean;
 }
 
 const PARTS: readonly Part[] = [
@@ -80,8 +78,8 @@ const PARTS: readonly Part[] = [
   { title: 'limits by minute to month', part: windowContract },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract },
-  { title: 'usage by tag', part: tagContract, needs: ({ ledger }) => ledger.countsTags === true },
-  { title: 'settings of tags', part: tagLimitsContract, needs: ({ ledger }) => ledger.countsTags === true },
+  { title: 'usage by tag', part: tagContract },
+  { title: 'settings of tags', part: tagLimitsContract },
   { title: 'usage by period', part: periodUseContract },
   { title: 'what invoices need of periods', part: invoiceContract },
   { title: 'audit', part: auditContract },
@@ -117,12 +115,11 @@ export function storeContract(open: OpenStore, openAgain: OpenStore = open): Sto
     subject.store = await open(subject.clock);
     subject.again = await openAgain(subject.clock);
   };
-  for (const { title, part, needs = () => true } of PARTS) {
-    const begin = async (): Promise<boolean> => {
-      await (opening ??= openBoth());
-      subject.clock.set(START_MS);
-      return needs(subject.store);
-    };
+  const begin = async (): Promise<void> => {
+    await (opening ??= openBoth());
+    subject.clock.set(START_MS);
+  };
+  for (const { title, part } of PARTS) {
     part(withTeams(collector(cases, title, subject, begin)), subject);
   }
   return {

@@ -30,7 +30,6 @@ export function promisedLedger(ledger: Ledger): PluginLedger {
     admit: (request) => promised((asked) => ledger.admit({ ...request, ...asked })),
     resolve: (teamId, requestId, verdict, characters) =>
       promised((asked) => ledger.resolve({ teamId, requestId, verdict, characters, ...asked })),
-    ...(ledger.countsTags === undefined ? {} : { countsTags: ledger.countsTags }),
     check: (check) => promised((asked) => ledger.check({ ...check, ...asked })),
   };
 }

@@ -140,11 +140,11 @@ async function awaited(x: Exchange, withinMs: number, { documents, services, kep
   // The wait has a limit of its own.
   x.ownDeadline = true;
   const ended = await documents.ended(x, documentId, withinMs);
-  if (ended === undefined) {
-    await documents.remove(x, documentId);
-    return TOO_LONG;
+  if (ended === undefined || 'problem' in ended) {
+    // Nobody else can ask for it.
+    await documents.abandon(x, documentId);
+    return ended ?? TOO_LONG;
   }
-  if ('problem' in ended) return ended;
   if (ended.state === 'error') return failed(ended.code, ended.detail);
   const link = documents.linkTo({ teamId: x.need(keyOwnerSlot).teamId, documentId });
   return answer({ translatedFileUrl: `${services.addressFor(x.head.headers['host'])}/download_file/${link}.${endingOf(fileName)}` });

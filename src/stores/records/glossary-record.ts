@@ -3,6 +3,7 @@ import { documentBlobs } from './document-record.ts';
 import type { DictionaryContents, GlossaryContents } from '../../ports/store-contents.ts';
 import type { GlossaryRecord } from '../../ports/glossary-store.ts';
 import type { RecordName, StoredRecord } from '../../ports/record-space.ts';
+import type { TeamTable } from './record-tables.ts';
 
 /** A glossary with the bytes of its dictionaries, and its place among the team's glossaries. */
 export interface KeptGlossary extends GlossaryContents {
@@ -83,20 +84,19 @@ export function readPairs(text: string): { readonly sourceLang: string; readonly
   }));
 }
 
-/** A team's tables, as they are, and the ids of its attached blobs, of which documents hold the others. */
-interface GlossaryTables {
-  readonly glossaries: ReadonlyMap<string, string>;
-  readonly pairs: ReadonlyMap<string, string>;
-  readonly totals: ReadonlyMap<string, string>;
-  readonly documents: ReadonlyMap<string, string>;
-  readonly blobIds: Iterable<string>;
-}
+/** Reads a table of a team. */
+export type ReadTable = (table: TeamTable) => ReadonlyMap<string, string>;
 
-/** In order of creation; what contradicts itself is passed to `found`. */
+/**
+ * In order of creation; what contradicts itself is passed to `found`. `blobIds`: of the team's attached blobs, of which documents hold
+ * the others.
+ */
 export function readGlossaryTables(
-  { glossaries, pairs, totals, documents, blobIds }: GlossaryTables,
+  table: ReadTable,
+  blobIds: Iterable<string>,
   found: (what: string, detail: string) => void,
 ): { readonly glossaries: readonly GlossaryContents[]; readonly glossaryBytes: number } {
+  const [glossaries, pairs] = [table('glossaries'), table('pairs')];
   const kept = [...glossaries].map(([id, text]) => readGlossary(id, text)).toSorted((one, other) => one.order - other.order);
   for (const { glossaryId, dictionaries } of kept) {
     if (pairs.get(glossaryId) !== pairsText(dictionaries)) {
@@ -105,10 +105,10 @@ export function readGlossaryTables(
   }
   for (const id of pairs.keys()) if (!glossaries.has(id)) found('glossary', `glossary ${id} has pairs but no record`);
   const ofGlossaries = kept.flatMap(({ dictionaries }) => dictionaries.map(({ dictionaryId }) => dictionaryId));
-  const held = new Set([...ofGlossaries, ...documentBlobs(documents)]);
+  const held = new Set([...ofGlossaries, ...documentBlobs(table('documents'))]);
   for (const id of blobIds)
     if (!held.has(id)) found('dictionary', `there are entries of dictionary ${id}, which no glossary and no document holds`);
-  const { count, bytes, order } = readTotals(totals.get(TOTALS.id));
+  const { count, bytes, order } = readTotals(table('totals').get(TOTALS.id));
   if (count !== kept.length) found('glossary', `it is recorded with ${count} glossaries but has ${kept.length}`);
   if (order < (kept.at(-1)?.order ?? 0)) found('glossary', 'its next glossary would not be the last in order');
   return { glossaries: kept.map(({ order: _order, ...glossary }) => glossary), glossaryBytes: bytes };

@@ -4,7 +4,16 @@ import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 /** Read and written by the ledger (ports/record-space.ts). */
 export const TAG_TABLES = ['tag_counts', 'tag_days', 'tag_limits', 'tag_uses'] as const satisfies readonly RecordTable[];
 export type TagTable = (typeof TAG_TABLES)[number];
-const OF_TEAMS = ['glossaries', 'pairs', 'totals', 'refusals', 'documents', ...TAG_TABLES] as const satisfies readonly RecordTable[];
+/** Those of teams. */
+export const RECORD_TABLES = [
+  'glossaries',
+  'pairs',
+  'totals',
+  'refusals',
+  'documents',
+  ...TAG_TABLES,
+] as const satisfies readonly RecordTable[];
+export type TeamTable = (typeof RECORD_TABLES)[number];
 const INDEXES: Readonly<Record<RecordIndex, true>> = {
   requests_by_end: true,
   requests_by_team: true,
@@ -35,8 +44,6 @@ const SHARED: Readonly<
 
 type AnyTable = RecordTable | RecordIndex;
 
-/** Those of teams. */
-export const RECORD_TABLES: readonly RecordTable[] = OF_TEAMS;
 const SHARED_TABLES = Object.keys(SHARED) as readonly (keyof typeof SHARED)[];
 export const COPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name].copied);
 export const UNCOPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => !SHARED[name].copied);

@@ -9,7 +9,7 @@ import { TAG_TABLES } from './record-tables.ts';
 import type { TagTable } from './record-tables.ts';
 
 /** A team's records of tags, within the operation that charges. */
-interface TagRecords {
+export interface TagRecords {
   get(table: TagTable, tag: string): string | undefined;
   put(table: TagTable, tag: string, value: string): void;
   /** How many records `tag_counts` has. */

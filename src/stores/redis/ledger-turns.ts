@@ -43,7 +43,6 @@ const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 
 /** Operations of a team keep their order. One that had no effect is sent again in a separate call, as often as `nextRound` allows. */
 export class LedgerTurns implements Ledger {
-  readonly countsTags = true;
   readonly #options: LedgerTurnsOptions;
   #waiting: LedgerOperation[] = [];
   /** The deadline of the first waiting operation. It applies to all of them, because they share a call, and saves reading the clock. */

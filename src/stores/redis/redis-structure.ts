@@ -2,6 +2,7 @@
 // teams.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReportFinding, StoreFinding } from '../../ports/store-contents.ts';
+import { RECORD_TABLES } from '../records/record-tables.ts';
 import { isWrongType, listedTeams, readOwner, scanned } from './keyspace.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { AUDIT_KEY, DIGEST_PREFIX, ownerKey, OWNER_PREFIX, SEARCHED_KEY, SINGLE_KEYS, teamKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
@@ -20,15 +21,7 @@ const TEAM_KINDS: Readonly<Record<string, 'lasting' | 'passing'>> = {
   keys: 'lasting',
   days: 'lasting',
   periods: 'lasting',
-  glossaries: 'lasting',
-  pairs: 'lasting',
-  totals: 'lasting',
-  refusals: 'lasting',
-  tag_counts: 'lasting',
-  tag_days: 'lasting',
-  tag_limits: 'lasting',
-  tag_uses: 'lasting',
-  documents: 'lasting',
+  ...Object.fromEntries(RECORD_TABLES.map((table) => [table, 'lasting' as const])),
   blobs: 'lasting',
   audit: 'passing',
   outbox: 'lasting',

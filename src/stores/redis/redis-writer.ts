@@ -9,9 +9,8 @@ import { NO_TEAM, packEntry } from './audit-codec.ts';
 import { writeEvent } from './event-codec.ts';
 import { keptCommands } from './kept-usage.ts';
 import { RedisFunctions } from './functions.ts';
-import { glossaryTableRecords } from '../records/glossary-record.ts';
 import { isIndex } from '../records/record-tables.ts';
-import { tagRecords } from '../records/tag-counts.ts';
+import { recordsToWrite } from '../records/team-records.ts';
 import { packNextPlan } from './next-plan-codec.ts';
 import { isServed, scanned, together } from './keyspace.ts';
 import type { RedisWords } from './keyspace.ts';
@@ -78,10 +77,9 @@ export class RedisWriter implements StoreWriter {
       ...teamCommands(contents),
       ...historyCommands(contents),
       ...requestCommands(contents, nowMs),
-      ...glossaryCommands(contents, entries),
-      ...tagRecords(contents.tags).map(({ table, id, value }): RedisWords => ['HSET', tableKey(teamId, table), id, value]),
+      ...recordsToWrite(contents).map(({ table, id, value }): RedisWords => ['HSET', tableKey(teamId, table), id, value]),
+      ...blobCommands(teamId, entries),
       ...tagField(contents),
-      ...[...contents.refusals].map(([date, counts]): RedisWords => ['HSET', tableKey(contents.team.teamId, 'refusals'), date, counts]),
     ]);
     await Promise.all(contents.keys.map(({ keyId }) => this.#redis.set(ownerKey(keyId), teamId)));
     // One after the other, because the list is in order of creation.
@@ -224,24 +222,13 @@ function requestCommands({ team, period, heldCharacters, heldMicro, window, requ
   return commands;
 }
 
-function glossaryCommands(
-  { team: { teamId }, glossaries, glossaryBytes }: TeamContents,
-  entries: ReadonlyMap<string, EntryPieces>,
-): RedisWords[] {
+function blobCommands(teamId: string, entries: ReadonlyMap<string, EntryPieces>): RedisWords[] {
   const { blobs } = teamKeys(teamId);
-  return [
-    ...glossaryTableRecords(glossaries, glossaryBytes).map(({ table, id, value }): RedisWords => [
-      'HSET',
-      tableKey(teamId, table),
-      id,
-      value,
-    ]),
-    ...[...entries].flatMap(([blobId, pieces]): RedisWords[] => [
-      ['HSET', blobs, blobId, String(pieces.length)],
-      ['RPUSH', blobKey(teamId, blobId), String(pieces.length)],
-      ...pieces.map((piece): RedisWords => ['RPUSH', blobKey(teamId, blobId), Buffer.from(piece)]),
-    ]),
-  ];
+  return [...entries].flatMap(([blobId, pieces]): RedisWords[] => [
+    ['HSET', blobs, blobId, String(pieces.length)],
+    ['RPUSH', blobKey(teamId, blobId), String(pieces.length)],
+    ...pieces.map((piece): RedisWords => ['RPUSH', blobKey(teamId, blobId), Buffer.from(piece)]),
+  ]);
 }
 
 /** How many tags have settings (lua/layout.lua). */

@@ -10,8 +10,8 @@ import type {
   TeamContents,
 } from '../../ports/store-contents.ts';
 import type { KeyDay } from '../../ports/usage-history.ts';
-import { readGlossaryTables } from '../records/glossary-record.ts';
-import { tagContents } from '../records/tag-counts.ts';
+import { RECORD_TABLES } from '../records/record-tables.ts';
+import { recordContents } from '../records/team-records.ts';
 import { keyDays } from './key-days.ts';
 import { currentCredit, readClosed, countsOfKeys } from './period-record.ts';
 import { readKeyCounts } from './key-layout.ts';
@@ -23,25 +23,7 @@ import type { BooksHead } from './team-raw.ts';
 import { readWindowCounts } from './window-layout.ts';
 
 /** The keys of a team that are read as they are. */
-export const RAW_PARTS = [
-  'team',
-  'keys',
-  'ids',
-  'places',
-  'late',
-  'days',
-  'periods',
-  'glossaries',
-  'pairs',
-  'totals',
-  'refusals',
-  'tag_counts',
-  'tag_days',
-  'tag_limits',
-  'tag_uses',
-  'documents',
-  'blobs',
-] as const;
+export const RAW_PARTS = ['team', 'keys', 'ids', 'places', 'late', 'days', 'periods', ...RECORD_TABLES, 'blobs'] as const;
 
 /** Hashes as Redis returns them: alternating names and values. */
 export type RawTeam = Readonly<Record<(typeof RAW_PARTS)[number], readonly Buffer[]>>;
@@ -84,6 +66,8 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
   const days = fieldsOf(raw.days);
   const told = readTold(fields, number);
   const keys = keysOf(teamId, raw, number, found);
+  const records = recordContents((table) => tableOf(raw[table]), tableOf(raw.blobs).keys(), found);
+  judgeTagField(records.tags, fields, found);
   return {
     team,
     period: {
@@ -107,19 +91,8 @@ export function readContents(teamId: string, raw: WholeRawTeam, report: ReportFi
     periods: periodsOf(raw, fields, keys, requests, found),
     toldPercents: lastPercentsOf(told.percent, number, raw.left),
     toldRefusals: told.refusals,
-    refusals: tableOf(raw.refusals),
-    tags: tagsOf(raw, fields, found),
     requests,
-    ...readGlossaryTables(
-      {
-        glossaries: tableOf(raw.glossaries),
-        pairs: tableOf(raw.pairs),
-        totals: tableOf(raw.totals),
-        documents: tableOf(raw.documents),
-        blobIds: tableOf(raw.blobs).keys(),
-      },
-      found,
-    ),
+    ...records,
   };
 }
 
@@ -256,13 +229,7 @@ function tableOf(flat: readonly Buffer[]): ReadonlyMap<string, string> {
 }
 
 /** Admissions read the settings of tags only if the field `g` says that there are some. */
-function tagsOf(
-  raw: WholeRawTeam,
-  fields: ReadonlyMap<string, Buffer>,
-  found: (what: string, detail: string) => void,
-): TeamContents['tags'] {
-  const tags = tagContents((table) => tableOf(raw[table]));
+function judgeTagField(tags: TeamContents['tags'], fields: ReadonlyMap<string, Buffer>, found: Found): void {
   const [counted, listed] = [Number(String(fields.get('g') ?? 0)), Object.keys(tags.tag_limits).length];
   if (counted !== listed) found('tag', `${listed} of its tags have settings, and its record says ${counted}`);
-  return tags;
 }

@@ -103,29 +103,42 @@ export class TeamPages {
     this.#teams = teams;
   }
 
-  /** Applies `read` to a page's teams. Teams deleted since they were listed are replaced by the following ones. */
-  async read<T>(
+  /** What `read` returns of a page's teams, in one transaction. */
+  read<T>(page: TeamPage, read: (no: number, nowMs: number) => T | undefined): Promise<readonly T[] | StoreUnavailable> {
+    return this.readTogether(page, (numbers) => this.#work.run(SUBJECT, (nowMs) => numbers.map((no) => read(no, nowMs))));
+  }
+
+  /** Applies `read` to the row numbers of a page's teams. Teams deleted since they were listed are replaced by the following ones. */
+  async readTogether<T>(
     { after, limit, search, exact }: TeamPage,
-    read: (no: number, nowMs: number) => T | undefined,
+    read: (numbers: readonly number[]) => Promise<readonly (T | undefined)[] | StoreUnavailable>,
   ): Promise<readonly T[] | StoreUnavailable> {
     const full: T[] = [];
-    let first = await this.#work.run(SUBJECT, () => (after === undefined ? 0 : this.#teams.placeOf(after)));
+    let last: number | undefined;
     for (;;) {
-      if (isUnavailable(first)) return first;
       const wanted = limit - full.length;
-      const numbers = await this.#behind(first, wanted, search, exact);
+      const numbers = await this.#behind(last ?? after, wanted, search, exact);
       if (isUnavailable(numbers)) return numbers;
-      const found = await this.#work.run(SUBJECT, (nowMs) => numbers.map((no) => read(no, nowMs)));
+      const found = await read(numbers);
       if (isUnavailable(found)) return found;
       full.push(...found.filter((one) => one !== undefined));
       if (numbers.length < wanted || full.length === limit) return full;
-      first = numbers.at(-1)!;
+      last = numbers.at(-1)!;
     }
   }
 
-  async #behind(first: number, limit: number, search: string | undefined, exact = false): Promise<readonly number[] | StoreUnavailable> {
-    if (search === undefined) return this.#work.run(SUBJECT, () => this.#teams.behind(first, limit));
-    if (exact) return this.#work.run(SUBJECT, () => this.#teams.alike(search, first, limit));
+  /** Behind a team, or a row number. */
+  async #behind(
+    after: string | number | undefined,
+    limit: number,
+    search: string | undefined,
+    exact = false,
+  ): Promise<readonly number[] | StoreUnavailable> {
+    const place = (): number => (typeof after === 'string' ? this.#teams.placeOf(after) : (after ?? 0));
+    if (search === undefined) return this.#work.run(SUBJECT, () => this.#teams.behind(place(), limit));
+    if (exact) return this.#work.run(SUBJECT, () => this.#teams.alike(search, place(), limit));
+    const first = await this.#work.run(SUBJECT, place);
+    if (isUnavailable(first)) return first;
     const last = (): number => this.#teams.last();
     return this.#work.search(SUBJECT, first, last, (from, to, found) => this.#teams.matching(search, from, to, limit - found), limit);
   }

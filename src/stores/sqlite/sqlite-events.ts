@@ -6,13 +6,13 @@ import type { Micro } from '../../domain/money.ts';
 import type { CreditExhausted, QuotaExceeded, RateLimited } from '../../ports/ledger.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
+import type { TagAccount } from '../records/tag-account.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
 import { TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { TagAccount } from './tag-accounts.ts';
 import type { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {

@@ -21,6 +21,7 @@ import type {
   Verdict,
 } from '../../ports/ledger.ts';
 import { readPairs } from '../records/glossary-record.ts';
+import type { TagAccount } from '../records/tag-account.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import { fullForMs } from './key-guard.ts';
 import type { KeyGuard } from './key-guard.ts';
@@ -31,7 +32,6 @@ import { SqliteTagCounts } from './sqlite-tag-counts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { TagAccount } from './tag-accounts.ts';
 import { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {
@@ -44,7 +44,6 @@ const SQL = {
 type Parts = Pick<StoreParts, 'database' | 'group' | 'accounts' | 'periods' | 'ids' | 'events'>;
 
 export class SqliteLedger implements Ledger {
-  readonly countsTags = true;
   readonly #group: Parts['group'];
   readonly #accounts: Parts['accounts'];
   readonly #periods: Parts['periods'];
@@ -184,7 +183,7 @@ export class SqliteLedger implements Ledger {
     const refusal =
       tooSmallWindow(this.#windowed.of(team, key, tag), characters, nowMs) ??
       (key.guard && keyRefusal(key, key.guard, counts, characters)) ??
-      tag?.refusal(team, characters) ??
+      tag?.refusal(counts.periodEndMs, characters) ??
       accountRefusal(key, characters);
     if (refusal !== undefined) return refusal;
     const reservation = { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs };

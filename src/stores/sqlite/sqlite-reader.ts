@@ -23,11 +23,10 @@ import type {
 } from '../../ports/store-contents.ts';
 import type { KeyDay } from '../../ports/usage-history.ts';
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
-import { readGlossaryTables } from '../records/glossary-record.ts';
 import { lastSeenMs } from '../records/record-gateways.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { COPIED_SHARED_TABLES } from '../records/record-tables.ts';
-import { tagContents } from '../records/tag-counts.ts';
+import { recordContents } from '../records/team-records.ts';
 import { storedCounts } from './accounts.ts';
 import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
@@ -293,13 +292,8 @@ export class SqliteReader implements StoreReader {
         if (key === TEST_KEYS) return { code, testKeys: true, number };
         return { code, ...(keyId === null ? {} : { keyId }), number };
       }),
-      refusals: records('refusals'),
-      tags: tagContents(records),
       requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)),
-      ...readGlossaryTables(
-        { glossaries: records('glossaries'), pairs: records('pairs'), totals: records('totals'), documents: records('documents'), blobIds },
-        found,
-      ),
+      ...recordContents(records, blobIds, found),
     };
   }
 

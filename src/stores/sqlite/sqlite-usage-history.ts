@@ -22,10 +22,11 @@ import type { Statements } from './statements.ts';
 import { answerTo } from './store-fault.ts';
 import type { StoreParts } from './store-parts.ts';
 import { TeamRows } from './team-rows.ts';
+import type { TeamRow } from './team-rows.ts';
 
-/** How long a reader may block the event loop, and the number of rows read at once, which takes a few milliseconds. */
-const READ_MS_MAX = 4;
-const ROWS_MAX = 2000;
+/** How long a reader may block the event loop, and the number of rows read at once, which takes about as long. */
+const READ_MS_MAX = 0.5;
+const ROWS_MAX = 500;
 const NO_DAY = -1;
 
 type DayRow = [day: number, key: number, characters: number, requests: number];
@@ -43,6 +44,13 @@ type PeriodRow = [
   ...credit: CreditRow,
 ];
 type CreditRow = readonly [openingMicro: number, addedMicro: number, deductedMicro: number, balanceMicro: number];
+
+/** Newest first. */
+interface RecordedPeriods {
+  readonly no: number;
+  readonly row: TeamRow;
+  readonly periods: readonly PeriodRow[];
+}
 
 const CREDIT = 'p.opening_micro, p.added_micro, p.deducted_micro, p.balance_micro';
 
@@ -88,45 +96,63 @@ export class SqliteUsageHistory implements UsageHistory {
     return isUnavailable(found) ? found : found[0];
   }
 
-  async pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
-    const full: TeamDays[] = [];
-    for (let { after } = page; ;) {
-      const wanted = page.limit - full.length;
-      const teams = await this.#pages.read({ ...page, after, limit: wanted }, (no) => ({ no, id: this.#teams.find(no)?.team.teamId }));
-      if (isUnavailable(teams)) return teams;
-      const numbers = teams.map(({ no }) => no);
-      const found = await this.#read(numbers, range);
-      if (isUnavailable(found)) return found;
-      full.push(...found);
-      if (teams.length < wanted || full.length === page.limit) return full;
-      after = teams.at(-1)?.id;
-    }
+  pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+    return this.#pages.readTogether(page, (numbers) => this.#read(numbers, range));
   }
 
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
     return this.#parts.work.run(`team ${teamId}`, (nowMs) => {
       this.#close(teamId, nowMs);
       const no = this.#teams.number(teamId);
-      return no === undefined ? undefined : this.#rowsIn(no, nowMs).map((row) => this.#periodOf(no, row));
+      return no === undefined ? undefined : this.#periodsOf(this.#recorded(no, nowMs)!);
     });
   }
 
   pagePeriods(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable> {
-    return this.#pages.read(page, (no, nowMs) => {
-      const before = this.#teams.find(no);
-      if (before === undefined) return undefined;
-      const found = this.#rowsIn(no, nowMs);
-      // Only what time has changed is brought up to date.
-      const isBehind = before.periodEndMs <= nowMs || found.some(([, , , , , closed, isRunning]) => closed === null && isRunning === 0);
-      if (isBehind) this.#close(before.team.teamId, nowMs);
-      const periods = (isBehind ? this.#rowsIn(no, nowMs) : found).map((row) => this.#periodOf(no, row));
-      const deleted = before.periodNo === 0;
-      return { team: before.team, deleted, periods: periods.filter((one) => isInSpan(one, span)).toReversed() };
-    });
+    return this.#pages.readTogether(page, async (numbers) => this.#unlocked(numbers, span) ?? this.#locked(numbers, span));
   }
 
-  #rowsIn(no: number, nowMs: number): PeriodRow[] {
-    return this.#sql.periods.all(no, nowMs - this.#parts.historyDays * DAY_MS);
+  /** Readers and writers do not wait for each other. `undefined` if something has to be brought up to date. */
+  #unlocked(numbers: readonly number[], span: PeriodSpan): readonly TeamPeriods[] | StoreUnavailable | undefined {
+    const { clock, path } = this.#parts;
+    const nowMs = clock.nowMs();
+    try {
+      return this.#snapshot(() => {
+        const teams = numbers.flatMap((no) => this.#recorded(no, nowMs) ?? []);
+        return teams.some((team) => isBehind(team, nowMs)) ? undefined : teams.map((team) => this.#inSpan(team, span));
+      });
+    } catch (error) {
+      return answerTo(path, error);
+    }
+  }
+
+  #locked(numbers: readonly number[], span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable> {
+    return this.#parts.work.run('a page of teams', (nowMs) =>
+      numbers.flatMap((no) => {
+        let team = this.#recorded(no, nowMs);
+        if (team !== undefined && isBehind(team, nowMs)) {
+          this.#close(team.row.team.teamId, nowMs);
+          team = this.#recorded(no, nowMs);
+        }
+        return team === undefined ? [] : [this.#inSpan(team, span)];
+      }),
+    );
+  }
+
+  #inSpan(recorded: RecordedPeriods, span: PeriodSpan): TeamPeriods {
+    const { team, periodNo } = recorded.row;
+    return {
+      team,
+      deleted: periodNo === 0,
+      periods: this.#periodsOf(recorded)
+        .filter((one) => isInSpan(one, span))
+        .toReversed(),
+    };
+  }
+
+  #recorded(no: number, nowMs: number): RecordedPeriods | undefined {
+    const row = this.#teams.find(no);
+    return row && { no, row, periods: this.#sql.periods.all(no, nowMs - this.#parts.historyDays * DAY_MS) };
   }
 
   /** Brings a team up to date, and closes the periods that can be closed. A deleted team has only closed ones left. */
@@ -139,14 +165,17 @@ export class SqliteUsageHistory implements UsageHistory {
     accounts.flush();
   }
 
-  #periodOf(team: number, row: PeriodRow): PeriodUse {
+  #periodsOf({ no, row, periods }: RecordedPeriods): PeriodUse[] {
+    return periods.map((period) => this.#periodOf(no, row, period));
+  }
+
+  #periodOf(team: number, { team: held, usedCharacters, allowanceUsed }: TeamRow, row: PeriodRow): PeriodUse {
     const [number, startMs, endMs, plan, limits, closed, isRunning, closedRequests, leftAllowance, closedTests, ...credit] = row;
     const bounds = { number, startMs, endMs };
     const counted = closed === null ? this.#sql.charged.get({ $team: team, $no: number })! : undefined;
     const requests = counted?.[1] ?? closedRequests!;
     const testCharacters = counted?.[2] ?? closedTests!;
     if (isRunning === 1) {
-      const { team: held, usedCharacters, allowanceUsed } = this.#teams.get(team);
       const { plan: name, limits: current } = held;
       const counts = { characters: usedCharacters, allowanceUsed, testCharacters, requests };
       return { ...bounds, closed: false, plan: name, limits: current, ...counts, credit: creditOf(credit, held.balanceMicro) };
@@ -223,6 +252,11 @@ export class SqliteUsageHistory implements UsageHistory {
     await nextTurn();
     this.#yieldAtMs = performance.now() + READ_MS_MAX;
   }
+}
+
+/** Whether time has changed something that has to be written before the periods are right. */
+function isBehind({ row, periods }: RecordedPeriods, nowMs: number): boolean {
+  return row.periodEndMs <= nowMs || periods.some(([, , , , , closed, isRunning]) => closed === null && isRunning === 0);
 }
 
 /** The balance of the running period is the team's. */

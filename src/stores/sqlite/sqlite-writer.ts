@@ -13,8 +13,7 @@ import type {
   TeamContents,
   ToldRefusal,
 } from '../../ports/store-contents.ts';
-import { glossaryTableRecords } from '../records/glossary-record.ts';
-import { tagRecords } from '../records/tag-counts.ts';
+import { recordsToWrite } from '../records/team-records.ts';
 import { RateWindow } from './rate-window.ts';
 import { tagColumn } from './request-ids.ts';
 import { NO_DIGEST, SqliteReader, STATES } from './sqlite-reader.ts';
@@ -61,9 +60,11 @@ export class SqliteWriter implements StoreWriter {
       const told = one.code === 'quota_exceeded' || one.told ? 1 : 0;
       this.#insert('told_refusals', { team, key: toldKey(one, keys), code: one.code, number: one.number, told });
     }
-    for (const { table, id, value } of tagRecords(contents.tags)) this.#insert('records', { team, kind: table, id, value });
-    for (const [id, value] of contents.refusals) this.#insert('records', { team, kind: 'refusals', id, value });
-    this.#writeGlossaries(team, contents, entries);
+    for (const { table, id, value } of recordsToWrite(contents)) this.#insert('records', { team, kind: table, id, value });
+    for (const [blob, pieces] of entries) {
+      this.#insert('blobs', { team, id: blob, pieceCount: pieces.length });
+      for (const [place, piece] of pieces.entries()) this.#insert('pieces', { team, blob, place, piece });
+    }
   }
 
   async loose(record: LooseContents): Promise<void> {
@@ -196,15 +197,6 @@ export class SqliteWriter implements StoreWriter {
       this.#insert('periods', { team, no, startMs, endMs: Math.max(endMs, startMs + 1), ...left, ...money });
       for (const { keyId, ...count } of period.keys ?? countsOf(period, keys))
         this.#insert('usage', { team, periodNo: no, key: numbers.get(keyId)!, ...count });
-    }
-  }
-
-  #writeGlossaries(team: number, { glossaries, glossaryBytes }: TeamContents, entries: ReadonlyMap<string, EntryPieces>): void {
-    for (const { table: kind, id, value } of glossaryTableRecords(glossaries, glossaryBytes))
-      this.#insert('records', { team, kind, id, value });
-    for (const [blob, pieces] of entries) {
-      this.#insert('blobs', { team, id: blob, pieceCount: pieces.length });
-      for (const [place, piece] of pieces.entries()) this.#insert('pieces', { team, blob, place, piece });
     }
   }
 

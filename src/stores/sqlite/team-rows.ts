@@ -8,7 +8,7 @@ import { ERASING, LIMITS, NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { assigned, columnOf, prepared, selected, tuples } from './statements.ts';
 import type { SqlRow, Statements } from './statements.ts';
 
-interface TeamRow {
+export interface TeamRow {
   readonly team: Team;
   readonly heldMicro: number;
   readonly usedCharacters: number;

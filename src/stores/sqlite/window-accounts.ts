@@ -4,8 +4,8 @@ import type { WindowSubject } from '../../domain/window-limits.ts';
 import { countInWindows, windowedSubjects } from '../../domain/windowed-subjects.ts';
 import type { WindowedSubject } from '../../domain/windowed-subjects.ts';
 import type { QuotaExceeded, RateLimited } from '../../ports/ledger.ts';
+import type { TagAccount } from '../records/tag-account.ts';
 import type { Accounts, KeyAccount, TeamAccount } from './accounts.ts';
-import type { TagAccount } from './tag-accounts.ts';
 
 export class WindowAccounts {
   readonly #accounts: Accounts;

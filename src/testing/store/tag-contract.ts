@@ -1,4 +1,4 @@
-// Part of the store contract: charges by tag and UTC day. A store whose ledger does not count them passes.
+// Part of the store contract: charges by tag and UTC day.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { FURTHER_TAGS } from '../../domain/request-tag.ts';
 import { answered } from '../../domain/store-unavailable.ts';
@@ -98,6 +98,18 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
     expect((await rows(team, first + 1)).slice(-2)).toEqual([
       ['*', 0, 2, 1],
       ['b', 0, 3, 1],
+    ]);
+  });
+
+  it.team('the one for further tags takes no place of another, if both are new at once', async (team) => {
+    await team.use(1, tagged('a', 2));
+    await team.use(1, tagged('b', 2));
+    const [further, more] = [await team.reserve(10, tagged(FURTHER_TAGS, 2)), await team.reserve(100, tagged('c', 2))];
+    await Promise.all([team.commit(further.requestId), team.commit(more.requestId)]);
+    expect(await rows(team, today())).toEqual([
+      [FURTHER_TAGS, 0, 110, 2],
+      ['a', 0, 1, 1],
+      ['b', 0, 1, 1],
     ]);
   });
 

@@ -320,6 +320,15 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
     expect(answered(await subject.again.tagSettings.list(team.teamId))).toBeUndefined();
   });
 
+  it.team('limits by minute to month that replace others hold from the next request on', async (team) => {
+    await set(team, { windows: 'requests=5/day' });
+    await team.kinds(TOUCH_TAG, TOUCH_TAG);
+    await set(team, { windows: 'requests=2/day' });
+    expect(whose(await team.admit(TOUCH_TAG))).toBe('tag');
+    await set(team, { windows: 'requests=3/day' });
+    expect(await team.kinds(TOUCH_TAG, TOUCH_TAG)).toEqual(['admitted', 'rate_limited']);
+  });
+
   it.team('a day later nothing of a window of a day is left', async (team) => {
     await set(team, { windows: 'characters=10/day' });
     await team.use(10, TAG);

@@ -13,14 +13,20 @@ const REDIS: readonly Bug[] = [
     'if byte(record) >= IS_TAGGED then\n        tags.charge',
     'if false then\n        tags.charge',
   ],
-  ['one tag more than are counted', 'counts_of in tags.lua', 'known.count >= most', 'known.count > most'],
+  ['one tag more than are counted', 'counts_of in tags.lua', 'tags.others >= most', 'tags.others > most'],
   [
     'further tags are forgotten',
     'counts_of in tags.lua',
     'return counts_of(FURTHER_TAGS, most)',
-    'return { day = today, characters = 0, requests = 0 }',
+    'return { day = today, characters = 0, requests = 0, tag = tag }',
   ],
-  ['a day that ends is lost', 'tags.write', 'if counts and counts.earlier then', 'if false then'],
+  ['a day that ends is lost', 'tags.write', 'if counts.earlier then', 'if false then'],
+  [
+    'the one for further tags takes the place of another',
+    'counts_of in tags.lua',
+    'read(FURTHER_TAGS).is_stored and',
+    'read(FURTHER_TAGS).is_known and',
+  ],
   ['every charge counts for the first day', 'tags.charge', 'if counts.day ~= today then', 'if false then'],
   ['only the last day before is kept', 'tags.charge', "earlier == '' and ended or earlier .. ' ' .. ended", 'ended'],
 ];
@@ -60,6 +66,8 @@ const REDIS_SETTINGS: readonly Bug[] = [
   ['what is released is kept', 'tagging.release', 'if reserved_in == tag.number and ticket > tag.from then', 'if false then'],
   ['what earlier settings held is given back', 'tagging.release', 'and ticket > tag.from then', 'then'],
   ['a period does not end for it', 'read in tag_limits.lua', 'if tag.number ~= number then', 'if false then'],
+  ['what others have written is not read', 'as_written', 'or tag.text ~= text', ''],
+  ['new limits are not judged', 'tagging.open', 'tag.counts.limits, tag.counts.ends = limits, 0', 'tag.counts.limits = limits'],
   ['the first one that gets settings is not noticed', 'count_records', "call('HSET', team, FIELDS[name], count)", 'return'],
 ];
 

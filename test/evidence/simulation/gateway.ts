@@ -50,6 +50,7 @@ export class SimulatedGateway {
     this.#settlements = new SettlementQueue({
       ledger: this.#watched(this.client.ledger),
       now: () => performance.now(),
+      nowMs: () => Date.now(),
       log: SILENT,
       leaseMs: world.scenario.leaseMs,
       onSettled: () => undefined,

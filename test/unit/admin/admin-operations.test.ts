@@ -28,16 +28,3 @@ test.each([
   expect(refusalOf(AWAY)).toMatchObject({ problem: { code: 'service_unavailable' } });
   expect(() => valueOf<unknown>(result)).toThrow(expect.objectContaining({ name: 'StoreError', message: AWAY.advice }) as Error);
 });
-
-test('limits of a tag are not kept where no ledger would look at them', async () => {
-  const registry = { set: never, remove: never, find: never, list: never };
-  const tags = { registry, areJudged: false, most: () => 1000 };
-  const operations = new AdminOperations({ teams: AWAY_TEAMS, plans: () => PLANS, newId: () => 'ID', audit: AWAY_AUDIT, tags });
-  const result = await operations.tags.set('T', 'acme', { disabled: true });
-  expect(result).toEqual({ kind: 'tags_not_judged' });
-  expect(() => valueOf<unknown>(result)).toThrow('does not know tags');
-});
-
-function never(): Promise<never> {
-  return Promise.reject(new Error('is not asked'));
-}

@@ -154,11 +154,30 @@ describe('a store', () => {
       await all(new UsageReading(watched), ask({ range }));
       return Math.max(...asked.map(({ limit }) => limit));
     };
-    expect(await most(readDayRange('2026-11-01', '2026-11-30') as DayRange)).toBe(100);
-    expect(await most(readDayRange('2025-10-28', '2026-11-30') as DayRange)).toBe(7);
+    expect(await most(readDayRange('2026-11-01', '2026-11-30') as DayRange)).toBe(5);
+    expect(await most(readDayRange('2025-10-28', '2026-11-30') as DayRange)).toBe(1);
     asked.length = 0;
     await new UsageReading(watched).page(ask(), undefined, 3);
     expect(asked.map(({ limit }) => limit)).toEqual([4]);
+  });
+
+  test('that keeps the process busy for all teams is left alone for most of the time', async () => {
+    const [busyMs, teams] = [2, 100];
+    const history = writtenHistory(manyTeams(teams));
+    let reads = 0;
+    const slow: UsageHistory = {
+      ...history,
+      pageDays: (page, range) => {
+        reads++;
+        for (const untilMs = performance.now() + busyMs; performance.now() < untilMs;);
+        return history.pageDays(page, range);
+      },
+    };
+    const startMs = performance.now();
+    await all(new UsageReading(slow), ask());
+    expect(reads).toBeGreaterThanOrEqual(teams / 5);
+    // It should be six times as long; timers may be a millisecond early.
+    expect(performance.now() - startMs).toBeGreaterThan(4 * reads * busyMs);
   });
 
   test('that fails midway is reported after the rows before it', async () => {

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { BegunDownload, DocumentRecord } from '../../../src/ports/documents.ts';
+import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { LeasedDownloads } from '../../../src/runtime/document-downloads.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
@@ -70,9 +71,17 @@ describe.each(KINDS)('$name', ({ open }) => {
     const document = answered(await documents.change(due, (known) => ({ ...known, state: 'done', billed: 6 })))!;
     await documents.claim({ ...due, worker: 'one', leaseMs: 1000 });
     await documents.yield({ ...due, worker: 'one' }, 'expiry');
+    let isAway = false;
+    const ledger: Pick<Ledger, 'resolve'> = {
+      resolve(asked) {
+        if (isAway) setImmediate(() => asked.answered({ kind: 'unavailable', cause: 'timeout' }));
+        else store.ledger.resolve(asked);
+      },
+    };
     const settlements = new SettlementQueue({
-      ledger: store.ledger,
+      ledger,
       now: nowMs,
+      nowMs,
       log: SILENT,
       leaseMs: HOUR_MS,
       onSettled: () => undefined,
@@ -84,6 +93,9 @@ describe.each(KINDS)('$name', ({ open }) => {
       due,
       team,
       downloads,
+      settlements,
+      /** For charges alone. */
+      ledgerIsAway: (away: boolean) => (isAway = away),
       find: async (): Promise<DocumentRecord | undefined> => answered(await documents.find(teamId, documentId)),
       begin: async (alone = false): Promise<BegunDownload> => (await downloads.begin(document, alone)) as BegunDownload,
       /** Ends it, and waits until everything is written. */
@@ -196,5 +208,32 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(await one.team.standing()).toMatchObject(charged);
     expect(await one.downloads.begin(one.document, true)).toBe('gone');
     await expectGone(one);
+  });
+
+  test('while the ledger is away, a complete download keeps its document, and is charged when the ledger is back', async () => {
+    const one = await setting();
+    one.ledgerIsAway(true);
+    (await one.begin()).end(true, true);
+    await expect.poll(() => one.settlements.open).toBe(1);
+    expect(await one.downloads.remove(one.due)).toBe(true);
+    expect(await one.find()).toMatchObject({ isRemoved: true });
+    expect(await one.find()).not.toHaveProperty('isCharged');
+    expect(await one.team.standing()).toMatchObject(held);
+    one.ledgerIsAway(false);
+    await one.settlements.drained();
+    await one.downloads.close();
+    expect(await one.team.standing()).toMatchObject(charged);
+    await expectGone(one);
+  });
+
+  test('a charge that a process leaves behind when it stops is made with the next complete download', async () => {
+    const one = await setting();
+    one.ledgerIsAway(true);
+    (await one.begin()).end(true, false);
+    one.settlements.close();
+    await one.downloads.close();
+    expect(await one.find()).toMatchObject({ state: 'done', downloads: [] });
+    expect(await one.find()).not.toHaveProperty('isCharged');
+    expect(await one.team.standing()).toMatchObject(held);
   });
 });

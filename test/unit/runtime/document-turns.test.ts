@@ -202,6 +202,6 @@ test('a document that is deleted frees its place, though an engine has its file'
   answered(await documents.remove({ teamId: owner.teamId, documentId: id }));
   expect(released.aborted).toBe(false);
   vi.advanceTimersByTime(10_000);
-  await vi.waitFor(() => expect(released.aborted).toBe(true));
+  await vi.waitFor(() => expect(released.aborted).toBe(true), { timeout: 60_000 });
   await running.close();
 });

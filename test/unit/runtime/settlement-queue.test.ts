@@ -1,5 +1,5 @@
 // The settlement queue on its own: what it repeats, when it gives up, and whom it notifies once nothing is open.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Resolution, SettlementResult } from '../../../src/ports/ledger.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import type { SettlementQueueOptions } from '../../../src/runtime/settlement-queue.ts';
@@ -22,6 +22,7 @@ function opened(answers: Resolution[]) {
   const queue = new SettlementQueue({
     ledger,
     now: () => performance.now(),
+    nowMs: () => performance.now(),
     log: { info: keep, warn: keep, error: keep },
     leaseMs: LEASE_MS,
     onSettled: (_verdict, result) => results.push(result),
@@ -72,4 +73,19 @@ test('a closed queue stops trying and leaves open reservations to their leases',
   queue.release({ ...reservation, requestId: 'r2' });
   await expect.poll(() => results).toContain('abandoned');
   expect(asked).toEqual(['release r1', 'release r2']);
+});
+
+test('a lease that is longer than a request may take is used to its end', async () => {
+  const away: Resolution = { kind: 'unavailable', cause: 'timeout' };
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { queue, asked, results } = opened(Array.from({ length: 10_000 }, () => away));
+  const settled: SettlementResult[] = [];
+  queue.commit({ ...reservation, leaseUntilMs: performance.now() + 10 * LEASE_MS }, 5, undefined, (result) => settled.push(result));
+  await vi.advanceTimersByTimeAsync(9 * LEASE_MS);
+  expect([results, settled]).toEqual([[], []]);
+  const before = asked.length;
+  await vi.advanceTimersByTimeAsync(2 * LEASE_MS);
+  expect(asked.length).toBeGreaterThan(before);
+  expect([results, settled]).toEqual([['abandoned'], ['abandoned']]);
 });

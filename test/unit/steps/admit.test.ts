@@ -79,6 +79,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
   const settlements = new SettlementQueue({
     ledger,
     now: () => clock.nowMs(),
+    nowMs: () => clock.nowMs(),
     log: SILENT,
     leaseMs: LEASE_MS,
     onSettled: () => undefined,

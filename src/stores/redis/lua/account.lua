@@ -174,6 +174,7 @@ do
     end
     written, taken, longest_lease, shortest_lease = 2, 0, 0, LONGEST
     rare, books_changed, head_changed = nil, false, false
+    tags.begin()
     local got = first == last and call('HMGET', ids_key, 'h', op_id[first]) or call('HMGET', ids_key, 'h', unpack(op_id, first, last))
     local admits = read_operations(first, last, got)
     -- Settlements alone do not need the plan.
@@ -501,9 +502,8 @@ do
     end
     if rare then
       teams.write_use(team_key, rare.use or NONE)
-      write_days(rare.days or NONE)
-      if rare.tags then
-        tags.write(rare.tags)
+      if rare.days then
+        write_days(rare.days)
       end
       if rare.tagged then
         tagging.write(rare.tagged)
@@ -511,6 +511,9 @@ do
       if rare.taken then
         teams.write_taken(team_key, rare.taken, number, now)
       end
+    end
+    if tags.count > 0 then
+      tags.write()
     end
     if percents then
       report_charges(percents, credit)

@@ -1,7 +1,7 @@
 -- The start of every function: short names, the time, its arguments, and long lists for commands.
 --@ uses constants: FOLLOWED_STEP_MS
 --@ gives call, floor, max, min, insert, unpack, sub, byte, pack, parse, NONE, now_past, server_ms, key_at, text_at, number_at
---@ gives digits, is_late, read_clock, believed_ms, PIECE, call_in_pieces
+--@ gives digits, format_of, is_late, read_clock, believed_ms, PIECE, call_in_pieces
 
 local call, floor, max, min = redis.call, math.floor, math.max, math.min
 local insert, unpack, sub, byte = table.insert, _G.unpack, string.sub, string.byte
@@ -30,7 +30,7 @@ local function number_at(i)
   return tonumber(text_at(i)) or error('argument ' .. i .. ' is not a number')
 end
 
-local digits
+local digits, format_of
 
 do
   -- Lua's tostring uses exponents (1e+14) from fifteen digits on. %d is faster, if integers are wide enough.
@@ -38,6 +38,11 @@ do
 
   function digits(number)
     return string.format(WHOLE, number)
+  end
+
+  -- For string.format: each # is a number, written like that.
+  function format_of(text)
+    return (string.gsub(text, '#', (string.gsub(WHOLE, '%%', '%%%%'))))
   end
 end
 

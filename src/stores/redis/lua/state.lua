@@ -41,7 +41,6 @@ local fields, written = { 'h' }, 0
 -- - `use`: counts of earlier periods to write; `credit`: what changed the balance in this one; `days`: the days of keys
 -- - `guards`: the limits of keys (guards.lua); `moved`: the rate window in memory, once its slots were moved (window.lua)
 -- - `allowance`: what test keys use for nothing; `tests`: by key, whether it is a test key (allowance.lua)
--- - `tags`: the counts of tags; `tag_names`: how many there are (tags.lua)
 -- - `tagged`: what is used of the settings of tags (tag_limits.lua)
 -- - `refusals`: the events of refusals to write; `reported`: what they are for (told.lua)
 local rare

@@ -4,8 +4,8 @@
 -- were read, before which a window began with less than none; `number`, `from`, `characters`, `told` of a period; `newest`, `low`,
 -- `total`, `slots` of its rate, as guards.lua has them, but with entries of digits. False for a tag of which nothing is used.
 --@ uses constants: RATE_WINDOW_MS, TAGGED, TAGGED_BYTES
---@ uses shared: call, max, min, insert, sub, parse, digits, call_in_pieces
---@ uses state: now, number, tagged_field, key_beside, rarely
+--@ uses shared: call, max, min, insert, sub, parse, digits, format_of, call_in_pieces
+--@ uses state: now, number, team_key, team_names, tagged_field, key_beside, rarely
 --@ uses windows: windows
 --@ gives tagging
 
@@ -61,11 +61,41 @@ do
     return tag
   end
 
+  -- Tags as they were written last, with their `text`, by team and name: what is stored like that need not be decoded again.
+  local written_tags, written_count = {}, 0
+  local WRITTEN_MAX = 2000
+
+  local function as_written(name, text)
+    local of_team = written_tags[team_key]
+    local tag = of_team and of_team[name]
+    if not tag or tag.text ~= text or tag.number ~= number then
+      return nil
+    end
+    -- It is no longer what is stored if the account fails.
+    tag.text, tag.settings, tag.changed, tag.counts.changed = nil, nil, false, false
+    return tag
+  end
+
+  local function remember(tag, text)
+    if not written_tags[team_key] or not written_tags[team_key][tag.name] then
+      if written_count >= WRITTEN_MAX then
+        written_tags, written_count = {}, 0
+      end
+      written_tags[team_key], written_count = written_tags[team_key] or {}, written_count + 1
+    end
+    written_tags[team_key][tag.name], tag.text = tag, text
+  end
+
+  local function key_of(table_name)
+    team_names[table_name] = team_names[table_name] or key_beside(table_name)
+    return team_names[table_name]
+  end
+
   local function uses_of(name)
     local all = rarely('tagged')
     if all[name] == nil then
-      local text = call('HGET', key_beside('tag_uses'), name)
-      all[name] = text and read(name, text) or false
+      local text = call('HGET', key_of('tag_uses'), name)
+      all[name] = text and (as_written(name, text) or read(name, text)) or false
     end
     return all[name]
   end
@@ -78,7 +108,7 @@ do
     end
     local tag = uses_of(name)
     if not tag or tag.settings == nil then
-      local text = call('HGET', key_beside('tag_limits'), name)
+      local text = call('HGET', key_of('tag_limits'), name)
       if text and not tag then
         -- Tickets begin with the time, so that they are greater than those of an earlier record.
         tag = read(name, digits(now) .. ' 0 0 0 0 0 0 0 -')
@@ -86,7 +116,10 @@ do
       end
       if tag then
         tag.settings = text and settings_of(text) or false
-        tag.counts.limits = tag.settings and tag.settings.windows
+        local limits = tag.settings and tag.settings.windows
+        if tag.counts.limits ~= limits then
+          tag.counts.limits, tag.counts.ends = limits, 0
+        end
       end
     end
     tagging.current = tag and tag.settings and tag or nil
@@ -166,27 +199,32 @@ do
     tag.changed = true
   end
 
-  function tagging.write(all)
-    local written = {}
-    for name, tag in pairs(all) do
-      if tag and (tag.changed or tag.counts.changed) then
-        local words = { digits(tag.counts.tickets), digits(tag.number), digits(tag.from), digits(tag.characters), digits(tag.told) }
-        insert(words, digits(tag.newest) .. ' ' .. digits(tag.low) .. ' ' .. digits(tag.total) .. ' ' .. (tag.slots == '' and '-' or tag.slots))
-        for window = 1, LAST do
-          local counts, one = tag.counts, tag.counts.open[window]
-          if one then
-            local requests, counted = counts.tickets - one.from, counts.characters - one.before
-            local numbers = { window, one.starts, one.ends, one.from, requests, counted, one.told }
-            for i = 1, #numbers do
-              numbers[i] = digits(numbers[i])
-            end
-            insert(words, table.concat(numbers, ':'))
-          end
-        end
-        insert(written, name)
-        insert(written, table.concat(words, ' '))
+  local HEAD_WRITTEN, WINDOW_WRITTEN = format_of('# # # # # # # # %s'), format_of(' #:#:#:#:#:#:#')
+
+  local function written(tag)
+    local counts, slots = tag.counts, tag.slots == '' and '-' or tag.slots
+    local text = string.format(HEAD_WRITTEN, counts.tickets, tag.number, tag.from, tag.characters, tag.told, tag.newest, tag.low, tag.total, slots)
+    for window = 1, LAST do
+      local one = counts.open[window]
+      if one then
+        local requests, counted = counts.tickets - one.from, counts.characters - one.before
+        text = text .. string.format(WINDOW_WRITTEN, window, one.starts, one.ends, one.from, requests, counted, one.told)
       end
     end
-    call_in_pieces('HSET', key_beside('tag_uses'), written)
+    return text
+  end
+
+  function tagging.write(all)
+    local fields = {}
+    for name, tag in pairs(all) do
+      if tag and (tag.changed or tag.counts.changed) then
+        insert(fields, name)
+        insert(fields, written(tag))
+      end
+    end
+    call_in_pieces('HSET', key_of('tag_uses'), fields)
+    for i = 1, #fields, 2 do
+      remember(all[fields[i]], fields[i + 1])
+    end
   end
 end
