@@ -266,6 +266,8 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
     close() {
       watch.close();
       const closed = worker.close();
+      // What it was reading is given back: another gateway reads it again.
+      void formats.close();
       for (const { current } of parts) current?.cancel();
       return closed;
     },

@@ -147,12 +147,14 @@ export class LeasedDownloads implements DocumentDownloads {
   async #end(download: RunningDownload, isComplete: boolean, removes: boolean): Promise<void> {
     const { document, downloadId } = download;
     const isCharged = isComplete && (await Promise.race([this.#charge(download), this.#closing.promise]));
+    // Its charge is on its way, or was given up: as long as the lease lasts, nobody releases what is reserved.
+    if (isComplete && !isCharged) return;
     const ended = await this.#options.documents.change(document, (known) => {
       const downloads = (known.downloads ?? []).filter((one) => one.downloadId !== downloadId);
       return { ...known, downloads, ...(isCharged ? { isCharged: true as const } : {}) };
     });
-    // Whoever finds the lease ended goes on; a charge that is still on its way must not be overtaken.
-    if (ended === undefined || isUnavailable(ended) || (isComplete && !isCharged)) return;
+    // Whoever finds the lease ended goes on.
+    if (ended === undefined || isUnavailable(ended)) return;
     if (ended.isRemoved === true || (isComplete && removes)) await this.remove(document);
   }
 }

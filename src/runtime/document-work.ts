@@ -96,6 +96,7 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   if (!claimed.isHeld()) return LOST;
   if (translated.kind !== 'texts') return refused(claimed, translated, options);
   const built = await formats.build(format, bytes, translated.texts);
+  if (!claimed.isHeld()) return LOST;
   if (built.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${built.reason}` }, options);
   const billed = Math.max(0, counted.hold.characters - translated.spared);
   return finished(claimed, begun, { bytes: built.bytes, billed }, options);
@@ -128,7 +129,8 @@ async function finished(
   const done = await documents.change(
     begun,
     (known) => {
-      if (known.worker !== worker) return undefined;
+      // What was deleted meanwhile is nobody's result: a worker removes it when the claim has ended.
+      if (known.worker !== worker || known.isRemoved === true) return undefined;
       const { sourceId: _source, worker: _worker, ...rest } = known;
       return { ...rest, state: 'done', billed, resultId: fileId };
     },
@@ -179,6 +181,7 @@ async function countAndHold(
   if (bytes === undefined || (format === undefined && options.files === undefined))
     return { end: await failed(claimed, UNREADABLE, options) };
   const extracted = format && (await formats.extract(format, bytes));
+  if (!claimed.isHeld()) return { end: LOST };
   if (extracted?.kind === 'refused')
     return { end: await failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options) };
   // Nobody can count what only engines read.

@@ -233,6 +233,7 @@ function dueAfter(end: DocumentEnd, isClosed: boolean): number | 'expiry' | unde
       return undefined;
     case 'done':
     case 'error':
+      return end.document.isRemoved === true ? 0 : 'expiry';
     case 'kept':
       return 'expiry';
   }

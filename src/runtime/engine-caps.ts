@@ -75,7 +75,8 @@ export class EngineCaps {
     const { endMs } = capped;
     return (billed) => {
       // What was counted in one window is not taken back in the next.
-      capped.unreported += capped.endMs === endMs ? billed - characters : Math.max(0, billed - characters);
+      const isSame = capped.endMs === endMs && this.#options.now() < capped.endsMs;
+      capped.unreported += isSame ? billed - characters : Math.max(0, billed - characters);
     };
   }
 

@@ -27,10 +27,10 @@ export type FileOrder = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'target
 
 const FILE_REFUSED = refuse(
   'validation_error',
-  'file: no engine takes it; check that it is whole, has no password and is of the format of its name, or send a shorter one.',
+  'file: no engine takes it; check that it is whole, has no password, is of the format of its name and not in the target language already, or send a shorter one.',
 );
-/** Too long, or of no format that the engine takes: its texts may be fine. */
-const OF_THE_FILE_ALONE: readonly (number | undefined)[] = [413, 415];
+/** Taken, but not translated; too long; or of no format that the engine takes: its texts may be fine. */
+const OF_THE_FILE_ALONE: readonly (number | undefined)[] = [200, 413, 415];
 
 /** What both files begin with, if only engines can read them: the sign of a format. */
 const SIGN_BYTES = 4;

@@ -265,14 +265,15 @@ describe.each(KINDS)('$name', ({ open }) => {
     await expectGone(one);
   });
 
-  test('a charge that a process leaves behind when it stops is made with the next complete download', async () => {
+  test('what a process leaves uncharged when it stops is not released by a deletion as long as the lease lasts', async () => {
     const one = await setting();
     one.ledgerIsAway(true);
     (await one.begin()).end(true, false);
     one.settlements.close();
     await one.downloads.close();
-    expect(await one.find()).toMatchObject({ state: 'done', downloads: [] });
+    expect((await one.find())!.downloads).toHaveLength(1);
     expect(await one.find()).not.toHaveProperty('isCharged');
+    expect(await one.downloads.remove(one.due)).toBe(true);
     expect(await one.team.standing()).toMatchObject(held);
   });
 });

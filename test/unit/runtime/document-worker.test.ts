@@ -114,6 +114,20 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     await nothingIsLeft(team.teamId);
   });
 
+  test('a deletion that a death interrupted while it was translated is finished soon', async () => {
+    const { documents, find, due, team } = await setting();
+    const translate: GatewayServices['translate'] = async (...asked) => {
+      answered(await documents.change(due, (known) => ({ ...known, isRemoved: true })));
+      return translated(...asked);
+    };
+    await work(async () => (await find())?.isRemoved === true, translate);
+    expect((await find())?.state).not.toBe('done');
+    clock.step(DEATH_MS);
+    await work(async () => (await find()) === undefined);
+    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
+    await nothingIsLeft(team.teamId);
+  });
+
   test('another worker goes on after a death, whose late result is not taken', async () => {
     const { documents, find, due, team } = await setting();
     const dead = { ...due, worker: newId(), leaseMs: 30_000 };
