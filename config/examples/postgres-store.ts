@@ -690,7 +690,7 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
     pageTeams: (page) => database.transaction((db) => pageOf(db, page, 'not gone')),
     pageSummaries: (page) =>
       database.transaction(async (db, nowMs) => {
-        const teams = await pageOf(db, page, 'not gone');
+        const teams = await lockedPageOf(db, page, 'not gone');
         return eachOf(teams, async ({ teamId }) => summaryOf((await opened(db, teamId, nowMs))!));
       }),
     findTeam: (teamId) => database.team(teamId, async ({ team }) => team),
@@ -839,6 +839,16 @@ async function pageOf(db: Rows, { after, limit, search = '', exact }: TeamPage, 
   );
 }
 
+/**
+ * The same, with the rows of its teams locked before anything else is, in one order: whoever keeps an entry of the audit has the row of
+ * its team already, so no two wait for each other. Read again, because a team may be gone by then.
+ */
+async function lockedPageOf(db: Rows, page: TeamPage, which: string): Promise<Team[]> {
+  const teams = await pageOf(db, page, which);
+  await db('select from teams where team_id = any($1) order by created_order for update', [teams.map(({ teamId }) => teamId)]);
+  return pageOf(db, page, which);
+}
+
 async function keysOf({ db, nowMs, team }: Pick<Account, 'db' | 'nowMs' | 'team'>, keyId?: string): Promise<KeyRecord[]> {
   const rows = await db<KeyRecord>(
     `select ${KEY} from keys k where team_id = $2 and key_id = coalesce($3, key_id) order by created_order`,
@@ -893,7 +903,7 @@ function historyOf(database: Database): UsageHistory {
       }),
     pagePeriods: (page, span) =>
       database.transaction(async (db, nowMs) =>
-        eachOf(await pageOf(db, page, 'true'), async (team) => {
+        eachOf(await lockedPageOf(db, page, 'true'), async (team) => {
           const account = await opened(db, team.teamId, nowMs);
           const periods = await periodsOf(db, account?.team ?? team, account === undefined);
           return { team, deleted: account === undefined, periods: periods.filter((period) => isInSpan(period, span)).toReversed() };

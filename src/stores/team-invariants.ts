@@ -249,8 +249,12 @@ function judgeTags({ tags, days }: TeamContents, found: Found): void {
   const all = [...counts, ...Object.values(tags.tag_days).flatMap((text) => readTagDays(text))];
   if (!all.every(({ day, characters, requests }) => [day, characters, requests].every(isCount) && requests > 0))
     found('tag', 'a tag has counts that are not whole numbers');
-  if (Object.keys(tags.tag_days).some((tag) => tags.tag_counts[tag] === undefined)) found('tag', 'there are days of a tag without counts');
+  if (Object.keys(tags.tag_days).some((tag) => !Object.hasOwn(tags.tag_counts, tag)))
+    found('tag', 'there are days of a tag without counts');
+  // Days of keys that are no longer kept are dropped some time before those of tags.
+  const firstDay = Math.min(...days.map(({ day }) => day));
   for (const [day, ofTags] of Map.groupBy(all, (one) => one.day)) {
+    if (day < firstDay) continue;
     const ofTeam = days.filter((one) => one.day === day);
     const [tagged, charged] = [ofTags, ofTeam].map((rows) => sumOf(rows.map(({ characters }) => characters))) as [number, number];
     if (tagged > charged) found('tag', `on day ${day} its tags have ${tagged} characters, its keys ${charged}`);
@@ -262,12 +266,12 @@ function judgeTags({ tags, days }: TeamContents, found: Found): void {
  * removed stays for a while; what is recorded has counted every open reservation that was made with it.
  */
 function judgeTagSettings({ tags, period, requests }: TeamContents, nowMs: number, found: Found): void {
-  if (Object.keys(tags.tag_limits).some((tag) => tags.tag_uses[tag] === undefined))
+  if (Object.keys(tags.tag_limits).some((tag) => !Object.hasOwn(tags.tag_uses, tag)))
     found('tag', 'a tag has settings, and no record of what is used of them');
   for (const { state, tag, tickets } of requests) {
-    if (tag === undefined || state !== 'open') continue;
-    const uses = tags.tag_uses[tag.name];
-    if (uses !== undefined && (tickets?.[tagSubject(tag.name)] ?? 0) > ticketsOf(uses))
+    if (tag === undefined || state !== 'open' || !Object.hasOwn(tags.tag_uses, tag.name)) continue;
+    const uses = tags.tag_uses[tag.name]!;
+    if ((tickets?.[tagSubject(tag.name)] ?? 0) > ticketsOf(uses))
       found('tag', 'a tag has counted fewer requests than were made with an open reservation');
   }
   for (const text of Object.values(tags.tag_limits))

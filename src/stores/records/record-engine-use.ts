@@ -54,7 +54,9 @@ function added(before: KeptUse | undefined, { cap, process, report, characters, 
   const event = before?.event === undefined ? {} : { event: before.event };
   const base: KeptUse = current ?? { ...window, most: cap.most, characters: 0, by: {}, isReached: false, ...event };
   const [last = 0, sum = 0] = base.by[process] ?? [];
-  const own = [Math.max(last, report), report > last ? sum + characters : sum, nowMs] as const;
+  // What comes back in a process's first report was counted in a window that is over.
+  const counted = base.by[process] === undefined ? Math.max(0, characters) : characters;
+  const own = [Math.max(last, report), report > last ? sum + counted : sum, nowMs] as const;
   const others = Object.entries(base.by).filter(([name]) => name !== process);
   const quiet = others.filter(([, [, , atMs]]) => nowMs - atMs > QUIET_MS);
   const kept: KeptUse = {

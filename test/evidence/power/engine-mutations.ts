@@ -19,8 +19,8 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
   bug(
     'what is reported twice to an engine with a limit counts twice',
     'added in record-engine-use.ts',
-    'report > last ? sum + characters : sum',
-    'sum + characters',
+    'report > last ? sum + counted : sum',
+    'sum + counted',
     CAPS,
   ),
   bug(

@@ -140,7 +140,7 @@ export const TAG_MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         where: 'judgeTagSettings in team-invariants.ts',
-        find: 'tags.tag_uses[tag] === undefined)',
+        find: '!Object.hasOwn(tags.tag_uses, tag))',
         replace: 'tags.tag_uses[tag] === null)',
       },
     ],
