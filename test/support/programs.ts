@@ -30,6 +30,7 @@ const EVERY = [
   'bench:ledger',
   'bench:invoices',
   'bench:teams',
+  'bench:operators',
   'bench:history',
 ] as const;
 /** These create root file systems and run programs in them. */

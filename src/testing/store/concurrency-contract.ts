@@ -1,12 +1,14 @@
 // Part of the store contract: concurrent operations, also over several instances on the same backing.
+import type { Audited } from '../../domain/audit-entry.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';
 import type { Admission, Admitted } from '../../ports/ledger.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
-import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { freshKey, GENEROUS_QUOTA, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const REQUESTS = 200;
+const OPERATORS = 50;
 
 export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
   /** Runs 200 concurrently, every other one on the second instance. */
@@ -59,6 +61,32 @@ export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
       await store.teams.updateTeam(team.teamId, { plan: { name: 'small', limits: { ...GENEROUS_QUOTA, maxCharactersPerRequest: 9 } } }),
     );
     expect(await team.admit({}, again)).toEqual({ kind: 'text_too_long', maxCharacters: 9 });
+  });
+
+  it('50 operators who change one team at once, beside its callers: no change is lost, and each is in the audit', async () => {
+    const { store, again } = subject;
+    const team = await teamUnderTest(store, PREPAID, 10_000_000);
+    const by: Audited = { actor: 'cli:ada@host', action: 'updateTeam' };
+    const ids = Array.from({ length: OPERATORS }, newId);
+    const [teams, keys, admissions] = await Promise.all([
+      Promise.all(ids.map((name, i) => (i % 2 === 0 ? store : again).teams.updateTeam(team.teamId, { name, addMicro: 1000 }, by))),
+      Promise.all(ids.map((keyId, i) => (i % 2 === 0 ? again : store).teams.createKey({ ...freshKey(team.teamId), keyId }, by))),
+      Promise.all(ids.map((_, i) => team.admit({}, i % 2 === 0 ? store : again))),
+    ]);
+    expect(teams.filter((one) => 'name' in answered(one)!)).toHaveLength(OPERATORS);
+    expect(keys.map((one) => answered(one)!.keyId)).toEqual(ids);
+    expect(admitted(admissions)).toHaveLength(OPERATORS);
+    const entries = answered(await again.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: 200 }));
+    expect(entries).toHaveLength(2 * OPERATORS);
+    const balanceMicro = 10_000_000 + OPERATORS * 1000;
+    const { name, ...rest } = answered(await store.teams.findTeam(team.teamId))!;
+    expect(rest).toMatchObject({ balanceMicro });
+    // Each began where another one ended.
+    const of = (when: 'before' | 'after'): string[] => entries.flatMap((entry) => ('name' in entry[when] ? [entry[when].name] : []));
+    expect(of('after').toSorted()).toEqual(ids.toSorted());
+    expect([...of('before'), name].toSorted()).toEqual([...ids, 'Team under test'].toSorted());
+    expect(answered(await again.teams.listKeys(team.teamId))).toHaveLength(OPERATORS + 1);
+    expect(await team.standing(again)).toMatchObject({ openReservations: OPERATORS, balanceMicro });
   });
 
   it('the window and the quota are counted over both instances', async ({ store, again, clock }) => {
