@@ -8,6 +8,7 @@ import type { TagSettings } from '../../../src/domain/tag-settings.ts';
 import type { WindowName } from '../../../src/domain/window-limits.ts';
 import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
+import type { Charge } from '../../support/model/day-invariants.ts';
 import type { Action, Entry, Violate } from './entries.ts';
 import { KeyCheck } from './key-check.ts';
 import { rateFault } from './rate-check.ts';
@@ -131,28 +132,10 @@ export class TeamCheck {
     return { characters: sum(ids.map((id) => id.characters)), micro: sum(ids.map((id) => id.priceMicro)) };
   }
 
-  /** What was charged, by day and key: `[characters, requests]`. */
-  chargedByDay(): ReadonlyMap<string, readonly [number, number]> {
-    const charged = new Map<string, readonly [number, number]>();
-    for (const { committedOn, keyId, characters } of this.ids.values()) {
-      if (committedOn === undefined) continue;
-      const name = dayName(committedOn, keyId);
-      const [before, requests] = charged.get(name) ?? [0, 0];
-      charged.set(name, [before + characters, requests + 1]);
-    }
-    return charged;
-  }
-
-  /** What was charged, by day and tag, '' for none: `[characters, requests]`. */
-  chargedByTag(): ReadonlyMap<string, readonly [number, number]> {
-    const charged = new Map<string, readonly [number, number]>();
-    for (const { committedOn, countedAs = '', characters } of this.ids.values()) {
-      if (committedOn === undefined) continue;
-      const name = tagDayName(committedOn, countedAs);
-      const [before, requests] = charged.get(name) ?? [0, 0];
-      charged.set(name, [before + characters, requests + 1]);
-    }
-    return charged;
+  get charges(): Charge[] {
+    return [...this.ids.values()].flatMap(({ committedOn: day, keyId, countedAs, characters }) =>
+      day === undefined ? [] : [{ day, keyId, countedAs, characters }],
+    );
   }
 
   get countedAsFurther(): number {
@@ -360,15 +343,6 @@ function isRaised(limits: TeamLimits, before: TeamLimits): boolean {
 
 function wordsOf(answer: Admission | undefined): string {
   return answer === undefined ? 'nothing' : JSON.stringify(answer);
-}
-
-/** `tag` is '' for none. */
-export function tagDayName(day: number, tag: string): string {
-  return tag === '' ? `day ${day} without a tag` : `day ${day} of tag ${tag}`;
-}
-
-export function dayName(day: number, keyId: string): string {
-  return `day ${day} of key ${keyId}`;
 }
 
 function sum(numbers: readonly number[]): number {
