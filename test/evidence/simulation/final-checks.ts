@@ -5,10 +5,11 @@ import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { Usage } from '../../../src/ports/team-registry.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { unaccounted, untallied } from '../../support/model/day-invariants.ts';
+import { shownFault } from '../../support/model/window-check.ts';
+import type { WindowCheck } from '../../support/model/window-check.ts';
 import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
 import type { KeyRing } from './keys.ts';
-import type { WindowCheck } from './window-check.ts';
 import type { IdState, TeamCheck } from './team-check.ts';
 import type { SimulatedStore, World } from './world.ts';
 
@@ -112,10 +113,9 @@ export class FinalChecks {
   ): void {
     const { time, violate } = this.#world;
     const storeMs = time.wallMs(process);
-    for (const { per, usedRequests, usedCharacters, endMs } of windows) {
-      const used = check.used(per, storeMs);
-      const [is, was] = [`${usedRequests}, ${usedCharacters}`, `${used.requests}, ${used.characters}`];
-      if (is !== was || endMs !== used.endMs) violate('L11', `${whose} has used ${is} of its ${per}, counted were ${was}`);
+    for (const one of windows) {
+      const fault = shownFault(check, one, storeMs);
+      if (fault !== undefined) violate('L11', `${whose} ${fault}`);
     }
   }
 

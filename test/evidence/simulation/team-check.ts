@@ -9,13 +9,12 @@ import type { WindowName } from '../../../src/domain/window-limits.ts';
 import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
 import type { Charge } from '../../support/model/day-invariants.ts';
-import type { Action, Entry, Violate } from './entries.ts';
+import { rateFault } from '../../support/model/rate-invariants.ts';
+import { standingFault, WindowCheck, wholeFault, windowFault } from '../../support/model/window-check.ts';
+import type { Windowed } from '../../support/model/window-check.ts';
+import type { Action, Entry, Place, Violate } from './entries.ts';
 import { KeyCheck } from './key-check.ts';
-import { rateFault } from './rate-check.ts';
-import type { Place } from './rate-check.ts';
 import { TagCheck } from './tag-check.ts';
-import { standingFault, WindowCheck, wholeFault, windowFault } from './window-check.ts';
-import type { Windowed } from './window-check.ts';
 
 export interface IdState {
   state: 'open' | 'committed' | 'released' | 'expired';
@@ -117,7 +116,7 @@ export class TeamCheck {
     if (refused.window !== undefined) return this.#repeatedWindowFault(keyId, tag?.name, refused, storeMs);
     const { places, rate } = this.#rated(keyId, tag?.name).find(({ of }) => of === refused.of)!;
     if (rate === undefined || rate > refused.limit) return `has a limit of ${rate}, and was told ${refused.limit}`;
-    return rateFault(places, rate, true, { storeMs }, this.#clockChangedAtMs());
+    return this.#rateFault(places, rate, true, storeMs);
   }
 
   key(keyId: string): KeyCheck {
@@ -174,6 +173,12 @@ export class TeamCheck {
       { of: 'key', places: key.places, rate: key.limits.requestsPerSecond },
       { of: 'tag', places: tag?.places ?? [], rate: tag?.settings.requestsPerSecond },
     ];
+  }
+
+  /** Slots before a jump of the clock prove nothing. */
+  #rateFault(places: readonly Place[], rate: number, isRefused: boolean, storeMs: number): string | undefined {
+    if ((places.at(-rate)?.atMs ?? Infinity) < this.#clockChangedAtMs()) return undefined;
+    return rateFault(places, rate, isRefused, storeMs);
   }
 
   #usesAllowance(keyId: string, limits: TeamLimits): boolean {
@@ -292,7 +297,7 @@ export class TeamCheck {
     for (const { of, places, rate } of this.#rated(keyId, tag?.name)) {
       const isRefused = refusal !== undefined && refusal.of === of;
       if (isRefused && refusal.limit !== rate) violate('L6', `${requestId} was told a limit of ${refusal.limit} that is nobody's`);
-      const fault = rate === undefined ? undefined : rateFault(places, rate, isRefused, entry, this.#clockChangedAtMs());
+      const fault = rate === undefined ? undefined : this.#rateFault(places, rate, isRefused, entry.storeMs);
       if (fault !== undefined) violate('L6', `${requestId} ${fault}`);
       if (isRefused) return;
     }
