@@ -1,5 +1,6 @@
 // One team's account as a checker tracks it, from the store's answers alone: reports answers that cannot be right.
 import { isDeepStrictEqual } from 'node:util';
+import type { KeyMode } from '../../../src/domain/api-key.ts';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { FURTHER_TAGS } from '../../../src/domain/request-tag.ts';
@@ -8,6 +9,7 @@ import type { TagSettings } from '../../../src/domain/tag-settings.ts';
 import type { WindowName } from '../../../src/domain/window-limits.ts';
 import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
+import { isForNothing, overdrawn, priceOf } from '../../support/model/account-invariants.ts';
 import type { Charge } from '../../support/model/day-invariants.ts';
 import { rateFault } from '../../support/model/rate-invariants.ts';
 import { standingFault, WindowCheck, wholeFault, windowFault } from '../../support/model/window-check.ts';
@@ -181,10 +183,6 @@ export class TeamCheck {
     return rateFault(places, rate, isRefused, storeMs);
   }
 
-  #usesAllowance(keyId: string, limits: TeamLimits): boolean {
-    return this.key(keyId).mode === 'test' && limits.testAllowance > 0;
-  }
-
   get balanceMicro(): number {
     return this.#creditMicro - this.charged().micro;
   }
@@ -282,8 +280,8 @@ export class TeamCheck {
     this.#checkBooks(request, answer, limits, entry, violate);
     if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
     const { characters, leaseUntilMs } = answer.reservation;
-    const ofAllowance = this.#usesAllowance(keyId, limits);
-    const priceMicro = limits.billing === 'credit' && !ofAllowance ? characters * limits.minorPerMillion : 0;
+    const ofAllowance = isForNothing(limits, key.mode);
+    const priceMicro = priceOf(characters, limits, key.mode);
     const times = { reservedAtStoreMs: entry.storeMs, leaseUntilMs };
     const state: IdState = { state: 'open', characters, priceMicro, ofAllowance, keyId, tag: request.tag, ...times };
     this.ids.set(requestId, state);
@@ -328,16 +326,27 @@ export class TeamCheck {
     }
     if (byTag) return;
     const reserved = answer.kind === 'admitted';
-    const ofAllowance = this.#usesAllowance(request.keyId, limits);
-    if (ofAllowance !== (told?.of === 'test_keys') && !reserved) violate('L3', `${request.requestId} was told ${wordsOf(answer)}`);
-    const taken = sum([...charged, ...held].filter((id) => id.ofAllowance === ofAllowance).map((id) => id.characters));
-    const most = ofAllowance ? limits.testAllowance : limits.characterLimit + limits.overageCharacters;
-    const fits =
-      ofAllowance || limits.billing === 'quota'
-        ? taken + characters <= most
-        : sum(held.map((id) => id.priceMicro)) + characters * limits.minorPerMillion <= this.balanceMicro;
-    if (fits !== reserved)
+    const { mode } = this.key(request.keyId);
+    if (isForNothing(limits, mode) !== (told?.of === 'test_keys') && !reserved)
+      violate('L3', `${request.requestId} was told ${wordsOf(answer)}`);
+    if ((this.#overdrawnBy(characters, limits, mode, held) === undefined) !== reserved)
       violate('L3', `${request.requestId} for ${characters} was ${reserved ? 'reserved beyond' : 'refused within'} what is left`);
+  }
+
+  #overdrawnBy(characters: number, limits: TeamLimits, mode: KeyMode, held: readonly IdState[]): string | undefined {
+    const charged = [...this.ids.values()].filter((id) => id.state === 'committed');
+    const asked = { characters, priceMicro: priceOf(characters, limits, mode), ofAllowance: isForNothing(limits, mode) };
+    const charactersOf = (ids: readonly Pick<IdState, 'characters'>[]) => sum(ids.map((id) => id.characters));
+    const [open, isFree] = [[...held, asked], ({ ofAllowance }: Pick<IdState, 'ofAllowance'>) => ofAllowance];
+    const account = {
+      usedCharacters: charactersOf(charged),
+      heldCharacters: charactersOf(open),
+      allowanceUsed: charactersOf(charged.filter(isFree)),
+      allowanceHeld: charactersOf(open.filter(isFree)),
+      balanceMicro: this.balanceMicro,
+      heldMicro: sum(open.map(({ priceMicro }) => priceMicro)),
+    };
+    return overdrawn(account, limits, mode);
   }
 }
 

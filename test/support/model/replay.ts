@@ -26,8 +26,8 @@ import { Cast, pairOf } from './cast.ts';
 import { FIRST_KEYS } from './history.ts';
 import type { History, Operation, Step } from './history.ts';
 import { Charges } from './charges.ts';
+import { overdrawn, unsound } from './account-invariants.ts';
 import { overtagged, unaccounted } from './day-invariants.ts';
-import { overdrawn, unsound } from './invariants.ts';
 import { Moments } from './moments.ts';
 
 /** Others may be missing. */
@@ -241,7 +241,8 @@ class Replay {
       answered(await this.#model.teams.standing(request.teamId)),
       answered(await this.#model.teams.findTeam(request.teamId)),
     ];
-    this.#refuse(overdrawn(standing, team, this.#cast.modeOf(request.keyId)));
+    if (standing === undefined || team === undefined) throw this.#agreement.failure('a reservation of a team that does not exist');
+    this.#refuse(overdrawn(standing, team.limits, this.#cast.modeOf(request.keyId)));
   }
 
   async #compare(): Promise<void> {
