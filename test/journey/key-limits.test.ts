@@ -20,7 +20,7 @@ const config = {
   forward: [{ path: '/v1/documents/*', methods: ['GET'], target: upstream.url, charge_characters: 100 }],
 };
 
-onEveryGateway({ config }, (setting) => {
+onEveryGateway({ once: true, config }, (setting) => {
   const keyWith = async (limits: KeyChange['limits'], plan: Parameters<typeof setting.gateway.team>[0] = QUOTA_PLAN): Promise<TestTeam> => {
     const team = await setting.gateway.team(plan);
     if (limits !== undefined) answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits }));

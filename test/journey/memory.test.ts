@@ -1,4 +1,4 @@
-// The plugin lingate/plugins/memory over every front, listener and store: what reaches the engine, what callers get, and what they pay.
+// The plugin lingate/plugins/memory over every front, each listener and each store: what reaches the engine, what callers get, and what they pay.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
@@ -30,7 +30,7 @@ describe.each([
   /** What is charged for remembered texts. */
   const ofHits = (characters: number): number => (charge === 'full' ? characters : 0);
 
-  onEveryGateway({ config: withMemory(charge), listeners }, (setting) => {
+  onEveryGateway({ once: true, config: withMemory(charge), listeners }, (setting) => {
     afterEach(() => setting.engine.forget());
 
     const translate = (front: Front, { key }: TestTeam, text: readonly string[]): Promise<HttpResponse> =>

@@ -1,4 +1,4 @@
-// The guide's plugin that masks e-mail addresses, over every front, listener and store: what the engine sees, what callers get and pay.
+// The guide's plugin that masks e-mail addresses, over every front, each listener and each store: what the engine sees, what callers get and pay.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/domain/store-unavailable.ts';
@@ -16,7 +16,7 @@ const CHARACTERS = TEXTS.join('').length;
 
 const config = { plugins: [...FACADES, { module: MODULE }], engine: { timeout_ms: 20_000 } };
 
-onEveryGateway({ config }, (setting) => {
+onEveryGateway({ once: true, config }, (setting) => {
   afterEach(() => setting.engine.forget());
 
   const translate = (front: Front, { key }: TestTeam): Promise<HttpResponse> =>

@@ -22,7 +22,7 @@ const config = {
 /** A month does not end while a test runs, or not twice. */
 const LIMITS = [{ per: 'month', requests: 4, characters: 50 }] as const;
 
-onEveryGateway({ config }, (setting) => {
+onEveryGateway({ once: true, config }, (setting) => {
   const translate = (key: string, text: string): Promise<HttpResponse> =>
     ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: [text], target_lang: 'DE' } });
 

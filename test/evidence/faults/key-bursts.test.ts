@@ -11,16 +11,17 @@ import type { TeamUnderTest } from '../../../src/testing/store/team-under-test.t
 import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { rateFault } from '../../support/model/rate-invariants.ts';
+import type { Slot } from '../../support/model/rate-invariants.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
 import { seeded } from './seeded.ts';
 
 const REQUESTS = 100_000;
 const ROUNDS = 12;
-const WINDOW_MS = 1000;
 
 interface Counted {
-  places: number[];
+  slots: Slot[];
   used: number;
   held: number;
 }
@@ -47,7 +48,7 @@ class Burst {
   readonly #rate: number;
   readonly #characters: number;
   readonly #keys: readonly KeyCounted[];
-  readonly #whole: Counted = { places: [], used: 0, held: 0 };
+  readonly #whole: Counted = { slots: [], used: 0, held: 0 };
   #open: Reserved[] = [];
 
   private constructor(
@@ -74,14 +75,13 @@ class Burst {
         const limits = { requestsPerSecond: random.between(3, 18), characters: random.between(50, 750) };
         const key = { ...freshKey(team.teamId), limits };
         answered(await stores[0]!.teams.createKey(key));
-        return { keyId: key.keyId, rate: limits.requestsPerSecond, characters: limits.characters, places: [], used: 0, held: 0 };
+        return { keyId: key.keyId, rate: limits.requestsPerSecond, characters: limits.characters, slots: [], used: 0, held: 0 };
       }),
     );
     return new Burst(team, stores, random, rate, characters, keys);
   }
 
   async round(nowMs: number): Promise<void> {
-    for (const one of [this.#whole, ...this.#keys]) one.places = one.places.filter((atMs) => nowMs - atMs < WINDOW_MS);
     const requests = Array.from({ length: this.#random.between(10, 70) }, () => ({
       key: this.#keys[this.#random.between(0, 2)]!,
       characters: this.#random.between(1, 30),
@@ -91,7 +91,7 @@ class Burst {
       requests.map(({ key, characters }) => this.#admit({ requestId: newId(), keyId: key.keyId, characters })),
     );
     for (const [i, answer] of answers.entries()) this.#count(answer, requests[i]!, nowMs);
-    for (const [i, answer] of answers.entries()) this.#judge(answer, requests[i]!);
+    for (const [i, answer] of answers.entries()) this.#judge(answer, requests[i]!, nowMs);
     this.#judgeLimits();
     await this.#settleSome();
     await this.#judgeBooks();
@@ -111,17 +111,26 @@ class Burst {
 
   #count(answer: Admission, { key, characters }: Omit<Reserved, 'requestId'>, nowMs: number): void {
     if (answer.kind === 'rate_limited') return;
-    for (const one of [this.#whole, key]) one.places.push(nowMs);
+    const ofBoth: readonly [Counted, number][] = [
+      [this.#whole, this.#rate],
+      [key, key.rate],
+    ];
+    for (const [{ slots }, rate] of ofBoth) {
+      const fault = rateFault(slots, rate, false, nowMs);
+      if (fault !== undefined) this.violations.push(fault);
+      slots.push({ storeMs: nowMs });
+    }
     if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
     for (const one of [this.#whole, key]) one.held += characters;
     this.#open.push({ requestId: answer.reservation.requestId, key, characters });
   }
 
   /** Refused requests would not have fitted at the end either: a refused request takes nothing. */
-  #judge(answer: Admission, { key, characters }: Omit<Reserved, 'requestId'>): void {
+  #judge(answer: Admission, { key, characters }: Omit<Reserved, 'requestId'>, nowMs: number): void {
     if (answer.kind === 'rate_limited') {
-      const [{ places }, rate] = answer.of === 'key' ? [key, key.rate] : [this.#whole, this.#rate];
-      if (answer.limit !== rate || places.length < rate) this.violations.push('a rate that had room has refused');
+      const [{ slots }, rate] = answer.of === 'key' ? [key, key.rate] : [this.#whole, this.#rate];
+      const fault = answer.limit === rate ? rateFault(slots, rate, true, nowMs) : `was told a limit of ${answer.limit}, not ${rate}`;
+      if (fault !== undefined) this.violations.push(fault);
     } else if (answer.kind === 'quota_exceeded') {
       const [{ used, held }, limit] = answer.of === 'key' ? [key, key.characters] : [this.#whole, this.#characters];
       if (answer.characterLimit !== limit || used + held + characters <= limit) {
@@ -133,9 +142,9 @@ class Burst {
   }
 
   #judgeLimits(): void {
-    const over = (one: Counted, rate: number, characters: number): boolean => one.places.length > rate || one.used + one.held > characters;
-    if (over(this.#whole, this.#rate, this.#characters)) this.violations.push('the team is over a limit');
-    for (const key of this.#keys) if (over(key, key.rate, key.characters)) this.violations.push('a key is over a limit');
+    const over = ({ used, held }: Counted, characters: number): boolean => used + held > characters;
+    if (over(this.#whole, this.#characters)) this.violations.push('the team is over a limit');
+    for (const key of this.#keys) if (over(key, key.characters)) this.violations.push('a key is over a limit');
   }
 
   async #settleSome(): Promise<void> {

@@ -15,6 +15,8 @@ import { freshKey, newId, teamUnderTest } from '../../../src/testing/store/team-
 import type { TeamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 import type { Backing } from '../../support/backings.ts';
+import { shownFault, WindowCheck } from '../../support/model/window-check.ts';
+import type { Reserved } from '../../support/model/window-check.ts';
 import { COMMAND_VARIABLE } from '../../support/start-program.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { Callers } from './caller.ts';
@@ -31,25 +33,16 @@ const ROUNDS = 16;
 /** Longer than all rounds of a team. */
 const LONG_MS = 20 * 366 * 86_400_000;
 
-/** What a window of a team or a key has counted. */
-interface Going {
-  endMs: number;
-  requests: number;
-  readonly reserved: Reserved[];
-}
-
 interface Subject {
   readonly of: 'team' | 'key';
   readonly keyId: string;
   readonly written: string;
-  readonly going: Map<WindowName, Going>;
+  readonly check: WindowCheck;
 }
 
-interface Reserved {
+interface Held extends Reserved {
   readonly requestId: string;
-  readonly characters: number;
-  readonly leaseUntilMs: number;
-  state: 'open' | 'charged' | 'free';
+  state: Reserved['state'];
 }
 
 type Asked = Pick<AdmissionRequest, 'requestId' | 'keyId' | 'leaseMs'> & { readonly characters: number };
@@ -57,14 +50,13 @@ type Asked = Pick<AdmissionRequest, 'requestId' | 'keyId' | 'leaseMs'> & { reado
 /** One team with two keys, one of them limited, and the required result, whatever the order of a burst. */
 class Burst {
   readonly violations: string[] = [];
-  readonly ended = new Set<WindowName>();
   asked = 0;
   refused = 0;
   readonly #team: TeamUnderTest;
   readonly #stores: () => readonly PluginStore[];
   readonly #random: Seeded;
   readonly #subjects: readonly Subject[];
-  #open: Reserved[] = [];
+  #open: Held[] = [];
 
   private constructor(team: TeamUnderTest, stores: () => readonly PluginStore[], random: Seeded, subjects: readonly Subject[]) {
     this.#team = team;
@@ -91,13 +83,18 @@ class Burst {
     const key = { ...freshKey(team.teamId), limits: { windows: ofKey } };
     answered(await stores()[0]!.teams.createKey(key));
     return new Burst(team, stores, random, [
-      { of: 'team', keyId: '', written: ofTeam, going: new Map() },
-      { of: 'key', keyId: key.keyId, written: ofKey, going: new Map() },
+      { of: 'team', keyId: '', written: ofTeam, check: new WindowCheck() },
+      { of: 'key', keyId: key.keyId, written: ofKey, check: new WindowCheck() },
     ]);
   }
 
+  /** Kinds of windows that ended in it. */
+  get ended(): WindowName[] {
+    return this.#subjects.flatMap(({ check }) => [...check.ended.keys()]);
+  }
+
   async round(nowMs: number): Promise<void> {
-    this.#turn(nowMs);
+    this.#open = this.#open.filter(({ leaseUntilMs }) => nowMs < leaseUntilMs);
     const requests = Array.from({ length: this.#random.between(10, 60) }, (): Asked => {
       const keyId = this.#random.chance(0.5) ? this.#team.keyId : this.#subjects[1]!.keyId;
       return { requestId: newId(), keyId, characters: this.#random.between(1, 40), leaseMs: this.#random.oneOf([500, 90_000, LONG_MS]) };
@@ -106,9 +103,9 @@ class Burst {
     const answers = await Promise.all(requests.map((request) => this.#admit(request)));
     for (const [i, answer] of answers.entries()) this.#count(answer, requests[i]!, nowMs);
     for (const [i, answer] of answers.entries()) this.#judge(answer, requests[i]!, nowMs);
-    this.#judgeLimits();
+    this.#judgeLimits(nowMs);
     await this.#settleSome();
-    await this.#judgeUsage();
+    await this.#judgeUsage(nowMs);
   }
 
   /** A busy file may answer too late on a busy machine; the id then tells whether the operation ran. */
@@ -123,36 +120,19 @@ class Burst {
     return this.#random.oneOf(this.#stores());
   }
 
-  /** Windows and leases end. */
-  #turn(nowMs: number): void {
-    for (const { going } of this.#subjects) {
-      for (const [per, { endMs }] of going) if (nowMs >= endMs && going.delete(per)) this.ended.add(per);
-    }
-    for (const one of this.#open) if (nowMs >= one.leaseUntilMs) one.state = 'free';
-    this.#open = this.#open.filter(({ state }) => state === 'open');
-  }
-
   #subjectsOf({ keyId }: Asked): readonly Subject[] {
     return this.#subjects.filter((one) => one.of === 'team' || one.keyId === keyId);
   }
 
   #count(answer: Admission, asked: Asked, nowMs: number): void {
     if (answer.kind === 'rate_limited') return;
-    const reserved: Reserved = {
-      requestId: asked.requestId,
-      characters: asked.characters,
-      leaseUntilMs: nowMs + asked.leaseMs,
-      state: 'open',
-    };
+    const { requestId, characters, leaseMs } = asked;
+    const held: Held = { requestId, characters, leaseUntilMs: nowMs + leaseMs, state: 'open' };
     const holds = answer.kind === 'admitted' && answer.reservation !== undefined;
-    if (holds) this.#open.push(reserved);
-    for (const { written, going } of this.#subjectsOf(asked)) {
-      for (const { per } of windowLimits(written)) {
-        const one = going.get(per) ?? { endMs: windowAt(per, nowMs).endMs, requests: 0, reserved: [] };
-        going.set(per, one);
-        one.requests++;
-        if (holds) one.reserved.push(reserved);
-      }
+    if (holds) this.#open.push(held);
+    for (const { written, check } of this.#subjectsOf(asked)) {
+      check.count(written, nowMs);
+      if (holds) check.hold(written, held);
     }
   }
 
@@ -165,21 +145,21 @@ class Burst {
       return;
     }
     const { per, counts } = answer.window;
-    const { written, going } = this.#subjects.find(({ of }) => of === (answer.of ?? 'team'))!;
+    const { written, check } = this.#subjects.find(({ of }) => of === (answer.of ?? 'team'))!;
     const limit = windowLimits(written).find((one) => one.per === per)?.[counts];
-    const used = going.get(per);
-    const isFull = used !== undefined && (counts === 'requests' ? used.requests >= limit! : usedOf(used) + asked.characters > limit!);
+    const used = check.used(per, nowMs);
+    const isFull = counts === 'requests' ? used.requests >= limit! : used.characters + asked.characters > limit!;
     if (limit !== answer.limit || !isFull || answer.retryAfterMs !== used.endMs - nowMs) {
-      this.violations.push(`${JSON.stringify(answer)} for ${asked.characters} with ${wordsOf(used)} of ${written}`);
+      this.violations.push(`${JSON.stringify(answer)} for ${asked.characters} with ${JSON.stringify(used)} of ${written}`);
     }
   }
 
-  #judgeLimits(): void {
-    for (const { of, written, going } of this.#subjects) {
+  #judgeLimits(nowMs: number): void {
+    for (const { of, written, check } of this.#subjects) {
       for (const { per, requests = Infinity, characters = Infinity } of windowLimits(written)) {
-        const used = going.get(per);
-        if (used !== undefined && (used.requests > requests || usedOf(used) > characters))
-          this.violations.push(`the ${of} is over the limit of a ${per}: ${wordsOf(used)} of ${written}`);
+        const used = check.used(per, nowMs);
+        if (used.requests > requests || used.characters > characters)
+          this.violations.push(`the ${of} is over the limit of a ${per}: ${JSON.stringify(used)} of ${written}`);
       }
     }
   }
@@ -189,37 +169,26 @@ class Burst {
     this.#open = this.#open.filter((one) => !ending.includes(one));
     await Promise.all(
       ending.map(async (one) => {
-        one.state = this.#random.chance(0.5) ? 'charged' : 'free';
+        one.state = this.#random.chance(0.5) ? 'committed' : 'released';
         const store = this.#anyStore();
-        const settle = () => (one.state === 'charged' ? this.#team.commit(one.requestId, store) : this.#team.release(one.requestId, store));
+        const settle = () =>
+          one.state === 'committed' ? this.#team.commit(one.requestId, store) : this.#team.release(one.requestId, store);
         while ((await settle()).kind === 'unavailable');
       }),
     );
   }
 
   /** What is shown is what was counted: characters that were released are free at once, on every instance. */
-  async #judgeUsage(): Promise<void> {
+  async #judgeUsage(nowMs: number): Promise<void> {
     const usage = answered(await this.#anyStore().teams.usage(this.#team.teamId))!;
-    for (const { of, keyId, going } of this.#subjects) {
+    for (const { of, keyId, check } of this.#subjects) {
       const { windows = [] } = of === 'team' ? usage : usage.keys.find((key) => key.keyId === keyId)!;
-      for (const { per, usedRequests, usedCharacters } of windows) {
-        const one = going.get(per);
-        const [requests, characters] = one === undefined ? [0, 0] : [one.requests, usedOf(one)];
-        if (usedRequests !== requests || usedCharacters !== characters)
-          this.violations.push(
-            `the ${of} has used ${usedRequests}, ${usedCharacters} of a ${per}, counted were ${requests}, ${characters}`,
-          );
+      for (const one of windows) {
+        const fault = shownFault(check, one, nowMs);
+        if (fault !== undefined) this.violations.push(`the ${of} ${fault}`);
       }
     }
   }
-}
-
-function usedOf({ reserved }: Going): number {
-  return reserved.filter(({ state }) => state !== 'free').reduce((total, { characters }) => total + characters, 0);
-}
-
-function wordsOf(going: Going | undefined): string {
-  return going === undefined ? 'nothing' : `${going.requests} requests and ${usedOf(going)} characters`;
 }
 
 /** The store's clock goes to just before, at or after the end of a window, or a little on. */

@@ -33,6 +33,9 @@ export interface Entry {
   readonly action: Action;
 }
 
+/** When a slot of a rate was taken. */
+export type Place = Pick<Entry, 'atMs' | 'storeMs'>;
+
 /** A refusal that a gateway repeated without asking the store. */
 export interface Repeated extends RefusedCaller {
   readonly gateway: Process;

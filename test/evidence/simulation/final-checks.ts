@@ -2,14 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
-import type { KeyDay } from '../../../src/ports/usage-history.ts';
 import type { Usage } from '../../../src/ports/team-registry.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
+import { unaccounted, untallied } from '../../support/model/day-invariants.ts';
+import { shownFault } from '../../support/model/window-check.ts';
+import type { WindowCheck } from '../../support/model/window-check.ts';
 import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
 import type { KeyRing } from './keys.ts';
-import { dayName, tagDayName } from './team-check.ts';
-import type { WindowCheck } from './window-check.ts';
 import type { IdState, TeamCheck } from './team-check.ts';
 import type { SimulatedStore, World } from './world.ts';
 
@@ -113,54 +113,27 @@ export class FinalChecks {
   ): void {
     const { time, violate } = this.#world;
     const storeMs = time.wallMs(process);
-    for (const { per, usedRequests, usedCharacters, endMs } of windows) {
-      const used = check.used(per, storeMs);
-      const [is, was] = [`${usedRequests}, ${usedCharacters}`, `${used.requests}, ${used.characters}`];
-      if (is !== was || endMs !== used.endMs) violate('L11', `${whose} has used ${is} of its ${per}, counted were ${was}`);
+    for (const one of windows) {
+      const fault = shownFault(check, one, storeMs);
+      if (fault !== undefined) violate('L11', `${whose} ${fault}`);
     }
   }
 
-  /** Days by key, and periods, have exactly what was charged, whatever died meanwhile and however clocks went. */
+  /** Days by key and by tag, and periods, have exactly what was charged, whatever died meanwhile and however clocks went. */
   async history(store: SimulatedStore): Promise<void> {
     const { journal, scenario, violate } = this.#world;
-    const beginning = dayOf(scenario.beginningMs);
+    // Clocks are off by hours at most.
+    const range = { from: dayOf(scenario.beginningMs) - 2, to: dayOf(scenario.beginningMs) + 2 };
     for (const [teamId, team] of journal.teams) {
-      // Clocks are off by hours at most.
-      const use = answered(await store.history.days(teamId, { from: beginning - 2, to: beginning + 2 }));
+      const use = answered(await store.history.days(teamId, range));
       const periods = answered(await store.history.periods(teamId));
       if (use === undefined || periods === undefined) return violate('L9', `team ${teamId} has no history`);
-      const counted = new Map(use.days.map(({ day, keyId, characters, requests }) => [dayName(day, keyId), [characters, requests]]));
-      const charged = team.chargedByDay();
-      for (const name of new Set([...counted.keys(), ...charged.keys()])) {
-        const [is, was] = [counted.get(name) ?? [0, 0], charged.get(name) ?? [0, 0]];
-        if (is.join() !== was.join()) violate('L9', `team ${teamId}, ${name}: counted are ${is.join()}, charged were ${was.join()}`);
-      }
-      await this.#tagDays(teamId, team, use.days, store);
-      const billed = periods.reduce((total, { characters }) => total + characters, 0);
-      const { characters } = team.charged();
-      if (billed !== characters) violate('L9', `periods of team ${teamId} came to ${billed}, charged were ${characters}`);
+      const tagged = answered(await store.tags.days(teamId, range));
+      for (const fault of unaccounted(team.charges, use.days, periods)) violate('L9', `team ${teamId}, ${fault}`);
+      for (const fault of untallied(team.charges, tagged, use.days)) violate('L12', `team ${teamId}, ${fault}`);
       for (const { closed, number } of periods.slice(1)) {
         if (!closed) violate('L9', `period ${number} of team ${teamId} is not closed although nothing is open`);
       }
-    }
-  }
-
-  /** Days by tag have exactly what was charged, and with what had none they add up to the days by key. */
-  async #tagDays(teamId: string, team: TeamCheck, ofKeys: readonly KeyDay[], store: SimulatedStore): Promise<void> {
-    const { scenario, violate } = this.#world;
-    const beginning = dayOf(scenario.beginningMs);
-    const rows = answered(await store.tags.days(teamId, { from: beginning - 2, to: beginning + 2 }));
-    const counted = new Map(rows.map(({ day, tag, characters, requests }) => [tagDayName(day, tag), [characters, requests]]));
-    const charged = team.chargedByTag();
-    for (const { day } of ofKeys) {
-      const untagged = tagDayName(day, '');
-      const [ofTeam, ofTags] = [ofKeys, rows].map((all) => all.filter((one) => one.day === day));
-      const rest = (['characters', 'requests'] as const).map((name) => sumOf(ofTeam!, name) - sumOf(ofTags!, name));
-      if (rest.some((one) => one !== 0)) counted.set(untagged, rest);
-    }
-    for (const name of new Set([...counted.keys(), ...charged.keys()])) {
-      const [is, was] = [counted.get(name) ?? [0, 0], charged.get(name) ?? [0, 0]];
-      if (is.join() !== was.join()) violate('L12', `team ${teamId}, ${name}: counted are ${is.join()}, charged were ${was.join()}`);
     }
   }
 
@@ -254,10 +227,6 @@ export class FinalChecks {
 function unansweredCode({ brokenAtMs, leftAtMs }: RequestRecord): string {
   if (brokenAtMs !== undefined) return 'engine_unavailable';
   return leftAtMs === undefined ? 'none' : 'client_closed';
-}
-
-function sumOf(days: readonly { readonly characters: number; readonly requests: number }[], name: 'characters' | 'requests'): number {
-  return days.reduce((sum, one) => sum + one[name], 0);
 }
 
 /** Equal for equal limits, regardless of member order. */

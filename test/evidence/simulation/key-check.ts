@@ -4,9 +4,9 @@ import { changedLimits } from '../../../src/domain/key-limits.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
+import { WindowCheck } from '../../support/model/window-check.ts';
+import type { Place } from './entries.ts';
 import { isHeld } from './key-limits.ts';
-import type { Place } from './rate-check.ts';
-import { WindowCheck } from './window-check.ts';
 
 export class KeyCheck {
   limits: KeyLimits = {};

@@ -6,7 +6,7 @@ import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { ReferenceAccount } from '../../../config/examples/reference-store.ts';
 import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
 import type { ReferenceData } from '../../../config/examples/reference-store.ts';
-import { unsound } from '../../support/model/invariants.ts';
+import { unsound } from '../../support/model/account-invariants.ts';
 import type { Action } from './entries.ts';
 import { actionOf, perform } from './change.ts';
 import { TOO_LATE, bytesOf, periodQuestion, readLedgerCall, writeReply } from './ledger-protocol.ts';

@@ -1,8 +1,8 @@
 // One tag with settings as a checker tracks it, from the store's answers alone: what is used of them since it has some.
 import type { TagSettings } from '../../../src/domain/tag-settings.ts';
-import type { Place } from './rate-check.ts';
-import { WindowCheck } from './window-check.ts';
-import type { Reserved } from './window-check.ts';
+import { WindowCheck } from '../../support/model/window-check.ts';
+import type { Reserved } from '../../support/model/window-check.ts';
+import type { Place } from './entries.ts';
 
 export class TagCheck {
   settings: TagSettings;

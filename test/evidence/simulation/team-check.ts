@@ -1,5 +1,6 @@
 // One team's account as a checker tracks it, from the store's answers alone: reports answers that cannot be right.
 import { isDeepStrictEqual } from 'node:util';
+import type { KeyMode } from '../../../src/domain/api-key.ts';
 import { dayOf } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { FURTHER_TAGS } from '../../../src/domain/request-tag.ts';
@@ -8,13 +9,14 @@ import type { TagSettings } from '../../../src/domain/tag-settings.ts';
 import type { WindowName } from '../../../src/domain/window-limits.ts';
 import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
-import type { Action, Entry, Violate } from './entries.ts';
+import { isForNothing, overdrawn, priceOf } from '../../support/model/account-invariants.ts';
+import type { Charge } from '../../support/model/day-invariants.ts';
+import { rateFault } from '../../support/model/rate-invariants.ts';
+import { standingFault, WindowCheck, wholeFault, windowFault } from '../../support/model/window-check.ts';
+import type { Windowed } from '../../support/model/window-check.ts';
+import type { Action, Entry, Place, Violate } from './entries.ts';
 import { KeyCheck } from './key-check.ts';
-import { rateFault } from './rate-check.ts';
-import type { Place } from './rate-check.ts';
 import { TagCheck } from './tag-check.ts';
-import { standingFault, WindowCheck, wholeFault, windowFault } from './window-check.ts';
-import type { Windowed } from './window-check.ts';
 
 export interface IdState {
   state: 'open' | 'committed' | 'released' | 'expired';
@@ -116,7 +118,7 @@ export class TeamCheck {
     if (refused.window !== undefined) return this.#repeatedWindowFault(keyId, tag?.name, refused, storeMs);
     const { places, rate } = this.#rated(keyId, tag?.name).find(({ of }) => of === refused.of)!;
     if (rate === undefined || rate > refused.limit) return `has a limit of ${rate}, and was told ${refused.limit}`;
-    return rateFault(places, rate, true, { storeMs }, this.#clockChangedAtMs());
+    return this.#rateFault(places, rate, true, storeMs);
   }
 
   key(keyId: string): KeyCheck {
@@ -131,28 +133,10 @@ export class TeamCheck {
     return { characters: sum(ids.map((id) => id.characters)), micro: sum(ids.map((id) => id.priceMicro)) };
   }
 
-  /** What was charged, by day and key: `[characters, requests]`. */
-  chargedByDay(): ReadonlyMap<string, readonly [number, number]> {
-    const charged = new Map<string, readonly [number, number]>();
-    for (const { committedOn, keyId, characters } of this.ids.values()) {
-      if (committedOn === undefined) continue;
-      const name = dayName(committedOn, keyId);
-      const [before, requests] = charged.get(name) ?? [0, 0];
-      charged.set(name, [before + characters, requests + 1]);
-    }
-    return charged;
-  }
-
-  /** What was charged, by day and tag, '' for none: `[characters, requests]`. */
-  chargedByTag(): ReadonlyMap<string, readonly [number, number]> {
-    const charged = new Map<string, readonly [number, number]>();
-    for (const { committedOn, countedAs = '', characters } of this.ids.values()) {
-      if (committedOn === undefined) continue;
-      const name = tagDayName(committedOn, countedAs);
-      const [before, requests] = charged.get(name) ?? [0, 0];
-      charged.set(name, [before + characters, requests + 1]);
-    }
-    return charged;
+  get charges(): Charge[] {
+    return [...this.ids.values()].flatMap(({ committedOn: day, keyId, countedAs, characters }) =>
+      day === undefined ? [] : [{ day, keyId, countedAs, characters }],
+    );
   }
 
   get countedAsFurther(): number {
@@ -193,8 +177,10 @@ export class TeamCheck {
     ];
   }
 
-  #usesAllowance(keyId: string, limits: TeamLimits): boolean {
-    return this.key(keyId).mode === 'test' && limits.testAllowance > 0;
+  /** Slots before a jump of the clock prove nothing. */
+  #rateFault(places: readonly Place[], rate: number, isRefused: boolean, storeMs: number): string | undefined {
+    if ((places.at(-rate)?.atMs ?? Infinity) < this.#clockChangedAtMs()) return undefined;
+    return rateFault(places, rate, isRefused, storeMs);
   }
 
   get balanceMicro(): number {
@@ -294,8 +280,8 @@ export class TeamCheck {
     this.#checkBooks(request, answer, limits, entry, violate);
     if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
     const { characters, leaseUntilMs } = answer.reservation;
-    const ofAllowance = this.#usesAllowance(keyId, limits);
-    const priceMicro = limits.billing === 'credit' && !ofAllowance ? characters * limits.minorPerMillion : 0;
+    const ofAllowance = isForNothing(limits, key.mode);
+    const priceMicro = priceOf(characters, limits, key.mode);
     const times = { reservedAtStoreMs: entry.storeMs, leaseUntilMs };
     const state: IdState = { state: 'open', characters, priceMicro, ofAllowance, keyId, tag: request.tag, ...times };
     this.ids.set(requestId, state);
@@ -309,7 +295,7 @@ export class TeamCheck {
     for (const { of, places, rate } of this.#rated(keyId, tag?.name)) {
       const isRefused = refusal !== undefined && refusal.of === of;
       if (isRefused && refusal.limit !== rate) violate('L6', `${requestId} was told a limit of ${refusal.limit} that is nobody's`);
-      const fault = rate === undefined ? undefined : rateFault(places, rate, isRefused, entry, this.#clockChangedAtMs());
+      const fault = rate === undefined ? undefined : this.#rateFault(places, rate, isRefused, entry.storeMs);
       if (fault !== undefined) violate('L6', `${requestId} ${fault}`);
       if (isRefused) return;
     }
@@ -340,16 +326,27 @@ export class TeamCheck {
     }
     if (byTag) return;
     const reserved = answer.kind === 'admitted';
-    const ofAllowance = this.#usesAllowance(request.keyId, limits);
-    if (ofAllowance !== (told?.of === 'test_keys') && !reserved) violate('L3', `${request.requestId} was told ${wordsOf(answer)}`);
-    const taken = sum([...charged, ...held].filter((id) => id.ofAllowance === ofAllowance).map((id) => id.characters));
-    const most = ofAllowance ? limits.testAllowance : limits.characterLimit + limits.overageCharacters;
-    const fits =
-      ofAllowance || limits.billing === 'quota'
-        ? taken + characters <= most
-        : sum(held.map((id) => id.priceMicro)) + characters * limits.minorPerMillion <= this.balanceMicro;
-    if (fits !== reserved)
+    const { mode } = this.key(request.keyId);
+    if (isForNothing(limits, mode) !== (told?.of === 'test_keys') && !reserved)
+      violate('L3', `${request.requestId} was told ${wordsOf(answer)}`);
+    if ((this.#overdrawnBy(characters, limits, mode, held) === undefined) !== reserved)
       violate('L3', `${request.requestId} for ${characters} was ${reserved ? 'reserved beyond' : 'refused within'} what is left`);
+  }
+
+  #overdrawnBy(characters: number, limits: TeamLimits, mode: KeyMode, held: readonly IdState[]): string | undefined {
+    const charged = [...this.ids.values()].filter((id) => id.state === 'committed');
+    const asked = { characters, priceMicro: priceOf(characters, limits, mode), ofAllowance: isForNothing(limits, mode) };
+    const charactersOf = (ids: readonly Pick<IdState, 'characters'>[]) => sum(ids.map((id) => id.characters));
+    const [open, isFree] = [[...held, asked], ({ ofAllowance }: Pick<IdState, 'ofAllowance'>) => ofAllowance];
+    const account = {
+      usedCharacters: charactersOf(charged),
+      heldCharacters: charactersOf(open),
+      allowanceUsed: charactersOf(charged.filter(isFree)),
+      allowanceHeld: charactersOf(open.filter(isFree)),
+      balanceMicro: this.balanceMicro,
+      heldMicro: sum(open.map(({ priceMicro }) => priceMicro)),
+    };
+    return overdrawn(account, limits, mode);
   }
 }
 
@@ -360,15 +357,6 @@ function isRaised(limits: TeamLimits, before: TeamLimits): boolean {
 
 function wordsOf(answer: Admission | undefined): string {
   return answer === undefined ? 'nothing' : JSON.stringify(answer);
-}
-
-/** `tag` is '' for none. */
-export function tagDayName(day: number, tag: string): string {
-  return tag === '' ? `day ${day} without a tag` : `day ${day} of tag ${tag}`;
-}
-
-export function dayName(day: number, keyId: string): string {
-  return `day ${day} of key ${keyId}`;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,6 +1,7 @@
 // What teams were charged according to the answers to callers: kept separately from the model's balances.
 import { dayOf } from '../../../src/domain/period.ts';
 import type { Reservation, Resolution } from '../../../src/ports/ledger.ts';
+import type { Charge } from './day-invariants.ts';
 
 interface Resolved {
   readonly teamId: string;
@@ -9,13 +10,13 @@ interface Resolved {
 }
 
 export class Charges {
-  /** Characters of reservations that are not resolved yet. */
-  readonly #open = new Map<string, number>();
-  readonly #byTeam = new Map<string, Map<number, number>>();
+  /** Reservations that are not resolved yet. */
+  readonly #open = new Map<string, Pick<Charge, 'keyId' | 'characters'>>();
+  readonly #byTeam = new Map<string, readonly Charge[]>();
 
   /** Newly made, not a repeated answer. */
-  reserved({ requestId, characters }: Reservation): void {
-    this.#open.set(requestId, characters);
+  reserved({ requestId, characters }: Reservation, keyId: string): void {
+    this.#open.set(requestId, { keyId, characters });
   }
 
   /** `part`: how many characters a commit named. */
@@ -23,14 +24,12 @@ export class Charges {
     const reserved = this.#open.get(requestId);
     this.#open.delete(requestId);
     if (kind !== 'committed' || reserved === undefined) return;
-    const characters = Math.min(part ?? reserved, reserved);
-    const days = this.#byTeam.get(teamId) ?? new Map<number, number>();
-    days.set(dayOf(nowMs), (days.get(dayOf(nowMs)) ?? 0) + characters);
-    this.#byTeam.set(teamId, days);
+    const { keyId, characters } = reserved;
+    const charge = { day: dayOf(nowMs), keyId, characters: Math.min(part ?? characters, characters) };
+    this.#byTeam.set(teamId, [...this.of(teamId), charge]);
   }
 
-  /** Characters by UTC day. */
-  of(teamId: string): ReadonlyMap<number, number> {
-    return this.#byTeam.get(teamId) ?? new Map();
+  of(teamId: string): readonly Charge[] {
+    return this.#byTeam.get(teamId) ?? [];
   }
 }

@@ -26,7 +26,8 @@ import { Cast, pairOf } from './cast.ts';
 import { FIRST_KEYS } from './history.ts';
 import type { History, Operation, Step } from './history.ts';
 import { Charges } from './charges.ts';
-import { overdrawn, overtagged, unaccounted, unsound } from './invariants.ts';
+import { overdrawn, unsound } from './account-invariants.ts';
+import { overtagged, unaccounted } from './day-invariants.ts';
 import { Moments } from './moments.ts';
 
 /** Others may be missing. */
@@ -235,12 +236,13 @@ class Replay {
     // A repeated answer says nothing about the current limits.
     if (this.#reservations.some((one) => one.requestId === requestId && one.leaseUntilMs === leaseUntilMs)) return;
     this.#reservations.push(answer.reservation);
-    this.#charges.reserved(answer.reservation);
+    this.#charges.reserved(answer.reservation, request.keyId);
     const [standing, team] = [
       answered(await this.#model.teams.standing(request.teamId)),
       answered(await this.#model.teams.findTeam(request.teamId)),
     ];
-    this.#refuse(overdrawn(standing, team, this.#cast.modeOf(request.keyId)));
+    if (standing === undefined || team === undefined) throw this.#agreement.failure('a reservation of a team that does not exist');
+    this.#refuse(overdrawn(standing, team.limits, this.#cast.modeOf(request.keyId)));
   }
 
   async #compare(): Promise<void> {
@@ -272,7 +274,7 @@ class Replay {
     );
     const charged = this.#charges.of(teamId);
     // Later, the original charge is no longer reported.
-    if (Math.min(...charged.keys()) > range.from) this.#refuse(unaccounted(charged, answered(use)!.days, periods));
+    if (charged.every(({ day }) => day > range.from)) this.#refuse(unaccounted(charged, answered(use)!.days, periods)[0]);
   }
 
   /** Only its days and periods are left of a deleted team. Once all of them have expired, it is unknown: sooner or later, as for each of them. */

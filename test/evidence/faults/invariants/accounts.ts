@@ -1,14 +1,14 @@
 // Every team's account: after each operation its counters are the sums of its ids and within its limits, and at the end nothing is held.
+import { overdrawn, priceOf } from '../../../support/model/account-invariants.ts';
 import type { Counters, Finding, History, Operation, Reserved, TeamAccount } from '../../../support/history.ts';
 
-interface Replay {
-  used: number;
-  held: number;
-  heldMicro: number;
-  balance: number;
+/** By the names of the store's counters; no key of these runs is a test key. */
+interface Replay extends Record<keyof Counters, number> {
   readonly open: Map<string, Reserved>;
   readonly byKey: Map<string, { characters: number; requests: number }>;
 }
+
+const NOTHING_FREE = { allowanceUsed: 0, allowanceHeld: 0 };
 
 /** L3 and L5. */
 export function accountFindings({ teams, operations }: History): Finding[] {
@@ -19,7 +19,8 @@ export function accountFindings({ teams, operations }: History): Finding[] {
 function teamFindings(team: TeamAccount, operations: readonly Operation[]): Finding[] {
   const found: Finding[] = [];
   const wrong = (what: string) => void found.push({ invariant: 'L3', what: `team ${team.teamId}: ${what}` });
-  const replay: Replay = { used: 0, held: 0, heldMicro: 0, balance: team.startMicro, open: new Map(), byKey: new Map() };
+  const counters = { usedCharacters: 0, heldCharacters: 0, heldMicro: 0, balanceMicro: team.startMicro };
+  const replay: Replay = { ...counters, open: new Map(), byKey: new Map() };
   for (const operation of operations) {
     const before = found.length;
     apply(replay, operation, team, wrong);
@@ -41,41 +42,33 @@ function apply(replay: Replay, { reserved, ended }: Operation, { limits }: TeamA
     const reservation = replay.open.get(requestId);
     if (reservation === undefined) continue;
     replay.open.delete(requestId);
-    replay.held -= reservation.characters;
+    replay.heldCharacters -= reservation.characters;
     replay.heldMicro -= reservation.micro;
     if (as === 'committed') charge(replay, reservation);
   }
   for (const reservation of reserved) {
     const { requestId, characters, micro } = reservation;
     replay.open.set(requestId, reservation);
-    replay.held += characters;
+    replay.heldCharacters += characters;
     replay.heldMicro += micro;
-    const price = limits.billing === 'credit' ? characters * limits.minorPerMillion : 0;
+    const price = priceOf(characters, limits, 'live');
     if (micro !== price) wrong(`${requestId} holds ${micro} millionths for ${characters} characters, not ${price}`);
-    const most = limits.characterLimit + limits.overageCharacters;
-    if (limits.billing === 'quota' && replay.used + replay.held > most) {
-      wrong(`${requestId} was admitted with ${replay.used} used and ${replay.held} held of ${most}`);
-    }
-    if (replay.heldMicro > replay.balance)
-      wrong(`${requestId} was admitted with ${replay.heldMicro} held of a balance of ${replay.balance}`);
+    const { usedCharacters, heldCharacters, heldMicro, balanceMicro } = replay;
+    const fault = overdrawn({ usedCharacters, heldCharacters, heldMicro, balanceMicro, ...NOTHING_FREE }, limits, 'live');
+    if (fault !== undefined) wrong(`${requestId} was admitted with ${fault}`);
   }
 }
 
 function charge(replay: Replay, { characters, micro, keyId }: Reserved): void {
-  replay.used += characters;
-  replay.balance -= micro;
+  replay.usedCharacters += characters;
+  replay.balanceMicro -= micro;
   const key = replay.byKey.get(keyId) ?? { characters: 0, requests: 0 };
   replay.byKey.set(keyId, { characters: key.characters + characters, requests: key.requests + 1 });
 }
 
 function compare(replay: Replay, counters: Counters, wrong: (what: string) => void): void {
-  const pairs = [
-    ['used characters', counters.usedCharacters, replay.used],
-    ['held characters', counters.heldCharacters, replay.held],
-    ['held millionths', counters.heldMicro, replay.heldMicro],
-    ['balance', counters.balanceMicro, replay.balance],
-  ] as const;
-  for (const [name, stored, sum] of pairs) {
+  for (const name of ['usedCharacters', 'heldCharacters', 'heldMicro', 'balanceMicro'] as const) {
+    const [stored, sum] = [counters[name], replay[name]];
     if (stored !== undefined && stored !== sum) wrong(`${name}: the store says ${stored}, its ids add up to ${sum}`);
     if (stored !== undefined && (stored < 0 || !Number.isSafeInteger(stored))) wrong(`${name}: ${stored} is no count`);
   }

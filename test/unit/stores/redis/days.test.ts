@@ -107,36 +107,6 @@ describe('days in Redis', () => {
     expect(await client.hstrlen(keys.days, KEY)).toBe(26 + 3 * 8);
   });
 
-  test('count a commit on its own day, also in a later period than that of the reservation', async () => {
-    await furnish(store, { ...QUOTA, period: 'P1D', characterLimit: 1000 }, 0, `${TEAM}2`, `${KEY}2`);
-    const asked = { teamId: `${TEAM}2`, keyId: `${KEY}2` };
-    const commit = async (id: string) => expect(await store.ledger.resolve(`${TEAM}2`, id, 'commit')).toEqual({ kind: 'committed' });
-    for (const id of ['a', 'b', 'c']) await store.ledger.admit(asking(id, { ...asked, characters: 10, leaseMs: 2 * DAY_MS }));
-    await commit('a');
-    clock.move(DAY_MS);
-    await store.ledger.admit(asking('d', { ...asked, characters: 3 }));
-    await commit('b');
-    await commit('d');
-    await commit('c');
-    const found = answered(await store.history.days(`${TEAM}2`, WHENEVER))!;
-    expect(found.days.map(({ day, characters, requests }) => [day - today, characters, requests])).toEqual([
-      [0, 10, 1],
-      [1, 23, 3],
-    ]);
-  });
-
-  test('are returned in pages of teams, including teams without usage, with the keys that have any', async () => {
-    await use(5);
-    answered(await store.teams.createKey({ keyId: 'K2', teamId: TEAM, digest: 'K2', display: 'la_live_2222', label: '', mode: 'live' }));
-    await furnish(store, QUOTA, 0, `${TEAM}2`, `${KEY}2`);
-    const page = answered(await store.history.pageDays({ after: undefined, limit: 10, search: undefined }, WHENEVER));
-    expect(page.map(({ team, keys: found, days: rows }) => [team.teamId, found.map(({ keyId }) => keyId), rows])).toEqual([
-      [TEAM, [KEY], [{ day: today, keyId: KEY, characters: 5, requests: 1 }]],
-      [`${TEAM}2`, [], []],
-    ]);
-    expect(await store.history.days('unknown', WHENEVER)).toBe(undefined);
-  });
-
   test('before the retention are not returned', async () => {
     await use(5);
     clock.move(3 * DAY_MS);

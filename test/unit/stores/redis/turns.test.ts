@@ -77,14 +77,6 @@ describe('a batch of operations', () => {
     expect(await store.teams.standing(OTHER)).toMatchObject({ usedCharacters: 14, heldMicro: 0, openReservations: 0 });
   });
 
-  test('admits exactly as many requests as the limit, and reserves exactly as much as is left', async () => {
-    answered(await store.teams.updateTeam(TEAM, { plan: { name: 'p', limits: { ...QUOTA, requestsPerSecond: 50, characterLimit: 205 } } }));
-    const answers = await Promise.all(Array.from({ length: 60 }, async (_, i) => store.ledger.admit(asking(`r${i}`))));
-    const count = (kind: string) => answers.filter((answer) => answer.kind === kind).length;
-    expect([count('admitted'), count('quota_exceeded'), count('rate_limited')]).toEqual([20, 29, 11]);
-    expect(await store.teams.standing(TEAM)).toMatchObject({ heldCharacters: 201, openReservations: 21 });
-  });
-
   test('may have an id several times, which counts once', async () => {
     const { ledger } = store;
     const answers = await Promise.all([
@@ -99,12 +91,6 @@ describe('a batch of operations', () => {
     expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'committed', 'committed', 'repeated', 'released', 'repeated']);
     expect(await client.llen(teamKeys(TEAM).places)).toBe(2);
     expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 1, openReservations: 1 });
-  });
-
-  test('with the same admission twice reserves once', async () => {
-    const [one, again] = await Promise.all([store.ledger.admit(asking('r1')), store.ledger.admit(asking('r1'))]);
-    expect(again).toEqual(one);
-    expect(await store.teams.standing(TEAM)).toMatchObject({ heldCharacters: 11, openReservations: 2 });
   });
 
   test('that is too large is sent as several calls, none of which blocks the server for long', async () => {

@@ -1,4 +1,5 @@
 // What a team, a key or a tag has used of its limits by minute to month, from the store's answers alone: a list of requests for each window.
+import type { WindowUse } from '../../../src/domain/window-counts.ts';
 import { COUNTED, windowAt, windowLimits, WINDOWS } from '../../../src/domain/window-limits.ts';
 import type { WindowLimit, WindowName, WindowNumber } from '../../../src/domain/window-limits.ts';
 import type { QuotaExceeded, RateLimited, WindowStanding } from '../../../src/ports/ledger.ts';
@@ -151,6 +152,20 @@ export function standingFault(
   );
   const reported = told.map((one) => left(one.of, { ...one, endMs: storeMs + one.resetMs }, one.remaining));
   return reported.join() === expected.join() ? undefined : `has ${expected.join()} left and was told ${reported.join()}`;
+}
+
+/** What is wrong with what is shown of a window. */
+export function shownFault(
+  check: WindowCheck,
+  { per, usedRequests, usedCharacters, endMs }: WindowUse,
+  storeMs: number,
+): string | undefined {
+  const used = check.used(per, storeMs);
+  const [is, was] = [
+    [usedRequests, usedCharacters, endMs],
+    [used.requests, used.characters, used.endMs],
+  ].map((counts) => counts.join()) as [string, string];
+  return is === was ? undefined : `has used ${is} of its ${per}, counted were ${was}`;
 }
 
 function nameOf(of: string | undefined, { per, counts, limit, endMs }: WindowNumber & { readonly limit: number; readonly endMs: number }) {
