@@ -734,6 +734,8 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
         if (revoked.length > 0) await recordChange(account.db, account.nowMs, by, account.team.teamId, REVOCATION, keyId);
         return (await keysOf(account, keyId))[0]!;
       }),
+    // Whether a commit waits for a replica is a setting of the server.
+    replicated: async () => undefined,
     findKeys: (search) =>
       database.transaction(async (db, nowMs) => {
         const [column, value] = 'digest' in search ? ['digest', search.digest] : ['display', search.display];

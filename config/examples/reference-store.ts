@@ -204,6 +204,7 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
     listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
     updateKey: async (keyId, change, by) => ownerOf(keyId)?.change(keyId, change, clock.nowMs(), by),
     revokeKey: async (keyId, by) => ownerOf(keyId)?.revoke(keyId, clock.nowMs(), by),
+    replicated: async () => undefined,
     findKeys: async (search) => {
       const ids =
         'digest' in search ? data.owners.filter(({ digest }) => digest === search.digest).map(({ owner }) => owner.keyId) : undefined;
