@@ -45,6 +45,8 @@ export type RecordTable =
   | 'gateways'
   /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */
   | 'engines'
+  /** Shared, of a plugin's store: the latest time that was believed (stores/records/record-clock.ts). */
+  | 'clock'
   /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */
   | 'secrets'
   /** Shared: attempts to sign in to the console that have been used (stores/records/record-sign-ins.ts). */

@@ -62,8 +62,7 @@ export interface Store {
   /** Without it, no events are sent. */
   readonly outbox?: Outbox;
   readonly audit: AuditLog;
-  /** Without it, the store has no time of its own: what it is given is judged before. */
-  readonly clock?: StoreClock;
+  readonly clock: StoreClock;
   /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */
   ping(): Promise<StoreFault | undefined>;
   /** Waits for running operations, then closes. */

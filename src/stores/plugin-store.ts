@@ -1,9 +1,13 @@
-// Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks.
+// Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks, and has its clock judged.
+import { JudgedClock, unjudgedClock } from '../domain/judged-clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../ports/ledger.ts';
 import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
+import { RecordClock } from './records/record-clock.ts';
 
-export function fromPlugin(store: PluginStore): Store {
+/** `clock` is the one that the store was given. */
+export function fromPlugin(store: PluginStore, clock: Clock): Store {
   const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
   return {
     keys,
@@ -19,6 +23,7 @@ export function fromPlugin(store: PluginStore): Store {
     tagSettings,
     history,
     audit,
+    clock: clock instanceof JudgedClock ? new RecordClock(records, clock) : unjudgedClock(clock),
     ping: () => store.ping(),
     close: () => store.close(),
   };

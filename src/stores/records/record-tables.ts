@@ -33,6 +33,7 @@ const SHARED: Readonly<
   // Of running processes.
   claims: { copied: false },
   gateways: { copied: false },
+  clock: { copied: false },
   secrets: { copied: false },
   sign_ins: { copied: false },
   // Files are not copied: they are gone after hours, and what is reserved for them with its lease.
