@@ -59,8 +59,7 @@ export interface Store {
   readonly tags: TagHistory;
   readonly tagSettings: TagRegistry;
   readonly history: UsageHistory;
-  /** Without it, no events are sent. */
-  readonly outbox?: Outbox;
+  readonly outbox: Outbox;
   readonly audit: AuditLog;
   readonly clock: StoreClock;
   /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */

@@ -21,7 +21,7 @@ interface StoreContext extends StoreCreation {
   readonly tends?: boolean;
   /** Called with the number of lost revocations that were restored on a store's new master. */
   readonly onRevocationsRestored?: (count: number) => void;
-  /** Rules for the outbox; by default those of the gateways that send from it. Plugin stores have no outbox. */
+  /** Rules for the outbox; by default those of the gateways that send from it. */
   readonly events?: EventRules | undefined;
   /** Stores of plugins, by URL scheme. */
   readonly others?: ReadonlyMap<string, OpenPluginStore>;
@@ -49,9 +49,11 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   const open = context.others?.get(otherSchemeOf(url) ?? '');
   if (open !== undefined) {
     const { fromPlugin } = await import('./plugin-store.ts');
-    const store = fromPlugin(await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation }), clock);
+    const store = fromPlugin(await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation }), clock, events);
     // The clock is judged before anything goes by it; a store that is away is found by whoever uses it.
     await store.clock.look();
+    // From now on its operations keep events.
+    if (events !== undefined) await store.outbox.lease('', 0);
     return store;
   }
   throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);

@@ -64,7 +64,7 @@ test.each([
 test('events that a process has recorded and not listed are found by a search through the teams, and are due at once', async () => {
   const team = await teamUnderTest(promisedStore(telling));
   await client.del(EVENTS_KEY);
-  const ids = answered(await telling.outbox!.due(10)).map(({ id }) => id);
+  const ids = answered(await telling.outbox.due(10)).map(({ id }) => id);
   expect(ids).toEqual(expect.arrayContaining([`${team.teamId}-created`, `${team.keyId}-created`]));
 });
 
