@@ -80,6 +80,7 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
       usage: await teams.usage(teamId),
       standing: await teams.standing(teamId),
       glossaries: await glossaries.list(teamId),
+      refusals: await store.records.list(teamId, 'refusals'),
       days: await history.days(teamId, range),
       periods: await history.periods(teamId),
     })),
