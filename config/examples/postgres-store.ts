@@ -22,6 +22,7 @@ import {
   dictionaryFor,
   eventNames,
   eventWrites,
+  FURTHER_TAGS,
   HISTORY_DAYS,
   idBefore,
   isInSpan,
@@ -457,14 +458,18 @@ async function storeUses({ db, team }: Account, tag: string, uses: TagUses): Pro
 /** Counts a charge by tag and day. */
 async function countByTag({ db, nowMs, team: { teamId } }: Account, tag: RequestTag, characters: number): Promise<void> {
   const rows = await db<StoredRecord>(
-    `select kind as table, id, value from records where group_id = $1 and kind in ('tag_counts', 'tag_days')`,
-    [teamId],
+    `select kind as table, id, value from records where group_id = $1 and kind in ('tag_counts', 'tag_days') and id in ($2, $3)`,
+    [teamId, tag.name, FURTHER_TAGS],
   );
+  const isKnown = rows.some(({ table, id }) => table === 'tag_counts' && id === tag.name);
+  const [all] = isKnown
+    ? []
+    : await db<{ count: number }>(`select count(*) from records where group_id = $1 and kind = 'tag_counts'`, [teamId]);
   const written: StoredRecord[] = [];
   const records = {
     get: (table: string, id: string) => rows.find((row) => row.table === table && row.id === id)?.value,
     put: (table: StoredRecord['table'], id: string, value: string) => void written.push({ table, id, value }),
-    count: () => rows.filter(({ table }) => table === 'tag_counts').length,
+    count: () => all?.count ?? 0,
   };
   countTag(records, tag, characters, dayOf(nowMs));
   for (const one of written) await put(db, teamId, one);
