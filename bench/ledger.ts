@@ -241,7 +241,10 @@ try {
   await Promise.all(contenders.map((one) => one.stop()));
 }
 console.log(`${machineLine(await describeMachine())}\n`);
-console.log(textTable(['teams', 'requests a call', '', 'Redis µs', 'least', 'driver µs', 'least', 'commands'], rows));
+const HEADS = ['teams', 'requests a call', '', 'Redis µs', 'least', 'driver µs', 'least', 'commands'];
+const OF_REDIS = new Set([3, 4, 7]);
+const shown = (row: readonly string[]): string[] => row.filter((_, i) => flags.store === 'redis' || !OF_REDIS.has(i));
+console.log(textTable(shown(HEADS), rows.map(shown)));
 
 /** Medians of the rounds' ratios, with their middle half. */
 function ratioRow(name: string, all: readonly Figures[], now: readonly Figures[]): string[] {

@@ -150,6 +150,11 @@ export { countTag } from './stores/records/tag-counts.ts';
 export type { TagRecords } from './stores/records/tag-counts.ts';
 export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
 export { overRecords } from './stores/records/over-records.ts';
+export { eventNames, eventWrites, outlivesTeam } from './stores/records/event-record.ts';
+export type { EventWrites } from './stores/records/event-record.ts';
+export { RecordOutbox } from './stores/records/record-outbox.ts';
+export { deletionEvent, keyEvent, teamEvent } from './stores/records/operator-events.ts';
+export type { EventOf, NewEvent } from './stores/records/operator-events.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type {

@@ -18,23 +18,30 @@ import {
   countTag,
   dayOf,
   definePlugin,
+  deletionEvent,
   dictionaryFor,
+  eventNames,
+  eventWrites,
+  FURTHER_TAGS,
   HISTORY_DAYS,
   idBefore,
   isInSpan,
   isUnavailable,
   keyDifference,
+  keyEvent,
   minorRoundedDown,
   minorRoundedUp,
   momentOf,
   movedCredit,
   newKeyDifference,
   nextTickets,
+  outlivesTeam,
   overRecords,
   periodBy,
   RATE_WINDOW_MS,
   readPairs,
   readTagSettings,
+  RecordOutbox,
   REMEMBER_MS,
   REVOCATION,
   sameLength,
@@ -44,6 +51,7 @@ import {
   tagOfSubject,
   TagUses,
   teamDifference,
+  teamEvent,
   tooSmallWindow,
   WindowCounts,
   windowedSubjects,
@@ -65,7 +73,9 @@ import type {
   Clock,
   CreditExhausted,
   DayRange,
+  EventOf,
   GlossaryReference,
+  GroupChange,
   IdempotencyRecords,
   KeyDay,
   KeyOwner,
@@ -266,7 +276,7 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
   if (nowMs < period!.endMs) return account;
   await leavePeriod(account);
   const next = await followed(account);
-  await recordChange(db, nowMs, team.nextPlan?.by, teamId, teamDifference(team, next.team));
+  await recordChange(db, nowMs, team.nextPlan?.by, teamId, teamDifference(team, next.team), teamEvent('team_updated', next.team));
   return { ...account, ...next, period: await startPeriod(db, next.team, period!.number + 1, next.anchorMs, nowMs, period!.endMs) };
 }
 
@@ -448,14 +458,18 @@ async function storeUses({ db, team }: Account, tag: string, uses: TagUses): Pro
 /** Counts a charge by tag and day. */
 async function countByTag({ db, nowMs, team: { teamId } }: Account, tag: RequestTag, characters: number): Promise<void> {
   const rows = await db<StoredRecord>(
-    `select kind as table, id, value from records where group_id = $1 and kind in ('tag_counts', 'tag_days')`,
-    [teamId],
+    `select kind as table, id, value from records where group_id = $1 and kind in ('tag_counts', 'tag_days') and id in ($2, $3)`,
+    [teamId, tag.name, FURTHER_TAGS],
   );
+  const isKnown = rows.some(({ table, id }) => table === 'tag_counts' && id === tag.name);
+  const [all] = isKnown
+    ? []
+    : await db<{ count: number }>(`select count(*) from records where group_id = $1 and kind = 'tag_counts'`, [teamId]);
   const written: StoredRecord[] = [];
   const records = {
     get: (table: string, id: string) => rows.find((row) => row.table === table && row.id === id)?.value,
     put: (table: StoredRecord['table'], id: string, value: string) => void written.push({ table, id, value }),
-    count: () => rows.filter(({ table }) => table === 'tag_counts').length,
+    count: () => all?.count ?? 0,
   };
   countTag(records, tag, characters, dayOf(nowMs));
   for (const one of written) await put(db, teamId, one);
@@ -708,8 +722,9 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
           'insert into keys (key_id, team_id, digest, display, label, mode, limits, created_at_ms) values ($1, $2, $3, $4, $5, $6, $7, $8)',
           [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), account.nowMs],
         );
-        await recordChange(account.db, account.nowMs, by, teamId, newKeyDifference(key), keyId);
-        return (await keysOf(account, keyId))[0]!;
+        const [made] = await keysOf(account, keyId);
+        await recordChange(account.db, account.nowMs, by, teamId, newKeyDifference(key), keyEvent('key_created', made!), keyId);
+        return made!;
       }),
     listKeys: (teamId) => database.team(teamId, (account) => keysOf(account)),
     updateKey: (keyId, { label, disabled, limits = {} }, by) =>
@@ -725,15 +740,20 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
         if (changed.requestsPerSecond === undefined)
           await account.db('delete from places where team_id = $1 and key_id = $2', [key!.teamId, keyId]);
         const [after] = await keysOf(account, keyId);
-        await recordChange(account.db, account.nowMs, by, key!.teamId, keyDifference(auditedKey(key!), auditedKey(after!)), keyId);
+        const difference = keyDifference(auditedKey(key!), auditedKey(after!));
+        await recordChange(account.db, account.nowMs, by, key!.teamId, difference, keyEvent('key_updated', after!), keyId);
         return after!;
       }),
     revokeKey: (keyId, by) =>
       database.teamOfKey(keyId, async (account) => {
         const revoked = await account.db('update keys set revoked = true where key_id = $1 and not revoked returning key_id', [keyId]);
-        if (revoked.length > 0) await recordChange(account.db, account.nowMs, by, account.team.teamId, REVOCATION, keyId);
-        return (await keysOf(account, keyId))[0]!;
+        const [after] = await keysOf(account, keyId);
+        const event = keyEvent('key_revoked', after!);
+        if (revoked.length > 0) await recordChange(account.db, account.nowMs, by, account.team.teamId, REVOCATION, event, keyId);
+        return after!;
       }),
+    // Whether a commit waits for a replica is a setting of the server.
+    replicated: async () => undefined,
     findKeys: (search) =>
       database.transaction(async (db, nowMs) => {
         const [column, value] = 'digest' in search ? ['digest', search.digest] : ['display', search.display];
@@ -759,7 +779,7 @@ async function createTeam(db: Rows, team: NewTeam, nowMs: number, by?: Audited):
   if (created.length === 0) return made!;
   const period = await startPeriod(db, made!, 1, nowMs, nowMs, -Infinity);
   await moveCredit(db, teamId, period.number, balanceMicro);
-  await recordChange(db, nowMs, by, teamId, teamDifference(undefined, team));
+  await recordChange(db, nowMs, by, teamId, teamDifference(undefined, team), teamEvent('team_created', made!));
   return made!;
 }
 
@@ -785,7 +805,7 @@ async function updateTeam(account: Account, change: TeamChange, by?: Audited) {
     `update teams t set name = $2, plan = $3, limits = $4, balance_micro = $5, reference = $6, next_plan = $7 where team_id = $1 returning ${TEAM}`,
     [team.teamId, name, planName, JSON.stringify(limits), balanceMicro, reference, nextPlan && JSON.stringify(nextPlan)],
   );
-  await recordChange(db, nowMs, by, team.teamId, teamDifference(team, changed!));
+  await recordChange(db, nowMs, by, team.teamId, teamDifference(team, changed!), teamEvent('team_updated', changed!));
   if (!anotherLength) {
     await moveCredit(db, team.teamId, period.number, addMicro);
     return changed!;
@@ -811,6 +831,8 @@ async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: n
   if (known === undefined || (keepUsage && account === undefined)) return false;
   await recordChange(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
   await forgetNames(db, teamId);
+  await forgetEvents(db, teamId, keepUsage);
+  if (account !== undefined) await keepEvent(db, nowMs, teamId, deletionEvent(teamId));
   await db('delete from records where group_id = $1', [teamId]);
   const used = keepUsage ? await periodsOf(db, account!.team, true) : [];
   if (used.length === 0) {
@@ -949,16 +971,19 @@ async function daysOf(of: Pick<Account, 'db' | 'nowMs' | 'team'>, { from, to }: 
 
 // The audit
 
-/** Keeps the entry of a change, in its transaction. All gateways do so one after another: ids are in the order of the entries. */
+/** Keeps entry and event of a change, in its transaction. All gateways do so one after another: ids are in the order of the entries. */
 async function recordChange(
   db: Rows,
   nowMs: number,
   by: Audited | undefined,
   teamId: string,
   change: Pick<AuditedChange, 'before' | 'after'> | undefined,
+  event?: EventOf,
   keyId?: string,
 ): Promise<void> {
-  if (by === undefined || change === undefined) return;
+  if (change === undefined) return;
+  if (event !== undefined) await keepEvent(db, nowMs, teamId, event);
+  if (by === undefined) return;
   await db('select pg_advisory_xact_lock($1)', [AUDIT_LOCK]);
   const [latest] = await db<{ id?: string }>('select max(id) as id from audit where id < $1', [idBefore(nowMs + 1)]);
   await keepEntry(db, auditEntry(by, { ...change, teamId, ...(keyId && { keyId }) }, nowMs, latest?.id));
@@ -972,6 +997,25 @@ async function forgetNames(db: Rows, teamId: string): Promise<void> {
   const entries = await db<{ id: string; record: AuditRecord }>('select id, record from audit where team_id = $1', [teamId]);
   for (const entry of entries)
     await db('update audit set record = $2 where id = $1', [entry.id, JSON.stringify(withoutNames(entry.record))]);
+}
+
+/** In the transaction of what it tells of, which has the row of the team; not if no gateway sends events. */
+async function keepEvent(db: Rows, nowMs: number, teamId: string, event: EventOf): Promise<void> {
+  const values = await valuesOf(db, SHARED_RECORDS, eventNames(teamId));
+  await write(db, SHARED_RECORDS, eventWrites(teamId, values, nowMs, event));
+}
+
+async function forgetEvents(db: Rows, teamId: string, keepUsage: boolean): Promise<void> {
+  const events = await db<{ id: string; value: string }>(
+    `select id, value from records where group_id = $1 and kind = 'events' and starts_with(id, $2)`,
+    [SHARED_RECORDS, teamId],
+  );
+  const gone = events.filter(({ value }) => !outlivesTeam(value, keepUsage)).map(({ id }) => id);
+  await db(`delete from records where group_id = $1 and (kind = 'events' and id = any($2) or kind = 'told' and starts_with(id, $3))`, [
+    SHARED_RECORDS,
+    gone,
+    teamId,
+  ]);
 }
 
 function auditOf(database: Database, historyDays: number): AuditLog {
@@ -1021,6 +1065,18 @@ async function put(db: Rows, group: string, { table, id, value }: { readonly tab
   ]);
 }
 
+async function valuesOf(db: Rows, group: string, names: readonly RecordName[]): Promise<(string | undefined)[]> {
+  return eachOf(names, (name) => valueOf(db, group, name));
+}
+
+async function write(db: Rows, group: string, change: Omit<GroupChange<unknown>, 'result'>): Promise<void> {
+  const unindexed = (change.unindex ?? []).map(({ index, id }) => ({ table: index, id }));
+  const indexed = (change.index ?? []).map(({ index, id }) => ({ table: index, id, value: '' }));
+  for (const { table, id } of [...(change.remove ?? []), ...unindexed])
+    await db('delete from records where group_id = $1 and kind = $2 and id = $3', [group, table, id]);
+  for (const one of [...(change.put ?? []), ...indexed]) await put(db, group, one);
+}
+
 function recordsOf(database: Database): RecordSpace {
   /** Runs `work` on a group, alone. */
   const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & Partial<Pick<Account, 'team' | 'period'>>) => Promise<T>) =>
@@ -1030,7 +1086,6 @@ function recordsOf(database: Database): RecordSpace {
           return work({ db, nowMs });
         })
       : database.team(group, work);
-  const valuesOf = (db: Rows, group: string, names: readonly RecordName[]) => eachOf(names, (name) => valueOf(db, group, name));
   return {
     read: async (group, names) => (await inGroup(group, ({ db }) => valuesOf(db, group, names))) ?? names.map(() => undefined),
     async list(group, table) {
@@ -1054,18 +1109,15 @@ function recordsOf(database: Database): RecordSpace {
     change: (group, names, decide) =>
       inGroup(group, async ({ db, nowMs, team, period }) => {
         const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period });
-        const unindexed = (change.unindex ?? []).map(({ index, id }) => ({ table: index, id }));
-        const indexed = (change.index ?? []).map(({ index, id }) => ({ table: index, id, value: '' }));
-        for (const { table, id } of [...(change.remove ?? []), ...unindexed]) {
-          await db('delete from records where group_id = $1 and kind = $2 and id = $3', [group, table, id]);
-        }
-        for (const one of [...(change.put ?? []), ...indexed]) await put(db, group, one);
+        await write(db, group, change);
         for (const { blobId, pieces } of change.attach ?? []) {
           for (const [number, piece] of pieces.entries())
             await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
         }
         for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
         await recordChange(db, nowMs, change.audit?.by, group, change.audit);
+        const { event } = change;
+        if (event !== undefined) await keepEvent(db, nowMs, group, () => event);
         return change.result;
       }),
     groupOf: async ({ table, id }) => {
@@ -1140,6 +1192,7 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     ledger: ledgerOf(database),
     teams: registryOf(database, over.idempotency),
     ...over,
+    outbox: new RecordOutbox(over.records),
     history: historyOf(database),
     audit: auditOf(database, historyDays),
     async ping() {

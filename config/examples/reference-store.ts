@@ -12,9 +12,13 @@ import {
   changedLimits,
   costMicro,
   dayOf,
+  deletionEvent,
+  eventNames,
+  eventWrites,
   HISTORY_DAYS,
   idBefore,
   keyDifference,
+  keyEvent,
   minorRoundedDown,
   minorRoundedUp,
   overRecords,
@@ -22,13 +26,16 @@ import {
   isInSpan,
   movedCredit,
   newKeyDifference,
+  outlivesTeam,
   periodAt,
   readPairs,
   readTagSettings,
+  RecordOutbox,
   REVOCATION,
   sameLength,
   TagUses,
   teamDifference,
+  teamEvent,
   tooSmallWindow,
   windowAt,
   windowedSubjects,
@@ -52,8 +59,10 @@ import type {
   CreditNotFree,
   DayRange,
   EntryPieces,
+  EventOf,
   ExceededWindow,
   GlossaryReference,
+  GroupChange,
   GroupHead,
   IdempotencyRecords,
   KeyChange,
@@ -114,6 +123,17 @@ class RecordGroup {
   put(table: string, id: string, value: string): void {
     this.tables.set(table, (this.tables.get(table) ?? new Map<string, string>()).set(id, value));
   }
+
+  values(names: readonly RecordName[]): (string | undefined)[] {
+    return names.map(({ table, id }) => this.tables.get(table)?.get(id));
+  }
+
+  write({ remove = [], unindex = [], put = [], index = [] }: Omit<GroupChange<unknown>, 'result'>): void {
+    for (const { table, id } of remove) this.tables.get(table)?.delete(id);
+    for (const entry of unindex) this.tables.get(entry.index)?.delete(entry.id);
+    for (const { table, id, value } of put) this.put(table, id, value);
+    for (const entry of index) this.put(entry.index, entry.id, '');
+  }
 }
 
 export function emptyData(): ReferenceData {
@@ -129,6 +149,7 @@ export function referenceStore(clock: Clock, data: ReferenceData = emptyData(), 
     ledger: ledgerOf(account, clock),
     teams: registryOf(data, account, clock, over.idempotency),
     ...over,
+    outbox: new RecordOutbox(over.records),
     audit: auditOf(data, clock, historyDays),
     history: {
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
@@ -169,7 +190,7 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
       const created = new ReferenceAccount(team, clock.nowMs(), (...change) => recordChange(data, ...change));
       data.accounts.push(created);
       data.used.push(created);
-      recordChange(data, clock.nowMs(), by, team.teamId, teamDifference(undefined, team));
+      recordChange(data, clock.nowMs(), by, team.teamId, teamDifference(undefined, team), teamEvent('team_created', { ...created.team }));
       return { ...created.team };
     },
     listTeams: async () => data.accounts.map((one) => ({ ...one.team })),
@@ -185,6 +206,8 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
       if (usedAt === -1 || (keepUsage && at === -1)) return false;
       recordChange(data, clock.nowMs(), by, teamId, { before: { plan: data.used[usedAt]!.team.plan }, after: {} });
       forgetNames(data, teamId);
+      forgetEvents(data.shared, teamId, keepUsage);
+      if (at !== -1) keepEvent(data, clock.nowMs(), teamId, deletionEvent(teamId));
       const left = keepUsage ? leftBy(data.accounts[at]!, clock.nowMs()) : undefined;
       data.used.splice(usedAt, 1, ...(left === undefined ? [] : [left]));
       if (at === -1) return true;
@@ -198,12 +221,13 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
       const { keyId, teamId, mode } = key;
       if (made === undefined) return undefined;
       data.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
-      recordChange(data, clock.nowMs(), by, teamId, newKeyDifference(key), keyId);
+      recordChange(data, clock.nowMs(), by, teamId, newKeyDifference(key), keyEvent('key_created', made), keyId);
       return made;
     },
     listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
     updateKey: async (keyId, change, by) => ownerOf(keyId)?.change(keyId, change, clock.nowMs(), by),
     revokeKey: async (keyId, by) => ownerOf(keyId)?.revoke(keyId, clock.nowMs(), by),
+    replicated: async () => undefined,
     findKeys: async (search) => {
       const ids =
         'digest' in search ? data.owners.filter(({ digest }) => digest === search.digest).map(({ owner }) => owner.keyId) : undefined;
@@ -220,16 +244,19 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
   };
 }
 
-/** Keeps the entry of a change, in the same turn as the change. */
+/** Keeps entry and event of a change, in the same turn as the change. */
 function recordChange(
   data: ReferenceData,
   nowMs: number,
   by: Audited | undefined,
   teamId: string,
   difference: AuditDifference | undefined,
+  event?: EventOf,
   keyId?: string,
 ): void {
-  if (by === undefined || difference === undefined) return;
+  if (difference === undefined) return;
+  if (event !== undefined) keepEvent(data, nowMs, teamId, event);
+  if (by === undefined) return;
   const last = data.audit.find(({ atMs }) => atMs <= nowMs)?.id;
   const entry = auditEntry(by, { teamId, ...(keyId === undefined ? {} : { keyId }), ...difference }, nowMs, last);
   data.audit = [entry, ...data.audit].toSorted(newestFirst);
@@ -240,8 +267,20 @@ type RecordChange = (
   by: Audited | undefined,
   teamId: string,
   difference: AuditDifference | undefined,
+  event: EventOf,
   keyId?: string,
 ) => void;
+
+/** In the same turn as what it tells of; not if no gateway sends events. */
+function keepEvent({ shared }: ReferenceData, nowMs: number, teamId: string, event: EventOf): void {
+  shared.write(eventWrites(teamId, shared.values(eventNames(teamId)), nowMs, event));
+}
+
+function forgetEvents({ tables }: RecordGroup, teamId: string, keepUsage: boolean): void {
+  const [events, told] = [tables.get('events') ?? new Map<string, string>(), tables.get('told')];
+  for (const [id, value] of events) if (id.startsWith(teamId) && !outlivesTeam(value, keepUsage)) events.delete(id);
+  for (const id of told?.keys() ?? []) if (id.startsWith(teamId)) told!.delete(id);
+}
 
 function newestFirst(one: AuditEntry, other: AuditEntry): number {
   return one.id > other.id ? -1 : 1;
@@ -579,7 +618,7 @@ export class ReferenceAccount {
       this.#startPeriod(nowMs, nowMs);
     }
     this.#history.move(this.#period, change.addMicro ?? 0);
-    this.#record(nowMs, by, this.team.teamId, teamDifference(before, this.team));
+    this.#record(nowMs, by, this.team.teamId, teamDifference(before, this.team), teamEvent('team_updated', { ...this.team }));
     return { ...this.team };
   }
 
@@ -610,15 +649,17 @@ export class ReferenceAccount {
     key.limits = changedLimits(key.limits, limits);
     if (key.limits.requestsPerSecond === undefined) key.places = [];
     const after = this.#keyNow(keyId, nowMs);
-    this.#record(nowMs, by, key.teamId, keyDifference(auditedKey(before), auditedKey(after)), keyId);
+    this.#record(nowMs, by, key.teamId, keyDifference(auditedKey(before), auditedKey(after)), keyEvent('key_updated', after), keyId);
     return after;
   }
 
   revoke(keyId: string, nowMs: number, by?: Audited): KeyRecord {
     const key = this.#keys.find((one) => one.keyId === keyId)!;
-    if (key.status !== 'revoked') this.#record(nowMs, by, key.teamId, REVOCATION, keyId);
+    const isNews = key.status !== 'revoked';
     key.status = 'revoked';
-    return this.#keyNow(keyId, nowMs);
+    const after = this.#keyNow(keyId, nowMs);
+    if (isNews) this.#record(nowMs, by, key.teamId, REVOCATION, keyEvent('key_revoked', after), keyId);
+    return after;
   }
 
   #keyNow(keyId: string, nowMs: number): KeyRecord {
@@ -691,7 +732,7 @@ export class ReferenceAccount {
     if (!sameLength(nextPlan.limits.period, limits.period)) this.#anchorMs = endMs;
     Object.assign(this.team, { plan: nextPlan.name, limits: nextPlan.limits });
     delete this.team.nextPlan;
-    this.#record(nowMs, nextPlan.by, this.team.teamId, teamDifference(before, this.team));
+    this.#record(nowMs, nextPlan.by, this.team.teamId, teamDifference(before, this.team), teamEvent('team_updated', { ...this.team }));
   }
 
   /** A calendar period may begin before `fromMs`, if the period before it was counted differently. */
@@ -965,7 +1006,7 @@ const OF_NO_TEAM = { limits: undefined, period: undefined };
 /** Everything that no admission writes. What the gateway writes over it, such as glossaries, is the same for every store. */
 function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): RecordSpace {
   const group = (id: string) => (id === SHARED_RECORDS ? data.shared : account(id)?.records);
-  const values = (id: string, names: readonly RecordName[]) => names.map((name) => group(id)?.tables.get(name.table)?.get(name.id));
+  const values = (id: string, names: readonly RecordName[]) => group(id)?.values(names) ?? names.map(() => undefined);
   return {
     read: async (id, names) => values(id, names),
     list: async (id, table) => new Map(group(id)?.tables.get(table)),
@@ -979,13 +1020,12 @@ function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): Rec
       if (owner === undefined) return undefined;
       // Nothing waits from here on, so that no other change comes in between.
       const change = decide(values(id, names), { nowMs: clock.nowMs(), ...(id === SHARED_RECORDS ? OF_NO_TEAM : account(id)!.head()) });
-      for (const name of change.remove ?? []) owner.tables.get(name.table)?.delete(name.id);
-      for (const entry of change.unindex ?? []) owner.tables.get(entry.index)?.delete(entry.id);
-      for (const { table, id: recordId, value } of change.put ?? []) owner.put(table, recordId, value);
-      for (const entry of change.index ?? []) owner.put(entry.index, entry.id, '');
+      owner.write(change);
       for (const { blobId, pieces } of change.attach ?? []) owner.blobs.set(blobId, pieces);
       for (const blobId of change.detach ?? []) owner.blobs.delete(blobId);
       if (change.audit !== undefined) recordChange(data, clock.nowMs(), change.audit.by, id, change.audit);
+      const { event } = change;
+      if (event !== undefined) keepEvent(data, clock.nowMs(), id, () => event);
       return change.result;
     },
     groupOf: async ({ table, id }) => data.accounts.find(({ records }) => records.tables.get(table)?.has(id))?.team.teamId,

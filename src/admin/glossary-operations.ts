@@ -58,7 +58,7 @@ export class GlossaryOperations {
     if (actor === undefined) throw new Error('deleteGlossary without an actor');
     const removed = await glossaries.remove(teamId, glossaryId, { actor, action: 'deleteGlossary' });
     if (isUnavailable(removed)) return removed;
-    return removed ? done(found.value, await teams.replicated?.([teamId])) : { kind: 'no_such_glossary', glossaryId };
+    return removed ? done(found.value, await teams.replicated([teamId])) : { kind: 'no_such_glossary', glossaryId };
   }
 }
 

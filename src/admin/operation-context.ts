@@ -55,7 +55,7 @@ export class OperationContext {
   }
 
   /** Waits until a replica has what was written to these teams, see the port. */
-  async replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
-    return this.options.teams.replicated?.(teamIds);
+  replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
+    return this.options.teams.replicated(teamIds);
   }
 }

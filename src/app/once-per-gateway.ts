@@ -53,10 +53,6 @@ export function openEvents(config: Config, { store, nowMs }: StoreInTime, log: L
   // Checked with everything else before anything is opened.
   const key = eventsSecret(config, process.env);
   if (config.events === undefined || key === undefined) return undefined;
-  if (store.outbox === undefined) {
-    log.warn('this store, from a plugin, keeps no events: none are sent');
-    return undefined;
-  }
   const outbox = config.engines.every(({ cap }) => cap === undefined) ? store.outbox : withEngineEvents(store.outbox, store.records);
   const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs, socketsMax: SENDS_MAX });
   return new EventSender({

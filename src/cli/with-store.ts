@@ -34,7 +34,7 @@ export async function withStore(
   };
   const opened = await openPatiently(config, creation).catch(whereNoStore(config));
   try {
-    const step = opened.store.clock?.step();
+    const step = opened.store.clock.step();
     if (step !== undefined && !acceptsClock) context.io.err(unbelievedText(name, step));
     await use(opened.store, config, opened.clock.nowMs);
   } finally {

@@ -97,3 +97,12 @@ export class JudgedClock {
 function isDue(mark: ClockMark | undefined, nowMs: number): boolean {
   return mark === undefined || Math.abs(nowMs - mark.latestMs) >= MARK_EVERY_MS;
 }
+
+/** The clock of a store whose time tests move as they like: always believed. */
+export function unjudgedClock(clock: { nowMs(): number }) {
+  return {
+    step: () => undefined,
+    look: async () => undefined,
+    accept: async () => ({ kind: 'accepted', nowMs: clock.nowMs(), steppedMs: 0 }) as const,
+  };
+}

@@ -102,9 +102,4 @@ export interface Outbox {
   lease(holder: string, forMs: number): Promise<boolean | StoreUnavailable>;
   /** Ends the lease, if `holder` has it. */
   release(holder: string): Promise<StoreUnavailable | undefined>;
-  /**
-   * Checks a few teams for stored events that are missing from the list because their process died in between, and continues
-   * from there next time. Absent if that cannot happen.
-   */
-  heal?(): Promise<StoreUnavailable | undefined>;
 }

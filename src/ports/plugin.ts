@@ -128,8 +128,8 @@ export interface PluginStoreContext extends StoreCreation {
   readonly historyDays: number;
 }
 
-/** A store as a plugin implements it. */
-export interface PluginStore extends Omit<Store, 'ledger'> {
+/** A store as a plugin implements it. It goes by the clock that it is given, which the gateway judges, over the record space as well. */
+export interface PluginStore extends Omit<Store, 'ledger' | 'clock'> {
   readonly ledger: PluginLedger;
 }
 

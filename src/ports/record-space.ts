@@ -45,10 +45,16 @@ export type RecordTable =
   | 'gateways'
   /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */
   | 'engines'
+  /** Shared, of a plugin's store: the latest time that was believed (stores/records/record-clock.ts). */
+  | 'clock'
   /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */
   | 'secrets'
   /** Shared: attempts to sign in to the console that have been used (stores/records/record-sign-ins.ts). */
   | 'sign_ins'
+  /** Shared, of a plugin's store: events (stores/records/event-record.ts), who sends them, and by team what was told (usage-events.ts). */
+  | 'events'
+  | 'senders'
+  | 'told'
   /** Shared: requests that take effect once, and who runs them (stores/records/record-idempotency.ts). */
   | 'requests'
   | 'claims';
@@ -61,7 +67,9 @@ export type RecordIndex =
   /** Shared: when each document is due; all of them, newest first; those that have not ended, oldest first. */
   | 'documents_by_due'
   | 'documents_by_age'
-  | 'documents_open';
+  | 'documents_open'
+  /** Shared: when each event is due. */
+  | 'events_by_due';
 
 /** Its id is ASCII text; ids are ordered by their bytes. */
 export interface IndexEntry {

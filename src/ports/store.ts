@@ -59,11 +59,9 @@ export interface Store {
   readonly tags: TagHistory;
   readonly tagSettings: TagRegistry;
   readonly history: UsageHistory;
-  /** Without it, no events are sent. */
-  readonly outbox?: Outbox;
+  readonly outbox: Outbox;
   readonly audit: AuditLog;
-  /** Without it, the store has no time of its own: what it is given is judged before. */
-  readonly clock?: StoreClock;
+  readonly clock: StoreClock;
   /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */
   ping(): Promise<StoreFault | undefined>;
   /** Waits for running operations, then closes. */

@@ -228,9 +228,9 @@ export interface TeamRegistry {
   revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;
   /**
    * Waits up to about a second for a replica to have the latest writes to these teams, and returns whether one has, so that a
-   * failover cannot undo them. `undefined` if there is no replica. Absent in stores that are never replicated.
+   * failover cannot undo them. `undefined` if there is no replica.
    */
-  replicated?(teamIds: readonly string[]): Promise<boolean | undefined>;
+  replicated(teamIds: readonly string[]): Promise<boolean | undefined>;
   /** Includes revoked keys; an empty list if there are none. A search by `display` may scan all keys in batches. */
   findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable>;
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable>;

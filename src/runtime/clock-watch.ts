@@ -7,8 +7,7 @@ const EVERY_MS = 500;
 
 interface ClockWatchOptions {
   readonly clock: Pick<JudgedClock, 'look' | 'stepMs'>;
-  /** `undefined` if the store has no time of its own. */
-  readonly store: Pick<StoreClock, 'look' | 'step'> | undefined;
+  readonly store: Pick<StoreClock, 'look' | 'step'>;
   readonly log: Log;
 }
 
@@ -30,7 +29,7 @@ export class ClockWatch {
   /** `undefined` while every clock is believed. */
   step(): ClockStep | undefined {
     const { clock, store } = this.#options;
-    return store?.step() ?? (clock.stepMs === 0 ? undefined : { byMs: clock.stepMs });
+    return store.step() ?? (clock.stepMs === 0 ? undefined : { byMs: clock.stepMs });
   }
 
   async close(): Promise<void> {
@@ -42,7 +41,7 @@ export class ClockWatch {
     const { clock, store } = this.#options;
     clock.look();
     // A store that is down is the probe's subject.
-    await store?.look().catch(() => undefined);
+    await store.look().catch(() => undefined);
     this.#note();
     this.#looking = undefined;
   }

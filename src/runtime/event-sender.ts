@@ -124,7 +124,6 @@ export class EventSender {
     if (!this.#mayBegin()) return;
     const pending = await outbox.pending();
     if (!isUnavailable(pending)) this.counts.pending = pending;
-    await outbox.heal?.();
     await this.#fill();
     this.#begin();
   }

@@ -7,11 +7,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
 import type { Store, StoreCreation } from '../ports/store.ts';
-import { fromPlugin } from './plugin-store.ts';
 
 interface StoreContext extends StoreCreation {
   readonly log: Log;
-  /** The clock of the embedded store; a store on another machine uses its own. */
+  /** The clock of an embedded store and of a plugin's; Redis uses its own. */
   readonly clock: Clock;
   readonly sqliteDurability?: 'full' | 'normal';
   /** Timeout of an operation, including waiting; by default the store's own. */
@@ -22,7 +21,7 @@ interface StoreContext extends StoreCreation {
   readonly tends?: boolean;
   /** Called with the number of lost revocations that were restored on a store's new master. */
   readonly onRevocationsRestored?: (count: number) => void;
-  /** Rules for the outbox; by default those of the gateways that send from it. Plugin stores have no outbox. */
+  /** Rules for the outbox; by default those of the gateways that send from it. */
   readonly events?: EventRules | undefined;
   /** Stores of plugins, by URL scheme. */
   readonly others?: ReadonlyMap<string, OpenPluginStore>;
@@ -48,6 +47,14 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     return openRedisStore({ url, log, creation, onRestored, commandTimeoutMs, historyDays, tendEveryMs, events });
   }
   const open = context.others?.get(otherSchemeOf(url) ?? '');
-  if (open !== undefined) return fromPlugin(await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation }));
+  if (open !== undefined) {
+    const { fromPlugin } = await import('./plugin-store.ts');
+    const store = fromPlugin(await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation }), clock, events);
+    // The clock is judged before anything goes by it; a store that is away is found by whoever uses it.
+    await store.clock.look();
+    // From now on its operations keep events.
+    if (events !== undefined) await store.outbox.lease('', 0);
+    return store;
+  }
   throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
 }

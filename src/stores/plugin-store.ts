@@ -1,9 +1,17 @@
-// Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks.
+// Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
+// what is to be told of its teams' usage.
+import type { EventRules } from '../domain/event-rules.ts';
+import { JudgedClock, unjudgedClock } from '../domain/judged-clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../ports/ledger.ts';
+import type { Outbox } from '../ports/outbox.ts';
 import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
+import { RecordClock } from './records/record-clock.ts';
+import { UsageEvents } from './records/usage-events.ts';
 
-export function fromPlugin(store: PluginStore): Store {
+/** `clock` is the one that the store was given. `events`: the rules of a process that sends them. */
+export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules | undefined): Store {
   const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
   return {
     keys,
@@ -19,8 +27,27 @@ export function fromPlugin(store: PluginStore): Store {
     tagSettings,
     history,
     audit,
+    outbox: events === undefined ? store.outbox : withUsageEvents(store, events, clock),
+    clock: clock instanceof JudgedClock ? new RecordClock(records, clock) : unjudgedClock(clock),
     ping: () => store.ping(),
     close: () => store.close(),
+  };
+}
+
+/** The outbox with the events about usage, which are looked for before those that are due. */
+function withUsageEvents({ outbox, teams, history, records }: PluginStore, rules: EventRules, clock: Clock): Outbox {
+  const usage = new UsageEvents({ teams, history, records, rules, nowMs: () => clock.nowMs() });
+  return {
+    pending: () => outbox.pending(),
+    async due(limit) {
+      await usage.look();
+      return outbox.due(limit);
+    },
+    read: (event) => outbox.read(event),
+    remove: (event) => outbox.remove(event),
+    postpone: (event, delayMs) => outbox.postpone(event, delayMs),
+    lease: (holder, forMs) => outbox.lease(holder, forMs),
+    release: (holder) => outbox.release(holder),
   };
 }
 

@@ -12,6 +12,7 @@ import { concurrencyContract } from './store/concurrency-contract.ts';
 import { creditContract } from './store/credit-contract.ts';
 import { dictionaryConcurrencyContract, dictionaryContract } from './store/dictionary-contract.ts';
 import { engineUseContract } from './store/engine-use-contract.ts';
+import { eventsContract } from './store/events-contract.ts';
 import { erasureContract } from './store/erasure-contract.ts';
 import { glossaryBytesContract } from './store/glossary-bytes-contract.ts';
 import { gatewaysContract } from './store/gateways-contract.ts';
@@ -95,6 +96,8 @@ const PARTS: readonly Part[] = [
   { title: 'bytes of glossaries', part: glossaryBytesContract },
   { title: 'deletion of teams', part: erasureContract },
   { title: 'concurrency and further instances', part: concurrencyContract },
+  // Last: from then on a store may keep events in all other cases as well.
+  { title: 'events', part: eventsContract },
 ];
 
 /**
@@ -109,7 +112,7 @@ const PARTS: readonly Part[] = [
 export function storeContract(open: OpenStore, openAgain: OpenStore = open): StoreContract {
   const cases: ContractCase[] = [];
   // The parts only read it inside their cases, when both instances are open.
-  const subject = { clock: new MovableClock() } as Subject;
+  const subject = { clock: new MovableClock(), open: () => open(subject.clock) } as Subject;
   let opening: Promise<void> | undefined;
   const openBoth = async (): Promise<void> => {
     subject.store = await open(subject.clock);

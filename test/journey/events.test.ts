@@ -149,7 +149,7 @@ test('without events in the configuration nothing is stored', async () => {
   await site.configure({ engine: { urls: [site.engine.url] }, plans: { small: PLAN } });
   gateway = await site.serve();
   await command('team', 'create', '--name', 'Reader', '--plan', 'small');
-  expect(await site.store.outbox!.pending()).toBe(0);
+  expect(await site.store.outbox.pending()).toBe(0);
   expect(await opsPage(gateway, '/metrics')).not.toContain('lingate_events');
 });
 
@@ -157,7 +157,7 @@ test('a command with another configuration stores events too, while a gateway se
   await configure();
   gateway = await site.serve();
   // It updates its rules when it first reads the outbox.
-  await expect.poll(async () => (await site.store.outbox!.lease('another', 1)) === false).toBe(true);
+  await expect.poll(async () => (await site.store.outbox.lease('another', 1)) === false).toBe(true);
   await site.configure({ engine: { urls: [site.engine.url] }, plans: { small: PLAN } });
   const { team_id: teamId } = await command<{ team_id: string }>('team', 'create', '--name', 'Reader', '--plan', 'small');
   await expect.poll(() => told(teamId).map(({ type }) => type)).toEqual(['lingate.team.created']);

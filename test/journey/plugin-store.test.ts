@@ -7,7 +7,8 @@ import { startApp } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { makeTeam } from '../support/gateway.ts';
+import { EVENTS_SECRET, startManualReceiver } from '../support/event-receiver.ts';
+import { makeTeam, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed, temporaryFolder } from '../support/lingate-command.ts';
 import type { Folder } from '../support/lingate-command.ts';
 import reference from '../../config/examples/reference-store.ts';
@@ -29,9 +30,16 @@ function configured(name: string, config: Readonly<Record<string, unknown>>): st
   return file;
 }
 
-test('a gateway serves from it', async () => {
+test('a gateway serves from it, and sends its events', async () => {
   const engine = await startScriptedEngine();
-  const file = configured('serve.yaml', { ...FREE, store: 'memory:here', engine: { urls: [engine.url] }, plugins: [{ module: MODULE }] });
+  const receiver = await startManualReceiver();
+  const file = configured('serve.yaml', {
+    ...FREE,
+    store: 'memory:here',
+    engine: { urls: [engine.url] },
+    plugins: [{ module: MODULE }],
+    events: { url: receiver.url, secret: EVENTS_SECRET, thresholds: [100] },
+  });
   const app = await startApp(loadConfig({ file, env: {} }), { logDestination: { write: () => undefined } });
   const parts = await reference.setup(
     {},
@@ -43,13 +51,18 @@ test('a gateway serves from it', async () => {
     },
   );
   const store = await parts.stores!['memory']!('memory:here', { log: SILENT, clock: { nowMs: () => Date.now() }, historyDays: 400 });
-  const { key, teamId } = await makeTeam(store);
+  const { key, teamId } = await makeTeam(store, { ...QUOTA_PLAN, characters: 5 });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${app.listenUrl}/v1/translate`, { method: 'POST', headers, body: '{"text":["Hello"],"target_lang":"DE"}' });
   expect(await answer.json()).toMatchObject({ translations: [{ text: '[DE] Hello' }] });
   await expect.poll(async () => answered(await store.teams.usage(teamId))?.characters).toBe(5);
+  const told = (): string[] => receiver.lines().flatMap((line) => (line.split(' ')[1] === teamId ? line.split(' ')[0]! : []));
+  await expect
+    .poll(() => told().toSorted(), { timeout: 30_000 })
+    .toEqual(['lingate.key.created', 'lingate.quota.threshold', 'lingate.team.created']);
   await app.stop();
   await engine.close();
+  await receiver.end();
 });
 
 test('commands open it too', async () => {

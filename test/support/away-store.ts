@@ -20,6 +20,7 @@ export const AWAY_TEAMS: TeamRegistry = {
   listKeys: answerAway,
   updateKey: answerAway,
   revokeKey: answerAway,
+  replicated: async () => undefined,
   findKeys: answerAway,
   usage: answerAway,
   standing: answerAway,

@@ -4,7 +4,7 @@ import type { PluginLedger, PluginStore } from '../../src/ports/plugin.ts';
 import type { Store } from '../../src/ports/store.ts';
 
 export function promisedStore(store: Store): PluginStore {
-  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
+  const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings, outbox } = store;
   return {
     keys,
     ledger: promisedLedger(store.ledger),
@@ -19,6 +19,7 @@ export function promisedStore(store: Store): PluginStore {
     tagSettings,
     history,
     audit,
+    outbox,
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -5,6 +5,7 @@ import { isUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { KeyLimits } from '../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
+import { RecordRefusals } from '../../src/stores/records/record-refusals.ts';
 import type { MovableClock } from '../../src/testing/movable-clock.ts';
 
 export const RICH = {
@@ -75,6 +76,7 @@ export const RICH_REQUEST = { id: 'request1', request: 'r', recordId: 'record1',
 /** Made by the store's own operations over some months; ends with open reservations and used slots of the rate window. */
 export async function fillRich(store: PluginStore, clock: MovableClock): Promise<void> {
   const { teams, glossaries } = store;
+  const refusals = new RecordRefusals(store.records, 400);
   let ids = 0;
   const use = async (teamId: string, keyId: string, characters: number): Promise<void> => {
     const requestId = `01JREQ00000000000000001${String(ids++).padStart(3, '0')}`;
@@ -98,6 +100,9 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
     await use(RICH.quota, RICH.key, 100 + days);
     await use(RICH.quota, RICH.revokedKey, 7);
     await use(RICH.credit, RICH.creditKey, 11);
+    const counts = { rate_limited: days, quota_exceeded: 2, credit_exhausted: 1 };
+    for (const teamId of [RICH.quota, RICH.credit])
+      if ((await refusals.add(teamId, counts, clock.nowMs())) !== undefined) throw new Error('no refusals');
   }
   done(await teams.revokeKey(RICH.revokedKey, { ...BY, action: 'revokeKey', reason: 'it leaked' }));
   // A plan with another period length closes the period and anchors the next ones differently; the change is remembered.

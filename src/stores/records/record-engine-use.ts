@@ -135,11 +135,10 @@ export function withEngineEvents(outbox: Outbox, space: RecordSpace): Outbox {
   };
 }
 
-function delegated(outbox: Outbox): Pick<Outbox, 'lease' | 'release' | 'heal'> {
+function delegated(outbox: Outbox): Pick<Outbox, 'lease' | 'release'> {
   return {
     lease: (holder, forMs) => outbox.lease(holder, forMs),
     release: (holder) => outbox.release(holder),
-    ...(outbox.heal === undefined ? {} : { heal: () => outbox.heal!() }),
   };
 }
 

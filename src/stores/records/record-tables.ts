@@ -20,6 +20,7 @@ const INDEXES: Readonly<Record<RecordIndex, true>> = {
   documents_by_due: true,
   documents_by_age: true,
   documents_open: true,
+  events_by_due: true,
 };
 /** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
 const SHARED: Readonly<
@@ -33,6 +34,11 @@ const SHARED: Readonly<
   // Of running processes.
   claims: { copied: false },
   gateways: { copied: false },
+  clock: { copied: false },
+  events: { copied: false },
+  events_by_due: { copied: false },
+  senders: { copied: false },
+  told: { copied: false },
   secrets: { copied: false },
   sign_ins: { copied: false },
   // Files are not copied: they are gone after hours, and what is reserved for them with its lease.

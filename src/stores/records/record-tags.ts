@@ -1,4 +1,4 @@
-// The days of tags over a record space, in which the ledger counts them.
+// The days of tags over a record space, in which the ledger counts them: of at most `limits.tags` tags, so a team's are read at once.
 import type { TagCount } from '../../domain/request-tag.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';

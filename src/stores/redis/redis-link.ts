@@ -131,7 +131,7 @@ export class RedisLink {
     this.redis.disconnect();
   }
 
-  /** If listing fails, the events are found later (`heal` in redis-outbox.ts). */
+  /** If listing fails, the events are found later (`#listMissing` in redis-outbox.ts). */
   async #listEvents(teamId: string): Promise<void> {
     await answering(() => this.ask(async ({ redis }) => listEvents(redis, teamId, await this.now())));
   }

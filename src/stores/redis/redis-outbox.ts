@@ -18,14 +18,14 @@ interface RedisOutboxParts {
   readonly rules: EventRules;
 }
 
-/** How many teams one call of `heal` checks, and the pause after it has checked all of them. */
-const HEAL_PIECE = 100;
-const HEAL_AGAIN_MS = 60_000;
+/** How many teams are checked for unlisted events before events are looked for, and the pause after all of them were. */
+const UNLISTED_PIECE = 100;
+const UNLISTED_AGAIN_MS = 60_000;
 
 export class RedisOutbox implements Outbox {
   readonly #parts: RedisOutboxParts;
-  #healed = 0;
-  #healAtMs = 0;
+  #checked = 0;
+  #checkAtMs = 0;
 
   constructor(parts: RedisOutboxParts) {
     this.#parts = parts;
@@ -35,7 +35,9 @@ export class RedisOutbox implements Outbox {
     return this.#answer(({ redis }) => redis.zcard(EVENTS_KEY));
   }
 
-  due(limit: number): Promise<readonly DueEvent[] | StoreUnavailable> {
+  async due(limit: number): Promise<readonly DueEvent[] | StoreUnavailable> {
+    // What cannot be checked now is checked later, and delays no listed events.
+    await this.#listMissing();
     return this.#answer(async (link) => {
       const members = await link.redis.zrangebyscore(EVENTS_KEY, '-inf', await link.now(), 'LIMIT', 0, limit);
       if (members.length === 0) return [];
@@ -87,21 +89,24 @@ export class RedisOutbox implements Outbox {
     return typeof released === 'boolean' ? undefined : released;
   }
 
-  /** If a process stops between an operation and updating the list, only the team knows the events. */
-  async heal(): Promise<StoreUnavailable | undefined> {
+  /**
+   * Lists the unlisted events of a few teams, and continues from there next time: if a process stops between an operation and
+   * updating the list, only the team knows the events.
+   */
+  async #listMissing(): Promise<StoreUnavailable | undefined> {
     const { link, index } = this.#parts;
-    if (performance.now() < this.#healAtMs) return undefined;
+    if (performance.now() < this.#checkAtMs) return undefined;
     return answering(async () => {
-      const ids = await index.ids(this.#healed, HEAL_PIECE);
+      const ids = await index.ids(this.#checked, UNLISTED_PIECE);
       await link.ask(async ({ redis }) => {
         const counts = await Promise.all(ids.map((teamId) => redis.hlen(outboxKey(teamId))));
         const nowMs = await link.now();
         for (const [i, teamId] of ids.entries()) if (counts[i]! > 0) await listEvents(redis, teamId, nowMs);
       });
-      this.#healed += ids.length;
-      if (ids.length === HEAL_PIECE) return undefined;
-      this.#healed = 0;
-      this.#healAtMs = performance.now() + HEAL_AGAIN_MS;
+      this.#checked += ids.length;
+      if (ids.length === UNLISTED_PIECE) return undefined;
+      this.#checked = 0;
+      this.#checkAtMs = performance.now() + UNLISTED_AGAIN_MS;
       return undefined;
     });
   }

@@ -3,6 +3,7 @@ import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
+import { unjudgedClock } from '../../domain/judged-clock.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
@@ -95,7 +96,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     history: new RedisUsageHistory(link, teams.index, historyDays),
     audit,
     outbox: new RedisOutbox({ link, index: teams.index, rules: events ?? NO_THRESHOLDS }),
-    ...(clock === undefined ? { clock: new RedisClock(link, clocks, servers) } : {}),
+    clock: clock === undefined ? new RedisClock(link, clocks, servers) : unjudgedClock(clock),
     ping: writeProbe(link),
     close: async () => {
       audit.close();

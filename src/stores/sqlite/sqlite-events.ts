@@ -6,6 +6,8 @@ import type { Micro } from '../../domain/money.ts';
 import type { CreditExhausted, QuotaExceeded, RateLimited } from '../../ports/ledger.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
+import { deletionEvent, keyEvent, teamEvent } from '../records/operator-events.ts';
+import type { EventOf } from '../records/operator-events.ts';
 import type { TagAccount } from '../records/tag-account.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
@@ -165,26 +167,24 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   teamChanged(kind: 'team_created' | 'team_updated', team: Team, nowMs: number): void {
-    const { teamId } = team;
-    const id = kind === 'team_created' ? eventIds.once(teamId, 'created') : eventIds.updated(teamId, this.#change(teamId, nowMs));
-    this.keep(id, teamId, nowMs, { kind, team });
+    this.#done(team.teamId, teamEvent(kind, team), nowMs);
   }
 
   teamDeleted(teamId: string, nowMs: number): void {
-    this.keep(eventIds.once(teamId, 'deleted'), teamId, nowMs, { kind: 'team_deleted' });
+    this.#done(teamId, deletionEvent(teamId), nowMs);
   }
 
   keyChanged(kind: 'key_created' | 'key_updated' | 'key_revoked', key: KeyRecord, nowMs: number): void {
-    const { keyId, teamId } = key;
-    const id =
-      kind === 'key_updated'
-        ? eventIds.updated(keyId, this.#change(teamId, nowMs))
-        : eventIds.once(keyId, kind === 'key_created' ? 'created' : 'revoked');
-    this.keep(id, teamId, nowMs, { kind, key });
+    this.#done(key.teamId, keyEvent(kind, key), nowMs);
   }
 
   keep(id: string, teamId: string, nowMs: number, facts: EventFacts): void {
     this.#sql.keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
+  }
+
+  #done(teamId: string, event: EventOf, nowMs: number): void {
+    const { id, facts } = event(() => this.#change(teamId, nowMs));
+    this.keep(id, teamId, nowMs, facts);
   }
 
   #change(teamId: string, atMs: number): EventChange {

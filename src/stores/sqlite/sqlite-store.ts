@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
-import { JudgedClock } from '../../domain/judged-clock.ts';
+import { JudgedClock, unjudgedClock } from '../../domain/judged-clock.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
@@ -89,7 +89,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     ...over,
     history: new SqliteUsageHistory({ ...parts, historyDays }),
     outbox: new SqliteOutbox(parts, rules ?? NO_THRESHOLDS),
-    ...(clock instanceof JudgedClock ? { clock: new SqliteClock(parts, clock) } : {}),
+    clock: clock instanceof JudgedClock ? new SqliteClock(parts, clock) : unjudgedClock(clock),
     ping: () => ping(parts, file),
     close() {
       janitor.close();

@@ -156,6 +156,10 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
+  async replicated(): Promise<undefined> {
+    return undefined;
+  }
+
   async findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
     const { work, keys } = this.#parts;
     if ('digest' in search) return work.run('a key', () => keys.byDigest(search.digest));

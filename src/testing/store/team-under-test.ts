@@ -15,6 +15,8 @@ export interface Subject {
   store: PluginStore;
   /** A second instance on the same backing. */
   again: PluginStore;
+  /** Opens another one, which the case closes. */
+  readonly open: () => Promise<PluginStore>;
   readonly clock: MovableClock;
 }
 

@@ -203,7 +203,7 @@ describe('the alerts', () => {
     const served = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
     await scene.pass(MINUTES, alert('LingateClockNotBelieved'), served);
     const opened = await openConfiguredStore(loadConfig({ file: undefined, env: {}, flags: { store } }));
-    expect(await opened.store.clock!.accept()).toMatchObject({ kind: 'accepted' });
+    expect(await opened.store.clock.accept()).toMatchObject({ kind: 'accepted' });
     await opened.close();
     await scene.until(/^lingate_clock_step_seconds 0$/m);
     await scene.pass(MINUTES, [], served);

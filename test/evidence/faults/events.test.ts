@@ -49,7 +49,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
     events: eventRules(PERCENTS, []),
   });
   closing.push(() => store.close());
-  await expect.poll(async () => store.outbox!.lease('nobody', 1)).toBe(false);
+  await expect.poll(async () => store.outbox.lease('nobody', 1)).toBe(false);
   const other = await serve();
   const team = await makeTeam(store, { ...QUOTA_PLAN, characters: 1000 });
   let delivered = 0;

@@ -10,7 +10,11 @@ import type { OpenStore } from '../../../src/testing/store-contract.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { eventRules } from '../../../src/domain/event-rules.ts';
+import { openStore } from '../../../src/stores/open.ts';
 import { judgedBy } from '../../support/backings.ts';
+import { promisedStore } from '../../support/promised-store.ts';
+import { SILENT } from '../../support/silent-log.ts';
 import { history } from '../../support/model/history.ts';
 import { replay } from '../../support/model/replay.ts';
 import { startPostgres } from '../../support/postgres.ts';
@@ -42,6 +46,25 @@ test('random histories have the answers and the accounts of the model', async ()
   );
   await fc.assert(answeredAlike, { numRuns: RUNS });
   for (const store of stores) await store.close();
+});
+
+test('the gateway that sends finds the events about usage', async () => {
+  const clock = new MovableClock();
+  const others = new Map([['postgres', (url: string) => openPostgresStore(url, clock, WAIT_MS)]]);
+  const store = await openStore(server.url, { log: SILENT, clock, events: eventRules([80, 100], [0]), others });
+  const team = await teamUnderTest(promisedStore(store), { characterLimit: 100, period: 'P1D' });
+  await team.use(85);
+  // Others of this database come first.
+  const kinds = async (): Promise<readonly string[]> => {
+    clock.step(5000);
+    const due = answered(await store.outbox.due(100_000)).filter(({ teamId, id }) => teamId === team.teamId && !id.endsWith('-created'));
+    const kept = await Promise.all(due.map(async (event) => answered(await store.outbox.read(event))!.facts.kind));
+    return kept.toSorted();
+  };
+  await expect.poll(kinds, { timeout: 60_000 }).toEqual(['quota_threshold']);
+  clock.step(86_400_000);
+  await expect.poll(kinds, { timeout: 60_000 }).toEqual(['period_closed', 'quota_threshold', 'usage_day']);
+  await store.close();
 });
 
 async function standingOf({ teams }: Awaited<ReturnType<OpenStore>>, teamId: string): Promise<Standing> {

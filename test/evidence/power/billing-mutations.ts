@@ -9,6 +9,15 @@ function copied(from: 'sqlite' | 'redis'): TestRun {
   return { file: 'test/unit/stores/whole-copy.test.ts', names: `from ${from}.*what deleted teams have left` };
 }
 
+const REFUSALS: Mutation = {
+  name: 'billing: a copy loses the refusals by date',
+  edits: [{ where: 'recordsToWrite', find: ', ...ofRefusals]', replace: ']' }],
+  caughtBy: [
+    { file: 'test/unit/stores/whole-copy.test.ts', names: 'from sqlite.*both give the same answers' },
+    { file: 'test/unit/stores/whole-copy.test.ts', names: 'from redis to redis.*both give the same answers' },
+  ],
+};
+
 const TEST_KEYS: readonly Mutation[] = [
   inSqlite(
     'billing: what is open of the allowance for test keys does not count',
@@ -70,6 +79,7 @@ const TEST_KEYS: readonly Mutation[] = [
 
 export const BILLING_MUTATIONS: readonly Mutation[] = [
   ...TEST_KEYS,
+  REFUSALS,
   {
     name: 'billing: a change of plan is dearer for nobody',
     edits: [{ where: 'DearerSum.add', find: 'this.#teams++;', replace: '' }],

@@ -73,9 +73,3 @@ test.each([
   expect(shown.kind === 'see' && shown.notice?.text.includes('class="warning"')).toBe(warns);
   if (warns) expect(replicatedWarning(result)).toContain('a failover may undo it');
 });
-
-test('for a store without replicas nothing is reported', async () => {
-  const { replicated: _left, ...teams } = { ...AWAY_TEAMS, revokeKey: () => Promise.resolve(KEY), replicated: undefined };
-  const plain = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: AWAY_AUDIT, actor: 'cli:test@host' });
-  expect(resultMembers(await plain.keys.revoke('K1'))).toEqual({});
-});

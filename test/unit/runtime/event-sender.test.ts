@@ -50,7 +50,7 @@ async function teams(count: number): Promise<void> {
 type Send = (event: KeptEvent, signal: AbortSignal) => Promise<SendFailure | undefined> | SendFailure | undefined;
 
 /** A sender with the store's clock, which the test moves. */
-function sender(send: Send, outbox: Outbox = store.outbox!): EventSender {
+function sender(send: Send, outbox: Outbox = store.outbox): EventSender {
   const say = (message: string, fields?: unknown): void => void lines.push({ message, fields });
   const made = new EventSender({
     outbox,
@@ -138,7 +138,7 @@ test('no delivery starts shortly before the lease ends, so that all have ended b
   await one.turn();
   await teams(1);
   // Taken for 30 s, and the store no longer answers renewals.
-  Object.assign(store.outbox!, { lease: async () => AWAY });
+  Object.assign(store.outbox, { lease: async () => AWAY });
   clock.step(20_000);
   await one.turn();
   await one.idle();
@@ -172,14 +172,14 @@ test('while a receiver hangs no more than those eight are started', async () => 
   // Closing waits briefly, then aborts; it is unknown whether these have arrived, so they stay due.
   await hanging.close();
   expect(hanging.counts).toMatchObject({ delivered: 0, failed: 0 });
-  expect(await store.outbox!.due(1000)).toHaveLength(100);
+  expect(await store.outbox.due(1000)).toHaveLength(100);
 });
 
 test('while the store takes no writes delivered events are not sent again, and no more are sent than can be remembered', async () => {
   const { outbox } = store;
   let full = true;
-  const writes = { remove: outbox!.remove.bind(outbox), postpone: outbox!.postpone.bind(outbox) };
-  Object.assign(outbox!, {
+  const writes = { remove: outbox.remove.bind(outbox), postpone: outbox.postpone.bind(outbox) };
+  Object.assign(outbox, {
     remove: async (event: never) => (full ? AWAY : writes.remove(event)),
     postpone: async (event: never, ms: number) => (full ? AWAY : writes.postpone(event, ms)),
   });
@@ -201,8 +201,8 @@ test('while the store takes no writes delivered events are not sent again, and n
 test('an event of which only the list entry is left is deleted', async () => {
   await teams(1);
   const one = sender(() => undefined);
-  Object.assign(store.outbox!, { read: async () => undefined });
+  Object.assign(store.outbox, { read: async () => undefined });
   await pass(2000, one);
   expect(sent.size).toBe(0);
-  expect(await store.outbox!.due(10)).toEqual([]);
+  expect(await store.outbox.due(10)).toEqual([]);
 });

@@ -1,4 +1,5 @@
-// Events are recorded by the operation that causes them, each threshold once, across two instances of a store, and only if there are rules.
+// Events about usage are recorded by the operation that causes them, each threshold once, across two instances of a store, and only if
+// there are rules. Those of operators, and the outbox, are in the store contract.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import type { Store } from '../../../src/ports/store.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
-import { PREPAID, freshKey, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
 import { SILENT } from '../../support/silent-log.ts';
@@ -68,88 +69,9 @@ describe.each(KINDS)('$name', ({ open }) => {
       for (let i = 0; i < 3; i++) await stores[where].teams.findTeam(team.teamId);
       clock.step(1);
     };
-    const outbox = store.outbox!;
+    const outbox = store.outbox;
     return { team, store, outbox, stores, charge, recorded: () => eventsOf(outbox, team.teamId) };
   }
-
-  test('creating, changing and revoking a team’s keys records one event each, however often it is repeated', async () => {
-    const { team, store, recorded } = await scene();
-    const key = freshKey(team.teamId, 'website', 'test');
-    answered(await store.teams.createKey(key));
-    for (const _ of [1, 2]) answered(await store.teams.revokeKey(key.keyId));
-    clock.step(1);
-    answered(await store.teams.updateTeam(team.teamId, { name: 'Renamed', once: { id: 'a', request: 'a' } }));
-    clock.step(1);
-    answered(await store.teams.updateTeam(team.teamId, { name: 'Renamed', once: { id: 'a', request: 'a' } }));
-    const record = answered(await store.teams.findTeam(team.teamId))!;
-    answered(await store.teams.createTeam(record));
-    const events = await recorded();
-    expect(events.map(({ id }) => id).toSorted()).toEqual(
-      [
-        `${team.teamId}-created`,
-        `${team.keyId}-created`,
-        `${key.keyId}-created`,
-        `${key.keyId}-revoked`,
-        `${team.teamId}-updated-${clock.nowMs() - 1}-1`,
-      ].toSorted(),
-    );
-    expect(events.find(({ id }) => id.includes('updated'))).toMatchObject({
-      teamId: team.teamId,
-      atMs: clock.nowMs() - 1,
-      facts: { kind: 'team_updated', team: record },
-    });
-    expect(events.find(({ id }) => id === `${key.keyId}-revoked`)?.facts).toMatchObject({
-      kind: 'key_revoked',
-      key: { keyId: key.keyId, display: key.display, label: 'website', mode: 'test', status: 'revoked' },
-    });
-  });
-
-  test('a changed key is recorded as it is then, and an unchanged one is not', async () => {
-    const { team, store, recorded } = await scene();
-    const { keyId } = team;
-    for (const change of [
-      { label: 'new', limits: { characters: 5, allowedAddresses: ['10.0.0.0/8'] } },
-      { label: 'new', limits: { characters: 5 } },
-      { disabled: true },
-      { disabled: false, limits: { characters: null, allowedAddresses: null } },
-    ]) {
-      clock.step(1);
-      answered(await store.teams.updateKey(keyId, change));
-    }
-    const nowMs = clock.nowMs();
-    const updates = (await recorded()).filter(({ facts }) => facts.kind === 'key_updated').toSorted((one, other) => one.atMs - other.atMs);
-    const limits = { characters: 5, allowedAddresses: ['10.0.0.0/8'] };
-    expect(updates).toMatchObject([
-      { id: `${keyId}-updated-${nowMs - 3}-1`, atMs: nowMs - 3, facts: { key: { keyId, label: 'new', status: 'active', limits } } },
-      { id: `${keyId}-updated-${nowMs - 1}-2`, facts: { key: { status: 'disabled', limits } } },
-      { id: `${keyId}-updated-${nowMs}-3`, facts: { key: { status: 'active', limits: {} } } },
-    ]);
-  });
-
-  test('changes within a millisecond are an event each, on both instances, even if events before were delivered', async () => {
-    const { team, stores, outbox, recorded } = await scene(PREPAID);
-    const ids = new Set<string>();
-    const deliver = async (): Promise<number> => {
-      const events = (await recorded()).filter(({ facts }) => facts.kind === 'team_updated' || facts.kind === 'key_updated');
-      for (const { id } of events) {
-        expect(ids).not.toContain(id);
-        ids.add(id);
-        expect(await outbox.remove({ id, teamId: team.teamId, tries: 0 })).toBeUndefined();
-      }
-      return events.length;
-    };
-    for (let round = 0; round < 3; round++) {
-      const changes = Array.from({ length: 40 }, (_, i) => {
-        const { teams } = i % 2 === 0 ? stores.here : stores.there;
-        return i % 4 === 3
-          ? teams.updateKey(team.keyId, { label: `${round} ${i}` })
-          : teams.updateTeam(team.teamId, { addMicro: toMicro(1) });
-      });
-      for (const change of await Promise.all(changes)) answered(change);
-      expect(await deliver()).toBe(40);
-    }
-    expect(ids.size).toBe(120);
-  });
 
   test('a balance that falls to a threshold twice within a millisecond is two events', async () => {
     const { team, store, recorded } = await scene(PREPAID, toMicro(1001));
@@ -315,7 +237,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     const { requestId } = await team.reserve(85);
     expect(await team.commit(requestId, promisedStore(silent))).toEqual({ kind: 'committed' });
     expect(await recorded()).toHaveLength(before);
-    expect(answered(await silent.outbox!.pending())).toBe(answered(await store.outbox!.pending()));
+    expect(answered(await silent.outbox.pending())).toBe(answered(await store.outbox.pending()));
     expect(await team.standing(promisedStore(silent))).toMatchObject({ usedCharacters: 85 });
     await silent.close();
     await charge(1);
@@ -425,51 +347,6 @@ describe.each(KINDS)('$name', ({ open }) => {
       expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
     });
     await fc.assert(history, { numRuns: 25 });
-  });
-
-  test('an event is due at once, then at the time to which it was postponed, and gone when it was removed', async () => {
-    const { outbox, team } = await scene();
-    const mine = async (): Promise<readonly DueEvent[]> => (await dueOf(outbox)).filter(({ id }) => id === `${team.teamId}-created`);
-    const [event] = await mine();
-    expect(event).toEqual({ id: `${team.teamId}-created`, teamId: team.teamId, tries: 0 });
-    expect(await outbox.postpone(event!, 5000)).toBeUndefined();
-    clock.step(4999);
-    expect(await mine()).toEqual([]);
-    clock.step(1);
-    expect(await mine()).toEqual([{ ...event, tries: 1 }]);
-    const pending = answered(await outbox.pending());
-    expect(await outbox.remove(event!)).toBeUndefined();
-    expect(await mine()).toEqual([]);
-    expect(answered(await outbox.pending())).toBe(pending - 1);
-    expect(await outbox.read(event!)).toBeUndefined();
-    expect(await outbox.remove(event!)).toBeUndefined();
-  });
-
-  test('the longest due events are returned first, and no more than the given limit', async () => {
-    const { outbox, team } = await scene();
-    clock.step(10);
-    const later = await scene();
-    const ids = (await dueOf(outbox)).map(({ id }) => id);
-    expect(ids.indexOf(`${team.teamId}-created`)).toBeLessThan(ids.indexOf(`${later.team.teamId}-created`));
-    expect(answered(await outbox.due(1)).map(({ id }) => id)).toEqual(ids.slice(0, 1));
-  });
-
-  test('one process holds the lease until it gives it back or its time is over', async () => {
-    const [{ outbox: here }, { outbox: there }] = await opened;
-    expect(await here!.lease('a', 1000)).toBe(true);
-    expect(await there!.lease('b', 1000)).toBe(false);
-    clock.step(500);
-    expect(await here!.lease('a', 1000)).toBe(true);
-    clock.step(999);
-    expect(await there!.lease('b', 1000)).toBe(false);
-    clock.step(1);
-    expect(await there!.lease('b', 1000)).toBe(true);
-    expect(await here!.lease('a', 1000)).toBe(false);
-    expect(await here!.release('a')).toBeUndefined();
-    expect(await here!.lease('a', 1000)).toBe(false);
-    expect(await there!.release('b')).toBeUndefined();
-    expect(await here!.lease('a', 1000)).toBe(true);
-    expect(await here!.release('a')).toBeUndefined();
   });
 });
 

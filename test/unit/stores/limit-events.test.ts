@@ -68,8 +68,8 @@ describe.each(KINDS)('$name', ({ open }) => {
     const told = async (): Promise<{ readonly id: string; readonly facts: LimitReached }[]> => {
       // Events of an admission are listed after it, on the same connection.
       for (const one of [here, there, here, there]) await one.teams.findTeam(team.teamId);
-      const due = answered(await store.outbox!.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
-      const kept = await Promise.all(due.map(async (event) => answered(await store.outbox!.read(event))));
+      const due = answered(await store.outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
+      const kept = await Promise.all(due.map(async (event) => answered(await store.outbox.read(event))));
       return kept.flatMap((event) => (event?.facts.kind === 'limit_reached' ? [{ id: event.id, facts: event.facts }] : []));
     };
     return { team, store, here, there, told };
@@ -142,7 +142,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     await team.use(2);
     for (const one of [undefined, there]) await team.admit({ characters: 5 }, one);
     expect(await told()).toHaveLength(1);
-    const due = answered(await store.outbox!.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
+    const due = answered(await store.outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
     expect(due.map(({ id }) => id).filter((id) => id.includes('-quota-'))).toHaveLength(2);
   });
 
@@ -207,8 +207,8 @@ describe.each(KINDS)('$name', ({ open }) => {
     const { team, store } = await scene({ characterLimit: 100, testAllowance: 500 });
     const tests = team.withKey((await team.newKey('tests', 'test')).keyId);
     const percents = async (): Promise<number[]> => {
-      const due = answered(await store.outbox!.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
-      const kept = await Promise.all(due.map(async (event) => answered(await store.outbox!.read(event))));
+      const due = answered(await store.outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
+      const kept = await Promise.all(due.map(async (event) => answered(await store.outbox.read(event))));
       return kept.flatMap((event) => (event?.facts.kind === 'quota_threshold' ? [event.facts.percent] : []));
     };
     await tests.use(300);

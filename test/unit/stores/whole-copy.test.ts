@@ -80,6 +80,7 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
       usage: await teams.usage(teamId),
       standing: await teams.standing(teamId),
       glossaries: await glossaries.list(teamId),
+      refusals: await store.records.list(teamId, 'refusals'),
       days: await history.days(teamId, range),
       periods: await history.periods(teamId),
     })),
@@ -360,8 +361,8 @@ test('waiting events are copied with their times and tries, and so are the recor
   expect(rows(to, thresholds)).toEqual(rows(from, thresholds));
   expect(rows(to, thresholds)).not.toEqual([]);
   const store = await openRedisStore({ url: middle, log: SILENT, clock, commandTimeoutMs: 5000, events: RICH_EVENTS });
-  const due = answered(await store.outbox!.due(100));
-  expect(await Promise.all(due.map((one) => store.outbox!.read(one)))).not.toContain(undefined);
+  const due = answered(await store.outbox.due(100));
+  expect(await Promise.all(due.map((one) => store.outbox.read(one)))).not.toContain(undefined);
   expect(due.length).toBeGreaterThan(10);
   await store.close();
 });

@@ -64,8 +64,8 @@ describe.each(KINDS)('$name', ({ open }) => {
       return due;
     };
     const events = async () => {
-      const found = answered(await used.outbox!.due(10_000)).filter(({ id, teamId: of }) => of === teamId && id.endsWith('-done'));
-      return Promise.all(found.map(async (event) => answered(await used.outbox!.read(event))));
+      const found = answered(await used.outbox.due(10_000)).filter(({ id, teamId: of }) => of === teamId && id.endsWith('-done'));
+      return Promise.all(found.map(async (event) => answered(await used.outbox.read(event))));
     };
     return { documents, teamId, keyId, create, events };
   }
@@ -171,7 +171,7 @@ test('without rules for events nothing is kept', async () => {
   const due = { documentId: newId(), teamId };
   answered(await documents.create(draftOf(due, keyId), HOUR_MS, { fileId: newId(), pieces: PIECES }, BOUNDS));
   await documents.change(due, (known) => ({ ...known, state: 'done', billed: 1 }));
-  expect(await store.outbox!.pending()).toBe(0);
+  expect(await store.outbox.pending()).toBe(0);
   await store.close();
 });
 

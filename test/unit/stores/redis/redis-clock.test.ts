@@ -25,7 +25,7 @@ beforeEach(() => {
 async function opened(tendEveryMs?: number): Promise<Store> {
   const store = await openRedisStore({ url: redis.server.url, log: SILENT, servers: machine, commandTimeoutMs: 5000, tendEveryMs });
   closing.push(store);
-  expect(await store.clock!.look()).toBeUndefined();
+  expect(await store.clock.look()).toBeUndefined();
   return store;
 }
 
@@ -42,25 +42,25 @@ test.each([500, 35, -500])('%i days of difference for some seconds change nothin
   machine.offByMs = days * DAY_MS;
   const other = await opened();
   await team.commit((await team.reserve(40)).requestId);
-  await store.clock!.look();
-  expect([store, other].map(({ clock }) => clock!.step())).toEqual([{ byMs: days * DAY_MS }, { byMs: days * DAY_MS }]);
+  await store.clock.look();
+  expect([store, other].map(({ clock }) => clock.step())).toEqual([{ byMs: days * DAY_MS }, { byMs: days * DAY_MS }]);
   real.step(2500);
   machine.offByMs = 0;
   expect(await team.usage()).toMatchObject({ characters: 80 });
   const periods = answered(await store.history.periods(team.teamId))!;
   expect(periods.map(({ startMs, closed }) => [startMs, closed])).toEqual([[real.nowMs() - 2500, false]]);
-  await store.clock!.look();
-  expect(store.clock!.step()).toBeUndefined();
+  await store.clock.look();
+  expect(store.clock.step()).toBeUndefined();
 });
 
 describe('a clock that is accepted', () => {
   test('is believed by every gateway of the store at its next look, and by those that start', async () => {
     const [store, other] = [await opened(), await opened()];
     machine.offByMs = 500 * DAY_MS;
-    await other.clock!.look();
-    expect(await store.clock!.accept()).toEqual({ kind: 'accepted', nowMs: machine.wallMs(), steppedMs: 500 * DAY_MS });
-    await other.clock!.look();
-    expect([store, other, await opened()].map(({ clock }) => clock!.step())).toEqual([undefined, undefined, undefined]);
+    await other.clock.look();
+    expect(await store.clock.accept()).toEqual({ kind: 'accepted', nowMs: machine.wallMs(), steppedMs: 500 * DAY_MS });
+    await other.clock.look();
+    expect([store, other, await opened()].map(({ clock }) => clock.step())).toEqual([undefined, undefined, undefined]);
   });
 
   test('is what Redis remembers, and only then', async () => {
@@ -68,9 +68,9 @@ describe('a clock that is accepted', () => {
     expect(await redis.client.get(CLOCK_KEY)).toBe(String(real.nowMs()));
     machine.offByMs = 500 * DAY_MS;
     real.step(120_000);
-    await store.clock!.look();
+    await store.clock.look();
     expect(await redis.client.get(CLOCK_KEY)).toBe(String(real.nowMs() - 120_000));
-    await store.clock!.accept();
+    await store.clock.accept();
     expect(await redis.client.get(CLOCK_KEY)).toBe(String(machine.wallMs()));
   });
 });
@@ -85,7 +85,7 @@ test('requests that take effect once are forgotten by the time that is believed,
   for (const name of await redis.client.keys('lingate:{shared}:*')) expect([name, await redis.client.pttl(name)]).toEqual([name, -1]);
   expect(await remembered()).toEqual(['a', 'b']);
   real.step(2 * DAY_MS);
-  await store.clock!.look();
+  await store.clock.look();
   expect(await claimed('c')).toBe('claimed');
   expect(await remembered()).toEqual(['c']);
   expect(await redis.client.zcard('lingate:{shared}:requests_by_team')).toBe(1);
@@ -94,6 +94,6 @@ test('requests that take effect once are forgotten by the time that is believed,
 test('a mark that cannot be read counts as none', async () => {
   await redis.client.set(CLOCK_KEY, 'yesterday');
   const store = await opened();
-  expect(store.clock!.step()).toBeUndefined();
+  expect(store.clock.step()).toBeUndefined();
   expect(await redis.client.get(CLOCK_KEY)).toBe(String(real.nowMs()));
 });

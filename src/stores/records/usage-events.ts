@@ -1,0 +1,158 @@
+// Events about usage for a plugin's store, which charges without looking at thresholds: the process that sends events goes through
+// the teams, a few at a time, and compares what they have used with what has been told of them.
+import { creditReached, eventIds, percentsReached } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
+import type { Micro } from '../../domain/money.ts';
+import { dayOf, DAY_MS } from '../../domain/period.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { RecordName } from '../../ports/record-space.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Team, Usage } from '../../ports/team-registry.ts';
+import type { KeyDay, PeriodUse } from '../../ports/usage-history.ts';
+import { newEvent } from './event-record.ts';
+import type { NewEvent } from './operator-events.ts';
+
+/** How many teams are looked at with each call, and the pause after all of them were. */
+const TEAMS_MAX = 20;
+const AGAIN_MS = 5000;
+/** What ended longer ago, while nobody sent events, is not told. */
+const LATE_DAYS = 7;
+
+/** What has been told of a team. */
+interface Told {
+  /** The last finished day, and the last closed period. */
+  readonly day: number;
+  readonly period: number;
+  /** The highest percentage of each period since, by its number. */
+  readonly percents: Readonly<Record<number, number>>;
+  /** The balance when it was last looked at. */
+  readonly balanceMicro: Micro;
+}
+
+/** A team as it is found. */
+interface Found {
+  readonly team: Team;
+  /** Newest first; the first is the current one. */
+  readonly periods: readonly PeriodUse[];
+  /** Those that have ended and were not told. */
+  readonly days: readonly KeyDay[];
+  /** Of the current period, if that has reached a percentage. */
+  readonly usage: Usage | undefined;
+}
+
+type Parts = Pick<Store, 'teams' | 'history' | 'records'> & { readonly rules: EventRules; readonly nowMs: () => number };
+
+export class UsageEvents {
+  readonly #parts: Parts;
+  /** The last team that was looked at. */
+  #after: string | undefined;
+  #againAtMs = -Infinity;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Looks at the next teams. What the store does not answer is looked at again later. */
+  async look(): Promise<void> {
+    const { teams, nowMs } = this.#parts;
+    if (Math.abs(nowMs() - this.#againAtMs) < AGAIN_MS) return;
+    const page = await teams.pageTeams({ after: this.#after, limit: TEAMS_MAX, search: undefined });
+    if (isUnavailable(page)) return;
+    for (const team of page) await this.#lookAt(team);
+    this.#after = page.length < TEAMS_MAX ? undefined : page.at(-1)?.teamId;
+    if (this.#after === undefined) this.#againAtMs = nowMs();
+  }
+
+  async #lookAt(team: Team): Promise<void> {
+    const { teams, history, records, rules, nowMs } = this.#parts;
+    const { teamId } = team;
+    const name: RecordName = { table: 'told', id: teamId };
+    const values = await records.read(SHARED_RECORDS, [name]);
+    const periods = await history.periods(teamId);
+    if (isUnavailable(values) || periods === undefined || isUnavailable(periods)) return;
+    const today = dayOf(nowMs());
+    const [before] = values;
+    const told = before === undefined ? firstSeen(periods, today) : (JSON.parse(before) as Told);
+    const [from, to] = [Math.max(told.day + 1, today - LATE_DAYS), today - 1];
+    const found = from > to ? undefined : await history.days(teamId, { from, to });
+    const usage = percentsOf(rules, told, periods[0]!).length === 0 ? undefined : await teams.usage(teamId);
+    if (isUnavailable(found) || isUnavailable(usage)) return;
+    const { next, events } = untold(rules, told, { team, periods, days: found?.days ?? [], usage }, nowMs());
+    const value = JSON.stringify(next);
+    if (value === before) return;
+    await records.change(SHARED_RECORDS, [name], ([now], head) => {
+      // Another process has looked at it meanwhile.
+      if (now !== before) return { result: true };
+      const kept = events.map((event) => newEvent({ ...event, teamId, atMs: head.nowMs }));
+      const put = [{ ...name, value }, ...kept.flatMap((one) => one.put)];
+      return { result: true, put, index: kept.flatMap(({ index }) => index) };
+    });
+  }
+}
+
+/** Of what ended before nothing is told. A team that is in its first period has begun with the credit that it was given. */
+function firstSeen([current]: readonly PeriodUse[], today: number): Told {
+  const { number, credit } = current!;
+  const balanceMicro = number === 1 ? credit.addedMicro : credit.balanceMicro;
+  return { day: today - 1, period: number - 1, percents: {}, balanceMicro };
+}
+
+/** What is to be told of a team, and what has been told of it then. */
+function untold(
+  rules: EventRules,
+  told: Told,
+  { team, periods, days, usage }: Found,
+  nowMs: number,
+): { readonly next: Told; readonly events: readonly NewEvent[] } {
+  const { teamId } = team;
+  const isNews = ({ number }: PeriodUse): boolean => number > told.period;
+  const ended = periods.filter((one) => isNews(one) && one.closed).toReversed();
+  const period = ended.at(-1)?.number ?? told.period;
+  const { balanceMicro } = periods[0]!.credit;
+  const events: NewEvent[] = [];
+  const percents: Record<number, number> = {};
+  for (const one of periods.filter(isNews).toReversed()) {
+    const reached = percentsOf(rules, told, one);
+    const then = one === periods[0] && usage !== undefined ? usage : usageOf(team, one);
+    events.push(...reached.map((percent) => quotaEvent(teamId, one, percent, then)));
+    const last = reached.at(-1) ?? told.percents[one.number];
+    if (one.number > period && last !== undefined) percents[one.number] = last;
+  }
+  const isRecent = ({ endMs, characters }: PeriodUse): boolean => characters > 0 && endMs > nowMs - LATE_DAYS * DAY_MS;
+  for (const one of ended.filter(isRecent))
+    events.push({ id: eventIds.period(teamId, one), facts: { kind: 'period_closed', period: one } });
+  events.push(...daysOf(teamId, days), ...creditOf(rules, team, told.balanceMicro, balanceMicro, nowMs));
+  return { next: { day: Math.max(told.day, dayOf(nowMs) - 1), period, percents, balanceMicro }, events };
+}
+
+/** The percentages that a period has reached and that were not told. */
+function percentsOf(rules: EventRules, told: Told, { number, limits, characters, allowanceUsed }: PeriodUse): readonly number[] {
+  if (limits.billing !== 'quota') return [];
+  return percentsReached(rules, limits.characterLimit, told.percents[number] ?? 0, characters - allowanceUsed);
+}
+
+function quotaEvent(teamId: string, period: PeriodUse, percent: number, usage: Usage): NewEvent {
+  return { id: eventIds.quota(teamId, period, percent), facts: { kind: 'quota_threshold', percent, usage } };
+}
+
+/** Of a period that has ended; it is not known which keys have used it. */
+function usageOf(team: Team, { plan, limits, startMs, endMs, characters, allowanceUsed }: PeriodUse): Usage {
+  return { team: { ...team, plan, limits }, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys: [] };
+}
+
+function daysOf(teamId: string, days: readonly KeyDay[]): NewEvent[] {
+  return [...Map.groupBy(days, ({ day }) => day)].map(([day, keys]) => {
+    const [characters, requests] = [keys.reduce((sum, one) => sum + one.characters, 0), keys.reduce((sum, one) => sum + one.requests, 0)];
+    return { id: eventIds.day(teamId, day, requests), facts: { kind: 'usage_day', day, characters, requests } };
+  });
+}
+
+function creditOf(rules: EventRules, { teamId, limits }: Team, before: Micro, after: Micro, atMs: number): NewEvent[] {
+  if (limits.billing !== 'credit') return [];
+  return creditReached(rules, before, after).map((thresholdMinor) => ({
+    // A team is looked at once in a millisecond.
+    id: eventIds.credit(teamId, thresholdMinor, { atMs, serial: 0 }),
+    facts: { kind: 'credit_threshold', thresholdMinor, balanceMicro: after, currency: limits.currency },
+  }));
+}

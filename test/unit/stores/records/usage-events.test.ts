@@ -1,0 +1,150 @@
+// Events about usage in a plugin's store, which the sender finds: each threshold, period and day once, whoever sends, and whatever ended
+// in between.
+import { beforeEach, expect, test } from 'vitest';
+import { emptyData, referenceStore } from '../../../../config/examples/reference-store.ts';
+import type { ReferenceData } from '../../../../config/examples/reference-store.ts';
+import { eventRules } from '../../../../src/domain/event-rules.ts';
+import { toMicro } from '../../../../src/domain/money.ts';
+import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import type { EventFacts, KeptEvent } from '../../../../src/ports/outbox.ts';
+import type { Store } from '../../../../src/ports/store.ts';
+import { openStore } from '../../../../src/stores/open.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { PREPAID, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
+import { SILENT } from '../../../support/silent-log.ts';
+
+const RULES = eventRules([80, 100], [1000, 0]);
+const HOUR_MS = 3_600_000;
+/** How many calls find all teams of a test. */
+const CALLS = 4;
+
+let data: ReferenceData;
+let clock: MovableClock;
+let store: Store;
+
+beforeEach(async () => {
+  [data, clock] = [emptyData(), new MovableClock()];
+  store = await opened();
+});
+
+/** A process that sends events. */
+function opened(): Promise<Store> {
+  return openStore('memory:here', {
+    log: SILENT,
+    clock,
+    events: RULES,
+    others: new Map([['memory', async () => referenceStore(clock, data)]]),
+  });
+}
+
+/** What is told now, and delivered. */
+async function told(sender = store): Promise<readonly KeptEvent[]> {
+  const events: KeptEvent[] = [];
+  for (let i = 0; i < CALLS; i++) {
+    clock.step(5000);
+    for (const event of answered(await sender.outbox.due(1000))) {
+      events.push(answered(await sender.outbox.read(event))!);
+      expect(await sender.outbox.remove(event)).toBeUndefined();
+    }
+  }
+  // Those of one moment come in any order.
+  const usage = events.filter(({ facts }) => !/^(?:team|key)_/.test(facts.kind));
+  return usage.toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? 1 : -1));
+}
+
+async function factsOf<Kind extends EventFacts['kind']>(kind: Kind): Promise<Extract<EventFacts, { kind: Kind }>[]> {
+  return (await told()).map(({ facts }) => facts).filter((facts): facts is Extract<EventFacts, { kind: Kind }> => facts.kind === kind);
+}
+
+const teamOf = (...terms: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never): Promise<TeamUnderTest> =>
+  teamUnderTest(promisedStore(store), ...terms);
+
+test('each percentage of a quota is told once in a period, with the usage, by whoever sends', async () => {
+  const team = await teamOf({ characterLimit: 100, overageCharacters: 100, period: 'P1D' });
+  await team.use(79);
+  expect(await told()).toEqual([]);
+  await team.use(1);
+  const [first, ...others] = await told();
+  expect(others).toEqual([]);
+  expect(first?.facts).toMatchObject({ kind: 'quota_threshold', percent: 80, usage: { characters: 80, keys: [{ characters: 80 }] } });
+  const next = await opened();
+  expect(await told(next)).toEqual([]);
+  await team.use(60);
+  expect((await told(next)).map(({ facts }) => facts)).toMatchObject([{ percent: 100 }]);
+  clock.step(DAY_MS);
+  await team.use(85);
+  expect((await factsOf('quota_threshold')).map(({ percent }) => percent)).toEqual([80]);
+});
+
+test('a limit that was raised and reached again tells nothing twice, and a lowered one is reached at once', async () => {
+  const team = await teamOf({ characterLimit: 100 });
+  await team.use(85);
+  expect(await told()).toHaveLength(1);
+  await team.setLimits({ characterLimit: 200 });
+  await team.use(80);
+  expect(await told()).toEqual([]);
+  await team.setLimits({ characterLimit: 165 });
+  expect((await factsOf('quota_threshold')).map(({ percent }) => percent)).toEqual([100]);
+});
+
+test('what a period has reached after it was last looked at is told when it has closed, with the period itself', async () => {
+  const team = await teamOf({ characterLimit: 100, period: 'PT1H' });
+  await team.use(50);
+  expect(await told()).toEqual([]);
+  clock.step(HOUR_MS - 40_000);
+  const late = await team.reserve(35);
+  clock.step(40_000);
+  await team.use(10);
+  await team.commit(late.requestId);
+  const events = await told();
+  expect(events.map(({ facts }) => facts)).toMatchObject([
+    { kind: 'quota_threshold', percent: 80, usage: { characters: 85, keys: [] } },
+    { kind: 'period_closed', period: { number: 1, closed: true, characters: 85 } },
+  ]);
+  expect(await told()).toEqual([]);
+});
+
+test('a balance that falls to a threshold is told, from the credit that a team was given, and again after it was above', async () => {
+  const team = await teamOf({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(1005));
+  await team.use(5);
+  const fallen = async (): Promise<unknown> =>
+    (await factsOf('credit_threshold')).map(({ thresholdMinor, balanceMicro }) => [thresholdMinor, balanceMicro]);
+  expect(await fallen()).toEqual([[1000, toMicro(1000)]]);
+  answered(await store.teams.updateTeam(team.teamId, { addMicro: toMicro(1) }));
+  expect(await fallen()).toEqual([]);
+  await team.use(1001);
+  expect(await fallen()).toEqual([
+    [1000, 0],
+    [0, 0],
+  ]);
+});
+
+test('a finished day with use is told once, with the sums over its keys; what ended before anything was sent is not told', async () => {
+  const team = await teamOf({ period: 'P1D' });
+  await team.use(5);
+  // Nobody sends.
+  clock.step(DAY_MS);
+  await told();
+  await team.use(7);
+  await team.withKey((await team.newKey('other', 'live')).keyId).use(3);
+  const day = dayOf(clock.nowMs());
+  expect(await told()).toEqual([]);
+  clock.step(2 * DAY_MS);
+  const events = (await told()).map(({ facts }) => facts);
+  expect(events.filter(({ kind }) => kind === 'usage_day')).toEqual([{ kind: 'usage_day', day, characters: 10, requests: 2 }]);
+  expect(events.filter(({ kind }) => kind === 'period_closed')).toMatchObject([{ period: { characters: 10 } }]);
+  expect(await told()).toEqual([]);
+});
+
+test('teams beyond the first page are found, and a deleted team leaves nothing of what was told', async () => {
+  const teams: TeamUnderTest[] = [];
+  for (let i = 0; i < 45; i++) teams.push(await teamOf({ characterLimit: 100 }));
+  for (const team of teams) await team.use(80);
+  expect(new Set((await told()).map(({ teamId }) => teamId))).toEqual(new Set(teams.map(({ teamId }) => teamId)));
+  for (const { teamId } of teams) answered(await store.teams.deleteTeam(teamId, { keepUsage: false }));
+  await told();
+  expect([...data.shared.tables].filter(([, { size }]) => size > 0).map(([table]) => table)).toEqual(['senders']);
+});
