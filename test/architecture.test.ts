@@ -70,6 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'domain',
     'ports',
     'stores/records/glossary-record.ts',
+    'stores/records/key-registry.ts',
     'stores/records/over-records.ts',
     'stores/records/tag-account.ts',
     'stores/records/tag-counts.ts',

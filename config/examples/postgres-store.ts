@@ -11,8 +11,6 @@ import Type from 'typebox';
 import {
   allowsAddress,
   auditEntry,
-  auditedKey,
-  changedLimits,
   costMicro,
   countInWindows,
   countTag,
@@ -23,12 +21,11 @@ import {
   idBefore,
   isInSpan,
   isUnavailable,
-  keyDifference,
+  keyRegistry,
   minorRoundedDown,
   minorRoundedUp,
   momentOf,
   movedCredit,
-  newKeyDifference,
   nextTickets,
   overRecords,
   periodBy,
@@ -36,7 +33,6 @@ import {
   readPairs,
   readTagSettings,
   REMEMBER_MS,
-  REVOCATION,
   sameLength,
   SHARED_RECORDS,
   StoreError,
@@ -66,11 +62,11 @@ import type {
   CreditExhausted,
   DayRange,
   GlossaryReference,
-  IdempotencyRecords,
   KeyDay,
   KeyOwner,
   KeyRecord,
   KeyUsage,
+  KeyWrite,
   Ledger,
   NewTeam,
   PeriodUse,
@@ -228,15 +224,6 @@ class Database {
       turn.resolve();
       if (this.#last.get(teamId) === turn.promise) this.#last.delete(teamId);
     }
-  }
-
-  /** The same, for the team of a key. */
-  async teamOfKey<T>(keyId: string, work: (account: Account) => Promise<T>): Promise<T | undefined | StoreUnavailable> {
-    return this.transaction(async (db, nowMs) => {
-      const [key] = await db<{ teamId: string }>('select team_id as "teamId" from keys where key_id = $1', [keyId]);
-      const account = key && (await opened(db, key.teamId, nowMs));
-      return account && work(account);
-    });
   }
 
   close(): Promise<void> {
@@ -683,8 +670,9 @@ async function standing(account: Account): Promise<Standing> {
 
 // Teams and keys, as operators manage them
 
-function registryOf(database: Database, requests: IdempotencyRecords): TeamRegistry {
+function registryOf(database: Database, { records, idempotency }: Pick<Store, 'records' | 'idempotency'>): TeamRegistry {
   return {
+    ...keyRegistry(records),
     createTeam: (team, by) => database.transaction((db, nowMs) => createTeam(db, team, nowMs, by)),
     listTeams: () => database.transaction((db) => db<Team>(`select ${TEAM} from teams t where not gone order by created_order`)),
     pageTeams: (page) => database.transaction((db) => pageOf(db, page, 'not gone')),
@@ -698,42 +686,10 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
     async deleteTeam(teamId, { keepUsage }, by) {
       const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs, by));
       // Answers to operators' requests name the team.
-      if (deleted === true) await requests.forgetTeam(teamId);
+      if (deleted === true) await idempotency.forgetTeam(teamId);
       return deleted;
     },
-    createKey: (key, by) =>
-      database.team(key.teamId, async (account) => {
-        const { keyId, teamId, digest, display, label, mode, limits = {} } = key;
-        await account.db(
-          'insert into keys (key_id, team_id, digest, display, label, mode, limits, created_at_ms) values ($1, $2, $3, $4, $5, $6, $7, $8)',
-          [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), account.nowMs],
-        );
-        await recordChange(account.db, account.nowMs, by, teamId, newKeyDifference(key), keyId);
-        return (await keysOf(account, keyId))[0]!;
-      }),
     listKeys: (teamId) => database.team(teamId, (account) => keysOf(account)),
-    updateKey: (keyId, { label, disabled, limits = {} }, by) =>
-      database.teamOfKey(keyId, async (account) => {
-        const [key] = await keysOf(account, keyId);
-        const changed = changedLimits(key!.limits, limits);
-        await account.db('update keys set label = coalesce($2, label), disabled = coalesce($3, disabled), limits = $4 where key_id = $1', [
-          keyId,
-          label ?? null,
-          disabled ?? null,
-          JSON.stringify(changed),
-        ]);
-        if (changed.requestsPerSecond === undefined)
-          await account.db('delete from places where team_id = $1 and key_id = $2', [key!.teamId, keyId]);
-        const [after] = await keysOf(account, keyId);
-        await recordChange(account.db, account.nowMs, by, key!.teamId, keyDifference(auditedKey(key!), auditedKey(after!)), keyId);
-        return after!;
-      }),
-    revokeKey: (keyId, by) =>
-      database.teamOfKey(keyId, async (account) => {
-        const revoked = await account.db('update keys set revoked = true where key_id = $1 and not revoked returning key_id', [keyId]);
-        if (revoked.length > 0) await recordChange(account.db, account.nowMs, by, account.team.teamId, REVOCATION, keyId);
-        return (await keysOf(account, keyId))[0]!;
-      }),
     findKeys: (search) =>
       database.transaction(async (db, nowMs) => {
         const [column, value] = 'digest' in search ? ['digest', search.digest] : ['display', search.display];
@@ -1021,6 +977,17 @@ async function put(db: Rows, group: string, { table, id, value }: { readonly tab
   ]);
 }
 
+async function putKey(db: Rows, { record, digest }: KeyWrite): Promise<void> {
+  const { keyId, teamId, display, label, mode, limits, status, createdAtMs } = record;
+  await db(
+    `insert into keys (key_id, team_id, digest, display, label, mode, limits, disabled, revoked, created_at_ms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (key_id) do update set
+     label = excluded.label, limits = excluded.limits, disabled = excluded.disabled, revoked = excluded.revoked`,
+    [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), status === 'disabled', status === 'revoked', createdAtMs],
+  );
+  if (limits.requestsPerSecond === undefined) await db('delete from places where team_id = $1 and key_id = $2', [teamId, keyId]);
+}
+
 function recordsOf(database: Database): RecordSpace {
   /** Runs `work` on a group, alone. */
   const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & Partial<Pick<Account, 'team' | 'period'>>) => Promise<T>) =>
@@ -1051,9 +1018,10 @@ function recordsOf(database: Database): RecordSpace {
       );
       return isUnavailable(rows) ? rows : (rows ?? []).map(({ id }) => id);
     },
-    change: (group, names, decide) =>
+    change: (group, names, decide, keyId) =>
       inGroup(group, async ({ db, nowMs, team, period }) => {
-        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period });
+        const [key] = team === undefined || keyId === undefined ? [] : await keysOf({ db, nowMs, team }, keyId);
+        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period, key });
         const unindexed = (change.unindex ?? []).map(({ index, id }) => ({ table: index, id }));
         const indexed = (change.index ?? []).map(({ index, id }) => ({ table: index, id, value: '' }));
         for (const { table, id } of [...(change.remove ?? []), ...unindexed]) {
@@ -1065,9 +1033,16 @@ function recordsOf(database: Database): RecordSpace {
             await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
         }
         for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
-        await recordChange(db, nowMs, change.audit?.by, group, change.audit);
+        if (change.key !== undefined) await putKey(db, change.key);
+        await recordChange(db, nowMs, change.audit?.by, group, change.audit, keyId);
         return change.result;
       }),
+    async teamOf(keyId) {
+      const found = await database.transaction((db) =>
+        db<{ teamId: string }>('select team_id as "teamId" from keys where key_id = $1', [keyId]),
+      );
+      return isUnavailable(found) ? found : found[0]?.teamId;
+    },
     groupOf: async ({ table, id }) => {
       const found = await database.transaction((db) =>
         db<{ group: string }>('select group_id as "group" from records where kind = $1 and id = $2', [table, id]),
@@ -1138,7 +1113,7 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
       },
     },
     ledger: ledgerOf(database),
-    teams: registryOf(database, over.idempotency),
+    teams: registryOf(database, over),
     ...over,
     history: historyOf(database),
     audit: auditOf(database, historyDays),

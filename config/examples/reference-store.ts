@@ -8,24 +8,20 @@ import {
   SHARED_RECORDS,
   allowsAddress,
   auditEntry,
-  auditedKey,
-  changedLimits,
   costMicro,
   dayOf,
   HISTORY_DAYS,
   idBefore,
-  keyDifference,
+  keyRegistry,
   minorRoundedDown,
   minorRoundedUp,
   overRecords,
   parseDuration,
   isInSpan,
   movedCredit,
-  newKeyDifference,
   periodAt,
   readPairs,
   readTagSettings,
-  REVOCATION,
   sameLength,
   TagUses,
   teamDifference,
@@ -55,14 +51,11 @@ import type {
   ExceededWindow,
   GlossaryReference,
   GroupHead,
-  IdempotencyRecords,
-  KeyChange,
   KeyDay,
   KeyOwner,
   KeyRecord,
   KeyUsage,
   Micro,
-  NewKey,
   NewTeam,
   OtherRequest,
   Period,
@@ -127,7 +120,7 @@ export function referenceStore(clock: Clock, data: ReferenceData = emptyData(), 
   return {
     keys: { find: (digest) => data.owners.find((one) => one.digest === digest)?.owner },
     ledger: ledgerOf(account, clock),
-    teams: registryOf(data, account, clock, over.idempotency),
+    teams: registryOf(data, account, clock, over),
     ...over,
     audit: auditOf(data, clock, historyDays),
     history: {
@@ -160,9 +153,14 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
   };
 }
 
-function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, requests: IdempotencyRecords): TeamRegistry {
-  const ownerOf = (keyId: string) => data.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
+function registryOf(
+  data: ReferenceData,
+  account: FindAccount,
+  clock: Clock,
+  { records, idempotency: requests }: Pick<PluginStore, 'records' | 'idempotency'>,
+): TeamRegistry {
   return {
+    ...keyRegistry(records),
     async createTeam(team, by) {
       const known = account(team.teamId);
       if (known !== undefined) return { ...known.team };
@@ -193,17 +191,7 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
       await requests.forgetTeam(teamId);
       return true;
     },
-    async createKey(key, by) {
-      const made = account(key.teamId)?.addKey(key, clock.nowMs());
-      const { keyId, teamId, mode } = key;
-      if (made === undefined) return undefined;
-      data.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
-      recordChange(data, clock.nowMs(), by, teamId, newKeyDifference(key), keyId);
-      return made;
-    },
     listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
-    updateKey: async (keyId, change, by) => ownerOf(keyId)?.change(keyId, change, clock.nowMs(), by),
-    revokeKey: async (keyId, by) => ownerOf(keyId)?.revoke(keyId, clock.nowMs(), by),
     findKeys: async (search) => {
       const ids =
         'digest' in search ? data.owners.filter(({ digest }) => digest === search.digest).map(({ owner }) => owner.keyId) : undefined;
@@ -583,12 +571,6 @@ export class ReferenceAccount {
     return { ...this.team };
   }
 
-  addKey({ keyId, teamId, display, label, mode, limits = {} }: NewKey, nowMs: number): KeyRecord {
-    const record = { keyId, teamId, display, label, mode, limits, status: 'active', createdAtMs: nowMs, lastUsedAtMs: undefined } as const;
-    this.#keys.push({ ...record, characters: 0, requests: 0, disabled: false, places: [] });
-    return record;
-  }
-
   keys(nowMs: number): KeyRecord[] {
     return this.#shown(nowMs).map(({ characters: _characters, requests: _requests, ...record }) => record);
   }
@@ -600,29 +582,13 @@ export class ReferenceAccount {
     });
   }
 
-  change(keyId: string, { label, disabled, limits = {} }: KeyChange, nowMs: number, by?: Audited): KeyRecord | undefined {
-    this.#catchUp(nowMs);
-    const key = this.#keys.find((one) => one.keyId === keyId);
-    if (key === undefined) return undefined;
-    const before = this.#keyNow(keyId, nowMs);
-    key.label = label ?? key.label;
-    key.disabled = disabled ?? key.disabled;
-    key.limits = changedLimits(key.limits, limits);
-    if (key.limits.requestsPerSecond === undefined) key.places = [];
-    const after = this.#keyNow(keyId, nowMs);
-    this.#record(nowMs, by, key.teamId, keyDifference(auditedKey(before), auditedKey(after)), keyId);
-    return after;
-  }
-
-  revoke(keyId: string, nowMs: number, by?: Audited): KeyRecord {
-    const key = this.#keys.find((one) => one.keyId === keyId)!;
-    if (key.status !== 'revoked') this.#record(nowMs, by, key.teamId, REVOCATION, keyId);
-    key.status = 'revoked';
-    return this.#keyNow(keyId, nowMs);
-  }
-
-  #keyNow(keyId: string, nowMs: number): KeyRecord {
-    return this.keys(nowMs).find((one) => one.keyId === keyId)!;
+  putKey(record: KeyRecord): void {
+    const known = this.#keys.find(({ keyId }) => keyId === record.keyId);
+    const { limits, status } = record;
+    const places = limits.requestsPerSecond === undefined ? [] : (known?.places ?? []);
+    const changed = { ...record, places, disabled: status === 'disabled', status: status === 'revoked' ? status : ('active' as const) };
+    if (known === undefined) this.#keys.push({ ...changed, characters: 0, requests: 0 });
+    else Object.assign(known, changed);
   }
 
   usage(nowMs: number): Usage {
@@ -658,8 +624,10 @@ export class ReferenceAccount {
     return this.#history.periods(this.#period, this.team, (period) => open.some((entry) => entry.period === period));
   }
 
-  head(): Pick<GroupHead, 'limits' | 'period'> {
-    return { limits: this.team.limits, period: { number: this.#history.runningNumber, ...this.#period } };
+  head(nowMs: number, keyId: string | undefined): GroupHead {
+    this.#catchUp(nowMs);
+    const key = this.keys(nowMs).find((one) => one.keyId === keyId);
+    return { nowMs, limits: this.team.limits, period: { number: this.#history.runningNumber, ...this.#period }, key };
   }
 
   standing(nowMs: number): Standing {
@@ -974,20 +942,28 @@ function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): Rec
         .filter((entry) => entry >= from && entry < below)
         .toSorted()
         .slice(0, limit),
-    async change(id, names, decide) {
+    async change(id, names, decide, keyId) {
       const owner = group(id);
       if (owner === undefined) return undefined;
+      const nowMs = clock.nowMs();
       // Nothing waits from here on, so that no other change comes in between.
-      const change = decide(values(id, names), { nowMs: clock.nowMs(), ...(id === SHARED_RECORDS ? OF_NO_TEAM : account(id)!.head()) });
+      const head = id === SHARED_RECORDS ? { nowMs, ...OF_NO_TEAM } : account(id)!.head(nowMs, keyId);
+      const change = decide(values(id, names), head);
       for (const name of change.remove ?? []) owner.tables.get(name.table)?.delete(name.id);
       for (const entry of change.unindex ?? []) owner.tables.get(entry.index)?.delete(entry.id);
       for (const { table, id: recordId, value } of change.put ?? []) owner.put(table, recordId, value);
       for (const entry of change.index ?? []) owner.put(entry.index, entry.id, '');
       for (const { blobId, pieces } of change.attach ?? []) owner.blobs.set(blobId, pieces);
       for (const blobId of change.detach ?? []) owner.blobs.delete(blobId);
-      if (change.audit !== undefined) recordChange(data, clock.nowMs(), change.audit.by, id, change.audit);
+      if (change.key !== undefined) {
+        const { record, digest } = change.key;
+        account(id)!.putKey(record);
+        if (digest !== undefined) data.owners.push({ digest, owner: { keyId: record.keyId, teamId: id, mode: record.mode } });
+      }
+      recordChange(data, nowMs, change.audit?.by, id, change.audit, keyId);
       return change.result;
     },
+    teamOf: async (keyId) => data.owners.find(({ owner }) => owner.keyId === keyId)?.owner.teamId,
     groupOf: async ({ table, id }) => data.accounts.find(({ records }) => records.tables.get(table)?.has(id))?.team.teamId,
     // In memory there is no need to write large ones in pieces.
     prepare: async () => undefined,

@@ -1,11 +1,12 @@
 // Writes events to the outbox, in the transactions of the operations that cause them.
 import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
-import type { EventChange, EventRules } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
 import { costMicro } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { CreditExhausted, QuotaExceeded, RateLimited } from '../../ports/ledger.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
-import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
+import type { GroupChange } from '../../ports/record-space.ts';
+import type { Team, Usage } from '../../ports/team-registry.ts';
 import type { TagAccount } from '../records/tag-account.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
@@ -160,35 +161,31 @@ export class SqliteEvents implements HistoryHooks {
   balance(teamId: string, currency: string, before: Micro, after: Micro, nowMs: number): void {
     for (const thresholdMinor of creditReached(this.#rules, before, after)) {
       const facts = { kind: 'credit_threshold', thresholdMinor, balanceMicro: after, currency } as const;
-      this.keep(eventIds.credit(teamId, thresholdMinor, this.#change(teamId, nowMs)), teamId, nowMs, facts);
+      this.keep(this.#numbered(eventIds.credit(teamId, thresholdMinor), teamId, nowMs), teamId, nowMs, facts);
     }
   }
 
   teamChanged(kind: 'team_created' | 'team_updated', team: Team, nowMs: number): void {
     const { teamId } = team;
-    const id = kind === 'team_created' ? eventIds.once(teamId, 'created') : eventIds.updated(teamId, this.#change(teamId, nowMs));
-    this.keep(id, teamId, nowMs, { kind, team });
+    if (kind === 'team_created') this.keep(eventIds.once(teamId, 'created'), teamId, nowMs, { kind, team });
+    else this.keepNumbered({ id: eventIds.updated(teamId), numbered: true, facts: { kind, team } }, teamId, nowMs);
   }
 
   teamDeleted(teamId: string, nowMs: number): void {
     this.keep(eventIds.once(teamId, 'deleted'), teamId, nowMs, { kind: 'team_deleted' });
   }
 
-  keyChanged(kind: 'key_created' | 'key_updated' | 'key_revoked', key: KeyRecord, nowMs: number): void {
-    const { keyId, teamId } = key;
-    const id =
-      kind === 'key_updated'
-        ? eventIds.updated(keyId, this.#change(teamId, nowMs))
-        : eventIds.once(keyId, kind === 'key_created' ? 'created' : 'revoked');
-    this.keep(id, teamId, nowMs, { kind, key });
+  /** With the number of this change in its id, if it can happen again. */
+  keepNumbered({ id, numbered, facts }: NonNullable<GroupChange<unknown>['event']>, teamId: string, nowMs: number): void {
+    this.keep(numbered === true ? this.#numbered(id, teamId, nowMs) : id, teamId, nowMs, facts);
   }
 
   keep(id: string, teamId: string, nowMs: number, facts: EventFacts): void {
     this.#sql.keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
   }
 
-  #change(teamId: string, atMs: number): EventChange {
-    return { atMs, serial: this.#sql.nextSerial.get(teamId)![0] };
+  #numbered(id: string, teamId: string, atMs: number): string {
+    return eventIds.numbered(id, { atMs, serial: this.#sql.nextSerial.get(teamId)![0] });
   }
 
   #quota(team: TeamAccount, nowMs: number): void {

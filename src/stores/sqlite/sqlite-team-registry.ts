@@ -1,10 +1,10 @@
 // Teams and keys for operators: every method, including reads, is a group-commit operation.
-import { changedLimits } from '../../domain/key-limits.ts';
 import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { keyDifference, newKeyDifference, REVOCATION, teamDifference } from '../../domain/audit-entry.ts';
-import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
+import { teamDifference } from '../../domain/audit-entry.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
 import type {
   FoundKey,
   KeyChange,
@@ -21,7 +21,8 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
-import type { ChangeableRow } from './key-rows.ts';
+import { keyRegistry } from '../records/key-registry.ts';
+import type { KeyRegistry } from '../records/key-registry.ts';
 import { TeamPages } from './registry-work.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -30,9 +31,11 @@ type Parts = Pick<StoreParts, 'work' | 'teams' | 'keys' | 'usage' | 'audit' | 'e
 export class SqliteTeamRegistry implements TeamRegistry {
   readonly #parts: Parts;
   readonly #pages: TeamPages;
+  readonly #keys: KeyRegistry;
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, records: RecordSpace) {
     this.#parts = parts;
+    this.#keys = keyRegistry(records);
     this.#pages = new TeamPages(parts.work, parts.teams);
   }
 
@@ -113,15 +116,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#parts.work.change(`key ${key.keyId}`, (nowMs) => {
-      const no = this.#parts.teams.number(key.teamId);
-      if (no === undefined) return undefined;
-      this.#parts.keys.insert(no, key, nowMs);
-      const made = this.#parts.keys.get(key.keyId);
-      if (made !== undefined) this.#parts.events?.keyChanged('key_created', made, nowMs);
-      if (by !== undefined) this.#parts.audit.add(by, { teamId: key.teamId, keyId: key.keyId, ...newKeyDifference(key) }, nowMs);
-      return made;
-    });
+    return this.#keys.createKey(key, by);
   }
 
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
@@ -129,31 +124,11 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#parts.work.change(`key ${keyId}`, (nowMs) => {
-      const [record, before] = [this.#parts.keys.get(keyId), this.#parts.keys.changeable(keyId)];
-      if (record === undefined || before === undefined) return undefined;
-      // Holds are recounted: leases that have not expired, in the current period.
-      this.#parts.work.current(record.teamId, nowMs);
-      const { label = before.label, disabled = before.disabled } = change;
-      const after = { label, disabled, limits: changedLimits(before.limits, change.limits ?? {}) };
-      const difference = keyDifference(changeableKey(before, record), changeableKey(after, record));
-      if (difference === undefined) return record;
-      this.#parts.keys.change(keyId, after);
-      const changed = this.#parts.keys.get(keyId)!;
-      this.#parts.events?.keyChanged('key_updated', changed, nowMs);
-      if (by !== undefined) this.#parts.audit.add(by, { teamId: changed.teamId, keyId, ...difference }, nowMs);
-      return changed;
-    });
+    return this.#keys.updateKey(keyId, change, by);
   }
 
   revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#parts.work.change(`key ${keyId}`, (nowMs) => {
-      const isNews = this.#parts.keys.revoke(keyId, nowMs);
-      const key = this.#parts.keys.get(keyId);
-      if (isNews && key !== undefined) this.#parts.events?.keyChanged('key_revoked', key, nowMs);
-      if (isNews && by !== undefined) this.#parts.audit.add(by, { teamId: key!.teamId, keyId, ...REVOCATION }, nowMs);
-      return key;
-    });
+    return this.#keys.revokeKey(keyId, by);
   }
 
   async findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
@@ -186,11 +161,6 @@ export class SqliteTeamRegistry implements TeamRegistry {
     if (difference !== undefined) this.#parts.audit.add(by!, { teamId: after.teamId, ...difference }, nowMs);
     return after;
   }
-}
-
-function changeableKey({ label, disabled, limits }: ChangeableRow, { status }: KeyRecord): ChangeableKey {
-  const isRevoked = status === 'revoked';
-  return { label, status: isRevoked ? 'revoked' : disabled ? 'disabled' : 'active', ...limits };
 }
 
 function assertPeriod({ period }: TeamLimits): void {

@@ -38,8 +38,8 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
   bug(
     'Redis: a request that is running is run by another process too, because what was read is not compared',
     'RedisRecords.#change',
-    '[TEAM_STEP]), ...read, ...made]',
-    '[TEAM_STEP]), ...made]',
+    '[...team, ...read, ...made]',
+    '[...team, ...made]',
     KEPT('Redis.*take effect once'),
   ),
   bug(

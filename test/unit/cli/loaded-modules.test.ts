@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 143],
-    ['team show TEAM', 145],
-    ['key create --team TEAM --mode live', 144],
-    ['key list --team TEAM', 144],
-    ['usage TEAM', 143],
+    ['team list', 144],
+    ['team show TEAM', 146],
+    ['key create --team TEAM --mode live', 145],
+    ['key list --team TEAM', 145],
+    ['usage TEAM', 144],
     ['config check --offline', 114],
     ['routes', 61],
     ['openapi', 80],
