@@ -130,17 +130,7 @@ export type {
   NewDictionary,
   NewGlossary,
 } from './ports/glossary-store.ts';
-export {
-  auditedKey,
-  auditEntry,
-  idBefore,
-  newKeyDifference,
-  keyDifference,
-  momentOf,
-  REVOCATION,
-  teamDifference,
-  withoutNames,
-} from './domain/audit-entry.ts';
+export { auditEntry, idBefore, momentOf, teamDifference, withoutNames } from './domain/audit-entry.ts';
 export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord } from './domain/audit-entry.ts';
 export type { AuditLog, AuditPage } from './ports/audit-log.ts';
 export { HISTORY_DAYS } from './domain/period.ts';
@@ -149,12 +139,13 @@ export { TagAccount } from './stores/records/tag-account.ts';
 export { countTag } from './stores/records/tag-counts.ts';
 export type { TagRecords } from './stores/records/tag-counts.ts';
 export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
+export { keyRegistry } from './stores/records/key-registry.ts';
+export { decideTeamChange, withNextPlan } from './stores/records/team-change.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export { eventNames, eventWrites, outlivesTeam } from './stores/records/event-record.ts';
 export type { EventWrites } from './stores/records/event-record.ts';
 export { RecordOutbox } from './stores/records/record-outbox.ts';
-export { deletionEvent, keyEvent, teamEvent } from './stores/records/operator-events.ts';
-export type { EventOf, NewEvent } from './stores/records/operator-events.ts';
+export { deletionEvent, teamEvent } from './stores/records/operator-events.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type {
@@ -188,7 +179,7 @@ export type * from './ports/team-registry.ts';
 export type { TeamLimits } from './domain/plan.ts';
 export { costMicro, minorRoundedDown, minorRoundedUp } from './domain/money.ts';
 export type { Micro } from './domain/money.ts';
-export { allowsAddress, changedLimits } from './domain/key-limits.ts';
+export { allowsAddress } from './domain/key-limits.ts';
 export { dayOf, parseDuration, periodAt } from './domain/period.ts';
 export type { Period } from './domain/period.ts';
 export { movedCredit, spentIn } from './domain/period-credit.ts';

@@ -11,12 +11,11 @@ import Type from 'typebox';
 import {
   allowsAddress,
   auditEntry,
-  auditedKey,
-  changedLimits,
   costMicro,
   countInWindows,
   countTag,
   dayOf,
+  decideTeamChange,
   definePlugin,
   deletionEvent,
   dictionaryFor,
@@ -27,13 +26,11 @@ import {
   idBefore,
   isInSpan,
   isUnavailable,
-  keyDifference,
-  keyEvent,
+  keyRegistry,
   minorRoundedDown,
   minorRoundedUp,
   momentOf,
   movedCredit,
-  newKeyDifference,
   nextTickets,
   outlivesTeam,
   overRecords,
@@ -43,7 +40,6 @@ import {
   readTagSettings,
   RecordOutbox,
   REMEMBER_MS,
-  REVOCATION,
   sameLength,
   SHARED_RECORDS,
   StoreError,
@@ -57,6 +53,7 @@ import {
   windowedSubjects,
   windowRefusal,
   windowStandings,
+  withNextPlan,
   withoutNames,
   withWindowUses,
 } from 'lingate';
@@ -73,15 +70,15 @@ import type {
   Clock,
   CreditExhausted,
   DayRange,
-  EventOf,
   GlossaryReference,
   GroupChange,
-  IdempotencyRecords,
   KeyDay,
   KeyOwner,
   KeyRecord,
   KeyUsage,
+  KeyWrite,
   Ledger,
+  NewEvent,
   NewTeam,
   PeriodUse,
   Placed,
@@ -240,15 +237,6 @@ class Database {
     }
   }
 
-  /** The same, for the team of a key. */
-  async teamOfKey<T>(keyId: string, work: (account: Account) => Promise<T>): Promise<T | undefined | StoreUnavailable> {
-    return this.transaction(async (db, nowMs) => {
-      const [key] = await db<{ teamId: string }>('select team_id as "teamId" from keys where key_id = $1', [keyId]);
-      const account = key && (await opened(db, key.teamId, nowMs));
-      return account && work(account);
-    });
-  }
-
   close(): Promise<void> {
     return this.#pool.end();
   }
@@ -282,16 +270,11 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
 
 /** The team in its next period: with the plan that waits for it. Another length is counted from the end of the period. */
 async function followed({ db, team, anchorMs, period }: Account): Promise<Pick<Account, 'team' | 'anchorMs'>> {
-  const { nextPlan, ...rest } = team;
+  const { nextPlan } = team;
   if (nextPlan === undefined) return { team, anchorMs };
-  const counted = sameLength(nextPlan.limits.period, team.limits.period) ? anchorMs : period.endMs;
-  await db('update teams set plan = $2, limits = $3, anchor_ms = $4, next_plan = null where team_id = $1', [
-    team.teamId,
-    nextPlan.name,
-    JSON.stringify(nextPlan.limits),
-    counted,
-  ]);
-  return { team: { ...rest, plan: nextPlan.name, limits: nextPlan.limits }, anchorMs: counted };
+  const next = { team: withNextPlan(team), anchorMs: sameLength(nextPlan.limits.period, team.limits.period) ? anchorMs : period.endMs };
+  await putTeam(db, next.team, next.anchorMs);
+  return next;
 }
 
 /** The current period ends, perhaps early, with the plan that it has. */
@@ -697,8 +680,9 @@ async function standing(account: Account): Promise<Standing> {
 
 // Teams and keys, as operators manage them
 
-function registryOf(database: Database, requests: IdempotencyRecords): TeamRegistry {
+function registryOf(database: Database, { records, idempotency }: Pick<Store, 'records' | 'idempotency'>): TeamRegistry {
   return {
+    ...keyRegistry(records),
     createTeam: (team, by) => database.transaction((db, nowMs) => createTeam(db, team, nowMs, by)),
     listTeams: () => database.transaction((db) => db<Team>(`select ${TEAM} from teams t where not gone order by created_order`)),
     pageTeams: (page) => database.transaction((db) => pageOf(db, page, 'not gone')),
@@ -712,46 +696,10 @@ function registryOf(database: Database, requests: IdempotencyRecords): TeamRegis
     async deleteTeam(teamId, { keepUsage }, by) {
       const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs, by));
       // Answers to operators' requests name the team.
-      if (deleted === true) await requests.forgetTeam(teamId);
+      if (deleted === true) await idempotency.forgetTeam(teamId);
       return deleted;
     },
-    createKey: (key, by) =>
-      database.team(key.teamId, async (account) => {
-        const { keyId, teamId, digest, display, label, mode, limits = {} } = key;
-        await account.db(
-          'insert into keys (key_id, team_id, digest, display, label, mode, limits, created_at_ms) values ($1, $2, $3, $4, $5, $6, $7, $8)',
-          [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), account.nowMs],
-        );
-        const [made] = await keysOf(account, keyId);
-        await recordChange(account.db, account.nowMs, by, teamId, newKeyDifference(key), keyEvent('key_created', made!), keyId);
-        return made!;
-      }),
     listKeys: (teamId) => database.team(teamId, (account) => keysOf(account)),
-    updateKey: (keyId, { label, disabled, limits = {} }, by) =>
-      database.teamOfKey(keyId, async (account) => {
-        const [key] = await keysOf(account, keyId);
-        const changed = changedLimits(key!.limits, limits);
-        await account.db('update keys set label = coalesce($2, label), disabled = coalesce($3, disabled), limits = $4 where key_id = $1', [
-          keyId,
-          label ?? null,
-          disabled ?? null,
-          JSON.stringify(changed),
-        ]);
-        if (changed.requestsPerSecond === undefined)
-          await account.db('delete from places where team_id = $1 and key_id = $2', [key!.teamId, keyId]);
-        const [after] = await keysOf(account, keyId);
-        const difference = keyDifference(auditedKey(key!), auditedKey(after!));
-        await recordChange(account.db, account.nowMs, by, key!.teamId, difference, keyEvent('key_updated', after!), keyId);
-        return after!;
-      }),
-    revokeKey: (keyId, by) =>
-      database.teamOfKey(keyId, async (account) => {
-        const revoked = await account.db('update keys set revoked = true where key_id = $1 and not revoked returning key_id', [keyId]);
-        const [after] = await keysOf(account, keyId);
-        const event = keyEvent('key_revoked', after!);
-        if (revoked.length > 0) await recordChange(account.db, account.nowMs, by, account.team.teamId, REVOCATION, event, keyId);
-        return after!;
-      }),
     // Whether a commit waits for a replica is a setting of the server.
     replicated: async () => undefined,
     findKeys: (search) =>
@@ -784,36 +732,28 @@ async function createTeam(db: Rows, team: NewTeam, nowMs: number, by?: Audited):
 }
 
 async function updateTeam(account: Account, change: TeamChange, by?: Audited) {
-  const { db, nowMs, team, period } = account;
-  const { plan, addMicro = 0, once, reference = team.reference } = change;
-  const nextPlan = change.nextPlan === undefined ? team.nextPlan : change.nextPlan && { ...change.nextPlan, ...(by && { by }) };
-  if (once !== undefined) {
-    await db('delete from changes where team_id = $1 and at_ms < $2', [team.teamId, nowMs - DAY_MS]);
-    const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [team.teamId, once.id]);
-    if (known !== undefined) return known.request === once.request ? team : ({ kind: 'other_request' } as const);
-  }
-  const balanceMicro = team.balanceMicro + addMicro;
-  const heldMicro = (await heldIn(account)).micro;
-  if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' } as const;
-  if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro } as const;
-  if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [team.teamId, once.id, once.request, nowMs]);
-  const { name = team.name } = change;
-  const { name: planName, limits } = plan ?? { name: team.plan, limits: team.limits };
-  const anotherLength = !sameLength(limits.period, team.limits.period);
-  if (anotherLength) await leavePeriod(account);
-  const [changed] = await db<Team>(
-    `update teams t set name = $2, plan = $3, limits = $4, balance_micro = $5, reference = $6, next_plan = $7 where team_id = $1 returning ${TEAM}`,
-    [team.teamId, name, planName, JSON.stringify(limits), balanceMicro, reference, nextPlan && JSON.stringify(nextPlan)],
+  const { db, nowMs, period } = account;
+  const { addMicro = 0, once } = change;
+  const { teamId } = account.team;
+  if (once !== undefined) await db('delete from changes where team_id = $1 and at_ms < $2', [teamId, nowMs - DAY_MS]);
+  const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [teamId, once?.id]);
+  const found = { team: account.team, heldMicro: (await heldIn(account)).micro, known: known?.request };
+  const { answer, write } = decideTeamChange(found, change, by);
+  if (write === undefined) return answer;
+  if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [teamId, once.id, once.request, nowMs]);
+  if (write.beginsPeriod) await leavePeriod(account);
+  await putTeam(db, write.team, write.beginsPeriod ? nowMs : account.anchorMs);
+  const current = write.beginsPeriod ? await startPeriod(db, write.team, period.number + 1, nowMs, nowMs, nowMs) : period;
+  await moveCredit(db, teamId, current.number, addMicro);
+  await recordChange(db, nowMs, by, teamId, write.difference, teamEvent('team_updated', write.team));
+  return answer;
+}
+
+async function putTeam(db: Rows, { teamId, name, reference, plan, limits, balanceMicro, nextPlan }: Team, anchorMs: number): Promise<void> {
+  await db(
+    `update teams set name = $2, reference = $3, plan = $4, limits = $5, balance_micro = $6, next_plan = $7, anchor_ms = $8 where team_id = $1`,
+    [teamId, name, reference, plan, JSON.stringify(limits), balanceMicro, nextPlan && JSON.stringify(nextPlan), anchorMs],
   );
-  await recordChange(db, nowMs, by, team.teamId, teamDifference(team, changed!), teamEvent('team_updated', changed!));
-  if (!anotherLength) {
-    await moveCredit(db, team.teamId, period.number, addMicro);
-    return changed!;
-  }
-  await db('update teams set anchor_ms = $2 where team_id = $1', [team.teamId, nowMs]);
-  const begun = await startPeriod(db, changed!, period.number + 1, nowMs, nowMs, nowMs);
-  await moveCredit(db, team.teamId, begun.number, addMicro);
-  return changed!;
 }
 
 async function moveCredit(db: Rows, teamId: string, period: number, micro: number): Promise<void> {
@@ -978,7 +918,7 @@ async function recordChange(
   by: Audited | undefined,
   teamId: string,
   change: Pick<AuditedChange, 'before' | 'after'> | undefined,
-  event?: EventOf,
+  event?: NewEvent,
   keyId?: string,
 ): Promise<void> {
   if (change === undefined) return;
@@ -1000,7 +940,7 @@ async function forgetNames(db: Rows, teamId: string): Promise<void> {
 }
 
 /** In the transaction of what it tells of, which has the row of the team; not if no gateway sends events. */
-async function keepEvent(db: Rows, nowMs: number, teamId: string, event: EventOf): Promise<void> {
+async function keepEvent(db: Rows, nowMs: number, teamId: string, event: NewEvent): Promise<void> {
   const values = await valuesOf(db, SHARED_RECORDS, eventNames(teamId));
   await write(db, SHARED_RECORDS, eventWrites(teamId, values, nowMs, event));
 }
@@ -1077,6 +1017,17 @@ async function write(db: Rows, group: string, change: Omit<GroupChange<unknown>,
   for (const one of [...(change.put ?? []), ...indexed]) await put(db, group, one);
 }
 
+async function putKey(db: Rows, { record, digest }: KeyWrite): Promise<void> {
+  const { keyId, teamId, display, label, mode, limits, status, createdAtMs } = record;
+  await db(
+    `insert into keys (key_id, team_id, digest, display, label, mode, limits, disabled, revoked, created_at_ms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (key_id) do update set
+     label = excluded.label, limits = excluded.limits, disabled = excluded.disabled, revoked = excluded.revoked`,
+    [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), status === 'disabled', status === 'revoked', createdAtMs],
+  );
+  if (limits.requestsPerSecond === undefined) await db('delete from places where team_id = $1 and key_id = $2', [teamId, keyId]);
+}
+
 function recordsOf(database: Database): RecordSpace {
   /** Runs `work` on a group, alone. */
   const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & Partial<Pick<Account, 'team' | 'period'>>) => Promise<T>) =>
@@ -1106,20 +1057,27 @@ function recordsOf(database: Database): RecordSpace {
       );
       return isUnavailable(rows) ? rows : (rows ?? []).map(({ id }) => id);
     },
-    change: (group, names, decide) =>
+    change: (group, names, decide, keyId) =>
       inGroup(group, async ({ db, nowMs, team, period }) => {
-        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period });
+        const [key] = team === undefined || keyId === undefined ? [] : await keysOf({ db, nowMs, team }, keyId);
+        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period, key });
         await write(db, group, change);
         for (const { blobId, pieces } of change.attach ?? []) {
           for (const [number, piece] of pieces.entries())
             await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
         }
         for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
-        await recordChange(db, nowMs, change.audit?.by, group, change.audit);
-        const { event } = change;
-        if (event !== undefined) await keepEvent(db, nowMs, group, () => event);
+        if (change.key !== undefined) await putKey(db, change.key);
+        await recordChange(db, nowMs, change.audit?.by, group, change.audit, undefined, keyId);
+        if (change.event !== undefined) await keepEvent(db, nowMs, group, change.event);
         return change.result;
       }),
+    async teamOf(keyId) {
+      const found = await database.transaction((db) =>
+        db<{ teamId: string }>('select team_id as "teamId" from keys where key_id = $1', [keyId]),
+      );
+      return isUnavailable(found) ? found : found[0]?.teamId;
+    },
     groupOf: async ({ table, id }) => {
       const found = await database.transaction((db) =>
         db<{ group: string }>('select group_id as "group" from records where kind = $1 and id = $2', [table, id]),
@@ -1190,7 +1148,7 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
       },
     },
     ledger: ledgerOf(database),
-    teams: registryOf(database, over.idempotency),
+    teams: registryOf(database, over),
     ...over,
     outbox: new RecordOutbox(over.records),
     history: historyOf(database),

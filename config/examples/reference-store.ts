@@ -8,30 +8,26 @@ import {
   SHARED_RECORDS,
   allowsAddress,
   auditEntry,
-  auditedKey,
-  changedLimits,
   costMicro,
   dayOf,
+  decideTeamChange,
   deletionEvent,
   eventNames,
   eventWrites,
   HISTORY_DAYS,
   idBefore,
-  keyDifference,
-  keyEvent,
+  keyRegistry,
   minorRoundedDown,
   minorRoundedUp,
   overRecords,
   parseDuration,
   isInSpan,
   movedCredit,
-  newKeyDifference,
   outlivesTeam,
   periodAt,
   readPairs,
   readTagSettings,
   RecordOutbox,
-  REVOCATION,
   sameLength,
   TagUses,
   teamDifference,
@@ -42,6 +38,7 @@ import {
   windowLimits,
   windowRefusal as refusalByWindow,
   windowStandings,
+  withNextPlan,
   withoutNames,
 } from 'lingate';
 import type {
@@ -59,19 +56,16 @@ import type {
   CreditNotFree,
   DayRange,
   EntryPieces,
-  EventOf,
   ExceededWindow,
   GlossaryReference,
   GroupChange,
   GroupHead,
-  IdempotencyRecords,
-  KeyChange,
   KeyDay,
   KeyOwner,
   KeyRecord,
   KeyUsage,
   Micro,
-  NewKey,
+  NewEvent,
   NewTeam,
   OtherRequest,
   Period,
@@ -147,7 +141,7 @@ export function referenceStore(clock: Clock, data: ReferenceData = emptyData(), 
   return {
     keys: { find: (digest) => data.owners.find((one) => one.digest === digest)?.owner },
     ledger: ledgerOf(account, clock),
-    teams: registryOf(data, account, clock, over.idempotency),
+    teams: registryOf(data, account, clock, over),
     ...over,
     outbox: new RecordOutbox(over.records),
     audit: auditOf(data, clock, historyDays),
@@ -181,9 +175,14 @@ function ledgerOf(account: FindAccount, clock: Clock): PluginLedger {
   };
 }
 
-function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, requests: IdempotencyRecords): TeamRegistry {
-  const ownerOf = (keyId: string) => data.accounts.find((one) => one.keys(clock.nowMs()).some((key) => key.keyId === keyId));
+function registryOf(
+  data: ReferenceData,
+  account: FindAccount,
+  clock: Clock,
+  { records, idempotency: requests }: Pick<PluginStore, 'records' | 'idempotency'>,
+): TeamRegistry {
   return {
+    ...keyRegistry(records),
     async createTeam(team, by) {
       const known = account(team.teamId);
       if (known !== undefined) return { ...known.team };
@@ -216,17 +215,7 @@ function registryOf(data: ReferenceData, account: FindAccount, clock: Clock, req
       await requests.forgetTeam(teamId);
       return true;
     },
-    async createKey(key, by) {
-      const made = account(key.teamId)?.addKey(key, clock.nowMs());
-      const { keyId, teamId, mode } = key;
-      if (made === undefined) return undefined;
-      data.owners.push({ digest: key.digest, owner: { keyId, teamId, mode } });
-      recordChange(data, clock.nowMs(), by, teamId, newKeyDifference(key), keyEvent('key_created', made), keyId);
-      return made;
-    },
     listKeys: async (teamId) => account(teamId)?.keys(clock.nowMs()),
-    updateKey: async (keyId, change, by) => ownerOf(keyId)?.change(keyId, change, clock.nowMs(), by),
-    revokeKey: async (keyId, by) => ownerOf(keyId)?.revoke(keyId, clock.nowMs(), by),
     replicated: async () => undefined,
     findKeys: async (search) => {
       const ids =
@@ -251,7 +240,7 @@ function recordChange(
   by: Audited | undefined,
   teamId: string,
   difference: AuditDifference | undefined,
-  event?: EventOf,
+  event?: NewEvent,
   keyId?: string,
 ): void {
   if (difference === undefined) return;
@@ -267,12 +256,12 @@ type RecordChange = (
   by: Audited | undefined,
   teamId: string,
   difference: AuditDifference | undefined,
-  event: EventOf,
+  event: NewEvent,
   keyId?: string,
 ) => void;
 
 /** In the same turn as what it tells of; not if no gateway sends events. */
-function keepEvent({ shared }: ReferenceData, nowMs: number, teamId: string, event: EventOf): void {
+function keepEvent({ shared }: ReferenceData, nowMs: number, teamId: string, event: NewEvent): void {
   shared.write(eventWrites(teamId, shared.values(eventNames(teamId)), nowMs, event));
 }
 
@@ -427,7 +416,7 @@ const DAY_MS = 86_400_000;
 
 /** Every method takes `nowMs`: an operation reads the clock once. */
 export class ReferenceAccount {
-  readonly team: Mutable<Team>;
+  team: Mutable<Team>;
   readonly records = new RecordGroup();
   readonly #keys: ModelKey[] = [];
   /** Periods are counted from here: the creation, or the last change of their length. */
@@ -594,38 +583,19 @@ export class ReferenceAccount {
   update(change: TeamChange, nowMs: number, by?: Audited): Team | BalanceOutOfBounds | CreditNotFree | OtherRequest {
     this.#catchUp(nowMs);
     const known = change.once && this.#changes.get(change.once.id);
-    if (known !== undefined) return known === change.once?.request ? { ...this.team } : { kind: 'other_request' };
-    const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
-    const { heldMicro } = this.#standing();
-    if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
-    if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: this.team.balanceMicro - heldMicro };
-    const before = { ...this.team };
-    this.team.name = change.name ?? this.team.name;
-    if (change.reference === null) delete this.team.reference;
-    else if (change.reference !== undefined) this.team.reference = change.reference;
-    const anotherLength = change.plan !== undefined && !sameLength(change.plan.limits.period, this.team.limits.period);
-    if (anotherLength) this.#history.leave(this.#period, this.team, nowMs);
-    if (change.plan !== undefined) {
-      this.team.plan = change.plan.name;
-      this.team.limits = change.plan.limits;
-    }
-    if (change.nextPlan === null) delete this.team.nextPlan;
-    else if (change.nextPlan !== undefined) this.team.nextPlan = { ...change.nextPlan, ...(by === undefined ? {} : { by }) };
-    this.team.balanceMicro = balanceMicro;
+    const found = { team: { ...this.team }, heldMicro: this.#standing().heldMicro, known };
+    const { answer, write } = decideTeamChange(found, change, by);
+    if (write === undefined) return answer;
     if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
-    if (anotherLength) {
+    if (write.beginsPeriod) this.#history.leave(this.#period, this.team, nowMs);
+    this.team = { ...write.team };
+    if (write.beginsPeriod) {
       this.#anchorMs = nowMs;
       this.#startPeriod(nowMs, nowMs);
     }
     this.#history.move(this.#period, change.addMicro ?? 0);
-    this.#record(nowMs, by, this.team.teamId, teamDifference(before, this.team), teamEvent('team_updated', { ...this.team }));
-    return { ...this.team };
-  }
-
-  addKey({ keyId, teamId, display, label, mode, limits = {} }: NewKey, nowMs: number): KeyRecord {
-    const record = { keyId, teamId, display, label, mode, limits, status: 'active', createdAtMs: nowMs, lastUsedAtMs: undefined } as const;
-    this.#keys.push({ ...record, characters: 0, requests: 0, disabled: false, places: [] });
-    return record;
+    this.#record(nowMs, by, this.team.teamId, write.difference, teamEvent('team_updated', write.team));
+    return answer;
   }
 
   keys(nowMs: number): KeyRecord[] {
@@ -639,31 +609,13 @@ export class ReferenceAccount {
     });
   }
 
-  change(keyId: string, { label, disabled, limits = {} }: KeyChange, nowMs: number, by?: Audited): KeyRecord | undefined {
-    this.#catchUp(nowMs);
-    const key = this.#keys.find((one) => one.keyId === keyId);
-    if (key === undefined) return undefined;
-    const before = this.#keyNow(keyId, nowMs);
-    key.label = label ?? key.label;
-    key.disabled = disabled ?? key.disabled;
-    key.limits = changedLimits(key.limits, limits);
-    if (key.limits.requestsPerSecond === undefined) key.places = [];
-    const after = this.#keyNow(keyId, nowMs);
-    this.#record(nowMs, by, key.teamId, keyDifference(auditedKey(before), auditedKey(after)), keyEvent('key_updated', after), keyId);
-    return after;
-  }
-
-  revoke(keyId: string, nowMs: number, by?: Audited): KeyRecord {
-    const key = this.#keys.find((one) => one.keyId === keyId)!;
-    const isNews = key.status !== 'revoked';
-    key.status = 'revoked';
-    const after = this.#keyNow(keyId, nowMs);
-    if (isNews) this.#record(nowMs, by, key.teamId, REVOCATION, keyEvent('key_revoked', after), keyId);
-    return after;
-  }
-
-  #keyNow(keyId: string, nowMs: number): KeyRecord {
-    return this.keys(nowMs).find((one) => one.keyId === keyId)!;
+  putKey(record: KeyRecord): void {
+    const known = this.#keys.find(({ keyId }) => keyId === record.keyId);
+    const { limits, status } = record;
+    const places = limits.requestsPerSecond === undefined ? [] : (known?.places ?? []);
+    const changed = { ...record, places, disabled: status === 'disabled', status: status === 'revoked' ? status : ('active' as const) };
+    if (known === undefined) this.#keys.push({ ...changed, characters: 0, requests: 0 });
+    else Object.assign(known, changed);
   }
 
   usage(nowMs: number): Usage {
@@ -699,8 +651,10 @@ export class ReferenceAccount {
     return this.#history.periods(this.#period, this.team, (period) => open.some((entry) => entry.period === period));
   }
 
-  head(): Pick<GroupHead, 'limits' | 'period'> {
-    return { limits: this.team.limits, period: { number: this.#history.runningNumber, ...this.#period } };
+  head(nowMs: number, keyId: string | undefined): GroupHead {
+    this.#catchUp(nowMs);
+    const key = this.keys(nowMs).find((one) => one.keyId === keyId);
+    return { nowMs, limits: this.team.limits, period: { number: this.#history.runningNumber, ...this.#period }, key };
   }
 
   standing(nowMs: number): Standing {
@@ -730,9 +684,8 @@ export class ReferenceAccount {
     const { nextPlan, limits } = before;
     if (nextPlan === undefined) return;
     if (!sameLength(nextPlan.limits.period, limits.period)) this.#anchorMs = endMs;
-    Object.assign(this.team, { plan: nextPlan.name, limits: nextPlan.limits });
-    delete this.team.nextPlan;
-    this.#record(nowMs, nextPlan.by, this.team.teamId, teamDifference(before, this.team), teamEvent('team_updated', { ...this.team }));
+    this.team = { ...withNextPlan(before) };
+    this.#record(nowMs, nextPlan.by, this.team.teamId, teamDifference(before, this.team), teamEvent('team_updated', this.team));
   }
 
   /** A calendar period may begin before `fromMs`, if the period before it was counted differently. */
@@ -1015,19 +968,26 @@ function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): Rec
         .filter((entry) => entry >= from && entry < below)
         .toSorted()
         .slice(0, limit),
-    async change(id, names, decide) {
+    async change(id, names, decide, keyId) {
       const owner = group(id);
       if (owner === undefined) return undefined;
+      const nowMs = clock.nowMs();
       // Nothing waits from here on, so that no other change comes in between.
-      const change = decide(values(id, names), { nowMs: clock.nowMs(), ...(id === SHARED_RECORDS ? OF_NO_TEAM : account(id)!.head()) });
+      const head = id === SHARED_RECORDS ? { nowMs, ...OF_NO_TEAM } : account(id)!.head(nowMs, keyId);
+      const change = decide(values(id, names), head);
       owner.write(change);
       for (const { blobId, pieces } of change.attach ?? []) owner.blobs.set(blobId, pieces);
       for (const blobId of change.detach ?? []) owner.blobs.delete(blobId);
-      if (change.audit !== undefined) recordChange(data, clock.nowMs(), change.audit.by, id, change.audit);
-      const { event } = change;
-      if (event !== undefined) keepEvent(data, clock.nowMs(), id, () => event);
+      if (change.key !== undefined) {
+        const { record, digest } = change.key;
+        account(id)!.putKey(record);
+        if (digest !== undefined) data.owners.push({ digest, owner: { keyId: record.keyId, teamId: id, mode: record.mode } });
+      }
+      recordChange(data, nowMs, change.audit?.by, id, change.audit, undefined, keyId);
+      if (change.event !== undefined) keepEvent(data, nowMs, id, change.event);
       return change.result;
     },
+    teamOf: async (keyId) => data.owners.find(({ owner }) => owner.keyId === keyId)?.owner.teamId,
     groupOf: async ({ table, id }) => data.accounts.find(({ records }) => records.tables.get(table)?.has(id))?.team.teamId,
     // In memory there is no need to write large ones in pieces.
     prepare: async () => undefined,

@@ -153,7 +153,7 @@ export function newKeyDifference({ display, label, mode, limits = {} }: AuditedK
 }
 
 /** The members of a key that can change; limits that are not set are absent. */
-export interface ChangeableKey extends KeyLimits {
+interface ChangeableKey extends KeyLimits {
   readonly label: string;
   readonly status: 'active' | 'revoked' | 'disabled';
 }

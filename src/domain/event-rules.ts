@@ -57,7 +57,7 @@ interface EventPeriod {
  * What tells a change from all others of its team: a number that the store counts up with each, because several fall within a
  * millisecond and clocks step back, and the time, because a copy of the store counts from the beginning.
  */
-export interface EventChange {
+interface EventChange {
   readonly atMs: number;
   readonly serial: number;
 }
@@ -69,9 +69,8 @@ export interface EventChange {
 export const eventIds = {
   /** A plan with another length may end a period in the millisecond in which it began: only its number identifies it. */
   quota: (teamId: string, period: EventPeriod, percent: number) => `${teamId}-quota-${period.startMs}-${period.number}-${percent}`,
-  /** A threshold can be crossed again after the balance has risen above it. */
-  credit: (teamId: string, thresholdMinor: number, change: EventChange) =>
-    `${teamId}-credit-${thresholdMinor}-${change.atMs}-${change.serial}`,
+  /** To be numbered: a threshold can be crossed again after the balance has risen above it. */
+  credit: (teamId: string, thresholdMinor: number) => `${teamId}-credit-${thresholdMinor}`,
   /** The first refusal in a period, for the team's quota or a key's own limit: `of` is the one's or the other's id. */
   quotaLimit: (of: string, period: EventPeriod) => `${of}-limit-${period.startMs}-${period.number}`,
   /** In place of an id of a team or key: a tag may have dots. */
@@ -90,5 +89,7 @@ export const eventIds = {
   /** Each is created, revoked or deleted only once. */
   once: (id: string, what: 'created' | 'revoked' | 'deleted') => `${id}-${what}`,
   document: (documentId: string) => `${documentId}-done`,
-  updated: (id: string, { atMs, serial }: EventChange) => `${id}-updated-${atMs}-${serial}`,
+  /** To be numbered. */
+  updated: (id: string) => `${id}-updated`,
+  numbered: (id: string, { atMs, serial }: EventChange) => `${id}-${atMs}-${serial}`,
 } as const;

@@ -1,9 +1,11 @@
 // The record space: where a store keeps everything that no admission writes, so that each subject is written once, over this port.
+import type { KeyDigest } from '../domain/api-key.ts';
 import type { Audited, AuditDifference } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EventFacts } from './outbox.ts';
+import type { KeyRecord } from './team-registry.ts';
 
 /**
  * A record is a text with a name: a table and an id, which is unique in its table and group. The records of a team are a group,
@@ -97,6 +99,15 @@ export interface GroupHead {
   readonly limits: TeamLimits | undefined;
   /** The team's; `undefined` for the shared records. */
   readonly period: GroupPeriod | undefined;
+  /** The key that the change names, if the team has it. */
+  readonly key?: KeyRecord | undefined;
+}
+
+/** The key that a change names as it becomes, but for its last use. What its open reservations hold counts for its limits. */
+export interface KeyWrite {
+  readonly record: KeyRecord;
+  /** Of a new key. */
+  readonly digest?: KeyDigest;
 }
 
 /** The current period, even if it has ended: the next operation begins the one that contains the moment. */
@@ -115,6 +126,16 @@ export interface NewBlob {
   readonly pieces: EntryPieces;
 }
 
+/**
+ * An event that an operation causes. What can happen again is `numbered`: the store adds to its id when it happened and the team's next
+ * number (`eventIds.numbered`).
+ */
+export interface NewEvent {
+  readonly id: string;
+  readonly numbered?: true;
+  readonly facts: EventFacts;
+}
+
 /** What a change writes, all of it or nothing; removals come first. */
 export interface GroupChange<Result> {
   /** Returned to the caller once everything else is written. */
@@ -127,10 +148,11 @@ export interface GroupChange<Result> {
   readonly attach?: readonly NewBlob[];
   /** Ids of attached blobs that are deleted, at once or soon. */
   readonly detach?: readonly string[];
-  /** An audit entry of the group, in the same operation. */
+  readonly key?: KeyWrite;
+  /** An audit entry of the group, and of the key that the change names, in the same operation. */
   readonly audit?: { readonly by: Audited } & AuditDifference;
-  /** An event about the team, kept in the outbox in the same operation if events are stored (ports/outbox.ts). */
-  readonly event?: { readonly id: string; readonly facts: EventFacts };
+  /** About the team, kept in the outbox in the same operation if events are stored (ports/outbox.ts). */
+  readonly event?: NewEvent;
 }
 
 /** Decides from the values of the named records. Called again if one of them has changed meanwhile: it must have no effects. */
@@ -151,9 +173,17 @@ export interface RecordSpace {
    * Reads the named records, decides, and writes, as if nothing else happened to the group in between: everything that the
    * decision depends on must be named. Concurrent changes of a group are made one after the other, in about the order of their
    * calls, so that none starves. `undefined` if there is no such group. A decision that writes nothing is a consistent read. A
-   * change that removes records and attaches nothing is made by a full store as well.
+   * change that removes records and attaches nothing, or that changes a key, is made by a full store as well. `keyId` names
+   * the key that the decision sees, and may write.
    */
-  change<Result>(group: string, names: readonly RecordName[], decide: DecideChange<Result>): Promise<Result | undefined | StoreUnavailable>;
+  change<Result>(
+    group: string,
+    names: readonly RecordName[],
+    decide: DecideChange<Result>,
+    keyId?: string,
+  ): Promise<Result | undefined | StoreUnavailable>;
+  /** The team of a key. */
+  teamOf(keyId: string): Promise<string | undefined | StoreUnavailable>;
   /** The group that has a record with this name. May look at all groups; for operators. */
   groupOf(name: RecordName): Promise<string | undefined | StoreUnavailable>;
   /**

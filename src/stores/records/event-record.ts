@@ -1,9 +1,8 @@
 // Events as shared records, for stores that keep them there: their form, and what an operation that causes one writes.
-import { RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
+import { eventIds, RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import { withLimits } from '../../domain/key-limits.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
-import type { GroupChange, IndexEntry, RecordName, StoredRecord } from '../../ports/record-space.ts';
-import type { EventOf } from './operator-events.ts';
+import type { GroupChange, IndexEntry, NewEvent, RecordName, StoredRecord } from '../../ports/record-space.ts';
 
 /** An event's record. */
 export interface StoredEvent {
@@ -74,17 +73,13 @@ export function eventNames(teamId: string): readonly RecordName[] {
  * What an operation that causes an event writes to the shared records, atomically with everything else that it writes; nothing if no
  * gateway sends events or did so within a day. `values` are those of `eventNames`, at the same moment.
  */
-export function eventWrites(teamId: string, values: readonly (string | undefined)[], nowMs: number, event: EventOf): EventWrites {
+export function eventWrites(teamId: string, values: readonly (string | undefined)[], nowMs: number, event: NewEvent): EventWrites {
   const [sender, count = '0'] = values;
   if (!isSending(sender, nowMs)) return NO_WRITES;
-  const serial = Number(count) + 1;
-  let counted: readonly StoredRecord[] = [];
-  const made = event(() => {
-    counted = [{ ...countName(teamId), value: String(serial) }];
-    return { atMs: nowMs, serial };
-  });
-  const { put, index } = newEvent({ ...made, teamId, atMs: nowMs });
-  return { ...NO_WRITES, put: [...put, ...counted], index };
+  const [serial, isNumbered] = [Number(count) + 1, event.numbered === true];
+  const id = isNumbered ? eventIds.numbered(event.id, { atMs: nowMs, serial }) : event.id;
+  const { put, index } = newEvent({ id, teamId, atMs: nowMs, facts: event.facts });
+  return { ...NO_WRITES, put: isNumbered ? [...put, { ...countName(teamId), value: String(serial) }] : put, index };
 }
 
 function isSending(sender: string | undefined, nowMs: number): boolean {

@@ -6,12 +6,11 @@ import type { Micro } from '../../domain/money.ts';
 import { dayOf, DAY_MS } from '../../domain/period.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { RecordName } from '../../ports/record-space.ts';
+import type { NewEvent, RecordName } from '../../ports/record-space.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../ports/usage-history.ts';
 import { newEvent } from './event-record.ts';
-import type { NewEvent } from './operator-events.ts';
 
 /** How many teams are looked at with each call, and the pause after all of them were. */
 const TEAMS_MAX = 20;
@@ -152,7 +151,7 @@ function creditOf(rules: EventRules, { teamId, limits }: Team, before: Micro, af
   if (limits.billing !== 'credit') return [];
   return creditReached(rules, before, after).map((thresholdMinor) => ({
     // A team is looked at once in a millisecond.
-    id: eventIds.credit(teamId, thresholdMinor, { atMs, serial: 0 }),
+    id: eventIds.numbered(eventIds.credit(teamId, thresholdMinor), { atMs, serial: 0 }),
     facts: { kind: 'credit_threshold', thresholdMinor, balanceMicro: after, currency: limits.currency },
   }));
 }

@@ -1,7 +1,7 @@
 // The encoding of audit entries in Redis: id, JSON and, if only the function knew the team, its records before and after.
-import { keyDifference, momentOf, teamDifference } from '../../domain/audit-entry.ts';
+import { momentOf, teamDifference } from '../../domain/audit-entry.ts';
 import type { AuditDifference, AuditEntry, AuditRecord } from '../../domain/audit-entry.ts';
-import { changeableKey, readTeam } from './team-codec.ts';
+import { readTeam } from './team-codec.ts';
 
 export const ID_BYTES = 31;
 /** Used instead of a length for a member that the team did not have. */
@@ -24,7 +24,6 @@ export function readRecord(teamId: string, member: Buffer): AuditRecord {
   const record = JSON.parse(String(reader.text())) as Omit<AuditRecord, keyof AuditDifference> & Partial<AuditDifference>;
   if (reader.ended) return { ...NO_DIFFERENCE, ...record };
   const [before, after] = [reader.list(), reader.list()];
-  if (record.keyId !== undefined) return { ...record, ...(keyDifference(changeableKey(before), changeableKey(after)) ?? NO_DIFFERENCE) };
   const was = before.length === 0 ? undefined : readTeam(teamId, before);
   return { ...record, ...(teamDifference(was, readTeam(teamId, after)) ?? NO_DIFFERENCE) };
 }

@@ -7,7 +7,7 @@ import { packClosed } from './packed-team.ts';
 import { readClosed } from './period-record.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { EVENTS_KEY, outboxKey, TRIES_KEY } from './redis-keys.ts';
-import { readKey, readReport, readTeam } from './team-codec.ts';
+import { readReport, readTeam } from './team-codec.ts';
 
 export function readEvent(id: string, teamId: string, packed: Buffer): KeptEvent {
   const [kind, ...values] = textsOf(packed.subarray(8));
@@ -69,12 +69,6 @@ function factsOf(teamId: string, atMs: number, kind: string, values: readonly Bu
       return { kind: `team_${kind}`, team: readTeam(teamId, values) };
     case 'deleted':
       return { kind: 'team_deleted' };
-    case 'key_created':
-    case 'key_updated':
-    case 'key_revoked': {
-      const [keyId, record, state, packedLimits] = values;
-      return { kind, key: readKey({ keyId: String(keyId), teamId }, String(record), { state, packedLimits }, atMs) };
-    }
     case 'quota': {
       const { usage } = readReport(teamId, [textsOf(values[1]!), textsOf(values[2]!)], atMs);
       return { kind: 'quota_threshold', percent: number(0), usage };

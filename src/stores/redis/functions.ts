@@ -14,8 +14,13 @@ import type { RedisConnection } from './redis-connection.ts';
 interface FunctionGroup {
   /** They add its functions to the tables `functions` and `timed`; what they use comes before them (lua-files.ts). */
   readonly files: readonly string[];
-  /** By name: whether it may run on a full server, whether its team may have unlisted events afterwards, and the Lua function if it has another name. */
-  readonly functions: Readonly<Record<string, { readonly onFull?: true; readonly keepsEvents?: true; readonly is?: string }>>;
+  /**
+   * By name: whether it may run on a full server, whether it writes nothing, so that it may run on any server, whether its team may have
+   * unlisted events afterwards, and the Lua function if it has another name.
+   */
+  readonly functions: Readonly<
+    Record<string, { readonly onFull?: true; readonly onlyReads?: true; readonly keepsEvents?: true; readonly is?: string }>
+  >;
 }
 
 /**
@@ -36,15 +41,13 @@ const GROUPS = {
     },
   },
   teams: {
-    files: ['teams', 'keys', 'records', 'erase', 'tag_upkeep', 'timed'],
+    files: ['teams', 'records', 'erase', 'tag_upkeep', 'timed'],
     functions: {
       create_team: { keepsEvents: true },
       update_team: { keepsEvents: true },
       usage: { keepsEvents: true },
       usage_days: {},
-      create_key: { keepsEvents: true },
-      update_key: { onFull: true, keepsEvents: true },
-      revoke_key: { onFull: true, keepsEvents: true },
+      read_group: { onlyReads: true },
       change_records: {},
       free_records: { is: 'change_records', onFull: true },
       delete_team: { onFull: true, keepsEvents: true },
@@ -118,9 +121,9 @@ function textOf(files: readonly LuaFile[]): string {
 }
 
 function registrations(library: string, functions: FunctionGroup['functions']): string[] {
-  return Object.entries(functions).map(([name, { is = name, onFull }]) =>
+  return Object.entries(functions).map(([name, { is = name, onFull, onlyReads }]) =>
     [
-      `redis.register_function{ function_name = '${library}_${name}', flags = { ${onFull ? "'allow-oom'" : ''} }, callback = function(keys, args)`,
+      `redis.register_function{ function_name = '${library}_${name}', flags = { ${onFull ? "'allow-oom'" : onlyReads ? "'no-writes'" : ''} }, callback = function(keys, args)`,
       '  KEYS, ARGV, made = keys, args, made or make()',
       `  return made.${is}()`,
       'end }',

@@ -30,12 +30,12 @@ export function packKeyLimits({ disabled, limits }: GuardedLimits): Buffer {
 }
 
 /** In front of the ranges: for each scope a byte that no range begins with and its number of bytes, then its text. */
-export function packScopes(scopes: readonly string[]): Buffer {
+function packScopes(scopes: readonly string[]): Buffer {
   return Buffer.concat(scopes.flatMap((scope) => [Buffer.from([SCOPE, scope.length]), Buffer.from(scope)]));
 }
 
 /** For each range its prefix length and its number of bytes, then the bytes. */
-export function packRanges(ranges: readonly string[]): Buffer {
+function packRanges(ranges: readonly string[]): Buffer {
   return Buffer.concat(
     ranges.flatMap((text) => {
       const range = parseRange(text);

@@ -116,15 +116,11 @@ export class Masters {
 
   /** Whether the key, or the team, would have worked again. */
   async #revoke({ teamId, keyId, keepUsage }: Revocation): Promise<boolean> {
-    const { team, keys } = teamKeys(teamId);
     try {
       if (keyId === undefined) return await this.#delete(teamId, keepUsage === true);
-      const reply = await this.#options.run('revoke_key', {
-        keys: [team, keys],
-        args: [this.#clockWord(teamId), ...NO_DEADLINE, keyId, ...UNAUDITED],
-      });
-      const [, , , , , wasActive] = reply as readonly unknown[];
-      return wasActive === 1;
+      const args = [this.#clockWord(teamId), ...NO_DEADLINE, ...UNAUDITED, '1', 'revoke_key', keyId];
+      const [, word] = (await this.#options.run('free_records', { keys: [teamKeys(teamId).team], args })) as readonly unknown[];
+      return String(word) === 'changed';
     } catch (error) {
       // A broken record of one team must not prevent all others from being served; the cause has been logged.
       if (this.#options.causeOf(error) === 'refused') return false;

@@ -18,20 +18,33 @@ export function creditField({ period: { number, credit } }: TeamContents): (stri
   return ['credit', CREDIT.pack({ number, ...credit })];
 }
 
+type Guarded = Pick<KeyContents, 'status' | 'limits'>;
+
+function isGuarded({ status, limits }: Guarded): boolean {
+  return status === 'disabled' || hasLimits(limits);
+}
+
+export function statusByte(key: Guarded): number {
+  return byteOf(key.status === 'revoked' ? 'revoked' : activeWord(isGuarded(key), key.limits));
+}
+
+/** Its limits as they are stored; empty for none. */
+export function guardOf(key: Guarded): Buffer {
+  return isGuarded(key) ? packKeyLimits({ disabled: key.status === 'disabled', limits: key.limits }) : Buffer.of();
+}
+
 /** All counts of the key are already among its days. */
-export function packKey({ status, limits, lastUsedAtMs = 0, characters, requests }: KeyContents, periodNumber: number): Buffer {
-  const isGuarded = status === 'disabled' || hasLimits(limits);
-  const word = byteOf(status === 'revoked' ? 'revoked' : activeWord(isGuarded, limits));
-  return KEY.pack({ word, lastUsedAtMs, number: requests > 0 ? periodNumber : 0, characters, requests, day: 0 });
+export function packKey(key: KeyContents, periodNumber: number): Buffer {
+  const { lastUsedAtMs = 0, characters, requests } = key;
+  return KEY.pack({ word: statusByte(key), lastUsedAtMs, number: requests > 0 ? periodNumber : 0, characters, requests, day: 0 });
 }
 
 /** The additional fields in the team's record for a key that has limits or is disabled. */
 export function guardFields(key: KeyContents, heldIn: number): (string | Buffer)[] {
-  const { keyId, status, limits, heldCharacters = 0, window } = key;
-  const disabled = status === 'disabled';
-  if (!disabled && !hasLimits(limits)) return [];
+  const { keyId, heldCharacters = 0, window } = key;
+  if (!isGuarded(key)) return [];
   const counts = heldCharacters > 0 || window.length > 0 ? [`w:${keyId}`, packKeyCounts({ heldIn, heldCharacters, window })] : [];
-  return [`l:${keyId}`, packKeyLimits({ disabled, limits }), ...counts];
+  return [`l:${keyId}`, guardOf(key), ...counts];
 }
 
 /** `days` are the key's days in order; at least one. */

@@ -67,7 +67,7 @@ export class RedisAuditLog implements AuditLog {
    * The same for changes that must not wait while the list is unavailable: the entry is then listed when its team's audit is
    * next read.
    */
-  async beginUrgent(teamId: string, by: Audited | undefined, known: AuditDifference | undefined, keyId: string): Promise<AuditArguments> {
+  async beginUrgent(teamId: string, by: Audited | undefined, known?: AuditDifference, keyId?: string): Promise<AuditArguments> {
     const begun = await answering(() => this.begin(teamId, by, known, keyId));
     if (!isUnavailable(begun)) return begun;
     return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by!, known, keyId);

@@ -16,10 +16,11 @@ import type {
 } from '../../ports/record-space.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
-import { tableKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
+import { isUrgent, keySteps, readRawKey } from './key-steps.ts';
+import type { RawKey, RecordStep } from './key-steps.ts';
+import { ownerKey, tableKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { ROWS } from './row-formats.ts';
-import { readPlan } from './team-layout.ts';
+import { describedPeriod, readKey, readTeam } from './team-codec.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
@@ -31,10 +32,16 @@ const TEAMS_PIECE = 100;
 interface RedisRecordParts {
   readonly link: RedisLink;
   readonly blobs: RedisBlobs;
-  readonly audit: Pick<RedisAuditLog, 'begin'>;
+  readonly audit: Pick<RedisAuditLog, 'begin' | 'beginUrgent'>;
 }
 
 type Values = readonly (string | undefined)[];
+
+/** A group as it was read, and its key as it is stored. */
+interface ReadGroup {
+  readonly head: GroupHead;
+  readonly rawKey?: RawKey | undefined;
+}
 
 export class RedisRecords implements RecordSpace {
   readonly #parts: RedisRecordParts;
@@ -67,9 +74,10 @@ export class RedisRecords implements RecordSpace {
     teamId: string,
     names: readonly RecordName[],
     decide: DecideChange<Result>,
+    keyId?: string,
   ): Promise<Result | undefined | StoreUnavailable> {
     const before = this.#changing.get(teamId) ?? Promise.resolve();
-    const changed = before.then(() => answering(() => this.#change(teamId, names, decide)));
+    const changed = before.then(() => answering(() => this.#change(teamId, names, decide, keyId)));
     const ended = changed.then(
       () => undefined,
       () => undefined,
@@ -81,14 +89,21 @@ export class RedisRecords implements RecordSpace {
     return changed;
   }
 
-  async #change<Result>(teamId: string, names: readonly RecordName[], decide: DecideChange<Result>): Promise<Result | undefined> {
+  async #change<Result>(
+    teamId: string,
+    names: readonly RecordName[],
+    decide: DecideChange<Result>,
+    keyId?: string,
+  ): Promise<Result | undefined> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
-      const [group, values] = await Promise.all([this.#head(teamId), this.#parts.link.ask(() => this.#values(teamId, names))]);
+      const [group, values] = await Promise.all([this.#group(teamId, keyId), this.#parts.link.ask(() => this.#values(teamId, names))]);
       if (group === undefined) return undefined;
-      const change = decide(values, group);
-      const [read, made] = [readSteps(names, values), madeSteps(change)];
+      const change = decide(values, group.head);
+      const ofKey = change.key === undefined ? [] : keySteps(group.rawKey, change.key);
+      const [read, made] = [readSteps(names, values), [...ofKey, ...madeSteps(change)]];
       if (made.length === 0 && change.audit === undefined) return change.result;
-      const word = await this.#write(teamId, change, [...(group.limits === undefined ? [] : [TEAM_STEP]), ...read, ...made]);
+      const team = group.head.limits === undefined ? [] : [TEAM_STEP];
+      const word = await this.#write(teamId, keyId, change, [...team, ...read, ...made]);
       if (word === 'changed') return change.result;
       // What was prepared has expired: the server was unavailable, or the writes took far too long.
       if (word === 'incomplete') throw storeErrorOf(LATE);
@@ -96,13 +111,20 @@ export class RedisRecords implements RecordSpace {
     throw storeErrorOf(UNSETTLED);
   }
 
-  async #write(teamId: string, change: GroupChange<unknown>, steps: readonly RecordStep[]): Promise<string> {
-    const { audit, event, remove = [], attach = [] } = change;
-    const entry = await this.#parts.audit.begin(teamId, audit?.by, audit && { before: audit.before, after: audit.after });
-    const name = remove.length > 0 && attach.length === 0 ? 'free_records' : 'change_records';
+  async #write(teamId: string, keyId: string | undefined, change: GroupChange<unknown>, steps: readonly RecordStep[]): Promise<string> {
+    const { audit, event, key, remove = [], attach = [] } = change;
+    // A key must stop working even while another server of a cluster is unavailable.
+    const begin = key !== undefined && isUrgent(key) ? 'beginUrgent' : 'begin';
+    const entry = await this.#parts.audit[begin](teamId, audit?.by, audit && { before: audit.before, after: audit.after }, keyId);
+    const frees = (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
     const args = [...entry, String(steps.length), ...steps.flat()];
+    const name = frees ? 'free_records' : 'change_records';
     const call = { name, teamId, keys: [teamKeys(teamId).team], args, keepsEvent: event !== undefined } as const;
     return (await this.#parts.link.call(call)).word;
+  }
+
+  teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {
+    return answering(async () => (await this.#parts.link.ask(({ redis }) => redis.get(ownerKey(keyId)))) ?? undefined);
   }
 
   /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
@@ -135,16 +157,16 @@ export class RedisRecords implements RecordSpace {
     return answering(() => this.#parts.blobs.read(teamId, blobId));
   }
 
-  async #head(teamId: string): Promise<GroupHead | undefined> {
+  async #group(teamId: string, keyId: string | undefined): Promise<ReadGroup | undefined> {
     const { link } = this.#parts;
-    if (teamId === SHARED_RECORDS) return { nowMs: await link.now(), limits: undefined, period: undefined };
-    const [nowMs, [plan, currency, period, books]] = await Promise.all([
-      link.now(),
-      link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, 'p', 'currency', 'period', 'b')),
-    ]);
-    if (!plan || !books) return undefined;
-    const { number, startMs, endMs } = ROWS.BOOKS.read(books);
-    return { nowMs, limits: { ...readPlan(plan), currency: String(currency), period: String(period) }, period: { number, startMs, endMs } };
+    if (teamId === SHARED_RECORDS) return { head: { nowMs: await link.now(), limits: undefined, period: undefined } };
+    const { word, values, nowMs } = await link.call({ name: 'read_group', teamId, keys: [teamKeys(teamId).team], args: [keyId ?? ''] });
+    if (word === 'none') return undefined;
+    const [description, ...ofKey] = values;
+    const { limits } = readTeam(teamId, description);
+    const rawKey = readRawKey(ofKey);
+    const key = rawKey && readKey({ keyId: keyId!, teamId }, rawKey.record, rawKey, nowMs);
+    return { head: { nowMs, limits, period: describedPeriod(description), key }, rawKey };
   }
 
   async #values(teamId: string, names: readonly RecordName[]): Promise<Values> {
@@ -154,9 +176,6 @@ export class RedisRecords implements RecordSpace {
   }
 }
 
-/** A step of the function (lua/records.lua): its word and arguments. */
-type RecordStep = readonly [word: StepWord, ...args: (string | Buffer)[]];
-type StepWord = 'team' | 'same' | 'absent' | 'put' | 'remove' | 'index' | 'unindex' | 'attach' | 'hold' | 'detach' | 'event';
 const TEAM_STEP: RecordStep = ['team'];
 
 /** One for each name that was read. */
@@ -183,6 +202,6 @@ function madeSteps({
       return isLarge(pieces) || piece === undefined ? ['hold', blobId, String(pieces.length)] : ['attach', blobId, Buffer.from(piece)];
     }),
     ...detach.map((blobId): RecordStep => ['detach', blobId]),
-    ...(event === undefined ? [] : [['event', event.id, JSON.stringify(event.facts)] as const]),
+    ...(event === undefined ? [] : [['event', event.id, event.numbered === true ? '1' : '', JSON.stringify(event.facts)] as const]),
   ];
 }

@@ -85,7 +85,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   const over = overRecords(new RedisRecords({ link, blobs: new RedisBlobs(link, bulk), audit }), () => believedMs(clocks));
   const { idempotency } = over;
-  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, idempotency, historyDays);
+  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, over, historyDays);
   const tending = { link, index: teams.index, erasure: teams.erasure, idempotency, audit, log, keptDays: historyDays };
   const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
   return {

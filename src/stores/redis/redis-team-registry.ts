@@ -1,12 +1,10 @@
 // Teams and keys in Redis: a function changes the team in its cluster slot, then the indexes in other slots follow.
 import type { KeyOwner } from '../../domain/api-key.ts';
-import { newKeyDifference, REVOCATION } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
-import { hasLimits } from '../../domain/key-limits.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
-import { answered, answering } from '../../domain/store-unavailable.ts';
+import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
+import type { Store } from '../../ports/store.ts';
 import type {
   FoundKey,
   KeyChange,
@@ -23,25 +21,15 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
+import { keyRegistry } from '../records/key-registry.ts';
+import type { KeyRegistry } from '../records/key-registry.ts';
 import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
-import { packKeyLimits } from './key-layout.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
 import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
 import type { Replication } from './replication.ts';
-import {
-  DESCRIPTION,
-  TEAM_FIELDS,
-  changedKeyWords,
-  changedTeamFields,
-  keyJson,
-  newTeamFields,
-  readKey,
-  readReport,
-  readStanding,
-  readTeam,
-} from './team-codec.ts';
+import { DESCRIPTION, TEAM_FIELDS, changedTeamFields, newTeamFields, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
 import { LIST_PIECE, lineOf, TeamIndex } from './team-index.ts';
 import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
@@ -53,14 +41,22 @@ export class RedisTeamRegistry implements TeamRegistry {
   readonly #link: RedisLink;
   readonly #replication: Replication;
   readonly #audit: RedisAuditLog;
+  readonly #keys: KeyRegistry;
   readonly index: TeamIndex;
   readonly erasure: RedisTeamErasure;
 
   /** `clock` is used instead of the servers' clocks by tests that control time. */
-  constructor(link: RedisLink, replication: Replication, audit: RedisAuditLog, requests: IdempotencyRecords, keptDays: number) {
+  constructor(
+    link: RedisLink,
+    replication: Replication,
+    audit: RedisAuditLog,
+    { records, idempotency: requests }: Pick<Store, 'records' | 'idempotency'>,
+    keptDays: number,
+  ) {
     this.#link = link;
     this.#replication = replication;
     this.#audit = audit;
+    this.#keys = keyRegistry(records);
     this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
     this.erasure = new RedisTeamErasure({ link, index: this.index, audit, requests, keptDays });
   }
@@ -134,13 +130,11 @@ export class RedisTeamRegistry implements TeamRegistry {
     return deleted;
   }
 
-  createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    const { keyId, teamId, digest, mode, limits = {} } = key;
+  async createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
+    const { keyId, teamId, digest, mode } = key;
+    const made = await this.#keys.createKey(key, by);
+    if (made === undefined || isUnavailable(made)) return made;
     return answering(async () => {
-      const audit = await this.#audit.begin(teamId, by, newKeyDifference(key), keyId);
-      const packedLimits = hasLimits(limits) ? packKeyLimits({ disabled: false, limits }) : '';
-      const reply = await this.#run('create_key', teamId, [keyId, keyJson(key), packedLimits, ...audit]);
-      if (reply.word === 'none') return undefined;
       const isThere = await this.#link.ask(async ({ redis }) => {
         // The digest is written last: it makes the key work, and its requests need everything else.
         await redis.set(ownerKey(keyId), teamId);
@@ -148,7 +142,7 @@ export class RedisTeamRegistry implements TeamRegistry {
         // The team may have been deleted since. A deletion either finds the key's record, or is seen here.
         return redis.hexists(teamKeys(teamId).team, 'b');
       });
-      if (isThere === 1) return readKeyReply({ keyId, teamId }, reply);
+      if (isThere === 1) return made;
       await this.#link.ask(({ redis }) => Promise.all([redis.unlink(ownerKey(keyId)), redis.unlink(digestKey(digest))]));
       return undefined;
     });
@@ -159,27 +153,13 @@ export class RedisTeamRegistry implements TeamRegistry {
   }
 
   updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    const isDisabled = change.disabled === true;
-    return answering(async () => {
-      const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
-      if (teamId === null) return undefined;
-      // A key must be disabled even while another server of a cluster is unavailable.
-      const audit = await this.#audit[isDisabled ? 'beginUrgent' : 'begin'](teamId, by, undefined, keyId);
-      const reply = await this.#run('update_key', teamId, [keyId, ...changedKeyWords(change), ...audit]);
-      return reply.word === 'none' ? undefined : readKeyReply({ keyId, teamId }, reply);
-    });
+    return this.#keys.updateKey(keyId, change, by);
   }
 
-  revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return answering(async () => {
-      const teamId = await this.#link.ask(({ redis }) => redis.get(ownerKey(keyId)));
-      if (teamId === null) return undefined;
-      const audit = await this.#audit.beginUrgent(teamId, by, REVOCATION, keyId);
-      const reply = await this.#run('revoke_key', teamId, [keyId, ...audit]);
-      if (reply.word === 'none') return undefined;
-      this.#link.masters?.revocations.note({ teamId, keyId });
-      return readKeyReply({ keyId, teamId }, reply);
-    });
+  async revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
+    const revoked = await this.#keys.revokeKey(keyId, by);
+    if (revoked !== undefined && !isUnavailable(revoked)) this.#link.masters?.revocations.note({ teamId: revoked.teamId, keyId });
+    return revoked;
   }
 
   replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
@@ -267,12 +247,6 @@ export class RedisTeamRegistry implements TeamRegistry {
 
 function hasWindows({ windows, keys }: Usage): boolean {
   return windows !== undefined || keys.some((key) => key.windows !== undefined);
-}
-
-/** For functions that return a key's record and its state. */
-function readKeyReply(key: Pick<KeyRecord, 'keyId' | 'teamId'>, { values, nowMs }: FunctionAnswer): KeyRecord {
-  const [record, state, packedLimits] = values as readonly Buffer[];
-  return readKey(key, String(record), { state, packedLimits }, nowMs);
 }
 
 /** Names and values, preceded by their number. */

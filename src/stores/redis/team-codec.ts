@@ -1,13 +1,14 @@
 // The encoding of teams, keys and their counts in Redis: hashes of texts, and of bytes for what the ledger reads.
 import type { KeyMode } from '../../domain/api-key.ts';
-import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import { keyStatus } from '../../domain/key-limits.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
-import type { KeyChange, KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
-import { packRanges, packScopes, readKeyLimits } from './key-layout.ts';
+import type { GroupPeriod } from '../../ports/record-space.ts';
+import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
+import { readKeyLimits } from './key-layout.ts';
 import { packNextPlan, readNextPlan } from './next-plan-codec.ts';
 import { withWindowUses } from '../../domain/window-counts.ts';
-import { packWindowLimits, readWindowCounts } from './window-layout.ts';
+import { readWindowCounts } from './window-layout.ts';
 import { BOOKS, packPlan, readAllowance, readKeyState, readPlan } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 
@@ -36,6 +37,12 @@ export function changedTeamFields({ name, reference, plan, nextPlan }: TeamChang
   return plan === undefined ? named : [...named, ...planFields(plan.name, plan.limits)];
 }
 
+/** The current period, from the same values. */
+export function describedPeriod(values: unknown): GroupPeriod {
+  const { number, startMs, endMs } = BOOKS.read((values as readonly Buffer[])[TEAM_FIELDS.indexOf('b')]!);
+  return { number, startMs, endMs };
+}
+
 function planFields(plan: string, limits: TeamLimits): (string | Buffer)[] {
   return ['plan', plan, 'currency', limits.currency, 'period', limits.period, 'p', packPlan(limits)];
 }
@@ -57,26 +64,13 @@ export function readTeam(teamId: string, values: unknown): Team {
   };
 }
 
-/** In the order in which the function reads them (lua/keys.lua); '' leaves a value unchanged. */
-export function changedKeyWords({ label, disabled, limits = {} }: KeyChange): (string | Buffer)[] {
-  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows } = limits;
-  const word = <T>(value: T | null | undefined, written: (value: T) => string | Buffer): string | Buffer => {
-    if (value === undefined) return '';
-    return value === null ? 'none' : written(value);
-  };
-  return [
-    label === undefined ? '' : JSON.stringify(label),
-    disabled === undefined ? '' : disabled ? '1' : '0',
-    ...[expiresAtMs, requestsPerSecond, characters].map((number) => word(number, String)),
-    word(allowedAddresses, packRanges),
-    word(windows, packWindowLimits),
-    word(scopes, packScopes),
-  ];
+/** The record of a new key, without its order. The digest finds the key's index when the team is deleted. */
+export function newRecord({ display, label, mode, digest }: Omit<NewKey, 'limits'>, createdAtMs: number): string {
+  return `${createdAtMs} ${JSON.stringify({ display, label, mode, digest })}`;
 }
 
-/** The part of a key's record that never changes. The digest finds the key's index when the team is deleted. */
-export function keyJson({ display, label, mode, digest }: NewKey): string {
-  return JSON.stringify({ display, label, mode, digest });
+export function changedRecord(record: string, label: string): string {
+  return record.slice(0, record.indexOf('{')) + JSON.stringify({ ...jsonOf(record), label });
 }
 
 /** The digest in a key's record; those of deleted teams whose usage was kept have none. */
@@ -115,15 +109,6 @@ export function readKey(
   const { disabled, limits } = readKeyLimits(packedLimits);
   const status = word === 'revoked' ? word : keyStatus(disabled, limits, nowMs);
   return { keyId: ids.keyId, teamId: ids.teamId, display, label, mode, status, limits, createdAtMs: Number(createdAtMs), lastUsedAtMs };
-}
-
-/** `values` are the record, the state and the limits of a key. */
-export function changeableKey(values: readonly (Buffer | undefined)[]): ChangeableKey {
-  const [record, state, packedLimits] = values;
-  const { disabled, limits } = readKeyLimits(packedLimits);
-  const { label } = jsonOf(String(record));
-  const isRevoked = stateOf(state).word === 'revoked';
-  return { label, status: isRevoked ? 'revoked' : disabled ? 'disabled' : 'active', ...limits };
 }
 
 /** The first brace of a record starts its JSON. */

@@ -2,9 +2,9 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
 import { hasLimits, keyStatus } from '../../domain/key-limits.ts';
-import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { FoundKey, KeyRecord, KeyUsage, NewKey, TeamSummary } from '../../ports/team-registry.ts';
+import type { KeyWrite } from '../../ports/record-space.ts';
+import type { FoundKey, KeyRecord, KeyUsage, TeamSummary } from '../../ports/team-registry.ts';
 import { LIMIT_COLUMNS, limitsOfRow } from './key-guard.ts';
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
@@ -42,13 +42,11 @@ const SQL = {
       max(u.last_used_at_ms),
       min(printf('%016d%s', iif(u.last_used_at_ms = 0, k.created_at_ms, u.last_used_at_ms), k.key_id)) FILTER (WHERE ${IS_ACTIVE})
     FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no LEFT JOIN key_limits l ON l.key = k.no WHERE k.team = $team`),
-  // A repeated revocation keeps the time of the first one.
-  revoke: 'UPDATE keys SET revoked_at_ms = ? WHERE key_id = ? AND revoked_at_ms IS NULL',
   found: `${FOUND} AND k.digest = ?`,
   last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM keys'),
   // Not indexed, because an index would cost every key: this scan finds a key among millions within a second.
   shown: `${FOUND} AND k.no > ? AND k.no <= ? AND k.display = ?`,
-  setLabel: 'UPDATE keys SET label = ? WHERE key_id = ?',
+  change: 'UPDATE keys SET label = ?, revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE key_id = ?',
   setGuarded: 'UPDATE keys SET guarded = ? WHERE no = ?',
   dropLimits: 'DELETE FROM key_limits WHERE key = ?',
   // Recounts what is held, to include reservations made before the limit was set; without a rate, no window is kept.
@@ -64,13 +62,6 @@ const SQL = {
       held_period_no = excluded.held_period_no, held_characters = excluded.held_characters,
       window = iif(excluded.requests_per_second IS NULL, x'', window)`,
 };
-
-/** The members of a key that can change. */
-export interface ChangeableRow {
-  readonly label: string;
-  readonly disabled: boolean;
-  readonly limits: KeyLimits;
-}
 
 export class KeyRows {
   readonly #clock: Clock;
@@ -97,20 +88,17 @@ export class KeyRows {
     return this.#sql.shown.all(after, last, display).map((row) => this.#foundKeyOf(row));
   }
 
-  insert(team: number, { keyId, digest, display, label, mode, limits = {} }: NewKey, createdAtMs: number): void {
-    const [no] = this.#sql.insert.get(keyId, team, digest, display, label, mode, createdAtMs)!;
-    this.#sql.insertAccount.run(team, no);
-    if (hasLimits(limits)) this.#limit(no, { disabled: false, limits });
-  }
-
   owner(digest: KeyDigest): KeyOwner | undefined {
     const row = this.#sql.owner.get(digest);
     return row === undefined ? undefined : { keyId: row[0], teamId: row[1], mode: row[2] };
   }
 
-  get(keyId: string): KeyRecord | undefined {
+  /** `team`: only if it is one of this team. */
+  get(keyId: string, team?: number): KeyRecord | undefined {
     const columns = this.#sql.one.get(keyId);
-    return columns === undefined ? undefined : keyRecordOf(columns, this.#clock.nowMs());
+    return columns === undefined || (team !== undefined && columns['team'] !== team)
+      ? undefined
+      : keyRecordOf(columns, this.#clock.nowMs());
   }
 
   ofTeam(team: number): KeyRecord[] {
@@ -124,19 +112,8 @@ export class KeyRows {
     return this.#sql.numbered.all(team).map((columns) => [Number(columns['no']), keyRecordOf(columns, nowMs)]);
   }
 
-  changeable(keyId: string): ChangeableRow | undefined {
-    const row = this.#sql.one.get(keyId);
-    return row === undefined
-      ? undefined
-      : { label: String(row['label']), disabled: Number(row['disabled']) === 1, limits: limitsOfRow(row) };
-  }
-
-  change(keyId: string, changed: ChangeableRow): void {
-    this.#sql.setLabel.run(changed.label, keyId);
-    this.#limit(Number(this.#sql.one.get(keyId)?.['no']), changed);
-  }
-
-  #limit(no: number, { disabled, limits }: Omit<ChangeableRow, 'label'>): void {
+  #limit(no: number, { status, limits }: KeyRecord): void {
+    const disabled = status === 'disabled';
     const isGuarded = disabled || hasLimits(limits);
     this.#sql.setGuarded.run(Number(isGuarded), no);
     if (!isGuarded) return void this.#sql.dropLimits.run(no);
@@ -153,9 +130,13 @@ export class KeyRows {
     });
   }
 
-  /** False if there is no such key, or it is already revoked. */
-  revoke(keyId: string, nowMs: number): boolean {
-    return this.#sql.revoke.run(nowMs, keyId).changes > 0;
+  /** A key that is revoked stays so. */
+  write(team: number, { record, digest }: KeyWrite, nowMs: number): void {
+    const { keyId, display, label, mode, status, createdAtMs } = record;
+    if (digest !== undefined)
+      this.#sql.insertAccount.run(team, this.#sql.insert.get(keyId, team, digest, display, label, mode, createdAtMs)![0]);
+    this.#sql.change.run(label, status === 'revoked' ? nowMs : null, keyId);
+    this.#limit(Number(this.#sql.one.get(keyId)?.['no']), record);
   }
 
   summary(team: number): Omit<TeamSummary, 'team' | 'characters' | 'allowanceUsed'> {

@@ -1,13 +1,13 @@
 // Writes events to the outbox, in the transactions of the operations that cause them.
 import { creditReached, eventIds, nextCharacters, percentsReached } from '../../domain/event-rules.ts';
-import type { EventChange, EventRules } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
 import { costMicro } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { CreditExhausted, QuotaExceeded, RateLimited } from '../../ports/ledger.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
-import type { KeyRecord, Team, Usage } from '../../ports/team-registry.ts';
-import { deletionEvent, keyEvent, teamEvent } from '../records/operator-events.ts';
-import type { EventOf } from '../records/operator-events.ts';
+import type { NewEvent } from '../../ports/record-space.ts';
+import type { Team, Usage } from '../../ports/team-registry.ts';
+import { deletionEvent, teamEvent } from '../records/operator-events.ts';
 import type { TagAccount } from '../records/tag-account.ts';
 import type { KeyAccount, TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
@@ -162,33 +162,25 @@ export class SqliteEvents implements HistoryHooks {
   balance(teamId: string, currency: string, before: Micro, after: Micro, nowMs: number): void {
     for (const thresholdMinor of creditReached(this.#rules, before, after)) {
       const facts = { kind: 'credit_threshold', thresholdMinor, balanceMicro: after, currency } as const;
-      this.keep(eventIds.credit(teamId, thresholdMinor, this.#change(teamId, nowMs)), teamId, nowMs, facts);
+      this.keepNew({ id: eventIds.credit(teamId, thresholdMinor), numbered: true, facts }, teamId, nowMs);
     }
   }
 
   teamChanged(kind: 'team_created' | 'team_updated', team: Team, nowMs: number): void {
-    this.#done(team.teamId, teamEvent(kind, team), nowMs);
+    this.keepNew(teamEvent(kind, team), team.teamId, nowMs);
   }
 
   teamDeleted(teamId: string, nowMs: number): void {
-    this.#done(teamId, deletionEvent(teamId), nowMs);
+    this.keepNew(deletionEvent(teamId), teamId, nowMs);
   }
 
-  keyChanged(kind: 'key_created' | 'key_updated' | 'key_revoked', key: KeyRecord, nowMs: number): void {
-    this.#done(key.teamId, keyEvent(kind, key), nowMs);
+  keepNew({ id, numbered, facts }: NewEvent, teamId: string, nowMs: number): void {
+    const ownId = numbered === true ? eventIds.numbered(id, { atMs: nowMs, serial: this.#sql.nextSerial.get(teamId)![0] }) : id;
+    this.keep(ownId, teamId, nowMs, facts);
   }
 
   keep(id: string, teamId: string, nowMs: number, facts: EventFacts): void {
     this.#sql.keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
-  }
-
-  #done(teamId: string, event: EventOf, nowMs: number): void {
-    const { id, facts } = event(() => this.#change(teamId, nowMs));
-    this.keep(id, teamId, nowMs, facts);
-  }
-
-  #change(teamId: string, atMs: number): EventChange {
-    return { atMs, serial: this.#sql.nextSerial.get(teamId)![0] };
   }
 
   #quota(team: TeamAccount, nowMs: number): void {

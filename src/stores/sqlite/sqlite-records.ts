@@ -10,7 +10,7 @@ import type { Statements } from './statements.ts';
 import { looked, unavailable } from './store-fault.ts';
 import type { StoreParts } from './store-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'teams' | 'blobs' | 'audit' | 'events'>;
+type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'work' | 'teams' | 'keys' | 'blobs' | 'audit' | 'events'>;
 
 /** Of a table whose rows belong to teams, or of the shared one. */
 const sqlOf = (table: string, ofTeam: string, values: string) => ({
@@ -77,10 +77,13 @@ export class SqliteRecords implements RecordSpace {
     group: string,
     names: readonly RecordName[],
     decide: DecideChange<Result>,
+    keyId?: string,
   ): Promise<Result | undefined | StoreUnavailable> {
-    const { database, group: commits, teams, blobs, audit, events, path } = this.#parts;
+    const { database, teams, keys, work, blobs, audit, events, path } = this.#parts;
     let detaches = false;
-    const answer = await commits.run((nowMs): Result | undefined | StoreUnavailable => {
+    const answer = await this.#run(keyId, (nowMs): Result | undefined | StoreUnavailable => {
+      // Holds of a key are recounted: leases that have not expired, in the current period.
+      if (keyId !== undefined) work.current(group, nowMs);
       const place = this.#place(group);
       if (place === undefined) return undefined;
       const { sql, own, team } = place;
@@ -88,6 +91,7 @@ export class SqliteRecords implements RecordSpace {
       const change = decide(values, {
         nowMs,
         ...(team === undefined ? OF_NO_TEAM : { limits: teams.get(team).team.limits, period: this.#period(team) }),
+        key: team === undefined || keyId === undefined ? undefined : keys.get(keyId, team),
       });
       const { result, put = [], remove = [], index = [], unindex = [], attach = [], detach = [] } = change;
       const removed = [...remove.map(({ table, id }) => [table, id] as const), ...unindex.map((entry) => [entry.index, entry.id] as const)];
@@ -101,15 +105,25 @@ export class SqliteRecords implements RecordSpace {
         blobs.detach(team, detach);
       }
       detaches = detach.length > 0;
+      if (team !== undefined && change.key !== undefined) keys.write(team, change.key, nowMs);
       if (change.audit !== undefined) {
         const { by, ...difference } = change.audit;
-        audit.add(by, { teamId: group, ...difference }, nowMs);
+        audit.add(by, { teamId: group, ...(keyId === undefined ? {} : { keyId }), ...difference }, nowMs);
       }
-      if (change.event !== undefined) events?.keep(change.event.id, group, nowMs, change.event.facts);
+      if (change.event !== undefined) events?.keepNew(change.event, group, nowMs);
       return result;
     });
     if (detaches) void blobs.clear();
     return answer;
+  }
+
+  /** The ledger caches keys, and their counts are written first. */
+  #run<T>(keyId: string | undefined, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
+    return keyId === undefined ? this.#parts.group.run(work) : this.#parts.work.change(`key ${keyId}`, work);
+  }
+
+  teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {
+    return this.#parts.group.run(() => this.#parts.keys.get(keyId)?.teamId);
   }
 
   groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {

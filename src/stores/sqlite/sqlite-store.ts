@@ -73,7 +73,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const ids = new RequestIds(database);
   const work = new RegistryWork({ group, accounts, periods });
   const blobs = new SqliteBlobs({ database, path, group, teams });
-  const over = overRecords(new SqliteRecords({ database, path, group, teams, blobs, audit, events }), () => clock.nowMs());
+  const over = overRecords(new SqliteRecords({ database, path, group, work, teams, keys, blobs, audit, events }), () => clock.nowMs());
   const { idempotency } = over;
   const parts = { database, path, clock, log, group, accounts, periods, ids, keys, teams, usage, work, blobs, audit, events, idempotency };
   const erasure = new TeamErasure(parts);
@@ -84,7 +84,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     // Synchronous.
     keys: { find: (digest) => looked(path, () => keys.owner(digest)) },
     ledger: new SqliteLedger(parts),
-    teams: new SqliteTeamRegistry({ ...parts, erasure }),
+    teams: new SqliteTeamRegistry({ ...parts, erasure }, over.records),
     audit,
     ...over,
     history: new SqliteUsageHistory({ ...parts, historyDays }),

@@ -1,10 +1,8 @@
 // Teams and keys for operators: every method, including reads, is a group-commit operation.
-import { changedLimits } from '../../domain/key-limits.ts';
-import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { keyDifference, newKeyDifference, REVOCATION, teamDifference } from '../../domain/audit-entry.ts';
-import type { Audited, ChangeableKey } from '../../domain/audit-entry.ts';
+import { teamDifference } from '../../domain/audit-entry.ts';
+import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
 import type {
   FoundKey,
   KeyChange,
@@ -21,7 +19,9 @@ import type {
   TeamSummary,
   Usage,
 } from '../../ports/team-registry.ts';
-import type { ChangeableRow } from './key-rows.ts';
+import { keyRegistry } from '../records/key-registry.ts';
+import type { KeyRegistry } from '../records/key-registry.ts';
+import { assertPeriod, decideTeamChange } from '../records/team-change.ts';
 import { TeamPages } from './registry-work.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -30,9 +30,11 @@ type Parts = Pick<StoreParts, 'work' | 'teams' | 'keys' | 'usage' | 'audit' | 'e
 export class SqliteTeamRegistry implements TeamRegistry {
   readonly #parts: Parts;
   readonly #pages: TeamPages;
+  readonly #keys: KeyRegistry;
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, records: RecordSpace) {
     this.#parts = parts;
+    this.#keys = keyRegistry(records);
     this.#pages = new TeamPages(parts.work, parts.teams);
   }
 
@@ -45,7 +47,8 @@ export class SqliteTeamRegistry implements TeamRegistry {
       this.#parts.work.current(team.teamId, nowMs);
       const made = this.#parts.teams.get(no).team;
       this.#parts.events?.teamChanged('team_created', made, nowMs);
-      return this.#audited(undefined, made, by, nowMs);
+      this.#audit(team.teamId, teamDifference(undefined, made), by, nowMs);
+      return made;
     });
   }
 
@@ -74,37 +77,23 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   updateTeam(teamId: string, change: TeamChange, by?: Audited): ReturnType<TeamRegistry['updateTeam']> {
-    return this.#parts.work.change(`team ${teamId}`, (nowMs) => {
-      const no = this.#parts.work.current(teamId, nowMs);
+    const { work, teams, events } = this.#parts;
+    return work.change(`team ${teamId}`, (nowMs) => {
+      const no = work.current(teamId, nowMs);
       if (no === undefined) return undefined;
-      const { team, heldMicro } = this.#parts.teams.get(no);
-      const known = change.once && this.#parts.teams.changed(no, change.once.id, nowMs);
-      if (known !== undefined) return known === change.once?.request ? team : { kind: 'other_request' };
-      const balanceMicro = team.balanceMicro + (change.addMicro ?? 0);
-      if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
-      if (change.addMicro !== undefined && balanceMicro < heldMicro)
-        return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro };
-      if (change.name !== undefined) this.#parts.teams.setName(no, change.name);
-      if (change.reference !== undefined) this.#parts.teams.setReference(no, change.reference);
-      if (change.plan !== undefined) {
-        const { name, limits } = change.plan;
-        assertPeriod(limits);
-        const setPlan = (): void => this.#parts.teams.setPlan(no, name, limits);
-        if (sameLength(limits.period, team.limits.period)) setPlan();
-        else this.#parts.work.startPeriod(teamId, nowMs, setPlan);
-      }
-      if (change.nextPlan !== undefined) {
-        if (change.nextPlan !== null) assertPeriod(change.nextPlan.limits);
-        this.#parts.teams.setNext(no, change.nextPlan && { ...change.nextPlan, ...(by === undefined ? {} : { by }) });
-      }
-      if (change.addMicro !== undefined) this.#parts.teams.setBalance(no, balanceMicro, change.addMicro);
-      if (change.once !== undefined) this.#parts.teams.rememberChange(no, change.once, nowMs);
-      const changed = this.#parts.teams.get(no).team;
-      this.#parts.events?.teamChanged('team_updated', changed, nowMs);
-      if (changed.limits.billing === 'credit') {
-        this.#parts.events?.balance(teamId, changed.limits.currency, team.balanceMicro, balanceMicro, nowMs);
-      }
-      return this.#audited(team, changed, by, nowMs);
+      const { team: before, heldMicro } = teams.get(no);
+      const known = change.once && teams.changed(no, change.once.id, nowMs);
+      const { answer, write } = decideTeamChange({ team: before, heldMicro, known }, change, by);
+      if (write === undefined) return answer;
+      const { team, beginsPeriod, difference } = write;
+      if (beginsPeriod) work.startPeriod(teamId, nowMs, () => teams.put(no, team));
+      else teams.put(no, team);
+      if (change.addMicro !== undefined) teams.setBalance(no, team.balanceMicro, change.addMicro);
+      if (change.once !== undefined) teams.rememberChange(no, change.once, nowMs);
+      events?.teamChanged('team_updated', team, nowMs);
+      if (team.limits.billing === 'credit') events?.balance(teamId, team.limits.currency, before.balanceMicro, team.balanceMicro, nowMs);
+      this.#audit(teamId, difference, by, nowMs);
+      return team;
     });
   }
 
@@ -113,15 +102,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#parts.work.change(`key ${key.keyId}`, (nowMs) => {
-      const no = this.#parts.teams.number(key.teamId);
-      if (no === undefined) return undefined;
-      this.#parts.keys.insert(no, key, nowMs);
-      const made = this.#parts.keys.get(key.keyId);
-      if (made !== undefined) this.#parts.events?.keyChanged('key_created', made, nowMs);
-      if (by !== undefined) this.#parts.audit.add(by, { teamId: key.teamId, keyId: key.keyId, ...newKeyDifference(key) }, nowMs);
-      return made;
-    });
+    return this.#keys.createKey(key, by);
   }
 
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
@@ -129,31 +110,11 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#parts.work.change(`key ${keyId}`, (nowMs) => {
-      const [record, before] = [this.#parts.keys.get(keyId), this.#parts.keys.changeable(keyId)];
-      if (record === undefined || before === undefined) return undefined;
-      // Holds are recounted: leases that have not expired, in the current period.
-      this.#parts.work.current(record.teamId, nowMs);
-      const { label = before.label, disabled = before.disabled } = change;
-      const after = { label, disabled, limits: changedLimits(before.limits, change.limits ?? {}) };
-      const difference = keyDifference(changeableKey(before, record), changeableKey(after, record));
-      if (difference === undefined) return record;
-      this.#parts.keys.change(keyId, after);
-      const changed = this.#parts.keys.get(keyId)!;
-      this.#parts.events?.keyChanged('key_updated', changed, nowMs);
-      if (by !== undefined) this.#parts.audit.add(by, { teamId: changed.teamId, keyId, ...difference }, nowMs);
-      return changed;
-    });
+    return this.#keys.updateKey(keyId, change, by);
   }
 
   revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#parts.work.change(`key ${keyId}`, (nowMs) => {
-      const isNews = this.#parts.keys.revoke(keyId, nowMs);
-      const key = this.#parts.keys.get(keyId);
-      if (isNews && key !== undefined) this.#parts.events?.keyChanged('key_revoked', key, nowMs);
-      if (isNews && by !== undefined) this.#parts.audit.add(by, { teamId: key!.teamId, keyId, ...REVOCATION }, nowMs);
-      return key;
-    });
+    return this.#keys.revokeKey(keyId, by);
   }
 
   async replicated(): Promise<undefined> {
@@ -184,20 +145,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  /** Returns the team after the change, and audits the difference. */
-  #audited(before: Team | undefined, after: Team, by: Audited | undefined, nowMs: number): Team {
-    const difference = by && teamDifference(before, after);
-    if (difference !== undefined) this.#parts.audit.add(by!, { teamId: after.teamId, ...difference }, nowMs);
-    return after;
+  #audit(teamId: string, difference: AuditDifference | undefined, by: Audited | undefined, nowMs: number): void {
+    if (by !== undefined && difference !== undefined) this.#parts.audit.add(by, { teamId, ...difference }, nowMs);
   }
-}
-
-function changeableKey({ label, disabled, limits }: ChangeableRow, { status }: KeyRecord): ChangeableKey {
-  const isRevoked = status === 'revoked';
-  return { label, status: isRevoked ? 'revoked' : disabled ? 'disabled' : 'active', ...limits };
-}
-
-function assertPeriod({ period }: TeamLimits): void {
-  if (isPeriodRule(period)) return;
-  throw new RangeError(`"${period}" is not a period; write an ISO 8601 duration of whole units, such as P1M.`);
 }

@@ -99,6 +99,8 @@ export function auditContract(it: AddStoreCase, subject: Subject): void {
     await teams.updateTeam(teamId, { name: 'Acme', plan: { name: 'test', limits: PREPAID } }, BY);
     await teams.updateTeam(teamId, { addMicro: -9_000_000 }, BY);
     await teams.updateTeam(teamId, { addMicro: Number.MAX_SAFE_INTEGER - 1 }, BY);
+    await teams.createKey(key, BY);
+    await teams.updateKey(key.keyId, { label: key.label, disabled: true }, BY);
     await teams.revokeKey(key.keyId, BY);
     await teams.revokeKey(newId(), BY);
     await teams.updateTeam(newId(), { name: 'x' }, BY);

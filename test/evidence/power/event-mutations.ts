@@ -47,7 +47,7 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'Redis: the event of a changed key is in no list',
-    edits: [{ where: 'functions.update_key', find: 'update_key: { onFull: true, keepsEvents: true }', replace: 'update_key: {}' }],
+    edits: [{ where: 'RedisRecords.#write', find: 'keepsEvent: event !== undefined', replace: 'keepsEvent: false' }],
     caughtBy: [{ file: 'test/unit/stores/redis/outbox.test.ts', names: 'is listed when the call returns' }],
   },
   {

@@ -11,7 +11,6 @@ type Bug = readonly [name: string, where: string, find: string, replace: string,
 const REDIS: readonly Bug[] = [
   ['a scope is found in the middle of another', 'has_scope', 'string.char(SCOPE, #scope) .. scope', 'scope'],
   ['a request without a scope is let through', 'guarding.refusal', 'return SCOPE_WANTED', 'return nil'],
-  ['a change of the ranges loses the scopes', 'timed.update_key', 'changed_bytes(scopes, stored[7])', "changed_bytes(scopes, '')"],
   ['a disabled key is let through', 'guarding.refusal', 'if guard.disabled == 1 then', 'if guard.disabled == 2 then'],
   ['a key expires a millisecond late', 'guarding.refusal', 'now >= guard.expires', 'now > guard.expires'],
   ['a request without an address is let through', 'guarding.refusal', 'return ADDRESS_WANTED', 'return nil'],
@@ -63,12 +62,7 @@ const REDIS: readonly Bug[] = [
     "'Q' .. pack('>ddd', plan.character_limit, 0, ends)",
   ],
   ['the wider window is reported', 'admit', 'guard.rate - guard.total < left', 'guard.rate - guard.total > left'],
-  [
-    'revoking passes over keys with limits',
-    'timed.revoke_key',
-    'local active = byte(record) ~= REVOKED',
-    'local active = byte(record) == ACTIVE',
-  ],
+  ['revoking passes over keys with limits', 'statusByte', "key.status === 'revoked' ?", "key.status === 'revoked' && !isGuarded(key) ?"],
 ];
 
 const SQLITE: readonly Bug[] = [
@@ -151,6 +145,24 @@ const IN_RUNS: readonly Bug[] = [
   ],
 ];
 
+/** Written once for all stores. */
+const OF_CHANGES: readonly (readonly [name: string, where: string, find: string, replace: string, title?: string])[] = [
+  [
+    'a change of a limit loses the others',
+    'update in key-registry.ts',
+    'changedLimits(key.limits, change.limits ?? {})',
+    'change.limits ?? {}',
+  ],
+  ['a revoked key can be enabled again', 'update in key-registry.ts', "key.status === 'revoked' ? 'revoked' : ", ''],
+  [
+    'what changes nothing is audited',
+    'update in key-registry.ts',
+    '  if (difference === undefined) return { result: key };\n',
+    '',
+    'nothing is recorded for',
+  ],
+];
+
 export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
   ...REDIS.map(([name, where, find, replace, ...more]) =>
     inRedis(`key limits: ${name}`, where, find, replace, contract('Redis', TITLE), ...more),
@@ -158,6 +170,11 @@ export const KEY_LIMIT_MUTATIONS: readonly Mutation[] = [
   ...SQLITE.map(([name, where, find, replace, ...more]) =>
     inSqlite(`key limits: ${name}`, where, find, replace, contract('SQLite', TITLE), ...more),
   ),
+  ...OF_CHANGES.map(([name, where, find, replace, title = TITLE]): Mutation => ({
+    name: `key limits in every store: ${name}`,
+    edits: [{ where, find, replace }],
+    caughtBy: [contract('Redis', title), contract('SQLite', title)],
+  })),
   ...IN_RUNS.map(([name, where, find, replace]): Mutation => ({
     name: `key limits in runs: ${name}`,
     edits: [{ where, find, replace }],

@@ -38,8 +38,8 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
   bug(
     'Redis: a request that is running is run by another process too, because what was read is not compared',
     'RedisRecords.#change',
-    '[TEAM_STEP]), ...read, ...made]',
-    '[TEAM_STEP]), ...made]',
+    '[...team, ...read, ...made]',
+    '[...team, ...made]',
     KEPT('Redis.*take effect once'),
   ),
   bug(
@@ -138,6 +138,24 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'if add < 0 and team.balance + add < held then',
     'if add < 0 and team.balance + add < 0 then',
     { file: 'test/unit/stores/contract.test.ts', names: 'credit: credit can be withdrawn' },
+  ),
+  bug('credit is taken that reservations hold, in a transaction', 'decideTeamChange', 'balanceMicro < heldMicro', 'balanceMicro < 0', {
+    file: 'test/unit/stores/contract.test.ts',
+    names: 'the SQLite store.*credit: credit can be withdrawn',
+  }),
+  bug(
+    'a change is made again under its id',
+    'decideTeamChange',
+    "  if (known !== undefined) return { answer: known === once?.request ? team : { kind: 'other_request' } };\n",
+    '',
+    KEPT('the SQLite store.*nothing is recorded for'),
+  ),
+  bug(
+    'whatever is changed, the plan that waits is lost',
+    'changedTeam',
+    'nextPlan === null ? undefined : waiting',
+    'undefined',
+    KEPT('the SQLite store.*a change of plan at once leaves the waiting one'),
   ),
   bug(
     'an entry of the audit is lost to readers while its change is under way',

@@ -242,9 +242,9 @@ const LUA: readonly Mutation[] = (
     ],
     [
       'a key cannot be revoked on a full server',
-      'functions.revoke_key',
-      'revoke_key: { onFull: true,',
-      'revoke_key: {',
+      'RedisRecords.#write',
+      ' || (key !== undefined && key.digest === undefined)',
+      '',
       failures('settles open reservations'),
     ],
     [

@@ -31,6 +31,9 @@ interface Done<T> {
   readonly action: Action;
 }
 
+/** Changes that first ask whose key it is, or what a tag has. */
+const IN_STEPS: ReadonlySet<Change['kind']> = new Set(['set_tag', 'update_key', 'revoke_key']);
+
 /** A gateway's operation is run by the store's process, so that the gateway may die while it is being written. */
 export class EmbeddedWiring implements SimulatedStore {
   readonly process: Process = newProcess('store');
@@ -116,7 +119,7 @@ export class EmbeddedWiring implements SimulatedStore {
           },
           (model) => perform(model, change),
         );
-        if (change.kind === 'set_tag') this.#hold(changed);
+        if (IN_STEPS.has(change.kind)) this.#hold(changed);
         return changed;
       }),
     );
@@ -168,7 +171,7 @@ export class EmbeddedWiring implements SimulatedStore {
     return this.#store;
   }
 
-  /** Setting a tag takes store and model several steps, between which others could come: they wait until it is done. */
+  /** Such a change takes store and model several steps, between which others could come: they wait until it is done. */
   #hold(changed: Promise<unknown>): void {
     const held = changed.finally(() => {
       if (this.#held === held) this.#held = undefined;
@@ -192,7 +195,7 @@ export class EmbeddedWiring implements SimulatedStore {
     return answer;
   }
 
-  /** One after the other: the model needs several steps for a tag, too. */
+  /** One after the other: the model needs several steps for some changes, too. */
   async #enterDone(): Promise<void> {
     if (this.#isEntering) return;
     this.#isEntering = true;

@@ -25,7 +25,7 @@ export type Message =
 interface Write {
   readonly atMs: number;
   readonly storeMs: number;
-  /** Setting a tag takes several promises, all of which settle before the next event. */
+  /** Some changes take several promises, all of which settle before the next event. */
   readonly run: (store: PluginStore) => unknown;
 }
 

@@ -207,13 +207,13 @@ test('an id is made of the event’s subject, without a dot, because dots separa
   ];
   const ids = [
     eventIds.quota(TEAM_ID, period, 80),
-    eventIds.credit(TEAM_ID, 0, change),
+    eventIds.numbered(eventIds.credit(TEAM_ID, 0), change),
     eventIds.quotaLimit(TEAM_ID, period),
     eventIds.creditLimit(TEAM_ID, 3),
     eventIds.period(TEAM_ID, { ...period, characters: 1234 }),
     eventIds.day(TEAM_ID, 20_000, 3),
     eventIds.once(TEAM_ID, 'created'),
-    eventIds.updated(TEAM_ID, change),
+    eventIds.numbered(eventIds.updated(TEAM_ID), change),
     eventIds.document('01M81ZT0VKG55TYPC7AJA6EA6T'),
   ];
   expect(new Set(ids).size).toBe(ids.length);

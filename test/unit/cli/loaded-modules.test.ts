@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 143],
-    ['team show TEAM', 145],
-    ['key create --team TEAM --mode live', 144],
-    ['key list --team TEAM', 144],
-    ['usage TEAM', 143],
+    ['team list', 145],
+    ['team show TEAM', 147],
+    ['key create --team TEAM --mode live', 146],
+    ['key list --team TEAM', 146],
+    ['usage TEAM', 145],
     ['config check --offline', 114],
     ['routes', 61],
     ['openapi', 80],

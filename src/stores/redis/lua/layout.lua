@@ -11,13 +11,13 @@
 -- - `:days` hash: each key's usage by day (days.lua)
 --@ uses constants: REMEMBER_MS, KEY_LIMITS_BYTES, OPEN_BYTES, SLOT_BYTES, TICKETS_BYTES, TAGGED_BYTES
 --@ uses shared: sub, byte
---@ gives ACTIVE, GUARDED, SCOPED, SCOPE, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
+--@ gives ACTIVE, GUARDED, SCOPE, DAY_MS, OPEN_KEY, OPEN_HELD_AT, IS_OPEN, IS_COMMITTED, IS_RELEASED, IS_EXPIRED
 --@ gives IS_OPEN_COUNTED, IS_OF_ALLOWANCE, IS_TAGGED, SLOT_ID, NEVER, LONGEST, LOOK_MS, HELD, beside, open_key, lists_of
 
--- A key's status; 0 is revoked. Versions without limits treat a key with limits as revoked, versions without scopes one with scopes.
+-- A key's status; 0 is revoked, and 3 one with limits that include scopes. Versions without limits treat a key with limits as
+-- revoked, versions without scopes one with scopes.
 local ACTIVE = 1
 local GUARDED = 2
-local SCOPED = 3
 -- Begins each scope in a key's limits, where a range has the length of its prefix.
 local SCOPE = 255
 local DAY_MS = 86400000

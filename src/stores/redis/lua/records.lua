@@ -7,6 +7,8 @@
 --@ uses layout: beside
 --@ uses audit: open_audit, keep_audit
 --@ uses outbox: events
+--@ uses team: teams
+--@ uses keys: key_values, key_steps
 
 local function blob_key(team, id)
   return beside(team, 'blob:' .. id)
@@ -29,7 +31,8 @@ local function count_records(team, name)
 end
 
 -- By word: the number of its arguments; `holds`, whether the team is such that the step can be made, which also fails for data of
--- the wrong type; and `make`. All are checked before the first is made. Both get the time after the arguments.
+-- the wrong type; and `make`; one of both may be absent. All are checked before the first is made. Both get the time after the
+-- arguments.
 local STEPS = {
   -- The team has not been deleted; the group of the shared records is none.
   team = {
@@ -126,18 +129,21 @@ local STEPS = {
       call('HDEL', beside(team, 'blobs'), id)
     end,
   },
-  -- An event, as JSON.
+  -- An event, as JSON; with '1' the team's next number becomes a part of its id.
   event = {
-    count = 2,
+    count = 3,
     holds = function(team)
       events.look(team)
       return true
     end,
-    make = function(team, id, facts, now)
-      events.keep(team, id, now, 'facts', { facts })
+    make = function(team, id, numbered, facts, now)
+      events.keep(team, numbered == '1' and events.change_id(team, id, now) or id, now, 'facts', { facts })
     end,
   },
 }
+for word, step in pairs(key_steps) do
+  STEPS[word] = step
+end
 
 -- 7: the audit arguments; 10: the number of steps; then the word and arguments of each.
 function timed.change_records(now)
@@ -154,7 +160,7 @@ function timed.change_records(now)
     at = at + 1 + step.count
   end
   for _, one in ipairs(steps) do
-    if not one.step.holds(team, unpack(one.args)) then
+    if one.step.holds and not one.step.holds(team, unpack(one.args)) then
       return { now, one.word == 'hold' and 'incomplete' or 'outdated' }
     end
   end
@@ -165,4 +171,17 @@ function timed.change_records(now)
   end
   keep_audit(audit)
   return { now, 'changed' }
+end
+
+-- 7: the id of a key, or ''. What a change of the records is decided from, besides them: the team, and the key's record, state and
+-- limits.
+function timed.read_group(now)
+  local team, id = key_at(1), text_at(7)
+  if call('HEXISTS', team, 'b') == 0 then
+    return { now, 'none' }
+  end
+  if id == '' then
+    return { now, 'group', teams.description(team) }
+  end
+  return { now, 'group', teams.description(team), key_values(team, id) }
 end

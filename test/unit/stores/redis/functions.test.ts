@@ -13,7 +13,7 @@ import { singleGlossary } from '../../../../src/testing/store/dictionaries-under
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 
-const { team, keys } = teamKeys(TEAM);
+const { team } = teamKeys(TEAM);
 const NEVER_MS = 9_999_999_999_999;
 const PAST_MS = 1;
 const soonMs = (): number => Date.now() + 60_000;
@@ -45,6 +45,7 @@ function ledger(what: string, operations: Parameters<typeof encodeCall>[0][numbe
 const ADMISSION = asking('r2');
 const COMMIT = { requestId: 'r1', verdict: 'commit' } as const;
 
+const NO_KEY = ['same_key', 'other', '', '', ''];
 const AUDITED = ['0'.repeat(31), '{}', '1000'];
 
 /** Calls that write if they are complete. */
@@ -61,9 +62,9 @@ const CALLS: readonly Call[] = [
     ['0', '10', 'name', 'n', 'plan', 'p', 'currency', 'EUR', 'period', 'P1M', 'p', packPlan(QUOTA), ...AUDITED],
   ),
   single('update_team', [team], ['5', 'once', 'asked', '1000', '2', 'name', 'other', ...AUDITED]),
-  single('create_key', [team, keys], ['other', '{}', '', ...AUDITED]),
-  single('update_key', [team, keys], [KEY, '"another"', '1', '', '5', '', '', '', '', ...AUDITED]),
-  single('revoke_key', [team, keys], [KEY, ...AUDITED]),
+  single('change_records', [team], [...AUDITED, '2', ...NO_KEY, 'put_key', 'other', '0 {}', '\u0001', '']),
+  single('free_records', [team], [...AUDITED, '1', 'put_key', KEY, '0 1 {}', '\u0001', '']),
+  single('free_records', [team], [...AUDITED, '1', 'revoke_key', KEY]),
   single(
     'change_records',
     [team],

@@ -68,7 +68,8 @@ describe('the store', () => {
     const team = await teamUnderTest(store);
     const key = freshKey(team.teamId);
     answered(await store.teams.createKey(key));
-    const [first, twice, second] = await Promise.allSettled([team.admit(), store.teams.createKey(key), team.admit()]);
+    const taken = { ...freshKey(team.teamId), digest: key.digest };
+    const [first, twice, second] = await Promise.allSettled([team.admit(), store.teams.createKey(taken), team.admit()]);
     expect(first).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } });
     expect(twice).toMatchObject({ status: 'rejected' });
     expect(second).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } });

@@ -9,6 +9,7 @@ import { HistoryChores } from '../../../../src/stores/sqlite/history-chores.ts';
 import { Janitor } from '../../../../src/stores/sqlite/janitor.ts';
 import { NextPlans } from '../../../../src/stores/sqlite/next-plans.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
+import { KeyRows } from '../../../../src/stores/sqlite/key-rows.ts';
 import { Periods } from '../../../../src/stores/sqlite/periods.ts';
 import type { HistoryHooks } from '../../../../src/stores/sqlite/periods.ts';
 import { RegistryWork } from '../../../../src/stores/sqlite/registry-work.ts';
@@ -48,7 +49,8 @@ export async function janitorOn(
   const [periods, ids] = [new Periods(database, accounts, nextPlans, hooks), new RequestIds(database)];
   const history = new HistoryChores({ database, accounts, periods, historyDays });
   const blobs = new SqliteBlobs({ database, path, group, teams });
-  const records = new SqliteRecords({ database, path, group, teams, blobs, audit, events: undefined });
+  const [keys, work] = [new KeyRows(database, clock), new RegistryWork({ group, accounts, periods })];
+  const records = new SqliteRecords({ database, path, group, work, teams, keys, blobs, audit, events: undefined });
   class MidwayIdempotency extends RecordIdempotency {
     override async forgetTeam(teamId: string): Promise<StoreUnavailable | undefined> {
       await midway();
@@ -56,7 +58,6 @@ export async function janitorOn(
     }
   }
   const idempotency = new MidwayIdempotency(records, () => clock.nowMs());
-  const work = new RegistryWork({ group, accounts, periods });
   const erasure = new TeamErasure({ database, work, accounts, periods, blobs, events: undefined, audit, idempotency });
   const janitor = new Janitor({
     idempotency,
