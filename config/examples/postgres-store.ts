@@ -738,14 +738,14 @@ async function updateTeam(account: Account, change: TeamChange, by?: Audited) {
   if (once !== undefined) await db('delete from changes where team_id = $1 and at_ms < $2', [teamId, nowMs - DAY_MS]);
   const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [teamId, once?.id]);
   const found = { team: account.team, heldMicro: (await heldIn(account)).micro, known: known?.request };
-  const { answer, write } = decideTeamChange(found, change, by);
-  if (write === undefined) return answer;
+  const { answer, write: becomes } = decideTeamChange(found, change, by);
+  if (becomes === undefined) return answer;
   if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [teamId, once.id, once.request, nowMs]);
-  if (write.beginsPeriod) await leavePeriod(account);
-  await putTeam(db, write.team, write.beginsPeriod ? nowMs : account.anchorMs);
-  const current = write.beginsPeriod ? await startPeriod(db, write.team, period.number + 1, nowMs, nowMs, nowMs) : period;
+  if (becomes.beginsPeriod) await leavePeriod(account);
+  await putTeam(db, becomes.team, becomes.beginsPeriod ? nowMs : account.anchorMs);
+  const current = becomes.beginsPeriod ? await startPeriod(db, becomes.team, period.number + 1, nowMs, nowMs, nowMs) : period;
   await moveCredit(db, teamId, current.number, addMicro);
-  await recordChange(db, nowMs, by, teamId, write.difference, teamEvent('team_updated', write.team));
+  await recordChange(db, nowMs, by, teamId, becomes.difference, teamEvent('team_updated', becomes.team));
   return answer;
 }
 
