@@ -12,7 +12,7 @@ const file = `# ${'x'.repeat(UNREAD_BYTES)}\nmsgid "Hello"\nmsgstr ""\n`;
 const LENGTH = file.length + '[DE] Hello'.length;
 const CHARACTERS = 'Hello'.length;
 
-onEveryGateway({ config: { documents } }, (setting) => {
+onEveryGateway({ once: true, config: { documents } }, (setting) => {
   let team: TestTeam;
   let id: string;
 

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { requestBytes } from './raw-http.ts';
 import type { RawRequest } from './raw-http.ts';
 
-/** More than the system takes for a connection whose other side does not read. */
-export const UNREAD_BYTES = 24 * 1_048_576;
+/** Twice what Linux takes for a connection whose other side does not read: the largest send buffer, by default 4 MiB. */
+export const UNREAD_BYTES = 8 * 1_048_576;
 
 export class HeldDownload {
   readonly #socket: Socket;
