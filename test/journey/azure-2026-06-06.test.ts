@@ -13,7 +13,7 @@ import type { TestTeam } from '../support/gateway.ts';
 const BELOW = '/translator/text/v3.0';
 const DE = { language: 'de' };
 
-onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }] } }, (setting) => {
+onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/azure-v3' }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

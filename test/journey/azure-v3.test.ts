@@ -30,7 +30,7 @@ function found(response: HttpResponse): unknown {
   return JSON.parse(response.body);
 }
 
-onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engine: { timeout_ms: 20_000 } } }, (setting) => {
+onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engine: { timeout_ms: 20_000 } } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

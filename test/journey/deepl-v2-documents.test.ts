@@ -22,7 +22,7 @@ function expectProblem(response: HttpResponse, status: number, code: string): st
   return String(detail);
 }
 
-onEveryGateway({ config: { plugins, documents } }, (setting) => {
+onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
   let folder: string;
   let team: TestTeam;
   beforeAll(async () => {

@@ -21,7 +21,7 @@ function headOf(key: string): Buffer {
 }
 
 await untilOneDay();
-onEveryGateway({ config }, (setting) => {
+onEveryGateway({ once: true, config }, (setting) => {
   const open = async (key: string, more = ''): Promise<RawConnection> => {
     const connection = await RawConnection.open({ port: setting.gateway.port });
     connection.send(Buffer.concat([headOf(key), Buffer.from(more)]));

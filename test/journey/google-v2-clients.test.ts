@@ -27,7 +27,7 @@ const PAGE = 'google-api';
 
 const CONFIG = { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_query: true } }] };
 
-onEveryGateway({ config: CONFIG }, (setting) => {
+onEveryGateway({ once: true, config: CONFIG }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -28,7 +28,7 @@ function formOf(fields: Readonly<Record<string, string>>, { name = 'letter.txt',
   return `${parts.map((part) => `--${BOUNDARY}\r\n${part}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 }
 
-onEveryGateway({ config: { plugins, documents } }, (setting) => {
+onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
   let team: TestTeam;
   beforeAll(async () => {
     team = await setting.gateway.team();

@@ -48,7 +48,7 @@ test('every route that needs a key names its scope', () => {
   });
 });
 
-onEveryGateway({ config: { forward, plugins: FACADES } }, (setting) => {
+onEveryGateway({ once: true, config: { forward, plugins: FACADES } }, (setting) => {
   const keyWith = async (scopes: readonly string[] | null): Promise<TestTeam> => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1000 });
     answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits: { scopes } }));

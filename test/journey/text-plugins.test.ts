@@ -16,7 +16,7 @@ const CHARACTERS = TEXTS.join('').length;
 
 const config = { plugins: [...FACADES, { module: MODULE }], engine: { timeout_ms: 20_000 } };
 
-onEveryGateway({ config }, (setting) => {
+onEveryGateway({ once: true, config }, (setting) => {
   afterEach(() => setting.engine.forget());
 
   const translate = (front: Front, { key }: TestTeam): Promise<HttpResponse> =>
