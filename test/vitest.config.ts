@@ -45,7 +45,7 @@ export const startsFor = (command: Command): Record<string, string> => ({
 /** Of suites that judge no times: a file waits for timers, programs and servers for half of its time, so four fill two cores. */
 export const WORKERS = 4;
 
-/** Small files with thousands of cases, or with work of seconds in each. */
+/** Small files that last long: thousands of cases, or seconds of work in each. */
 const LONG_FILES = [
   'test/unit/stores/contract.test.ts',
   'test/unit/stores/equality.test.ts',
