@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Command } from './support/programs.ts';
 import { COMPILE_CACHE, COMPILE_CACHE_VARIABLE } from './support/compile-cache.ts';
+import { longFilesFirst } from './support/long-files-first.ts';
 import { temporaryFilesInMemory } from './support/memory-folder.ts';
 import { COMMAND_VARIABLE } from './support/start-program.ts';
 import { suiteLimit } from './support/suite-limit.ts';
@@ -44,6 +45,16 @@ export const startsFor = (command: Command): Record<string, string> => ({
 /** Of suites that judge no times: a file waits for timers, programs and servers for half of its time, so four fill two cores. */
 export const WORKERS = 4;
 
+/** Small files that last long: thousands of cases, or seconds of work in each. */
+const LONG_FILES = [
+  'test/unit/stores/contract.test.ts',
+  'test/unit/stores/equality.test.ts',
+  'test/unit/documents/hostile-files.test.ts',
+  'test/unit/documents/round-trips.test.ts',
+  'test/unit/engines/protocols/contract.test.ts',
+  'test/evidence/power/mutations.test.ts',
+];
+
 /** Common to all test configurations. */
 export const COMMON = {
   // Two cores: more files at once would distort what is measured.
@@ -73,6 +84,7 @@ export default defineConfig({
     env: { ...startsFor('test'), ...temporaryFilesInMemory(), LINGATE_PROPERTY_RUNS: process.env['LINGATE_PROPERTY_RUNS'] ?? '20' },
     // Files share the workers: loading imports again for each file would take a sixth of the total time.
     isolate: false,
+    sequence: { sequencer: longFilesFirst(LONG_FILES) },
     include: ['test/**/*.test.ts'],
     exclude: ['test/package/**', ...EVIDENCE.map((folder) => `test/evidence/${folder}/**`)],
   },

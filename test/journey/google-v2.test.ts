@@ -34,9 +34,9 @@ function answered(response: HttpResponse): unknown {
   return (response.json() as { data: unknown }).data;
 }
 
-const CONFIG = { plugins: [{ module: 'lingate/plugins/google-v2' }], limits: { body_bytes: 20_000 } };
+const SHORT_BODIES = { plugins: [{ module: 'lingate/plugins/google-v2' }], limits: { body_bytes: 20_000 } };
 
-onEveryGateway({ once: true, config: CONFIG }, (setting) => {
+onEveryGateway({ once: true, config: SHORT_BODIES }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

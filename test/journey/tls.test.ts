@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inProcess, lingate } from '../support/lingate-command.ts';
 import { makeCertificate } from '../support/certificate.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
 import { RawConnection, requestBytes } from '../support/raw-http.ts';
 import { logged, opsPage, openSite, translate } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
@@ -28,7 +29,7 @@ const configure = (listener: string, certFile: string, keyFile: string): Promise
 /** A request by a client that trusts only our certificate, and reports the one it got. */
 async function health(
   url: string,
-  place: Site = site,
+  place: Site,
   caFile = 'cert.pem',
 ): Promise<{ status: number | undefined; subject: string; protocol: string | null }> {
   const ca = await readFile(join(place.folder, caFile));
@@ -43,22 +44,52 @@ async function health(
 }
 
 describe.each(LISTENERS)('with the %s listener', (listener) => {
-  test.each(['1', '2'])(
-    '%s worker(s): callers use TLS 1.3, the ops listener stays plain, files are relative to the configuration',
-    async (workers) => {
-      await configure(listener, 'cert.pem', 'key.pem');
-      const gateway = await site.serve('--workers', workers);
+  // One gateway for both tests, which the second stops.
+  describe.each(['1', '2'])('%s worker(s)', (workers) => {
+    let place: Site;
+    let gateway: GatewayProcess;
+
+    beforeAll(async () => {
+      place = await openSite();
+      await makeCertificate(place.folder, 'first.test', 'IP:127.0.0.1');
+      await place.configure({ listener, engine: { urls: [place.engine.url] }, tls: { cert_file: 'cert.pem', key_file: 'key.pem' } });
+      gateway = await place.serve('--workers', workers);
+    });
+
+    afterAll(() => place.close());
+
+    test('callers use TLS 1.3, the ops listener stays plain, files are relative to the configuration', async () => {
       expect(gateway.url).toBe(`https://127.0.0.1:${gateway.port}`);
-      expect(await health(gateway.url)).toEqual({ status: 200, subject: 'lingate.test', protocol: 'TLSv1.3' });
-      const answer = await translate(gateway.port, site.team.key, { tls: true });
+      expect(await health(gateway.url, place)).toEqual({ status: 200, subject: 'first.test', protocol: 'TLSv1.3' });
+      const answer = await translate(gateway.port, place.team.key, { tls: true });
       expect(answer.json()).toMatchObject({ billed_characters: 10 });
       expect(await opsPage(gateway, '/readyz')).toMatch(/^200 \{"ready":true,/);
       expect(await opsPage(gateway, '/openapi.json')).toContain(gateway.url);
       // Without TLS there is no answer.
-      expect(await translate(gateway.port, site.team.key).catch(() => 'none')).toBe('none');
+      expect(await translate(gateway.port, place.team.key).catch(() => 'none')).toBe('none');
+    });
+
+    test('on SIGHUP renewed files apply to new connections; a mismatched pair changes nothing', async () => {
+      const kept = await RawConnection.open({ port: gateway.port, tls: true });
+      const hangUp = async (message: string, lines: number): Promise<void> => {
+        gateway.process.kill('SIGHUP');
+        await expect.poll(() => logged(gateway, message).length).toBe(lines);
+      };
+      await makeCertificate(place.folder, 'second.test', 'IP:127.0.0.1');
+      await hangUp('TLS: new connections get the renewed certificate', Number(workers));
+      for (let i = 0; i < 6; i++) expect(await health(gateway.url, place)).toMatchObject({ status: 200, subject: 'second.test' });
+      kept.send(requestBytes({ path: '/health' }));
+      expect((await kept.response()).status).toBe(200);
+      kept.destroy();
+      const inUse = await readFile(join(place.folder, 'cert.pem'));
+      writeFileSync(join(place.folder, 'cert.pem'), 'half of a file');
+      // Decided once for all workers.
+      await hangUp('TLS: the certificate stays as it was', 1);
+      writeFileSync(join(place.folder, 'ca.pem'), inUse);
+      for (let i = 0; i < 6; i++) expect(await health(gateway.url, place, 'ca.pem')).toMatchObject({ subject: 'second.test' });
       expect(await gateway.end('SIGTERM')).toBe(0);
-    },
-  );
+    });
+  });
 
   test.each([
     ['a missing certificate', 'none.pem', 'key.pem', /lingate\.yaml: tls\.cert_file: \S+none\.pem cannot be read/],
@@ -80,33 +111,4 @@ describe.each(LISTENERS)('with the %s listener', (listener) => {
     expect(status).toBe(1);
     expect(stdout).not.toContain('ready');
   });
-
-  test.each(['1', '2'])(
-    '%s worker(s): on SIGHUP renewed files apply to new connections; a mismatched pair changes nothing',
-    async (workers) => {
-      const place = await openSite();
-      await makeCertificate(place.folder, 'first.test', 'IP:127.0.0.1');
-      await place.configure({ listener, engine: { urls: [place.engine.url] }, tls: { cert_file: 'cert.pem', key_file: 'key.pem' } });
-      const gateway = await place.serve('--workers', workers);
-      const kept = await RawConnection.open({ port: gateway.port, tls: true });
-      const hangUp = async (message: string, lines: number): Promise<void> => {
-        gateway.process.kill('SIGHUP');
-        await expect.poll(() => logged(gateway, message).length).toBe(lines);
-      };
-      await makeCertificate(place.folder, 'second.test', 'IP:127.0.0.1');
-      await hangUp('TLS: new connections get the renewed certificate', Number(workers));
-      for (let i = 0; i < 6; i++) expect(await health(gateway.url, place)).toMatchObject({ status: 200, subject: 'second.test' });
-      kept.send(requestBytes({ path: '/health' }));
-      expect((await kept.response()).status).toBe(200);
-      kept.destroy();
-      const inUse = await readFile(join(place.folder, 'cert.pem'));
-      writeFileSync(join(place.folder, 'cert.pem'), 'half of a file');
-      // Decided once for all workers.
-      await hangUp('TLS: the certificate stays as it was', 1);
-      writeFileSync(join(place.folder, 'ca.pem'), inUse);
-      for (let i = 0; i < 6; i++) expect(await health(gateway.url, place, 'ca.pem')).toMatchObject({ subject: 'second.test' });
-      expect(await gateway.end('SIGTERM')).toBe(0);
-      await place.close();
-    },
-  );
 });

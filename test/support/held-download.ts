@@ -1,12 +1,13 @@
 // A download whose caller stops reading after the head: it is under way until the caller goes on, or leaves.
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { requestBytes } from './raw-http.ts';
 import type { RawRequest } from './raw-http.ts';
 
-/** More than the system takes for a connection whose other side does not read. */
-export const UNREAD_BYTES = 24 * 1_048_576;
+/** Twice what the system takes for a connection whose other side does not read, which is its largest send buffer: 4 MiB by default. */
+export const UNREAD_BYTES = 2 * Number(readFileSync('/proc/sys/net/ipv4/tcp_wmem', 'latin1').trim().split('\t')[2]);
 
 export class HeldDownload {
   readonly #socket: Socket;
