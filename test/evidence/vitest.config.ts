@@ -52,8 +52,6 @@ export default defineConfig({
     },
     // `npm test` has fewer random histories of the stores.
     include: [...EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`), 'test/unit/stores/equality.test.ts'],
-    // As in `npm test`: each file would load the same thousand modules again, for more than a second of CPU.
-    isolate: false,
     sequence: { sequencer: longFilesFirst(LONG_FILES) },
     testTimeout: 180_000,
     exclude: [...TIMED, ...LONG],
