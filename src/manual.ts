@@ -1,7 +1,7 @@
 // Generates the tables of engine protocols, engine failures, limits and other vendors' parameters in the operator's manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { capabilitiesOf, optionsSchemaOf } from './config/engine-options.ts';
+import { optionsSchemaOf } from './config/engine-options.ts';
 import { withEngineTables, withTable } from './docs/engine-table.ts';
 import { failureTable } from './docs/engine-advice.ts';
 import { limitTable } from './docs/limit-table.ts';
@@ -44,7 +44,7 @@ function withProtocols(text: string): string {
   const protocols = [...builtInProtocols].map(([name, protocol]) => ({
     name,
     options: optionsSchemaOf(protocol),
-    can: capabilitiesOf(protocol),
+    can: protocol.can,
   }));
   return withEngineTables(text, protocols);
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config/load.ts';
 import { chargeSlot } from '../../src/domain/charge.ts';
 import { translateRequestSlot } from '../../src/domain/slots.ts';
+import { capabilitiesOf } from '../../src/domain/engine-capabilities.ts';
 import { offersOfOne } from '../../src/domain/engine-offer.ts';
 import { readStep } from '../../src/steps/read.ts';
 import { SAMPLE_CHARACTERS, SAMPLE_TEXT } from '../contestants/sample.ts';
@@ -13,7 +14,7 @@ import { SAMPLE_BYTES, sampleExchange } from './sample-exchange.ts';
 const CONFIG = fileURLToPath(new URL('../../config/lingate.yaml', import.meta.url));
 const BODY_BYTES_MAX = 1024 * 1024;
 
-const can = { formats: ['text' as const], formality: true, glossaries: true, instructions: true, styles: true, detection: true };
+const can = capabilitiesOf();
 const offers = offersOfOne(loadConfig({ file: CONFIG, env: {}, flags: {} }).languages, { name: 'default', can, pairs: undefined });
 const step = readStep({ current: offers }, BODY_BYTES_MAX);
 

@@ -1,5 +1,6 @@
 // Checks the configuration of engines against their protocols: options, secrets, and what the protocol does not support.
 import type { TSchema } from 'typebox';
+import { capabilitiesOf } from '../domain/engine-capabilities.ts';
 import { secret } from '../domain/option-schema.ts';
 import { Type } from '../domain/typebox.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
@@ -48,39 +49,6 @@ const CommonOptions = Type.Object({
   ),
 });
 
-const ABLE: EngineCapabilities = {
-  textsMax: Infinity,
-  formats: ['text'],
-  formality: true,
-  context: true,
-  glossaries: true,
-  instructions: false,
-  styles: false,
-  detection: true,
-  sharedCalls: true,
-};
-
-/** A protocol's capabilities, with defaults for those that it does not declare. */
-export function capabilitiesOf({ can = {} }: EngineProtocol): EngineCapabilities {
-  return { ...ABLE, ...can };
-}
-
-/** What at least one of several engines can do. */
-export function anyOf(all: readonly EngineCapabilities[]): EngineCapabilities {
-  const some = (able: (can: EngineCapabilities) => boolean): boolean => all.some(able);
-  return {
-    textsMax: Math.max(...all.map(({ textsMax }) => textsMax)),
-    formats: [...new Set(all.flatMap(({ formats }) => formats))],
-    formality: some(({ formality }) => formality),
-    context: some(({ context }) => context),
-    glossaries: some(({ glossaries }) => glossaries),
-    instructions: some(({ instructions }) => instructions),
-    styles: some(({ styles }) => styles),
-    detection: some(({ detection }) => detection),
-    sharedCalls: some(({ sharedCalls }) => sharedCalls),
-  };
-}
-
 /** The schema of `engine.options` for a protocol. */
 export function optionsSchemaOf({ options }: EngineProtocol): TSchema {
   const { properties: own = {} }: { readonly properties?: Readonly<Record<string, TSchema>> } = options ?? {};
@@ -113,7 +81,7 @@ function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFi
   } = config;
   const protocol = protocols.get(engine.protocol);
   if (protocol === undefined) return [unknownProtocol(config, engine, [...protocols.keys()])];
-  const can = capabilitiesOf(protocol);
+  const can = capabilitiesOf(protocol.can);
   const schema = optionsSchemaOf(protocol);
   const at = `${engine.place}.options`;
   const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file, files }, at);

@@ -1,35 +1,68 @@
-// The table of an engine protocol in the operator's manual, generated from what the protocol declares.
+// The tables of engine protocols in the operator's manual, generated from what they declare: what each can do, and its options.
 import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
-import type { EngineCapabilities } from '../ports/engine.ts';
+import { capabilitiesOf } from '../domain/engine-capabilities.ts';
+import type { EngineCapabilities } from '../domain/engine-capabilities.ts';
 
 interface DescribedProtocol {
   readonly name: string;
   /** Schema of `engine.options`. */
   readonly options: unknown;
-  readonly can: EngineCapabilities;
+  /** What it declares. */
+  readonly can: Partial<EngineCapabilities> | undefined;
 }
 
-/** Markdown: a row for each option, and one for each capability. */
-function engineTable({ name, options, can }: DescribedProtocol): string {
+interface CapabilityRow {
+  readonly head: string;
+  readonly cell: (can: EngineCapabilities) => string;
+}
+
+const yesOrNo = (able: boolean): string => (able ? 'yes' : 'no');
+
+/** What the manual says of each capability. */
+const CAPABILITIES: Readonly<Record<keyof EngineCapabilities, CapabilityRow>> = {
+  textsMax: { head: 'texts per call', cell: ({ textsMax }) => (Number.isFinite(textsMax) ? String(textsMax) : 'any') },
+  formats: { head: 'formats', cell: ({ formats }) => formats.join(', ') },
+  formality: {
+    head: 'formality; without it `more` and `less` are refused, and `/v1/languages` says so',
+    cell: ({ formality }) => yesOrNo(formality),
+  },
+  context: { head: 'context; without it left out, because it is only a hint', cell: ({ context }) => yesOrNo(context) },
+  glossaries: { head: 'glossaries; without them a `glossary_id` is refused', cell: ({ glossaries }) => yesOrNo(glossaries) },
+  instructions: {
+    head: '`custom_instructions` of the DeepL API; otherwise refused',
+    cell: ({ instructions }) => yesOrNo(instructions),
+  },
+  styles: { head: '`style_id` and translation memories of the DeepL API; otherwise refused', cell: ({ styles }) => yesOrNo(styles) },
+  detection: { head: 'reports the language of a text without `source_lang`', cell: ({ detection }) => yesOrNo(detection) },
+  sharedCalls: {
+    head: '`engine.batch`: several callers may share a call of several texts; otherwise refused',
+    cell: ({ sharedCalls, textsMax }) => yesOrNo(sharedCalls && textsMax > 1),
+  },
+};
+
+/** Markdown: a row for each capability, a column for each protocol. */
+function capabilityTable(protocols: readonly DescribedProtocol[]): string {
+  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const rows = Object.values(CAPABILITIES).map(({ head, cell }) => row([head, ...protocols.map(({ can }) => cell(capabilitiesOf(can)))]));
+  const heads = protocols.map(({ name }) => `\`${name}\``);
+  return [row(['', ...heads]), `|${'---|'.repeat(heads.length + 1)}`, ...rows].join('\n');
+}
+
+/** Markdown: a row for each option. */
+function optionTable({ name, options }: DescribedProtocol): string {
   const { properties = {}, required = [] } = options as SchemaNode;
-  const rows = [
-    ...Object.entries(properties).map(([option, shape]) => [`\`${option}\``, optionText(shape, required.includes(option))]),
-    ['texts per call', Number.isFinite(can.textsMax) ? String(can.textsMax) : 'all of a request'],
-    ['formats', can.formats.join(', ')],
-    ['formality', can.formality ? 'yes' : 'no: `more` and `less` are refused, `/v1/languages` says so'],
-    ['context', can.context ? 'yes' : 'no: it is only a hint, and is left out'],
-    ['glossaries', can.glossaries ? 'yes' : 'no: a `glossary_id` is refused'],
-    ['style', styleText(can)],
-    ['source language', can.detection ? 'detected if none is given' : 'not reported if none is given'],
-    ['`engine.batch`', batchText(can)],
-  ];
-  return [`| \`${name}\` | |`, '|---|---|', ...rows.map(([head, text]) => `| ${head} | ${text} |`)].join('\n');
+  const rows = Object.entries(properties).map(([option, shape]) => `| \`${option}\` | ${optionText(shape, required.includes(option))} |`);
+  return [`| \`${name}\` | |`, '|---|---|', ...rows].join('\n');
 }
 
-/** Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`. Throws one line if a protocol has none. */
+/**
+ * Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`; that of all together is called `capabilities`.
+ * Throws one line if a protocol has none.
+ */
 export function withEngineTables(manual: string, protocols: readonly DescribedProtocol[]): string {
-  return protocols.reduce((text, protocol) => withTable(text, protocol.name, engineTable(protocol)), manual);
+  const text = withTable(manual, 'capabilities', capabilityTable(protocols));
+  return protocols.reduce((sum, protocol) => withTable(sum, protocol.name, optionTable(protocol)), text);
 }
 
 /** Puts a table between the marks of its name. */
@@ -58,14 +91,4 @@ function choiceText({ enum: values, minimum, maximum }: SchemaNode): string | un
 
 function defaultText({ default: value }: SchemaNode): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? `default \`${value}\`` : undefined;
-}
-
-function styleText({ instructions, styles }: EngineCapabilities): string {
-  if (!instructions) return 'no: `custom_instructions`, `style_id` and translation memories of the DeepL API are refused';
-  return styles ? 'instructions, style rules and translation memories' : 'instructions; `style_id` and translation memories are refused';
-}
-
-function batchText({ sharedCalls, textsMax }: EngineCapabilities): string {
-  if (!sharedCalls) return 'refused: callers never share a call';
-  return textsMax === 1 ? 'refused: it takes one text per call' : 'yes';
 }

@@ -2,6 +2,8 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
+import { anyOf } from './engine-capabilities.ts';
+import type { EngineCapabilities } from './engine-capabilities.ts';
 import { plansNamed, readRules, ruleFor } from './engine-routing.ts';
 import type { RoutingRule } from './engine-routing.ts';
 import { Languages, withFormality } from './languages.ts';
@@ -10,44 +12,93 @@ import { noFormality, NO_GLOSSARIES, pairNotOffered } from './refusals.ts';
 import { planSlot } from './slots.ts';
 import type { StyleRules, TextFormat, TranslationOptions } from './translation-options.ts';
 
-/** The engine capabilities that decide which requests it gets. */
-export interface OfferedCapabilities {
-  readonly formats: readonly TextFormat[];
-  readonly formality: boolean;
-  readonly glossaries: boolean;
-  readonly instructions: boolean;
-  readonly styles: boolean;
-  readonly detection: boolean;
-}
-
 export interface OfferedEngine {
   readonly name: string;
-  readonly can: OfferedCapabilities;
+  readonly can: EngineCapabilities;
   /** Which pairs it offers; `undefined` for all. */
   readonly pairs: PairTest | undefined;
+}
+
+interface WantKind {
+  readonly isMet: (can: EngineCapabilities) => boolean;
+  /** What is said of an engine that does not meet it, for operators. */
+  readonly lack: string;
+  /** The refusal if no engine meets it. */
+  readonly refusal: (options: TranslationOptions) => Refusal;
 }
 
 /**
  * What a request may require that not every engine supports. `formality` stands for `more` or `less`; the `prefer_` forms
  * require nothing. `styles` stands for ids of style rules and translation memories.
  */
-export type Want = 'formality' | 'glossary' | 'instructions' | 'styles' | 'html' | 'xml';
+const WANTS = {
+  formality: {
+    isMet: (can) => can.formality,
+    lack: 'does not support formality for this target',
+    refusal: ({ formality = '' }) => noFormality(formality),
+  },
+  glossary: { isMet: (can) => can.glossaries, lack: 'takes no glossaries', refusal: () => NO_GLOSSARIES },
+  instructions: {
+    isMet: (can) => can.instructions,
+    lack: 'takes no instructions',
+    refusal: () => refuse('validation_error', 'instructions: the engine of this service takes none.'),
+  },
+  styles: {
+    isMet: (can) => can.styles,
+    lack: 'has no style rules or translation memories',
+    refusal: () => refuse('validation_error', 'style: the engine of this service has no style rules or translation memories.'),
+  },
+  html: markup('html'),
+  xml: markup('xml'),
+} as const satisfies Readonly<Record<string, WantKind>>;
+
+export type Want = keyof typeof WANTS;
+
+function markup(name: Exclude<TextFormat, 'text'>): WantKind {
+  return {
+    isMet: ({ formats }) => formats.includes(name),
+    lack: `does not support ${name}`,
+    refusal: () => refuse('validation_error', `format: the engine of this service does not handle ${name}.`),
+  };
+}
+
+export function isMet(want: Want, can: EngineCapabilities): boolean {
+  return WANTS[want].isMet(can);
+}
+
+export function lackText(want: Want): string {
+  return WANTS[want].lack;
+}
+
+/** Options that require nothing of an engine: pairs are judged apart, context is a hint, and ignored tags only come with `xml`. */
+type Undemanding = 'sourceLang' | 'targetLang' | 'context' | 'ignoreTags';
+type Demanding = Exclude<keyof TranslationOptions, Undemanding>;
+
+const NOTHING: readonly Want[] = [];
+
+/** What each of the other options requires, in the order in which it is refused. A new option is here or above. */
+const REQUIRED_BY: {
+  readonly [Option in Demanding]: (options: Pick<TranslationOptions, Option>, hasGlossary: boolean) => readonly Want[];
+} = {
+  formality: ({ formality }) => (formality === 'more' || formality === 'less' ? ['formality'] : NOTHING),
+  glossary: (_options, hasGlossary) => (hasGlossary ? ['glossary'] : NOTHING),
+  style: ({ style }) => (style === undefined ? NOTHING : wantsOfStyle(style)),
+  format: ({ format }) => (format === 'text' ? NOTHING : [format]),
+};
+const DEMANDS = Object.values(REQUIRED_BY);
 
 /**
  * What a request requires, in the order in which it is refused if no engine qualifies. Pass `hasGlossary` if the entries are
  * not known yet.
  */
-export function wantsOf({ formality, glossary, format, style }: TranslationOptions, hasGlossary = glossary !== undefined): readonly Want[] {
-  if (formality === undefined && !hasGlossary && format === 'text' && style === undefined) return NOTHING;
-  const wants: Want[] = [];
-  if (formality === 'more' || formality === 'less') wants.push('formality');
-  if (hasGlossary) wants.push('glossary');
-  if (style !== undefined) wants.push(...wantsOfStyle(style));
-  if (format !== 'text') wants.push(format);
+export function wantsOf(options: TranslationOptions, hasGlossary = options.glossary !== undefined): readonly Want[] {
+  let wants = NOTHING;
+  for (const required of DEMANDS) {
+    const more = required(options, hasGlossary);
+    if (more.length > 0) wants = wants.length === 0 ? more : [...wants, ...more];
+  }
   return wants;
 }
-
-const NOTHING: readonly Want[] = [];
 
 export type StyleWant = Extract<Want, 'instructions' | 'styles'>;
 
@@ -58,26 +109,18 @@ export function wantsOfStyle({ instructions, styleId, memoryId, memoryThreshold 
   return wants;
 }
 
-export function isAble({ can }: Pick<OfferedEngine, 'can'>, want: Want): boolean {
-  if (want === 'formality') return can.formality;
-  if (want === 'glossary') return can.glossaries;
-  if (want === 'instructions') return can.instructions;
-  if (want === 'styles') return can.styles;
-  return can.formats.includes(want);
-}
-
 /** The engines for a request, in the order to try them; at least one. */
 export class EngineRoute {
   readonly engines: readonly OfferedEngine[];
   readonly names: readonly string[];
   /** What at least one of them can do. */
-  readonly can: OfferedCapabilities;
+  readonly can: EngineCapabilities;
   readonly #narrowed = new Map<Want, EngineRoute | undefined>();
 
   constructor(engines: readonly OfferedEngine[]) {
     this.engines = engines;
     this.names = engines.map(({ name }) => name);
-    this.can = unionOf(engines);
+    this.can = anyOf(engines.map(({ can }) => can));
   }
 
   /** The route without engines that lack this capability; `undefined` if none is left. */
@@ -93,7 +136,7 @@ export class EngineRoute {
   }
 
   #narrow(want: Want): EngineRoute | undefined {
-    const able = this.engines.filter((engine) => isAble(engine, want));
+    const able = this.engines.filter((engine) => isMet(want, engine.can));
     if (able.length === this.engines.length) return this;
     return able.length === 0 ? undefined : new EngineRoute(able);
   }
@@ -104,7 +147,7 @@ export class EngineOffer {
   /** The offered languages; a target has formality if it is available from at least one source. */
   readonly languages: Languages;
   /** What at least one of the engines can do. */
-  readonly can: OfferedCapabilities;
+  readonly can: EngineCapabilities;
   /** The engines that detect languages, and the target language to use for detection. */
   readonly detection: { readonly names: readonly string[]; readonly targetLang: string } | undefined;
   readonly #routes: (sourceLang: string | undefined, targetLang: string) => EngineRoute | undefined;
@@ -115,7 +158,7 @@ export class EngineOffer {
     routes: (sourceLang: string | undefined, targetLang: string) => EngineRoute | undefined,
   ) {
     this.languages = languages;
-    this.can = unionOf(engines);
+    this.can = anyOf(engines.map(({ can }) => can));
     this.detection = detectionOf(languages.all, engines);
     this.#routes = routes;
   }
@@ -129,7 +172,7 @@ export class EngineOffer {
    * What at least one of a pair's engines can do besides the wants given; of all engines if the pair is not offered, or if none
    * can do those.
    */
-  canFor(sourceLang: string | undefined, targetLang: string, wants: readonly Want[] = NOTHING): OfferedCapabilities {
+  canFor(sourceLang: string | undefined, targetLang: string, wants: readonly Want[] = []): EngineCapabilities {
     const route = this.#routes(sourceLang, targetLang);
     const left = wants.length === 0 ? route : route?.withAll(wants);
     return typeof left === 'object' ? left.can : this.can;
@@ -175,21 +218,8 @@ export function lackOf(offer: EngineOffer, options: TranslationOptions, hasGloss
 
 /** The refusal for something that no eligible engine supports. */
 export function notAble(lack: 'pair' | Want, offer: EngineOffer, options: TranslationOptions): Refusal {
-  switch (lack) {
-    case 'pair':
-      return pairNotOffered(options.sourceLang, options.targetLang, offer.languages);
-    case 'formality':
-      return noFormality(options.formality ?? '');
-    case 'glossary':
-      return NO_GLOSSARIES;
-    case 'instructions':
-      return refuse('validation_error', 'instructions: the engine of this service takes none.');
-    case 'styles':
-      return refuse('validation_error', 'style: the engine of this service has no style rules or translation memories.');
-    case 'html':
-    case 'xml':
-      return refuse('validation_error', `format: the engine of this service does not handle ${lack}.`);
-  }
+  if (lack === 'pair') return pairNotOffered(options.sourceLang, options.targetLang, offer.languages);
+  return WANTS[lack].refusal(options);
 }
 
 /** For a single engine, independent of the plan. */
@@ -269,18 +299,6 @@ export function offersPair(
 ): boolean {
   if (pairs === undefined) return true;
   return sourceLang === undefined ? sources.some(({ code }) => pairs(code, targetLang)) : pairs(sourceLang, targetLang);
-}
-
-function unionOf(engines: readonly OfferedEngine[]): OfferedCapabilities {
-  const some = (able: (can: OfferedCapabilities) => boolean): boolean => engines.some(({ can }) => able(can));
-  return {
-    formats: [...new Set(engines.flatMap(({ can }) => can.formats))],
-    formality: some(({ formality }) => formality),
-    glossaries: some(({ glossaries }) => glossaries),
-    instructions: some(({ instructions }) => instructions),
-    styles: some(({ styles }) => styles),
-    detection: some(({ detection }) => detection),
-  };
 }
 
 /** Prefers English, because more engines translate into English than into any other language. */

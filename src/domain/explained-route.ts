@@ -1,5 +1,5 @@
 // Which engines a request would go to, and why the others get no attempt.
-import { isAble, offersPair, wantsOf } from './engine-offer.ts';
+import { isMet, offersPair, wantsOf } from './engine-offer.ts';
 import type { OfferedEngine, Want } from './engine-offer.ts';
 import { readRules, ruleFor } from './engine-routing.ts';
 import type { RoutingRule } from './engine-routing.ts';
@@ -28,7 +28,7 @@ export function explainRoute(
   const named = read[rule]?.engines ?? [];
   const wants = wantsOf(options, hasGlossary);
   const hasFormality = table.targets.some(({ code, formality }) => formality && code === options.targetLang);
-  const cannot = (engine: OfferedEngine, want: Want): boolean => (want === 'formality' && !hasFormality) || !isAble(engine, want);
+  const cannot = (engine: OfferedEngine, want: Want): boolean => (want === 'formality' && !hasFormality) || !isMet(want, engine.can);
   let attempts = 0;
   const ofRule = named.map((name): ExplainedEngine => {
     const engine = engines.find((one) => one.name === name)!;

@@ -6,9 +6,9 @@ import { unknownAmong } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers, ListLimit } from './json-body.ts';
 import type { Languages } from './languages.ts';
-import { lackOf } from './engine-offer.ts';
+import { lackOf, notAble } from './engine-offer.ts';
 import type { EngineOffer } from './engine-offer.ts';
-import { noFormality, NO_GLOSSARIES, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
+import { noFormality, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
 import { schemaRefusal } from './schema-refusal.ts';
 import { Compile, Type } from './typebox.ts';
 import type { NamedOptions, TranslationOptions } from './translation-options.ts';
@@ -137,9 +137,12 @@ function judgeOptions(
     ignoreTags: undefined,
     style: undefined,
   };
-  if (members['glossary_id'] === undefined) return { kind: 'valid', request: { text, characters, options, glossaryId: undefined } };
-  const takesGlossaries = engines === undefined || lackOf(engines, options, true) === undefined;
-  const glossaryId = judgeGlossary(members['glossary_id'], sourceLang, takesGlossaries);
+  const glossary = members['glossary_id'];
+  if (glossary !== undefined && typeof glossary !== 'string') return no(refuse('validation_error', 'glossary_id: must be a string.'));
+  // Whatever an option wants of the engines, a later one included.
+  const lack = engines && lackOf(engines, options, glossary !== undefined);
+  if (engines !== undefined && lack !== undefined) return no(notAble(lack, engines, options));
+  const glossaryId = glossary === undefined ? undefined : judgeGlossary(glossary, sourceLang);
   if (typeof glossaryId === 'object') return no(glossaryId);
   return { kind: 'valid', request: { text, characters, options, glossaryId } };
 }
@@ -190,9 +193,7 @@ function judgeContext(context: unknown): Refusal | undefined {
   return undefined;
 }
 
-function judgeGlossary(value: unknown, sourceLang: string | undefined, glossaries: boolean): string | Refusal {
-  if (typeof value !== 'string') return refuse('validation_error', 'glossary_id: must be a string.');
-  if (!glossaries) return NO_GLOSSARIES;
+function judgeGlossary(value: string, sourceLang: string | undefined): string | Refusal {
   if (sourceLang === undefined) return refuse('validation_error', 'source_lang: is required when glossary_id is used.');
   return canonicalUlid(value) ?? NO_SUCH_GLOSSARY;
 }

@@ -3,11 +3,13 @@ import type { Cancellation } from '../core/exchange.ts';
 import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
 import type { AttemptFailure } from '../domain/attempt-failure.ts';
+import type { EngineCapabilities } from '../domain/engine-capabilities.ts';
 import type { PairTest } from '../domain/languages.ts';
 import type { AttemptsTrace } from '../domain/request-trace.ts';
-import type { EngineGlossary, TextFormat, Translation, TranslationOptions } from '../domain/translation-options.ts';
+import type { EngineGlossary, Translation, TranslationOptions } from '../domain/translation-options.ts';
 
 export type { AttemptFailure } from '../domain/attempt-failure.ts';
+export type { EngineCapabilities } from '../domain/engine-capabilities.ts';
 export type { TakesGlossary } from '../domain/engine-choice.ts';
 export type { Translation } from '../domain/translation-options.ts';
 
@@ -191,25 +193,6 @@ export interface EngineWire {
 }
 
 export type JudgeResponse = (response: EngineResponse, work: EngineWork) => Attempt;
-
-/** What an engine can do. Whatever it cannot do is rejected or withheld from it, never dropped silently. */
-export interface EngineCapabilities {
-  /** Texts per call. */
-  readonly textsMax: number;
-  readonly formats: readonly TextFormat[];
-  readonly formality: boolean;
-  /** Context is only a hint and may be omitted. */
-  readonly context: boolean;
-  readonly glossaries: boolean;
-  /** Takes a caller's instructions for the wording. By default not. */
-  readonly instructions: boolean;
-  /** Takes ids of style rules and translation memories that are kept at the engine. By default not. */
-  readonly styles: boolean;
-  /** Detects and reports the language of a text sent without one. */
-  readonly detection: boolean;
-  /** Texts of several callers may share a call, because none can affect the translation of another. */
-  readonly sharedCalls: boolean;
-}
 
 /** Dictionaries that are kept at an engine, by each of its replicas. */
 interface GlossaryKeeping<Options> {

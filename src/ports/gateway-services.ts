@@ -2,14 +2,15 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { Credential, CredentialReader } from '../domain/api-key.ts';
-import type { OfferedCapabilities, Want } from '../domain/engine-offer.ts';
+import type { EngineCapabilities } from '../domain/engine-capabilities.ts';
+import type { Want } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { DocumentServices } from './document-services.ts';
-import type { EngineCapabilities, Translation } from './engine.ts';
+import type { Translation } from './engine.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { TagHistory } from './tag-history.ts';
 import type { TeamRegistry } from './team-registry.ts';
@@ -41,7 +42,7 @@ export interface GatewayServices {
    * then is refused in the words of the route's own API, as if there were one engine that lacks it. Without a pair, what any
    * engine can do that the team can reach.
    */
-  engineCanFor(x: Exchange, sourceLang?: string, targetLang?: string, wants?: readonly Want[]): OfferedCapabilities;
+  engineCanFor(x: Exchange, sourceLang?: string, targetLang?: string, wants?: readonly Want[]): EngineCapabilities;
   /**
    * Why no eligible engine supports everything that the request asks for; `undefined` if one does. Call it before setting the
    * charge. Pass `hasGlossary` if the options do not contain the glossary yet.

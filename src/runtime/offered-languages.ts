@@ -1,6 +1,7 @@
 // What is currently offered: the operator's language list, restricted by the pairs of each engine and by the routing rules.
 import { offersOfOne, offersOfSeveral } from '../domain/engine-offer.ts';
-import type { EngineOffers, OfferedCapabilities } from '../domain/engine-offer.ts';
+import type { EngineCapabilities } from '../domain/engine-capabilities.ts';
+import type { EngineOffers } from '../domain/engine-offer.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { LanguageTable } from '../domain/languages.ts';
 import { EnginePairs } from './engine-pairs.ts';
@@ -17,7 +18,7 @@ export interface OfferedByConfig {
 
 interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'adviceFor' | 'later'> {
   readonly config: OfferedByConfig;
-  readonly engines: readonly (Pick<EnginePairsOptions, 'ask'> & { readonly name: string; readonly can: OfferedCapabilities })[];
+  readonly engines: readonly (Pick<EnginePairsOptions, 'ask'> & { readonly name: string; readonly can: EngineCapabilities })[];
   /** There is a single engine without a name of its own. */
   readonly isOne: boolean;
 }

@@ -2,6 +2,7 @@
 import type { CheckedPair, ReplicaReport } from '../../app/check-replicas.ts';
 import type { RouteQuestion, RouteReport } from '../../app/explain-route.ts';
 import type { Config } from '../../config/config.ts';
+import { lackText } from '../../domain/engine-offer.ts';
 import type { ExplainedEngine } from '../../domain/explained-route.ts';
 import { Languages } from '../../domain/languages.ts';
 import { FORMALITIES } from '../../domain/translate-request.ts';
@@ -78,17 +79,12 @@ function shown(text: string): string {
 
 const FORMATS: readonly TextFormat[] = ['text', 'html', 'xml'];
 
-const REASONS: Readonly<Record<NonNullable<ExplainedEngine['because']>, string>> = {
-  rule: 'left out: the rule does not name it',
-  behind: 'not reached: the two attempts go to engines before it',
-  pair: 'left out: does not offer the pair',
-  formality: 'left out: does not support formality for this target',
-  glossary: 'left out: takes no glossaries',
-  instructions: 'left out: takes no instructions',
-  styles: 'left out: has no style rules or translation memories',
-  html: 'left out: does not support html',
-  xml: 'left out: does not support xml',
-};
+/** Why an engine gets no attempt. */
+function reasonText(because: NonNullable<ExplainedEngine['because']>): string {
+  if (because === 'rule') return 'left out: the rule does not name it';
+  if (because === 'behind') return 'not reached: the two attempts go to engines before it';
+  return `left out: ${because === 'pair' ? 'does not offer the pair' : lackText(because)}`;
+}
 
 export const engineRoute: Command = {
   usage: '--to CODE [--from CODE] [--plan PLAN] [--formality VALUE] [--format FORMAT] [--glossary]',
@@ -165,7 +161,7 @@ function routeText({ rule, engines, silent }: RouteReport, { routing }: Config):
   const second = engines.some(({ attempt }) => attempt === 2) ? '' : ', and 2 at another replica of it, if it has one';
   const rows = engines.map(({ engine, attempt, because }) => [
     engine,
-    because === undefined ? `attempt ${attempt}${second}` : REASONS[because],
+    because === undefined ? `attempt ${attempt}${second}` : reasonText(because),
   ]);
   const unknown = silent.map((name) => `${name} did not report its pairs: until it does, every pair is allowed.`);
   return [which, textTable(['ENGINE', ''], rows), ...unknown].join('\n');

@@ -1,7 +1,7 @@
 // GET /v3/languages: for each resource of DeepL's API the languages and what can be done with them; and GET /v3/languages/resources.
 import Type from 'typebox';
 import { baseCode, refuse } from 'lingate';
-import type { Languages, OfferedCapabilities, Outcome, PluginHost, Refusal, RouteDoc } from 'lingate';
+import type { Languages, EngineCapabilities, Outcome, PluginHost, Refusal, RouteDoc } from 'lingate';
 import { answer, readStep, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { Judged } from '../facades/members.ts';
@@ -56,7 +56,7 @@ interface Feature {
 const OF_BOTH = { needs_source_support: true, needs_target_support: true } as const;
 
 /** What a service can do, of DeepL's features of text translation. */
-function featuresOf({ formats, formality, glossaries, styles, detection }: OfferedCapabilities, passesStyle: boolean): readonly Feature[] {
+function featuresOf({ formats, formality, glossaries, styles, detection }: EngineCapabilities, passesStyle: boolean): readonly Feature[] {
   const features: Feature[] = [];
   if (formality) features.push({ name: 'formality', needs_target_support: true });
   if (formats.some((format) => format !== 'text')) features.push({ name: 'tag_handling', ...OF_BOTH });
@@ -71,7 +71,7 @@ function featuresOf({ formats, formality, glossaries, styles, detection }: Offer
 interface ResourceOffer {
   readonly languages: Languages;
   readonly features: readonly Feature[];
-  readonly can: OfferedCapabilities;
+  readonly can: EngineCapabilities;
   /** Whether there are documents. */
   readonly hasDocuments: boolean;
 }

@@ -11,7 +11,7 @@ import type {
   HeadStep,
   Languages,
   Lenience,
-  OfferedCapabilities,
+  EngineCapabilities,
   Outcome,
   PluginParts,
   PluginRoute,
@@ -86,7 +86,7 @@ export function idStep(name: string, field: string): HeadStep {
 }
 
 /** What the engines for a request can do, for an offered pair and besides what else it wants. */
-type CanFor = (sourceLang: string | undefined, targetLang: string, wants?: readonly Want[]) => OfferedCapabilities;
+type CanFor = (sourceLang: string | undefined, targetLang: string, wants?: readonly Want[]) => EngineCapabilities;
 
 function canFor(services: GatewayServices, x: Exchange): CanFor {
   return (sourceLang, targetLang, wants) => services.engineCanFor(x, sourceLang, targetLang, wants);

@@ -1,8 +1,8 @@
 // Test bodies for the facades: forms and JSON, bytes, and rules for any content.
 import fc from 'fast-check';
 import { Languages } from 'lingate';
-import type { OfferedCapabilities } from '../../../src/domain/engine-offer.ts';
 import { expect } from 'vitest';
+import { ABLE } from '../../support/offers.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
 import { forEachOf } from './gateways.ts';
@@ -70,14 +70,7 @@ export const rulesWith = (format: 'html' | 'xml') => ({
     ],
   }),
   variants: { EN: 'EN-GB', PT: 'PT-BR' },
-  canFor: (): OfferedCapabilities => ({
-    formats: ['text', format],
-    formality: true,
-    glossaries: true,
-    instructions: true,
-    styles: true,
-    detection: true,
-  }),
+  canFor: () => ({ ...ABLE, formats: ['text' as const, format] }),
   passesStyle: true,
 });
 

@@ -1,6 +1,6 @@
 // Every parser takes time proportional to its input: 64 KB of input that would make a careless pattern backtrack.
 import { expect, test } from 'vitest';
-import { capabilitiesOf } from '../../../src/config/engine-options.ts';
+import { capabilitiesOf } from '../../../src/domain/engine-capabilities.ts';
 import { isAddressOrRange, parseNetworkAddress } from '../../../src/config/network-address.ts';
 import { matchesKeyPattern } from '../../../src/domain/api-key.ts';
 import { shownWord, unknownMembers } from '../../../src/domain/caller-words.ts';
@@ -28,7 +28,7 @@ const BOUND_MS = 100;
 const TRIES = 5;
 
 const LANGUAGES = new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: true }] });
-const RULES = { languages: LANGUAGES, variants: { EN: 'EN-GB', PT: 'PT-PT' }, canFor: () => capabilitiesOf(nativeProtocol) };
+const RULES = { languages: LANGUAGES, variants: { EN: 'EN-GB', PT: 'PT-PT' }, canFor: () => capabilitiesOf(nativeProtocol.can) };
 function azure(query: string): unknown {
   const read = readTranslation(query, () => ({ sound: [{ Text: 'a' }] }));
   return 'problem' in read ? read : read.sound.judge(RULES);

@@ -57,7 +57,7 @@ export const ROUTING_MUTATIONS: readonly Mutation[] = [
     '(this.with(want) ?? want)',
     OFFER,
   ),
-  bug('glossaries go to every engine', 'wantsOf', "if (hasGlossary) wants.push('glossary');", '', OFFER, COMMAND),
+  bug('glossaries go to every engine', 'REQUIRED_BY', "hasGlossary ? ['glossary'] : NOTHING", 'NOTHING', OFFER, COMMAND),
   bug('a second attempt stays at the engine', 'openEngines.next', 'engines?.[1];', 'engines?.[0];', ENGINES, FALLBACK),
   bug('a second attempt goes to the last engine of the list', 'openEngines.next', 'engines?.[1];', 'engines?.at(-1);', ENGINES, FALLBACK),
   bug(

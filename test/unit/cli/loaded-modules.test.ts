@@ -69,9 +69,9 @@ describe('what is loaded', () => {
     ['key create --team TEAM --mode live', 146],
     ['key list --team TEAM', 146],
     ['usage TEAM', 145],
-    ['config check --offline', 114],
+    ['config check --offline', 115],
     ['routes', 61],
-    ['openapi', 80],
+    ['openapi', 81],
   ])('by %s: the YAML parser, and at most %i files of ours', async (line, most) => {
     const loaded = await probe(line.split(' ').map((word) => (word === 'TEAM' ? team : word)));
     expect(Object.keys(packagesOf(loaded))).toEqual(['yaml']);

@@ -1,27 +1,20 @@
 // What several engines offer: the lists, the engines for each request, and what none of them supports.
 import { describe, expect, test } from 'vitest';
+import type { EngineCapabilities } from '../../../src/domain/engine-capabilities.ts';
 import { lackOf, offersOfOne, offersOfSeveral, wantsOf } from '../../../src/domain/engine-offer.ts';
-import type { EngineOffer, OfferedCapabilities, OfferedEngine } from '../../../src/domain/engine-offer.ts';
+import type { EngineOffer, OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import type { RoutingRule } from '../../../src/domain/engine-routing.ts';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
+import { UNABLE } from '../../support/offers.ts';
 
 const TABLE: LanguageTable = {
   sources: ['DE', 'EN', 'ES'].map((code) => ({ code, name: code })),
   targets: ['DE', 'EN-GB', 'ES'].map((code) => ({ code, name: code, formality: code !== 'EN-GB' })),
 };
-const PLAIN: OfferedCapabilities = {
-  formats: ['text'],
-  formality: false,
-  glossaries: false,
-  instructions: false,
-  styles: false,
-  detection: false,
-};
-
-function engine(name: string, can: Partial<OfferedCapabilities> = {}, pairs?: readonly string[]): OfferedEngine {
-  return { name, can: { ...PLAIN, ...can }, pairs: pairs && ((source, target) => pairs.includes(`${source}-${target}`)) };
+function engine(name: string, can: Partial<EngineCapabilities> = {}, pairs?: readonly string[]): OfferedEngine {
+  return { name, can: { ...UNABLE, ...can }, pairs: pairs && ((source, target) => pairs.includes(`${source}-${target}`)) };
 }
 
 const ENGINES = [

@@ -12,6 +12,7 @@ import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.t
 import { answer, slow, status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
+import { ABLE } from '../../support/offers.ts';
 import { asked, Caller, Opened, work } from './engine-work.ts';
 
 const RUNS = 150;
@@ -19,17 +20,7 @@ const TIMEOUT_MS = 60;
 const NAMES = ['a', 'b', 'c'] as const;
 type Name = (typeof NAMES)[number];
 
-const CAN: EngineCapabilities = {
-  textsMax: 50,
-  formats: ['text', 'html', 'xml'],
-  formality: true,
-  context: true,
-  glossaries: true,
-  instructions: true,
-  styles: true,
-  detection: true,
-  sharedCalls: true,
-};
+const CAN: EngineCapabilities = { ...ABLE, textsMax: 50 };
 const BATCH: BatchLimits = { textsMax: 50, charactersMax: 10_000, waitMs: 0 };
 
 function engineOf(name: Name, protocol: EngineProtocol, more: Partial<NamedEngineOptions> = {}): NamedEngineOptions {

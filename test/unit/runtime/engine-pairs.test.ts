@@ -1,5 +1,6 @@
 // The pairs that engines report: requested at the start, every ten minutes and after a reload, without any request waiting for it.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { capabilitiesOf } from '../../../src/domain/engine-capabilities.ts';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
 import type { AttemptFailure, ReplicaPairs } from '../../../src/ports/engine.ts';
 import type { LogFields } from '../../../src/ports/log.ts';
@@ -45,7 +46,7 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
     timers.push(timer);
     return () => (timers = timers.filter((one) => one !== timer));
   };
-  const can = { formats: ['text' as const], formality: true, glossaries: true, instructions: true, styles: true, detection: true };
+  const can = capabilitiesOf();
   const engines = [{ name: 'default', can, ask: canTell ? ask : undefined }];
   return new OfferedLanguages({
     config: said(TABLE, pairs),

@@ -1,5 +1,6 @@
 // Which engine gets a document as a file, in which order, and which answers are files.
 import { expect, test } from 'vitest';
+import { capabilitiesOf } from '../../../src/domain/engine-capabilities.ts';
 import { offersOfSeveral } from '../../../src/domain/engine-offer.ts';
 import type { OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import { ALL_FORMATS, formatOf } from '../../../src/documents/format-table.ts';
@@ -9,7 +10,7 @@ import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { FailureDetail, TranslatedFile } from '../../../src/ports/engine.ts';
 import { isTaken, passFile } from '../../../src/runtime/file-passing.ts';
 
-const CAN = { formats: ['text'], formality: true, glossaries: true, instructions: false, styles: false, detection: true } as const;
+const CAN = capabilitiesOf();
 const TABLE = {
   sources: [{ code: 'EN', name: 'English' }],
   targets: [{ code: 'DE', name: 'German', formality: true }],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import { chargeSlot, judgeAgainSlot } from '../../../src/domain/charge.ts';
+import { capabilitiesOf } from '../../../src/domain/engine-capabilities.ts';
 import { offersOfOne, offersOfSeveral } from '../../../src/domain/engine-offer.ts';
 import type { EngineOffers, OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import { planSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
@@ -12,7 +13,7 @@ const TABLE = {
   sources: [{ code: 'EN', name: 'English' }],
   targets: ['DE', 'FR'].map((code) => ({ code, name: code, formality: true })),
 };
-const can = { formats: ['text' as const], formality: true, glossaries: true, instructions: true, styles: true, detection: true };
+const can = capabilitiesOf();
 const small: OfferedEngine = { name: 'small', can: { ...can, formality: false }, pairs: (_source, target) => target === 'DE' };
 const large: OfferedEngine = { name: 'large', can, pairs: undefined };
 const ONE = offersOfOne(TABLE, large);

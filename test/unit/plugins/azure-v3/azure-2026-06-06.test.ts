@@ -1,21 +1,15 @@
 // The body of Azure's newer POST /translate: what its parameters mean, what is refused by which name, and what is charged.
 import { Languages, refusedCharge } from 'lingate';
 import { describe, expect, test } from 'vitest';
-import type { OfferedCapabilities } from '../../../../src/domain/engine-offer.ts';
+import type { EngineCapabilities } from '../../../../src/domain/engine-capabilities.ts';
+import { ABLE } from '../../../support/offers.ts';
 import { problemExample } from '../../../../src/docs/problem-examples.ts';
 import { PROBLEM_FORM, readTranslation } from '../../../../src/plugins/azure-v3/azure-versions.ts';
 import type { CallerOffer } from '../../../../src/plugins/facades/api.ts';
 
 const QUERY = 'api-version=2026-06-06';
 const language = (code: string, formality = false) => ({ code, name: code, formality });
-const CAN: OfferedCapabilities = {
-  formats: ['text', 'html'],
-  formality: true,
-  glossaries: true,
-  instructions: true,
-  styles: true,
-  detection: true,
-};
+const CAN: EngineCapabilities = { ...ABLE, formats: ['text', 'html'] };
 const OFFER: CallerOffer = {
   languages: new Languages({
     sources: ['DE', 'EN'].map((code) => language(code)),

@@ -2,7 +2,8 @@
 import { Languages, refusedCharge, refuse } from 'lingate';
 import type { Charge, Refusal } from 'lingate';
 import { describe, expect, test } from 'vitest';
-import type { OfferedCapabilities } from '../../../../src/domain/engine-offer.ts';
+import type { EngineCapabilities } from '../../../../src/domain/engine-capabilities.ts';
+import { ABLE } from '../../../support/offers.ts';
 import type { AzureInput, AzureTarget } from '../../../../src/plugins/azure-v3/azure-version.ts';
 import { PROBLEM_FORM, readTranslation } from '../../../../src/plugins/azure-v3/azure-versions.ts';
 import { refusalIn } from '../../../../src/plugins/facades/api.ts';
@@ -12,14 +13,7 @@ import { problemExample } from '../../../../src/docs/problem-examples.ts';
 
 const TEXTS = [{ Text: 'Hello' }, { Text: '' }];
 const language = (code: string) => ({ code, name: code, formality: false });
-const CAN: OfferedCapabilities = {
-  formats: ['text'],
-  formality: true,
-  glossaries: true,
-  instructions: true,
-  styles: true,
-  detection: true,
-};
+const CAN: EngineCapabilities = { ...ABLE, formats: ['text'] };
 const RULES: CallerOffer = {
   languages: new Languages({
     sources: ['DE', 'EN', 'PT', 'ZH'].map(language),
