@@ -140,6 +140,7 @@ export { countTag } from './stores/records/tag-counts.ts';
 export type { TagRecords } from './stores/records/tag-counts.ts';
 export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
 export { keyRegistry } from './stores/records/key-registry.ts';
+export { decideTeamChange, withNextPlan } from './stores/records/team-change.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';

@@ -75,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/tag-account.ts',
     'stores/records/tag-counts.ts',
     'stores/records/tag-uses.ts',
+    'stores/records/team-change.ts',
   ],
   // Only what any author can import: no internals.
   plugins: ['index.ts'],

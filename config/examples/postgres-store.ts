@@ -15,6 +15,7 @@ import {
   countInWindows,
   countTag,
   dayOf,
+  decideTeamChange,
   definePlugin,
   dictionaryFor,
   HISTORY_DAYS,
@@ -45,6 +46,7 @@ import {
   windowedSubjects,
   windowRefusal,
   windowStandings,
+  withNextPlan,
   withoutNames,
   withWindowUses,
 } from 'lingate';
@@ -259,16 +261,11 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
 
 /** The team in its next period: with the plan that waits for it. Another length is counted from the end of the period. */
 async function followed({ db, team, anchorMs, period }: Account): Promise<Pick<Account, 'team' | 'anchorMs'>> {
-  const { nextPlan, ...rest } = team;
+  const { nextPlan } = team;
   if (nextPlan === undefined) return { team, anchorMs };
-  const counted = sameLength(nextPlan.limits.period, team.limits.period) ? anchorMs : period.endMs;
-  await db('update teams set plan = $2, limits = $3, anchor_ms = $4, next_plan = null where team_id = $1', [
-    team.teamId,
-    nextPlan.name,
-    JSON.stringify(nextPlan.limits),
-    counted,
-  ]);
-  return { team: { ...rest, plan: nextPlan.name, limits: nextPlan.limits }, anchorMs: counted };
+  const next = { team: withNextPlan(team), anchorMs: sameLength(nextPlan.limits.period, team.limits.period) ? anchorMs : period.endMs };
+  await putTeam(db, next.team, next.anchorMs);
+  return next;
 }
 
 /** The current period ends, perhaps early, with the plan that it has. */
@@ -720,36 +717,28 @@ async function createTeam(db: Rows, team: NewTeam, nowMs: number, by?: Audited):
 }
 
 async function updateTeam(account: Account, change: TeamChange, by?: Audited) {
-  const { db, nowMs, team, period } = account;
-  const { plan, addMicro = 0, once, reference = team.reference } = change;
-  const nextPlan = change.nextPlan === undefined ? team.nextPlan : change.nextPlan && { ...change.nextPlan, ...(by && { by }) };
-  if (once !== undefined) {
-    await db('delete from changes where team_id = $1 and at_ms < $2', [team.teamId, nowMs - DAY_MS]);
-    const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [team.teamId, once.id]);
-    if (known !== undefined) return known.request === once.request ? team : ({ kind: 'other_request' } as const);
-  }
-  const balanceMicro = team.balanceMicro + addMicro;
-  const heldMicro = (await heldIn(account)).micro;
-  if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' } as const;
-  if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro } as const;
-  if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [team.teamId, once.id, once.request, nowMs]);
-  const { name = team.name } = change;
-  const { name: planName, limits } = plan ?? { name: team.plan, limits: team.limits };
-  const anotherLength = !sameLength(limits.period, team.limits.period);
-  if (anotherLength) await leavePeriod(account);
-  const [changed] = await db<Team>(
-    `update teams t set name = $2, plan = $3, limits = $4, balance_micro = $5, reference = $6, next_plan = $7 where team_id = $1 returning ${TEAM}`,
-    [team.teamId, name, planName, JSON.stringify(limits), balanceMicro, reference, nextPlan && JSON.stringify(nextPlan)],
+  const { db, nowMs, period } = account;
+  const { addMicro = 0, once } = change;
+  const { teamId } = account.team;
+  if (once !== undefined) await db('delete from changes where team_id = $1 and at_ms < $2', [teamId, nowMs - DAY_MS]);
+  const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [teamId, once?.id]);
+  const found = { team: account.team, heldMicro: (await heldIn(account)).micro, known: known?.request };
+  const { answer, write } = decideTeamChange(found, change, by);
+  if (write === undefined) return answer;
+  if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [teamId, once.id, once.request, nowMs]);
+  if (write.beginsPeriod) await leavePeriod(account);
+  await putTeam(db, write.team, write.beginsPeriod ? nowMs : account.anchorMs);
+  const current = write.beginsPeriod ? await startPeriod(db, write.team, period.number + 1, nowMs, nowMs, nowMs) : period;
+  await moveCredit(db, teamId, current.number, addMicro);
+  await recordChange(db, nowMs, by, teamId, write.difference);
+  return answer;
+}
+
+async function putTeam(db: Rows, { teamId, name, reference, plan, limits, balanceMicro, nextPlan }: Team, anchorMs: number): Promise<void> {
+  await db(
+    `update teams set name = $2, reference = $3, plan = $4, limits = $5, balance_micro = $6, next_plan = $7, anchor_ms = $8 where team_id = $1`,
+    [teamId, name, reference, plan, JSON.stringify(limits), balanceMicro, nextPlan && JSON.stringify(nextPlan), anchorMs],
   );
-  await recordChange(db, nowMs, by, team.teamId, teamDifference(team, changed!));
-  if (!anotherLength) {
-    await moveCredit(db, team.teamId, period.number, addMicro);
-    return changed!;
-  }
-  await db('update teams set anchor_ms = $2 where team_id = $1', [team.teamId, nowMs]);
-  const begun = await startPeriod(db, changed!, period.number + 1, nowMs, nowMs, nowMs);
-  await moveCredit(db, team.teamId, begun.number, addMicro);
-  return changed!;
 }
 
 async function moveCredit(db: Rows, teamId: string, period: number, micro: number): Promise<void> {

@@ -10,6 +10,7 @@ import {
   auditEntry,
   costMicro,
   dayOf,
+  decideTeamChange,
   HISTORY_DAYS,
   idBefore,
   keyRegistry,
@@ -31,6 +32,7 @@ import {
   windowLimits,
   windowRefusal as refusalByWindow,
   windowStandings,
+  withNextPlan,
   withoutNames,
 } from 'lingate';
 import type {
@@ -376,7 +378,7 @@ const DAY_MS = 86_400_000;
 
 /** Every method takes `nowMs`: an operation reads the clock once. */
 export class ReferenceAccount {
-  readonly team: Mutable<Team>;
+  team: Mutable<Team>;
   readonly records = new RecordGroup();
   readonly #keys: ModelKey[] = [];
   /** Periods are counted from here: the creation, or the last change of their length. */
@@ -543,32 +545,19 @@ export class ReferenceAccount {
   update(change: TeamChange, nowMs: number, by?: Audited): Team | BalanceOutOfBounds | CreditNotFree | OtherRequest {
     this.#catchUp(nowMs);
     const known = change.once && this.#changes.get(change.once.id);
-    if (known !== undefined) return known === change.once?.request ? { ...this.team } : { kind: 'other_request' };
-    const balanceMicro = this.team.balanceMicro + (change.addMicro ?? 0);
-    const { heldMicro } = this.#standing();
-    if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
-    if (balanceMicro < heldMicro) return { kind: 'credit_not_free', freeMicro: this.team.balanceMicro - heldMicro };
-    const before = { ...this.team };
-    this.team.name = change.name ?? this.team.name;
-    if (change.reference === null) delete this.team.reference;
-    else if (change.reference !== undefined) this.team.reference = change.reference;
-    const anotherLength = change.plan !== undefined && !sameLength(change.plan.limits.period, this.team.limits.period);
-    if (anotherLength) this.#history.leave(this.#period, this.team, nowMs);
-    if (change.plan !== undefined) {
-      this.team.plan = change.plan.name;
-      this.team.limits = change.plan.limits;
-    }
-    if (change.nextPlan === null) delete this.team.nextPlan;
-    else if (change.nextPlan !== undefined) this.team.nextPlan = { ...change.nextPlan, ...(by === undefined ? {} : { by }) };
-    this.team.balanceMicro = balanceMicro;
+    const found = { team: { ...this.team }, heldMicro: this.#standing().heldMicro, known };
+    const { answer, write } = decideTeamChange(found, change, by);
+    if (write === undefined) return answer;
     if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
-    if (anotherLength) {
+    if (write.beginsPeriod) this.#history.leave(this.#period, this.team, nowMs);
+    this.team = { ...write.team };
+    if (write.beginsPeriod) {
       this.#anchorMs = nowMs;
       this.#startPeriod(nowMs, nowMs);
     }
     this.#history.move(this.#period, change.addMicro ?? 0);
-    this.#record(nowMs, by, this.team.teamId, teamDifference(before, this.team));
-    return { ...this.team };
+    this.#record(nowMs, by, this.team.teamId, write.difference);
+    return answer;
   }
 
   keys(nowMs: number): KeyRecord[] {
@@ -657,8 +646,7 @@ export class ReferenceAccount {
     const { nextPlan, limits } = before;
     if (nextPlan === undefined) return;
     if (!sameLength(nextPlan.limits.period, limits.period)) this.#anchorMs = endMs;
-    Object.assign(this.team, { plan: nextPlan.name, limits: nextPlan.limits });
-    delete this.team.nextPlan;
+    this.team = { ...withNextPlan(before) };
     this.#record(nowMs, nextPlan.by, this.team.teamId, teamDifference(before, this.team));
   }
 

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { teamDifference } from '../../domain/audit-entry.ts';
 import type { NextPlan } from '../../ports/team-registry.ts';
+import { withNextPlan } from '../records/team-change.ts';
 import type { Accounts, TeamAccount } from './accounts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -31,14 +32,13 @@ export class NextPlans {
   }
 
   /** Gives the team the plan. The period that it ends must have been left. */
-  take(account: TeamAccount, { name, limits, by }: NextPlan, nowMs: number): void {
+  take(account: TeamAccount, { by }: NextPlan, nowMs: number): void {
     const { teams, audit, events, accounts } = this.#parts;
     accounts.flush();
     const before = teams.get(account.no).team;
-    teams.setPlan(account.no, name, limits);
-    teams.setNext(account.no, null);
-    account.setPlan(name, limits);
-    const after = teams.get(account.no).team;
+    const after = withNextPlan(before);
+    teams.put(account.no, after);
+    account.setPlan(after.plan, after.limits);
     events?.teamChanged('team_updated', after, nowMs);
     const difference = teamDifference(before, after);
     if (by !== undefined && difference !== undefined) audit.add(by, { teamId: account.teamId, ...difference }, nowMs);

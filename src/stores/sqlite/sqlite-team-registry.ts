@@ -1,9 +1,7 @@
 // Teams and keys for operators: every method, including reads, is a group-commit operation.
-import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { teamDifference } from '../../domain/audit-entry.ts';
-import type { Audited } from '../../domain/audit-entry.ts';
+import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type {
   FoundKey,
@@ -23,6 +21,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import { keyRegistry } from '../records/key-registry.ts';
 import type { KeyRegistry } from '../records/key-registry.ts';
+import { assertPeriod, decideTeamChange } from '../records/team-change.ts';
 import { TeamPages } from './registry-work.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -48,7 +47,8 @@ export class SqliteTeamRegistry implements TeamRegistry {
       this.#parts.work.current(team.teamId, nowMs);
       const made = this.#parts.teams.get(no).team;
       this.#parts.events?.teamChanged('team_created', made, nowMs);
-      return this.#audited(undefined, made, by, nowMs);
+      this.#audit(team.teamId, teamDifference(undefined, made), by, nowMs);
+      return made;
     });
   }
 
@@ -77,37 +77,23 @@ export class SqliteTeamRegistry implements TeamRegistry {
   }
 
   updateTeam(teamId: string, change: TeamChange, by?: Audited): ReturnType<TeamRegistry['updateTeam']> {
-    return this.#parts.work.change(`team ${teamId}`, (nowMs) => {
-      const no = this.#parts.work.current(teamId, nowMs);
+    const { work, teams, events } = this.#parts;
+    return work.change(`team ${teamId}`, (nowMs) => {
+      const no = work.current(teamId, nowMs);
       if (no === undefined) return undefined;
-      const { team, heldMicro } = this.#parts.teams.get(no);
-      const known = change.once && this.#parts.teams.changed(no, change.once.id, nowMs);
-      if (known !== undefined) return known === change.once?.request ? team : { kind: 'other_request' };
-      const balanceMicro = team.balanceMicro + (change.addMicro ?? 0);
-      if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
-      if (change.addMicro !== undefined && balanceMicro < heldMicro)
-        return { kind: 'credit_not_free', freeMicro: team.balanceMicro - heldMicro };
-      if (change.name !== undefined) this.#parts.teams.setName(no, change.name);
-      if (change.reference !== undefined) this.#parts.teams.setReference(no, change.reference);
-      if (change.plan !== undefined) {
-        const { name, limits } = change.plan;
-        assertPeriod(limits);
-        const setPlan = (): void => this.#parts.teams.setPlan(no, name, limits);
-        if (sameLength(limits.period, team.limits.period)) setPlan();
-        else this.#parts.work.startPeriod(teamId, nowMs, setPlan);
-      }
-      if (change.nextPlan !== undefined) {
-        if (change.nextPlan !== null) assertPeriod(change.nextPlan.limits);
-        this.#parts.teams.setNext(no, change.nextPlan && { ...change.nextPlan, ...(by === undefined ? {} : { by }) });
-      }
-      if (change.addMicro !== undefined) this.#parts.teams.setBalance(no, balanceMicro, change.addMicro);
-      if (change.once !== undefined) this.#parts.teams.rememberChange(no, change.once, nowMs);
-      const changed = this.#parts.teams.get(no).team;
-      this.#parts.events?.teamChanged('team_updated', changed, nowMs);
-      if (changed.limits.billing === 'credit') {
-        this.#parts.events?.balance(teamId, changed.limits.currency, team.balanceMicro, balanceMicro, nowMs);
-      }
-      return this.#audited(team, changed, by, nowMs);
+      const { team: before, heldMicro } = teams.get(no);
+      const known = change.once && teams.changed(no, change.once.id, nowMs);
+      const { answer, write } = decideTeamChange({ team: before, heldMicro, known }, change, by);
+      if (write === undefined) return answer;
+      const { team, beginsPeriod, difference } = write;
+      if (beginsPeriod) work.startPeriod(teamId, nowMs, () => teams.put(no, team));
+      else teams.put(no, team);
+      if (change.addMicro !== undefined) teams.setBalance(no, team.balanceMicro, change.addMicro);
+      if (change.once !== undefined) teams.rememberChange(no, change.once, nowMs);
+      events?.teamChanged('team_updated', team, nowMs);
+      if (team.limits.billing === 'credit') events?.balance(teamId, team.limits.currency, before.balanceMicro, team.balanceMicro, nowMs);
+      this.#audit(teamId, difference, by, nowMs);
+      return team;
     });
   }
 
@@ -155,15 +141,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     });
   }
 
-  /** Returns the team after the change, and audits the difference. */
-  #audited(before: Team | undefined, after: Team, by: Audited | undefined, nowMs: number): Team {
-    const difference = by && teamDifference(before, after);
-    if (difference !== undefined) this.#parts.audit.add(by!, { teamId: after.teamId, ...difference }, nowMs);
-    return after;
+  #audit(teamId: string, difference: AuditDifference | undefined, by: Audited | undefined, nowMs: number): void {
+    if (by !== undefined && difference !== undefined) this.#parts.audit.add(by, { teamId, ...difference }, nowMs);
   }
-}
-
-function assertPeriod({ period }: TeamLimits): void {
-  if (isPeriodRule(period)) return;
-  throw new RangeError(`"${period}" is not a period; write an ISO 8601 duration of whole units, such as P1M.`);
 }

@@ -42,10 +42,7 @@ const sqlAmong = (rule: string) => ({
   number: tuples<[no: number]>(`SELECT no FROM teams WHERE team_id = ? AND ${rule}`),
   behindId: tuples<[no: number | null]>(`SELECT min(no) FROM teams WHERE team_id > ? AND ${rule}`),
   last: tuples<[no: number]>('SELECT coalesce(max(no), 0) FROM teams'),
-  setName: 'UPDATE teams SET name = ? WHERE no = ?',
-  setReference: 'UPDATE teams SET reference = ? WHERE no = ?',
-  setNext: 'UPDATE teams SET next_plan = ?, next_limits = ?, next_by = ? WHERE no = ?',
-  setPlan: `UPDATE teams SET plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
+  put: `UPDATE teams SET name = ?, reference = ?, next_plan = ?, next_limits = ?, next_by = ?, plan = ?, ${assigned(LIMITS)} WHERE no = ?`,
   setBalance: 'UPDATE books SET balance_micro = ? WHERE team = ?',
   rearmCredit: "UPDATE told_refusals SET told = 0 WHERE team = ? AND code = 'credit_exhausted'",
   moveCredit: `UPDATE periods SET added_micro = added_micro + max(0, $add), deducted_micro = deducted_micro - min(0, $add)
@@ -132,23 +129,13 @@ export class TeamRows {
     return this.#sql.alike.all({ $after: after, $text: text, $limit: limit }).map(([no]) => no);
   }
 
-  setName(no: number, name: string): void {
-    this.#sql.setName.run(name, no);
-  }
-
-  /** `null` removes it. */
-  setReference(no: number, reference: string | null): void {
-    this.#sql.setReference.run(reference, no);
-  }
-
-  setPlan(no: number, plan: string, limits: TeamLimits): void {
-    this.#sql.setPlan.run(plan, ...LIMITS.map((limit) => limits[limit]), no);
-  }
-
-  /** The change that waits for the end of the period; `null` takes it back. */
-  setNext(no: number, next: NextPlan | null): void {
-    const { name = null, limits, by } = next ?? {};
-    this.#sql.setNext.run(name, limits === undefined ? null : JSON.stringify(limits), by === undefined ? null : JSON.stringify(by), no);
+  /** A team as it becomes, but for its balance. */
+  put(no: number, { name, reference, plan, limits, nextPlan }: Team): void {
+    const next = [
+      nextPlan?.name ?? null,
+      ...[nextPlan?.limits, nextPlan?.by].map((part) => (part === undefined ? null : JSON.stringify(part))),
+    ];
+    this.#sql.put.run(name, reference ?? null, ...next, plan, ...LIMITS.map((limit) => limits[limit]), no);
   }
 
   /** `addMicro` is how much more that is than before, and is counted in the team's period. */

@@ -139,6 +139,24 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'if add < 0 and team.balance + add < 0 then',
     { file: 'test/unit/stores/contract.test.ts', names: 'credit: credit can be withdrawn' },
   ),
+  bug('credit is taken that reservations hold, in a transaction', 'decideTeamChange', 'balanceMicro < heldMicro', 'balanceMicro < 0', {
+    file: 'test/unit/stores/contract.test.ts',
+    names: 'the SQLite store.*credit: credit can be withdrawn',
+  }),
+  bug(
+    'a change is made again under its id',
+    'decideTeamChange',
+    "  if (known !== undefined) return { answer: known === once?.request ? team : { kind: 'other_request' } };\n",
+    '',
+    KEPT('the SQLite store.*nothing is recorded for'),
+  ),
+  bug(
+    'whatever is changed, the plan that waits is lost',
+    'changedTeam',
+    'nextPlan === null ? undefined : waiting',
+    'undefined',
+    KEPT('the SQLite store.*plan changes at the end'),
+  ),
   bug(
     'an entry of the audit is lost to readers while its change is under way',
     'RedisAuditLog.#forgetBegun',

@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 144],
-    ['team show TEAM', 146],
-    ['key create --team TEAM --mode live', 145],
-    ['key list --team TEAM', 145],
-    ['usage TEAM', 144],
+    ['team list', 145],
+    ['team show TEAM', 147],
+    ['key create --team TEAM --mode live', 146],
+    ['key list --team TEAM', 146],
+    ['usage TEAM', 145],
     ['config check --offline', 114],
     ['routes', 61],
     ['openapi', 80],
