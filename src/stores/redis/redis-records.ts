@@ -45,7 +45,7 @@ interface ReadGroup {
 
 export class RedisRecords implements RecordSpace {
   readonly #parts: RedisRecordParts;
-  /** The last change of each team that this process is making. */
+  /** The last change of each team, or of each key, that this process is making. */
   readonly #changing = new Map<string, Promise<unknown>>();
 
   constructor(parts: RedisRecordParts) {
@@ -76,15 +76,17 @@ export class RedisRecords implements RecordSpace {
     decide: DecideChange<Result>,
     keyId?: string,
   ): Promise<Result | undefined | StoreUnavailable> {
-    const before = this.#changing.get(teamId) ?? Promise.resolve();
+    // A key is changed beside all else of its team.
+    const subject = keyId ?? teamId;
+    const before = this.#changing.get(subject) ?? Promise.resolve();
     const changed = before.then(() => answering(() => this.#change(teamId, names, decide, keyId)));
     const ended = changed.then(
       () => undefined,
       () => undefined,
     );
-    this.#changing.set(teamId, ended);
+    this.#changing.set(subject, ended);
     void ended.then(() => {
-      if (this.#changing.get(teamId) === ended) this.#changing.delete(teamId);
+      if (this.#changing.get(subject) === ended) this.#changing.delete(subject);
     });
     return changed;
   }

@@ -29,8 +29,9 @@ import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
 import type { Replication } from './replication.ts';
-import { DESCRIPTION, TEAM_FIELDS, changedTeamFields, newTeamFields, readReport, readStanding, readTeam } from './team-codec.ts';
+import { changedTeamFields, newTeamFields, readReport, readStanding, readTeam } from './team-codec.ts';
 import type { Report } from './team-codec.ts';
+import { DESCRIPTION, TEAM_FIELDS } from './team-layout.ts';
 import { LIST_PIECE, lineOf, TeamIndex } from './team-index.ts';
 import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
 

@@ -9,9 +9,9 @@ import { keyDays } from './key-days.ts';
 import { readKeptPeriods, readPeriods } from './period-record.ts';
 import { ONLY_USAGE_KEY, teamKeys } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { DESCRIPTION, fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
+import { fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
 import type { TeamIndex } from './team-index.ts';
-import { readKeyState } from './team-layout.ts';
+import { DESCRIPTION, readKeyState } from './team-layout.ts';
 
 /** Teams read at a time: their replies are held in memory, and other callers wait behind them. */
 const TEAMS_PIECE = 50;

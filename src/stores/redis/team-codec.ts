@@ -9,16 +9,11 @@ import { readKeyLimits } from './key-layout.ts';
 import { packNextPlan, readNextPlan } from './next-plan-codec.ts';
 import { withWindowUses } from '../../domain/window-counts.ts';
 import { readWindowCounts } from './window-layout.ts';
-import { BOOKS, packPlan, readAllowance, readKeyState, readPlan } from './team-layout.ts';
+import { BOOKS, DESCRIPTION, packPlan, readAllowance, readKeyState, readPlan, TEAM_FIELDS } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
 
 /** A hash: names and values. */
 type RawFields = ReadonlyMap<string, Buffer>;
-
-/** The fields that every team has, in the order in which functions return them. */
-export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
-/** All fields that a team is read from (lua/team.lua); a team need not have those after the first. */
-export const DESCRIPTION = [...TEAM_FIELDS, 'reference', 'next'] as const;
 
 /** Names and values, as the functions take them. */
 export function newTeamFields(team: NewTeam): (string | Buffer)[] {

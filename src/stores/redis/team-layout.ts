@@ -22,12 +22,18 @@ const NO_ALLOWANCE = ALLOWANCE.pack({ number: 0, used: 0, held: 0, told: 0 });
 /** The names of a plan's numbers in Lua: `requests_per_second` etc. */
 const PLAN_NUMBERS = LIMIT_NUMBERS.map((name) => `'${name.replace(/[A-Z]/g, '_$&').toLowerCase()}'`);
 
+/** The fields that every team has, in the order in which functions return them. */
+export const TEAM_FIELDS = ['name', 'plan', 'created', 'period', 'currency', 'p', 'b'] as const;
+/** All fields that a team is read from (lua/team.lua); a team need not have those after the first. */
+export const DESCRIPTION = [...TEAM_FIELDS, 'reference', 'next'] as const;
+
 /** For Lua files, which use them of `constants`: by name, Lua expressions. */
 export const CONSTANTS: Readonly<Record<string, string | number>> = {
   RATE_WINDOW_MS,
   REMEMBER_MS,
   FOLLOWED_STEP_MS,
   CORRECTED,
+  DESCRIPTION: `{ ${DESCRIPTION.map((name) => `'${name}'`).join(', ')} }`,
   PLAN_NUMBERS: `{ ${PLAN_NUMBERS.join(', ')} }`,
   /** The highest number in an integer of seven bytes that a double has exactly. */
   WHOLE_MAX: Number.MAX_SAFE_INTEGER,

@@ -3,9 +3,9 @@ import { keyStatus } from '../../domain/key-limits.ts';
 import type { Team, TeamSummary } from '../../ports/team-registry.ts';
 import { readKeyLimits } from './key-layout.ts';
 import type { GuardedLimits } from './key-layout.ts';
-import { BOOKS, isGuarded, readAllowance, readKeyState } from './team-layout.ts';
+import { BOOKS, DESCRIPTION, isGuarded, readAllowance, readKeyState, TEAM_FIELDS } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';
-import { DESCRIPTION, TEAM_FIELDS, readTeam } from './team-codec.ts';
+import { readTeam } from './team-codec.ts';
 
 type KeyStanding = KeyState & GuardedLimits;
 

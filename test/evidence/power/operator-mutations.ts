@@ -155,7 +155,7 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
     'changedTeam',
     'nextPlan === null ? undefined : waiting',
     'undefined',
-    KEPT('the SQLite store.*a change of plan at once leaves the waiting one'),
+    KEPT('the SQLite store.*plan changes at the end'),
   ),
   bug(
     'an entry of the audit is lost to readers while its change is under way',

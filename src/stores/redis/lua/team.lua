@@ -1,6 +1,6 @@
 -- A team's record: its plan, its keys' states, and its period. Lua has no calendar: a function that finds the period ended asks
 -- the driver for the bounds of the next one.
---@ uses constants: BOOKS, HEAD, KEY, ALLOWANCE, CREDIT, CLOSED, CLOSED_MONEY
+--@ uses constants: DESCRIPTION, BOOKS, HEAD, KEY, ALLOWANCE, CREDIT, CLOSED, CLOSED_MONEY
 --@ uses shared: call, max, min, insert, unpack, pack, parse, text_at, digits, call_in_pieces, byte, sub
 --@ uses layout: beside
 --@ uses plan: read_plan
@@ -88,10 +88,10 @@ do
   end
 
   -- What the driver reads a team from (team-codec.ts); false for what it does not have.
-  teams.DESCRIBED = 9
+  teams.DESCRIBED = #DESCRIPTION
 
   function teams.description(team_key)
-    return call('HMGET', team_key, 'name', 'plan', 'created', 'period', 'currency', 'p', 'b', 'reference', 'next')
+    return call('HMGET', team_key, unpack(DESCRIPTION))
   end
 
   -- What was spent is the rest (domain/period-credit.ts), so that no settlement has to count it besides.

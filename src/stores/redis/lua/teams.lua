@@ -125,11 +125,10 @@ function timed.update_team(now)
     insert(fields, teams.pack_credit(team.number, team.credit))
   end
   call('HSET', team_key, 'b', teams.books(team), unpack(fields))
-  if named.reference == '' then
-    call('HDEL', team_key, 'reference')
-  end
-  if named.next == '' then
-    call('HDEL', team_key, 'next')
+  for name, value in pairs(named) do
+    if value == '' then
+      call('HDEL', team_key, name)
+    end
   end
   teams.write_use(team.key, team.use)
   if add > 0 then
