@@ -1,4 +1,4 @@
-// npm run task -- bench:operators [--operators N] [--seconds N] [--per-second N] [--store sqlite|redis]: how long operators wait who
+// npm run task -- bench:operators [--operators N] [--seconds N] [--per-second N] [--store sqlite|redis] [--same-key]: how long operators wait who
 // change one team at once, by two gateways, while its callers translate; and whether anything is lost or anyone starves.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -28,6 +28,7 @@ const { values: flags } = parseArgs({
     seconds: { type: 'string', default: '20' },
     'per-second': { type: 'string', default: '1000' },
     store: { type: 'string' },
+    'same-key': { type: 'boolean', default: false },
   },
 });
 const OPERATORS = Number(flags.operators);
@@ -71,7 +72,7 @@ try {
 async function measured(name: string, url: string, enginePort: number): Promise<string> {
   const store = await openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 10_000 });
   const plan = { ...CREDIT_PLAN, requests_per_second: 100_000 };
-  const { teamId, key } = await makeTeam(store, plan, CREDIT_MINOR);
+  const { teamId, keyId, key } = await makeTeam(store, plan, CREDIT_MINOR);
   const config = join(folder, `${name}.yaml`);
   const urls = [`http://127.0.0.1:${enginePort}`];
   const settings = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', store: url, admin: { token: TOKEN }, engine: { urls } };
@@ -81,11 +82,13 @@ async function measured(name: string, url: string, enginePort: number): Promise<
   try {
     // Until code and caches are warm.
     await callers(gateways, key, 3);
-    const before = answered(await store.teams.standing(teamId))!.balanceMicro;
+    const before = await settledBalance(store, teamId);
     const untilMs = performance.now() + SECONDS * MS_PER_SECOND;
     const [sent, done] = await Promise.all([
       callers(gateways, key, SECONDS),
-      Promise.all(Array.from({ length: OPERATORS }, (_, i) => operator(gateways[i % gateways.length]!, teamId, `operator ${i}`, untilMs))),
+      Promise.all(
+        Array.from({ length: OPERATORS }, (_, i) => operator(gateways[i % gateways.length]!, { teamId, keyId }, `operator ${i}`, untilMs)),
+      ),
     ]);
     await assertNothingLost(store, teamId, before, sent.filter(({ status }) => status === 200).length, done);
     return table(name, sent, done);
@@ -100,8 +103,14 @@ async function callers(gateways: readonly GatewayProcess[], key: string, seconds
   return (await Promise.all(gateways.map(({ port }) => openLoop({ port, key, perSecond, seconds })))).flat();
 }
 
-/** One change after the other, all of the same team. */
-async function operator({ opsUrl }: GatewayProcess, teamId: string, name: string, untilMs: number): Promise<Done> {
+/** One change after the other: of the team, of keys of the operator's own, and if asked for of a key that all of them change. */
+async function operator(
+  { opsUrl }: GatewayProcess,
+  shared: { readonly teamId: string; readonly keyId: string },
+  name: string,
+  untilMs: number,
+): Promise<Done> {
+  const { teamId } = shared;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const done: Done = { times: [], keys: [], credits: 0 };
   const change = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
@@ -114,6 +123,7 @@ async function operator({ opsUrl }: GatewayProcess, teamId: string, name: string
     await change('PATCH', `/teams/${teamId}`, { add_credit_minor: 1 });
     done.credits++;
     await change('PATCH', `/teams/${teamId}`, { name: `${name}, ${turn}` });
+    if (flags['same-key']) await change('PATCH', `/keys/${shared.keyId}`, { label: `${name}, ${turn}` });
     const keyId = String((await change('POST', `/teams/${teamId}/keys`, { mode: 'live', label: name }))['key_id']);
     done.keys.push(keyId);
     await change('PATCH', `/keys/${keyId}`, { label: `${name}, ${turn}`, requests_per_second: 5 });
@@ -146,11 +156,8 @@ function call(agent: Agent, url: string, method: string, body: object | undefine
 async function assertNothingLost(store: Store, teamId: string, before: number, served: number, done: readonly Done[]): Promise<void> {
   const credits = done.reduce((sum, one) => sum + one.credits, 0);
   const changes = done.reduce((sum, { times }) => sum + times.length, 0);
-  // Charges follow their answers.
-  let standing = answered(await store.teams.standing(teamId))!;
-  while (standing.openReservations > 0) standing = answered(await store.teams.standing(teamId))!;
-  const balance = before + toMicro(credits) - served * PRICE_MICRO;
-  if (standing.balanceMicro !== balance) throw new Error(`the balance is ${standing.balanceMicro} instead of ${balance}`);
+  const [is, was] = [await settledBalance(store, teamId), before + toMicro(credits) - served * PRICE_MICRO];
+  if (is !== was) throw new Error(`the balance is ${is} instead of ${was}`);
   const keys = new Map(answered(await store.teams.listKeys(teamId))!.map((key) => [key.keyId, key]));
   for (const keyId of done.flatMap((one) => one.keys)) {
     const { status, limits } = keys.get(keyId) ?? {};
@@ -158,6 +165,14 @@ async function assertNothingLost(store: Store, teamId: string, before: number, s
   }
   const entries = await auditEntries(store, teamId);
   if (entries !== changes) throw new Error(`there are ${entries} entries in the audit for ${changes} changes`);
+}
+
+/** Charges follow their answers. */
+async function settledBalance(store: Store, teamId: string): Promise<number> {
+  for (;;) {
+    const { openReservations, balanceMicro } = answered(await store.teams.standing(teamId))!;
+    if (openReservations === 0) return balanceMicro;
+  }
 }
 
 async function auditEntries(store: Store, teamId: string): Promise<number> {

@@ -14,7 +14,8 @@ import type {
   RecordSpace,
   RecordTable,
 } from '../../ports/record-space.ts';
-import type { RedisAuditLog } from './redis-audit-log.ts';
+import type { FunctionAnswer } from './function-caller.ts';
+import type { AuditArguments, OfEntry, RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { isUrgent, keySteps, readRawKey } from './key-steps.ts';
 import type { RawKey, RecordStep } from './key-steps.ts';
@@ -97,32 +98,40 @@ export class RedisRecords implements RecordSpace {
     decide: DecideChange<Result>,
     keyId?: string,
   ): Promise<Result | undefined> {
+    let known: ReadGroup | undefined;
+    let begun: AuditArguments | undefined;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
-      const [group, values] = await Promise.all([this.#group(teamId, keyId), this.#parts.link.ask(() => this.#values(teamId, names))]);
+      const [group, values] = await Promise.all([
+        known ?? this.#group(teamId, keyId),
+        this.#parts.link.ask(() => this.#values(teamId, names)),
+      ]);
       if (group === undefined) return undefined;
       const change = decide(values, group.head);
       const ofKey = change.key === undefined ? [] : keySteps(group.rawKey, change.key);
       const [read, made] = [readSteps(names, values), [...ofKey, ...madeSteps(change)]];
       if (made.length === 0 && change.audit === undefined) return change.result;
       const team = group.head.limits === undefined ? [] : [TEAM_STEP];
-      const word = await this.#write(teamId, keyId, change, [...team, ...read, ...made]);
-      if (word === 'changed') return change.result;
+      begun = await this.#entry(teamId, change, { keyId, begun });
+      const answer = await this.#write(teamId, change, [...begun, ...argumentsOf([...team, ...read, ...made])]);
+      if (answer.word === 'changed') return change.result;
       // What was prepared has expired: the server was unavailable, or the writes took far too long.
-      if (word === 'incomplete') throw storeErrorOf(LATE);
+      if (answer.word === 'incomplete') throw storeErrorOf(LATE);
+      known = answer.values.length === 0 ? undefined : readGroup(teamId, keyId, answer);
     }
     throw storeErrorOf(UNSETTLED);
   }
 
-  async #write(teamId: string, keyId: string | undefined, change: GroupChange<unknown>, steps: readonly RecordStep[]): Promise<string> {
-    const { audit, event, key, remove = [], attach = [] } = change;
+  #entry(teamId: string, { audit, key }: GroupChange<unknown>, of: OfEntry): Promise<AuditArguments> {
     // A key must stop working even while another server of a cluster is unavailable.
     const begin = key !== undefined && isUrgent(key) ? 'beginUrgent' : 'begin';
-    const entry = await this.#parts.audit[begin](teamId, audit?.by, audit && { before: audit.before, after: audit.after }, keyId);
+    return this.#parts.audit[begin](teamId, audit?.by, audit && { before: audit.before, after: audit.after }, of);
+  }
+
+  #write(teamId: string, change: GroupChange<unknown>, args: readonly (string | Buffer)[]): Promise<FunctionAnswer> {
+    const { event, key, remove = [], attach = [] } = change;
     const frees = (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
-    const args = [...entry, String(steps.length), ...steps.flat()];
     const name = frees ? 'free_records' : 'change_records';
-    const call = { name, teamId, keys: [teamKeys(teamId).team], args, keepsEvent: event !== undefined } as const;
-    return (await this.#parts.link.call(call)).word;
+    return this.#parts.link.call({ name, teamId, keys: [teamKeys(teamId).team], args, keepsEvent: event !== undefined });
   }
 
   teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {
@@ -162,13 +171,8 @@ export class RedisRecords implements RecordSpace {
   async #group(teamId: string, keyId: string | undefined): Promise<ReadGroup | undefined> {
     const { link } = this.#parts;
     if (teamId === SHARED_RECORDS) return { head: { nowMs: await link.now(), limits: undefined, period: undefined } };
-    const { word, values, nowMs } = await link.call({ name: 'read_group', teamId, keys: [teamKeys(teamId).team], args: [keyId ?? ''] });
-    if (word === 'none') return undefined;
-    const [description, ...ofKey] = values;
-    const { limits } = readTeam(teamId, description);
-    const rawKey = readRawKey(ofKey);
-    const key = rawKey && readKey({ keyId: keyId!, teamId }, rawKey.record, rawKey, nowMs);
-    return { head: { nowMs, limits, period: describedPeriod(description), key }, rawKey };
+    const answer = await link.call({ name: 'read_group', teamId, keys: [teamKeys(teamId).team], args: [keyId ?? ''] });
+    return answer.word === 'none' ? undefined : readGroup(teamId, keyId, answer);
   }
 
   async #values(teamId: string, names: readonly RecordName[]): Promise<Values> {
@@ -178,7 +182,20 @@ export class RedisRecords implements RecordSpace {
   }
 }
 
+/** From the answer of `read_group`, or of a change that another one of the key has outdated. */
+function readGroup(teamId: string, keyId: string | undefined, { values, nowMs }: FunctionAnswer): ReadGroup {
+  const [description, ...ofKey] = values;
+  const { limits } = readTeam(teamId, description);
+  const rawKey = readRawKey(ofKey);
+  const key = rawKey && readKey({ keyId: keyId!, teamId }, rawKey.record, rawKey, nowMs);
+  return { head: { nowMs, limits, period: describedPeriod(description), key }, rawKey };
+}
+
 const TEAM_STEP: RecordStep = ['team'];
+
+function argumentsOf(steps: readonly RecordStep[]): readonly (string | Buffer)[] {
+  return [String(steps.length), ...steps.flat()];
+}
 
 /** One for each name that was read. */
 function readSteps(names: readonly RecordName[], values: Values): readonly RecordStep[] {

@@ -33,7 +33,7 @@ export const CONSTANTS: Readonly<Record<string, string | number>> = {
   REMEMBER_MS,
   FOLLOWED_STEP_MS,
   CORRECTED,
-  DESCRIPTION: `{ ${DESCRIPTION.map((name) => `'${name}'`).join(', ')} }`,
+  DESCRIPTION: `'${DESCRIPTION.join(' ')}'`,
   PLAN_NUMBERS: `{ ${PLAN_NUMBERS.join(', ')} }`,
   /** The highest number in an integer of seven bytes that a double has exactly. */
   WHOLE_MAX: Number.MAX_SAFE_INTEGER,

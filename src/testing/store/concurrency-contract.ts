@@ -68,24 +68,34 @@ export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
     const team = await teamUnderTest(store, PREPAID, 10_000_000);
     const by: Audited = { actor: 'cli:ada@host', action: 'updateTeam' };
     const ids = Array.from({ length: OPERATORS }, newId);
-    const [teams, keys, admissions] = await Promise.all([
+    const [teams, keys, labels, admissions] = await Promise.all([
       Promise.all(ids.map((name, i) => (i % 2 === 0 ? store : again).teams.updateTeam(team.teamId, { name, addMicro: 1000 }, by))),
       Promise.all(ids.map((keyId, i) => (i % 2 === 0 ? again : store).teams.createKey({ ...freshKey(team.teamId), keyId }, by))),
+      Promise.all(ids.map((label, i) => (i % 2 === 0 ? store : again).teams.updateKey(team.keyId, { label }, by))),
       Promise.all(ids.map((_, i) => team.admit({}, i % 2 === 0 ? store : again))),
     ]);
     expect(teams.filter((one) => 'name' in answered(one)!)).toHaveLength(OPERATORS);
     expect(keys.map((one) => answered(one)!.keyId)).toEqual(ids);
+    expect(labels.map((one) => answered(one)!.label)).toEqual(ids);
     expect(admitted(admissions)).toHaveLength(OPERATORS);
     const entries = answered(await again.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: 200 }));
-    expect(entries).toHaveLength(2 * OPERATORS);
+    expect(entries).toHaveLength(3 * OPERATORS);
     const balanceMicro = 10_000_000 + OPERATORS * 1000;
     const { name, ...rest } = answered(await store.teams.findTeam(team.teamId))!;
     expect(rest).toMatchObject({ balanceMicro });
     // Each began where another one ended.
-    const of = (when: 'before' | 'after'): string[] => entries.flatMap((entry) => ('name' in entry[when] ? [entry[when].name] : []));
-    expect(of('after').toSorted()).toEqual(ids.toSorted());
-    expect([...of('before'), name].toSorted()).toEqual([...ids, 'Team under test'].toSorted());
-    expect(answered(await again.teams.listKeys(team.teamId))).toHaveLength(OPERATORS + 1);
+    const valuesOf = (member: 'name' | 'label', when: 'before' | 'after', keyId: string | undefined): string[] =>
+      entries.filter((one) => one.keyId === keyId).map((one) => (one[when] as Record<typeof member, string>)[member]);
+    const known = answered(await again.teams.listKeys(team.teamId))!;
+    const { label } = known.find(({ keyId }) => keyId === team.keyId)!;
+    for (const [member, keyId, first, last] of [
+      ['name', undefined, 'Team under test', name],
+      ['label', team.keyId, 'backend', label],
+    ] as const) {
+      expect(valuesOf(member, 'after', keyId).toSorted()).toEqual(ids.toSorted());
+      expect([...valuesOf(member, 'before', keyId), last].toSorted()).toEqual([...ids, first].toSorted());
+    }
+    expect(known).toHaveLength(OPERATORS + 1);
     expect(await team.standing(again)).toMatchObject({ openReservations: OPERATORS, balanceMicro });
   });
 

@@ -8,7 +8,7 @@
 --@ uses audit: open_audit, keep_audit
 --@ uses outbox: events
 --@ uses team: teams
---@ uses keys: key_values, key_steps
+--@ uses keys: team_keys
 
 local function blob_key(team, id)
   return beside(team, 'blob:' .. id)
@@ -141,7 +141,7 @@ local STEPS = {
     end,
   },
 }
-for word, step in pairs(key_steps) do
+for word, step in pairs(team_keys.steps) do
   STEPS[word] = step
 end
 
@@ -161,6 +161,10 @@ function timed.change_records(now)
   end
   for _, one in ipairs(steps) do
     if one.step.holds and not one.step.holds(team, unpack(one.args)) then
+      if one.word == 'same_key' then
+        -- As `read_group` has it, so that it need not be read again.
+        return { now, 'outdated', teams.description(team), team_keys.values(team, one.args[1]) }
+      end
       return { now, one.word == 'hold' and 'incomplete' or 'outdated' }
     end
   end
@@ -183,5 +187,5 @@ function timed.read_group(now)
   if id == '' then
     return { now, 'group', teams.description(team) }
   end
-  return { now, 'group', teams.description(team), key_values(team, id) }
+  return { now, 'group', teams.description(team), team_keys.values(team, id) }
 end

@@ -88,10 +88,14 @@ do
   end
 
   -- What the driver reads a team from (team-codec.ts); false for what it does not have.
-  teams.DESCRIBED = #DESCRIPTION
+  local described = {}
+  for name in string.gmatch(DESCRIPTION, '%S+') do
+    insert(described, name)
+  end
+  teams.DESCRIBED = #described
 
   function teams.description(team_key)
-    return call('HMGET', team_key, unpack(DESCRIPTION))
+    return call('HMGET', team_key, unpack(described))
   end
 
   -- What was spent is the rest (domain/period-credit.ts), so that no settlement has to count it besides.
