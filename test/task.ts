@@ -52,7 +52,10 @@ export const TASKS = {
   'bench:ledger': { what: 'what the ledger costs Redis and the driver', file: 'bench/ledger.ts' },
   'bench:invoices': { what: 'what callers notice while invoices are exported, and what an export costs', file: 'bench/invoices.ts' },
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },
-  'bench:operators': { what: 'what operators wait for who change one team at once, and callers beside them', file: 'bench/operators.ts' },
+  'bench:operators': {
+    what: 'how long operators wait who change one team at once, and their callers beside them',
+    file: 'bench/operators.ts',
+  },
   'bench:history': { what: 'what a year of usage days takes in each store', file: 'bench/history.ts' },
   'bench:micro': { what: "the parts of a request's path, each beside a floor", file: 'bench/micro.ts' },
   pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },

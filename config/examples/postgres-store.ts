@@ -946,6 +946,8 @@ async function keepEvent(db: Rows, nowMs: number, teamId: string, event: NewEven
 }
 
 async function forgetEvents(db: Rows, teamId: string, keepUsage: boolean): Promise<void> {
+  // What others are writing to the shared records is seen, or comes later.
+  await db('select pg_advisory_xact_lock($1)', [SHARED_LOCK]);
   const events = await db<{ id: string; value: string }>(
     `select id, value from records where group_id = $1 and kind = 'events' and starts_with(id, $2)`,
     [SHARED_RECORDS, teamId],
@@ -1019,12 +1021,14 @@ async function write(db: Rows, group: string, change: Omit<GroupChange<unknown>,
 
 async function putKey(db: Rows, { record, digest }: KeyWrite): Promise<void> {
   const { keyId, teamId, display, label, mode, limits, status, createdAtMs } = record;
-  await db(
-    `insert into keys (key_id, team_id, digest, display, label, mode, limits, disabled, revoked, created_at_ms)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (key_id) do update set
-     label = excluded.label, limits = excluded.limits, disabled = excluded.disabled, revoked = excluded.revoked`,
-    [keyId, teamId, digest, display, label, mode, JSON.stringify(limits), status === 'disabled', status === 'revoked', createdAtMs],
-  );
+  const changing = [keyId, label, JSON.stringify(limits), status === 'disabled', status === 'revoked'];
+  if (digest === undefined) await db('update keys set label = $2, limits = $3, disabled = $4, revoked = $5 where key_id = $1', changing);
+  else
+    await db(
+      `insert into keys (key_id, label, limits, disabled, revoked, team_id, digest, display, mode, created_at_ms)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      [...changing, teamId, digest, display, mode, createdAtMs],
+    );
   if (limits.requestsPerSecond === undefined) await db('delete from places where team_id = $1 and key_id = $2', [teamId, keyId]);
 }
 

@@ -192,8 +192,6 @@ function differenceIn<State extends AuditState>(names: readonly (keyof State)[],
   return { before: only(before), after: only(after) };
 }
 
-export const REVOCATION: AuditDifference = { before: { status: 'active' }, after: { status: 'revoked' } };
-
 export function glossaryRemoval({ glossaryId, name }: AuditedGlossary & Pick<AuditedTeam, 'name'>): AuditDifference {
   return { before: { glossaryId, name }, after: {} };
 }

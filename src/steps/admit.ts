@@ -223,14 +223,16 @@ function judgedAgain(x: Exchange, { charge }: PendingAdmission, admission: Admis
 }
 
 /** The results that have taken a slot in the rate window. */
-const PLACED: ReadonlySet<Admission['kind']> = new Set<Placed['kind']>([
-  'admitted',
-  'text_too_long',
-  'glossary_missing',
-  'glossary_mismatch',
-  'quota_exceeded',
-  'credit_exhausted',
-]);
+const PLACED: ReadonlySet<string> = new Set(
+  Object.keys({
+    admitted: true,
+    text_too_long: true,
+    glossary_missing: true,
+    glossary_mismatch: true,
+    quota_exceeded: true,
+    credit_exhausted: true,
+  } satisfies Readonly<Record<Placed['kind'], true>>),
+);
 
 function isPlaced(admission: Admission): admission is Placed {
   return PLACED.has(admission.kind);

@@ -51,31 +51,39 @@ function withUsageEvents({ outbox, teams, history, records }: PluginStore, rules
   };
 }
 
-const OF_CALLERS = [
-  'key_unknown',
-  'key_revoked',
-  'address_wanted',
-  'address_refused',
-  'scope_wanted',
-  'scope_missing',
-  'tag_disabled',
-  'rate_limited',
-  'admitted',
-  'unavailable',
-] as const;
+const OF_CHECK = {
+  key_unknown: true,
+  key_revoked: true,
+  address_wanted: true,
+  address_refused: true,
+  scope_wanted: true,
+  scope_missing: true,
+  tag_disabled: true,
+  rate_limited: true,
+  admitted: true,
+  unavailable: true,
+} satisfies Readonly<Record<CheckedCaller['kind'], true>>;
+const OF_ADMISSION = {
+  ...OF_CHECK,
+  repeated: true,
+  text_too_long: true,
+  glossary_missing: true,
+  glossary_mismatch: true,
+  quota_exceeded: true,
+  credit_exhausted: true,
+} satisfies Readonly<Record<Admission['kind'], true>>;
+const OF_RESOLUTION = {
+  committed: true,
+  released: true,
+  expired: true,
+  absent: true,
+  unavailable: true,
+} satisfies Readonly<Record<Resolution['kind'], true>>;
 /** The results of each method, by kind. */
-const KINDS = {
-  admit: new Set<Admission['kind']>([
-    ...OF_CALLERS,
-    'repeated',
-    'text_too_long',
-    'glossary_missing',
-    'glossary_mismatch',
-    'quota_exceeded',
-    'credit_exhausted',
-  ]),
-  resolve: new Set<Resolution['kind']>(['committed', 'released', 'expired', 'absent', 'unavailable']),
-  check: new Set<CheckedCaller['kind']>(OF_CALLERS),
+const KINDS: Readonly<Record<'admit' | 'resolve' | 'check', ReadonlySet<string>>> = {
+  admit: new Set(Object.keys(OF_ADMISSION)),
+  resolve: new Set(Object.keys(OF_RESOLUTION)),
+  check: new Set(Object.keys(OF_CHECK)),
 };
 
 export function withCallbacks(ledger: PluginLedger): Ledger {
@@ -95,7 +103,7 @@ function answer<Answer extends { readonly kind: string }>(
   new Promise<Answer>((resolve) => resolve(run())).then(
     (returned) => {
       // Anything else would let a request go on as if it had been admitted.
-      if (KINDS[method].has((returned as Answer | undefined | null)?.kind as never)) asked.answered(returned);
+      if (KINDS[method].has((returned as Answer | undefined | null)?.kind as string)) asked.answered(returned);
       else asked.failed(new TypeError(`${method}() of the plugin's ledger returned what is none of its results`));
     },
     (error: unknown) => asked.failed(error),

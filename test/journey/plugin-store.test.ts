@@ -12,11 +12,13 @@ import { makeTeam, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed, temporaryFolder } from '../support/lingate-command.ts';
 import type { Folder } from '../support/lingate-command.ts';
 import reference from '../../config/examples/reference-store.ts';
+import { untilOneDay } from '../support/one-day.ts';
 import { SILENT } from '../support/silent-log.ts';
 
 const MODULE = fileURLToPath(new URL('../../config/examples/reference-store.ts', import.meta.url));
 const FREE = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', listener: 'node' };
 
+await untilOneDay();
 let folder: Folder;
 
 beforeAll(() => {
@@ -57,9 +59,7 @@ test('a gateway serves from it, and sends its events', async () => {
   expect(await answer.json()).toMatchObject({ translations: [{ text: '[DE] Hello' }] });
   await expect.poll(async () => answered(await store.teams.usage(teamId))?.characters).toBe(5);
   const told = (): string[] => receiver.lines().flatMap((line) => (line.split(' ')[1] === teamId ? line.split(' ')[0]! : []));
-  await expect
-    .poll(() => told().toSorted(), { timeout: 30_000 })
-    .toEqual(['lingate.key.created', 'lingate.quota.threshold', 'lingate.team.created']);
+  await expect.poll(() => told().toSorted()).toEqual(['lingate.key.created', 'lingate.quota.threshold', 'lingate.team.created']);
   await app.stop();
   await engine.close();
   await receiver.end();

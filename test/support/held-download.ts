@@ -6,8 +6,11 @@ import { once } from 'node:events';
 import { requestBytes } from './raw-http.ts';
 import type { RawRequest } from './raw-http.ts';
 
-/** Twice what the system takes for a connection whose other side does not read, which is its largest send buffer: 4 MiB by default. */
-export const UNREAD_BYTES = 2 * Number(readFileSync('/proc/sys/net/ipv4/tcp_wmem', 'latin1').trim().split('\t')[2]);
+const MIB = 1_048_576;
+/** 4 MiB by default. */
+const SEND_BUFFER_MAX = Number(readFileSync('/proc/sys/net/ipv4/tcp_wmem', 'latin1').trim().split(/\s+/)[2]);
+/** More than the system keeps for a connection whose other side does not read, and less than a document may have. */
+export const UNREAD_BYTES = Math.min(Math.max(2 * SEND_BUFFER_MAX, 8 * MIB), 24 * MIB);
 
 export class HeldDownload {
   readonly #socket: Socket;

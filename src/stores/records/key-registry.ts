@@ -1,5 +1,5 @@
 // A team's keys as operators change them: what a change is, and the audit entry and the event that belong to it.
-import { auditedKey, keyDifference, newKeyDifference, REVOCATION } from '../../domain/audit-entry.ts';
+import { auditedKey, keyDifference, newKeyDifference } from '../../domain/audit-entry.ts';
 import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
 import { changedLimits, keyStatus } from '../../domain/key-limits.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
@@ -50,9 +50,14 @@ function update(key: KeyRecord, change: KeyChange, nowMs: number, by: Audited | 
 function revocation(key: KeyRecord, by: Audited | undefined): GroupChange<KeyRecord> {
   if (key.status === 'revoked') return { result: key };
   const result: KeyRecord = { ...key, status: 'revoked' };
-  return { result, key: { record: result }, event: keyEvent('key_revoked', result), ...audited(by, REVOCATION) };
+  return {
+    result,
+    key: { record: result },
+    event: keyEvent('key_revoked', result),
+    ...audited(by, keyDifference(auditedKey(key), auditedKey(result))),
+  };
 }
 
-function audited(by: Audited | undefined, difference: AuditDifference): Pick<GroupChange<unknown>, 'audit'> {
-  return by === undefined ? {} : { audit: { by, ...difference } };
+function audited(by: Audited | undefined, difference: AuditDifference | undefined): Pick<GroupChange<unknown>, 'audit'> {
+  return by === undefined || difference === undefined ? {} : { audit: { by, ...difference } };
 }

@@ -58,18 +58,19 @@ export class UsageEvents {
     if (Math.abs(nowMs() - this.#againAtMs) < AGAIN_MS) return;
     const page = await teams.pageTeams({ after: this.#after, limit: TEAMS_MAX, search: undefined });
     if (isUnavailable(page)) return;
-    for (const team of page) await this.#lookAt(team);
+    for (const { teamId } of page) await this.#lookAt(teamId);
     this.#after = page.length < TEAMS_MAX ? undefined : page.at(-1)?.teamId;
     if (this.#after === undefined) this.#againAtMs = nowMs();
   }
 
-  async #lookAt(team: Team): Promise<void> {
+  async #lookAt(teamId: string): Promise<void> {
     const { teams, history, records, rules, nowMs } = this.#parts;
-    const { teamId } = team;
     const name: RecordName = { table: 'told', id: teamId };
     const values = await records.read(SHARED_RECORDS, [name]);
+    // After that: what was told of a deleted team is gone, and nothing more is told.
+    const team = await teams.findTeam(teamId);
     const periods = await history.periods(teamId);
-    if (isUnavailable(values) || periods === undefined || isUnavailable(periods)) return;
+    if (isUnavailable(values) || team === undefined || isUnavailable(team) || periods === undefined || isUnavailable(periods)) return;
     const today = dayOf(nowMs());
     const [before] = values;
     const told = before === undefined ? firstSeen(periods, today) : (JSON.parse(before) as Told);
@@ -106,20 +107,20 @@ function untold(
 ): { readonly next: Told; readonly events: readonly NewEvent[] } {
   const { teamId } = team;
   const isNews = ({ number }: PeriodUse): boolean => number > told.period;
+  const isRecent = ({ endMs }: PeriodUse): boolean => endMs > nowMs - LATE_DAYS * DAY_MS;
   const ended = periods.filter((one) => isNews(one) && one.closed).toReversed();
   const period = ended.at(-1)?.number ?? told.period;
   const { balanceMicro } = periods[0]!.credit;
   const events: NewEvent[] = [];
   const percents: Record<number, number> = {};
   for (const one of periods.filter(isNews).toReversed()) {
-    const reached = percentsOf(rules, told, one);
+    const reached = isRecent(one) ? percentsOf(rules, told, one) : [];
     const then = one === periods[0] && usage !== undefined ? usage : usageOf(team, one);
     events.push(...reached.map((percent) => quotaEvent(teamId, one, percent, then)));
     const last = reached.at(-1) ?? told.percents[one.number];
     if (one.number > period && last !== undefined) percents[one.number] = last;
   }
-  const isRecent = ({ endMs, characters }: PeriodUse): boolean => characters > 0 && endMs > nowMs - LATE_DAYS * DAY_MS;
-  for (const one of ended.filter(isRecent))
+  for (const one of ended.filter((each) => isRecent(each) && each.characters > 0))
     events.push({ id: eventIds.period(teamId, one), facts: { kind: 'period_closed', period: one } });
   events.push(...daysOf(teamId, days), ...creditOf(rules, team, told.balanceMicro, balanceMicro, nowMs));
   return { next: { day: Math.max(told.day, dayOf(nowMs) - 1), period, percents, balanceMicro }, events };

@@ -1,5 +1,5 @@
 // A change of a key as steps of the function that changes its team's records (lua/keys.lua).
-import type { KeyWrite } from '../../ports/record-space.ts';
+import type { KeyWrite, NewEvent } from '../../ports/record-space.ts';
 import { guardOf, statusByte } from './packed-team.ts';
 import { changedRecord, newRecord } from './team-codec.ts';
 
@@ -36,4 +36,13 @@ export function keySteps(known: RawKey = NONE, { record: key, digest }: KeyWrite
     ['same_key', keyId, known.record, known.state.subarray(0, 1), known.packedLimits],
     ['put_key', keyId, record, Buffer.of(statusByte(key)), guardOf(key)],
   ];
+}
+
+export function eventStep({ id, numbered, facts }: NewEvent): RecordStep {
+  return ['event', id, numbered === true ? '1' : '', JSON.stringify(facts)];
+}
+
+/** What the function takes after the arguments of the audit. */
+export function argumentsOf(steps: readonly RecordStep[]): readonly (string | Buffer)[] {
+  return [String(steps.length), ...steps.flat()];
 }

@@ -5,7 +5,7 @@ import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from './redis-keys.t
 import type { RedisConnection } from './redis-connection.ts';
 import type { StoreCreation } from '../../ports/store.ts';
 
-export const VERSION = '4';
+export const VERSION = '5';
 
 /** Marks the data as Lingate's. Throws a `StoreError` if it has another version, or limits that this version does not know. */
 export async function checkLayout(redis: RedisConnection, shown: string, { mayCreate = true, onCreated }: StoreCreation): Promise<void> {

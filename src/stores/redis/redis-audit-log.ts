@@ -25,13 +25,8 @@ const UNLISTED = 500_000_000_000_000;
 const BEHIND = 'ÿ';
 
 /** Arguments of the functions: the entry's id, or '' for none; what the driver knows of it; how long entries are kept. */
-export type AuditArguments = readonly [id: string, record: string, keptMs: string];
+type AuditArguments = readonly [id: string, record: string, keptMs: string];
 export const UNAUDITED: AuditArguments = ['', '', '0'];
-
-export interface OfEntry {
-  readonly keyId?: string | undefined;
-  readonly begun?: AuditArguments | undefined;
-}
 
 interface RedisAuditOptions {
   readonly link: RedisLink;
@@ -58,11 +53,10 @@ export class RedisAuditLog implements AuditLog {
   /**
    * Must be called before a change of the team: adds the entry's id to the list over all teams. If the change is not made, or
    * the process stops, the id refers to nothing, and readers skip it; in the reverse order an entry could be missing from the
-   * list for ever. `begun` are the arguments of a change that was not made and is decided again: its id is used.
+   * list for ever.
    */
-  async begin(teamId: string, by: Audited | undefined, known?: AuditDifference, { keyId, begun }: OfEntry = {}): Promise<AuditArguments> {
+  async begin(teamId: string, by: Audited | undefined, known?: AuditDifference, keyId?: string): Promise<AuditArguments> {
     if (by === undefined) return UNAUDITED;
-    if (begun !== undefined && begun !== UNAUDITED) return this.#arguments(begun[0], by, known, keyId);
     const args = [this.#link.clockWord, teamId];
     const reply = await this.#link.ask(({ run }) => run('begin_audit', { keys: [AUDIT_KEY], args }));
     const [, id] = reply as readonly [number, Buffer];
@@ -73,10 +67,10 @@ export class RedisAuditLog implements AuditLog {
    * The same for changes that must not wait while the list is unavailable: the entry is then listed when its team's audit is
    * next read.
    */
-  async beginUrgent(teamId: string, by: Audited | undefined, known?: AuditDifference, of: OfEntry = {}): Promise<AuditArguments> {
-    const begun = await answering(() => this.begin(teamId, by, known, of));
+  async beginUrgent(teamId: string, by: Audited | undefined, known?: AuditDifference, keyId?: string): Promise<AuditArguments> {
+    const begun = await answering(() => this.begin(teamId, by, known, keyId));
     if (!isUnavailable(begun)) return begun;
-    return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by!, known, of.keyId);
+    return this.#arguments(String(UNLISTED + randomInt(2 ** 47)).padStart(16, '0'), by!, known, keyId);
   }
 
   #arguments(id: string, { actor, action, reason }: Audited, known?: AuditDifference, keyId?: string): AuditArguments {

@@ -15,9 +15,9 @@ import type {
   RecordTable,
 } from '../../ports/record-space.ts';
 import type { FunctionAnswer } from './function-caller.ts';
-import type { AuditArguments, OfEntry, RedisAuditLog } from './redis-audit-log.ts';
+import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
-import { isUrgent, keySteps, readRawKey } from './key-steps.ts';
+import { argumentsOf, eventStep, isUrgent, keySteps, readRawKey } from './key-steps.ts';
 import type { RawKey, RecordStep } from './key-steps.ts';
 import { ownerKey, tableKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -99,7 +99,6 @@ export class RedisRecords implements RecordSpace {
     keyId?: string,
   ): Promise<Result | undefined> {
     let known: ReadGroup | undefined;
-    let begun: AuditArguments | undefined;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
       const [group, values] = await Promise.all([
         known ?? this.#group(teamId, keyId),
@@ -111,8 +110,7 @@ export class RedisRecords implements RecordSpace {
       const [read, made] = [readSteps(names, values), [...ofKey, ...madeSteps(change)]];
       if (made.length === 0 && change.audit === undefined) return change.result;
       const team = group.head.limits === undefined ? [] : [TEAM_STEP];
-      begun = await this.#entry(teamId, change, { keyId, begun });
-      const answer = await this.#write(teamId, change, [...begun, ...argumentsOf([...team, ...read, ...made])]);
+      const answer = await this.#write(teamId, keyId, change, [...team, ...read, ...made]);
       if (answer.word === 'changed') return change.result;
       // What was prepared has expired: the server was unavailable, or the writes took far too long.
       if (answer.word === 'incomplete') throw storeErrorOf(LATE);
@@ -121,16 +119,18 @@ export class RedisRecords implements RecordSpace {
     throw storeErrorOf(UNSETTLED);
   }
 
-  #entry(teamId: string, { audit, key }: GroupChange<unknown>, of: OfEntry): Promise<AuditArguments> {
+  async #write(
+    teamId: string,
+    keyId: string | undefined,
+    { audit, event, key, remove = [], attach = [] }: GroupChange<unknown>,
+    steps: readonly RecordStep[],
+  ): Promise<FunctionAnswer> {
     // A key must stop working even while another server of a cluster is unavailable.
     const begin = key !== undefined && isUrgent(key) ? 'beginUrgent' : 'begin';
-    return this.#parts.audit[begin](teamId, audit?.by, audit && { before: audit.before, after: audit.after }, of);
-  }
-
-  #write(teamId: string, change: GroupChange<unknown>, args: readonly (string | Buffer)[]): Promise<FunctionAnswer> {
-    const { event, key, remove = [], attach = [] } = change;
+    const entry = await this.#parts.audit[begin](teamId, audit?.by, audit && { before: audit.before, after: audit.after }, keyId);
     const frees = (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
     const name = frees ? 'free_records' : 'change_records';
+    const args = [...entry, ...argumentsOf(steps)];
     return this.#parts.link.call({ name, teamId, keys: [teamKeys(teamId).team], args, keepsEvent: event !== undefined });
   }
 
@@ -193,10 +193,6 @@ function readGroup(teamId: string, keyId: string | undefined, { values, nowMs }:
 
 const TEAM_STEP: RecordStep = ['team'];
 
-function argumentsOf(steps: readonly RecordStep[]): readonly (string | Buffer)[] {
-  return [String(steps.length), ...steps.flat()];
-}
-
 /** One for each name that was read. */
 function readSteps(names: readonly RecordName[], values: Values): readonly RecordStep[] {
   return names.map(({ table, id }, i): RecordStep => (values[i] === undefined ? ['absent', table, id] : ['same', table, id, values[i]]));
@@ -221,6 +217,6 @@ function madeSteps({
       return isLarge(pieces) || piece === undefined ? ['hold', blobId, String(pieces.length)] : ['attach', blobId, Buffer.from(piece)];
     }),
     ...detach.map((blobId): RecordStep => ['detach', blobId]),
-    ...(event === undefined ? [] : [['event', event.id, event.numbered === true ? '1' : '', JSON.stringify(event.facts)] as const]),
+    ...(event === undefined ? [] : [eventStep(event)]),
   ];
 }

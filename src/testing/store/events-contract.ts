@@ -24,7 +24,7 @@ interface Scene {
 
 export function eventsContract(it: AddStoreCase, subject: Subject): void {
   let cases = 0;
-  /** Begins each case after the leases of those before have ended. */
+  /** Begins each case after the leases of those before have ended, although some of them end with the clock set back. */
   const begin = (): void => subject.clock.step(10 * DAY_MS * ++cases);
   const withEvents = (name: string, run: (scene: Scene) => Promise<void>): void => {
     it(name, async () => {
@@ -41,9 +41,12 @@ export function eventsContract(it: AddStoreCase, subject: Subject): void {
         for (const event of await due()) events.push(...[answered(await outbox.read(event))].filter((one) => one !== undefined));
         return events.toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1));
       };
-      await run({ team, here, there, outbox, due, kept });
-      await here.close();
-      await there.close();
+      try {
+        await run({ team, here, there, outbox, due, kept });
+      } finally {
+        await here.close();
+        await there.close();
+      }
     });
   };
 

@@ -41,8 +41,8 @@ export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
     expect(await rows(team, first)).toEqual([[0, 0, 12, 2]]);
   });
 
-  it('the day is that of the commit, by the store’s clock, starting at midnight UTC', async () => {
-    const [team, first] = [await teamUnderTest(subject.store), today()];
+  it('the day is that of the commit, by the store’s clock, starting at midnight UTC, also where the period ends then', async () => {
+    const [team, first] = [await teamUnderTest(subject.store, { period: 'P1D@calendar' }), today()];
     subject.clock.set((first + 1) * DAY_MS - 1);
     const [before, after] = [await team.reserve(3), await team.reserve(4)];
     await team.commit(before.requestId);

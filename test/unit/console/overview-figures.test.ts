@@ -9,7 +9,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { problems } from '../../../src/core/problem.ts';
 import { loaded } from '../../support/written-file.ts';
 import { LiveWindow, LIVE_STEP_MS } from '../../../src/runtime/live-window.ts';
-import type { AccessEntry } from '../../../src/ports/access-entry.ts';
+import { ACCESS_ENTRY } from '../../support/access-entry.ts';
 import { UNUSED_REPLICA } from '../../support/unused-replica.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12, 0, 2);
@@ -97,9 +97,9 @@ describe('the state', () => {
 test('a chart leaves out the current interval, and is described in words', () => {
   let nowMs = NOW_MS - LIVE_STEP_MS;
   const window = new LiveWindow(() => nowMs);
-  for (const code of ['ok', 'ok', 'rate_limited']) window.record({ code, durationMs: 10, characters: 20 } as AccessEntry);
+  for (const code of ['ok', 'ok', 'rate_limited']) window.record({ ...ACCESS_ENTRY, code, durationMs: 10, characters: 20 });
   nowMs = NOW_MS;
-  window.record({ code: 'ok', durationMs: 10, characters: 1 } as AccessEntry);
+  window.record({ ...ACCESS_ENTRY, durationMs: 10, characters: 1 });
   const now = overview([{ ...QUIET, steps: window.snapshot() }]);
   const { from, step, charts } = chartDataOf(now);
   const last = charts.flatMap(({ series }) => series.map(({ id, values }) => [id, values.at(-1)] as const));

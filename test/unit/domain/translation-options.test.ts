@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { keyOfOptions, NOTHING_CHOSEN, sameOptions, TRANSLATION_OPTIONS } from '../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
+import { CHOSEN_OPTIONS } from '../../support/chosen-options.ts';
 
 const OPTIONS: TranslationOptions = { ...NOTHING_CHOSEN, targetLang: 'DE' };
 
@@ -29,18 +30,8 @@ test('different options have different keys, whatever they contain', () => {
 });
 
 test('each option is in the key, and is compared', () => {
-  const others: TranslationOptions = {
-    sourceLang: 'EN',
-    targetLang: 'FR',
-    formality: 'more',
-    context: 'context',
-    glossary: { id: 'g', entries: {} },
-    format: 'html',
-    ignoreTags: ['x'],
-    style: { instructions: ['Be brief.'], styleId: undefined, memoryId: undefined, memoryThreshold: undefined },
-  };
   for (const name of TRANSLATION_OPTIONS) {
-    const changed = { ...OPTIONS, [name]: others[name] };
+    const changed = { ...OPTIONS, [name]: CHOSEN_OPTIONS[name] };
     expect([keyOfOptions(changed) === keyOfOptions(OPTIONS), sameOptions(changed, OPTIONS)]).toEqual([false, false]);
     expect([keyOfOptions(changed) === keyOfOptions({ ...changed }), sameOptions(changed, { ...changed })]).toEqual([true, true]);
   }

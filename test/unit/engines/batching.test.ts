@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { slow, startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { EngineProtocol } from '../../../src/ports/engine.ts';
-import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
+import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
+import { CHOSEN_OPTIONS } from '../../support/chosen-options.ts';
 import { answersOf, ask, BatchSite, callsOf, textsOf, together, translated } from './batch-site.ts';
 import { Caller, work } from './engine-work.ts';
 
@@ -78,25 +79,15 @@ describe('requests of one tick', () => {
   });
 
   test('that differ in anything but their texts never share a call', async () => {
-    const base = { sourceLang: 'EN', targetLang: 'DE', formality: 'more', context: 'c', glossary: { id: 'G', entries: ENTRIES } };
-    // Each option with another value.
-    const others: TranslationOptions = {
-      sourceLang: undefined,
-      targetLang: 'FR',
-      formality: undefined,
-      context: undefined,
-      glossary: undefined,
-      format: 'html',
-      ignoreTags: ['x'],
-      style: { instructions: ['x'], styleId: undefined, memoryId: undefined, memoryThreshold: undefined },
-    };
+    const base = { ...NOTHING_CHOSEN, targetLang: 'DE' };
+    const { glossary } = CHOSEN_OPTIONS;
     const works = [
       base,
-      ...Object.entries(others).map(([option, value]) => ({ ...base, [option]: value as never })),
+      ...Object.entries(CHOSEN_OPTIONS).map(([option, value]) => ({ ...base, [option]: value as never })),
       { ...base, formality: 'less' },
       { ...base, context: '' },
       { ...base, context: 'G|c' },
-      { ...base, glossary: undefined, context: 'G|c' },
+      { ...base, context: 'c', glossary },
       { ...base, glossary: { id: 'H', entries: ENTRIES } },
       // For a glossary that never changes the id would do; its entries are compared all the same.
       { ...base, glossary: { id: 'G', entries: { house: 'Heim' } } },

@@ -1,14 +1,15 @@
 // Traffic by team in the last 15 minutes: counted exactly, forgotten by the minute, bounded, and added up over processes.
 import { expect, test } from 'vitest';
-import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import { BusyTeams, busiestOf } from '../../../src/runtime/busy-teams.ts';
+import { ACCESS_ENTRY } from '../../support/access-entry.ts';
 
 const MINUTE_MS = 60_000;
 
 function counting(startMs = 100 * MINUTE_MS) {
   const time = { nowMs: startMs };
   const busy = new BusyTeams(() => time.nowMs);
-  const send = (teamId: string | undefined, code = 'ok', characters = 0): void => busy.record({ teamId, code, characters } as AccessEntry);
+  const send = (teamId: string | undefined, code = 'ok', characters = 0): void =>
+    busy.record({ ...ACCESS_ENTRY, teamId, code, characters });
   const of = (teamId: string) => busy.snapshot().teams.find((one) => one.teamId === teamId);
   return { time, busy, send, of };
 }

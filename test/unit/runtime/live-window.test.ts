@@ -1,9 +1,9 @@
 // The live window: the traffic of the last 15 minutes in intervals, added up over processes and joined to longer ones.
 import { expect, test } from 'vitest';
 import { addUp, grouped, LiveWindow, quantileMs, LIVE_STEP_MS, LIVE_STEPS, sumOf } from '../../../src/runtime/live-window.ts';
-import type { AccessEntry } from '../../../src/ports/access-entry.ts';
+import { ACCESS_ENTRY } from '../../support/access-entry.ts';
 
-const request = (code: string, durationMs = 10): AccessEntry => ({ code, durationMs, characters: 5 }) as AccessEntry;
+const request = (code: string, durationMs = 10) => ({ ...ACCESS_ENTRY, code, durationMs });
 
 /** A window whose clock the test moves. */
 function windowAt(startMs: number) {

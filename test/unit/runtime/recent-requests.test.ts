@@ -2,29 +2,11 @@
 import { expect, test } from 'vitest';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import { RECENT_MAX, RecentRequests } from '../../../src/runtime/recent-requests.ts';
-
-const ENTRY: AccessEntry = {
-  requestId: '',
-  route: 'POST /v1/translate',
-  status: 200,
-  code: 'ok',
-  teamId: 't',
-  keyId: 'k',
-  characters: 0,
-  attempts: 1,
-  engine: 'default',
-  failures: undefined,
-  parameter: undefined,
-  client: undefined,
-  limitOf: undefined,
-  durationMs: 1,
-  storeMs: 1,
-  engineMs: 1,
-};
+import { ACCESS_ENTRY } from '../../support/access-entry.ts';
 
 function recorded(entries: readonly Partial<AccessEntry>[]): RecentRequests {
   const recent = new RecentRequests(() => 7);
-  entries.forEach((entry, index) => recent.record({ ...ENTRY, requestId: String(index).padStart(6, '0'), ...entry }));
+  entries.forEach((entry, index) => recent.record({ ...ACCESS_ENTRY, requestId: String(index).padStart(6, '0'), ...entry }));
   return recent;
 }
 

@@ -5,21 +5,10 @@ import type { Log } from '../../../src/ports/log.ts';
 import type { OtelExport, OtelSettings } from '../../../src/ports/telemetry.ts';
 import { ExportLog } from '../../../src/telemetry/export-log.ts';
 import { openTelemetry } from '../../../src/telemetry/open-telemetry.ts';
+import { ACCESS_ENTRY } from '../../support/access-entry.ts';
 import { startCollector } from '../../support/otlp-collector.ts';
 
 const REQUEST = { id: '01', head: { method: 'GET', path: '/', query: '', headers: {} }, startedAtMs: 0 };
-const ENTRY = {
-  requestId: '01',
-  route: 'GET /',
-  status: 200,
-  code: 'ok',
-  characters: 0,
-  attempts: 0,
-  durationMs: 1,
-  storeMs: 0,
-  engineMs: 0,
-};
-
 function openWith(url: string, log: Log): ReturnType<typeof openTelemetry> {
   const one: OtelExport = {
     url: `${url}/v1/traces`,
@@ -56,9 +45,9 @@ test('with a collector that does not answer, no more than the queue is kept, and
   collector.always('hang');
   const lines: object[] = [];
   const telemetry = await openWith(collector.url, toldBy(lines));
-  for (let i = 0; i < 100; i++) telemetry.tracer!.begin(REQUEST)!.ended(ENTRY as never);
+  for (let i = 0; i < 100; i++) telemetry.tracer!.begin(REQUEST)!.ended(ACCESS_ENTRY);
   await expect.poll(() => collector.bodies.length).toBe(1);
-  for (let i = 0; i < 100; i++) telemetry.tracer!.begin(REQUEST)!.ended(ENTRY as never);
+  for (let i = 0; i < 100; i++) telemetry.tracer!.begin(REQUEST)!.ended(ACCESS_ENTRY);
   const startedMs = performance.now();
   await telemetry.close(50);
   expect(performance.now() - startedMs).toBeLessThan(30_000);
@@ -70,7 +59,7 @@ test('what waits is sent when it is closed', async () => {
   const collector = await startCollector();
   onTestFinished(() => collector.close());
   const telemetry = await openWith(collector.url, toldBy([]));
-  for (let i = 0; i < 7; i++) telemetry.tracer!.begin(REQUEST)!.ended(ENTRY as never);
+  for (let i = 0; i < 7; i++) telemetry.tracer!.begin(REQUEST)!.ended(ACCESS_ENTRY);
   await telemetry.close(30_000);
   expect(collector.spans.length).toBe(7);
 });

@@ -1,4 +1,4 @@
--- The limits of keys, in the open account. A key whose state is GUARDED, or SCOPED, has its limits in the team's field `l:<key>`, and the
+-- The limits of keys, in the open account. A key whose state is GUARDED or more has its limits in the team's field `l:<key>`, and the
 -- counters for them in `w:<key>` (layout.lua). For any other key neither is read. The account's are in `rare.guards`, by key:
 -- false for a key that was looked up and has none.
 --@ uses constants: RATE_WINDOW_MS, KEY_LIMITS, KEY_COUNTS, KEY_COUNTS_BYTES, KEY_SLOT, KEY_SLOT_BYTES

@@ -8,7 +8,6 @@
 local team_keys = {}
 
 do
-  local REVOKED = '\0'
   -- What follows the status of a key that was never used.
   local UNUSED = sub(pack(KEY, 0, 0, 0, 0, 0, 0), 2)
 
@@ -78,17 +77,6 @@ do
         elseif limits ~= limits_before then
           call('HSET', team, 'l:' .. id, limits, 'w:' .. id, counts_of(team, id, limits))
         end
-      end,
-    },
-    -- A key that is not revoked yet.
-    revoke_key = {
-      count = 1,
-      holds = function(team, id)
-        local record, state = team_keys.values(team, id)
-        return record ~= '' and state ~= '' and sub(state, 1, 1) ~= REVOKED
-      end,
-      make = function(team, id)
-        call('HSET', team, 'k' .. id, REVOKED .. sub(call('HGET', team, 'k' .. id), 2))
       end,
     },
   }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openMetrics } from '../../../../src/ops/metrics/metrics.ts';
 import { manualSection } from '../../../support/manual.ts';
 import type { Metrics } from '../../../../src/ops/metrics/metrics.ts';
-import type { AccessEntry } from '../../../../src/ports/access-entry.ts';
+import { ACCESS_ENTRY } from '../../../support/access-entry.ts';
 
 /** The series of engines with their values, without histogram buckets. */
 async function shown(metrics: Metrics, name = 'lingate_engine_'): Promise<Record<string, number>> {
@@ -11,24 +11,7 @@ async function shown(metrics: Metrics, name = 'lingate_engine_'): Promise<Record
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
 }
 
-const ENTRY: AccessEntry = {
-  requestId: 'R',
-  route: 'POST /v1/translate',
-  status: 200,
-  code: 'ok',
-  teamId: 'T',
-  keyId: 'K',
-  failures: undefined,
-  parameter: undefined,
-  limitOf: undefined,
-  characters: 5,
-  attempts: 1,
-  engine: 'large',
-  client: undefined,
-  durationMs: 1,
-  storeMs: 0,
-  engineMs: 0,
-};
+const ENTRY = { ...ACCESS_ENTRY, engine: 'large' };
 
 test('every series of an engine exists from the start, at 0', async () => {
   const metrics = openMetrics();

@@ -127,7 +127,7 @@ test('a finished day with use is told once, with the sums over its keys; what en
   await team.use(5);
   // Nobody sends.
   clock.step(DAY_MS);
-  await told();
+  expect(await told()).toEqual([]);
   await team.use(7);
   await team.withKey((await team.newKey('other', 'live')).keyId).use(3);
   const day = dayOf(clock.nowMs());
@@ -137,6 +137,16 @@ test('a finished day with use is told once, with the sums over its keys; what en
   expect(events.filter(({ kind }) => kind === 'usage_day')).toEqual([{ kind: 'usage_day', day, characters: 10, requests: 2 }]);
   expect(events.filter(({ kind }) => kind === 'period_closed')).toMatchObject([{ period: { characters: 10 } }]);
   expect(await told()).toEqual([]);
+});
+
+test('what ended more than a week ago, while nobody sent, is not told', async () => {
+  const team = await teamOf({ period: 'P1D', characterLimit: 100 });
+  expect(await told()).toEqual([]);
+  await team.use(85);
+  clock.step(10 * DAY_MS);
+  expect(await told()).toEqual([]);
+  await team.use(80);
+  expect((await told()).map(({ facts }) => facts.kind)).toEqual(['quota_threshold']);
 });
 
 test('teams beyond the first page are found, and a deleted team leaves nothing of what was told', async () => {

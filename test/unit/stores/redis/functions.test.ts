@@ -64,7 +64,6 @@ const CALLS: readonly Call[] = [
   single('update_team', [team], ['5', 'once', 'asked', '1000', '2', 'name', 'other', ...AUDITED]),
   single('change_records', [team], [...AUDITED, '2', ...NO_KEY, 'put_key', 'other', '0 {}', '\u0001', '']),
   single('free_records', [team], [...AUDITED, '1', 'put_key', KEY, '0 1 {}', '\u0001', '']),
-  single('free_records', [team], [...AUDITED, '1', 'revoke_key', KEY]),
   single(
     'change_records',
     [team],

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NO_THRESHOLDS } from '../../../../src/domain/event-rules.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { AdmissionRequest } from '../../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
@@ -48,25 +50,29 @@ async function firstAnswer(store: PluginStore, of: Partial<AdmissionRequest> = {
 }
 
 describe('a server that comes back with an old snapshot', () => {
-  test.each(['made', 'met'] as const)('applies a revocation that was %s here from the first admission on', async (how) => {
-    const restored: number[] = [];
-    const log = memoryLog();
-    const store = await redis.open({ url: server.url, log, onRestored: (count) => restored.push(count) });
-    await furnish(store);
-    await snapshot();
-    expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
-    if (how === 'made') await store.teams.revokeKey(KEY);
-    else {
-      const other = await redis.open({ url: server.url });
-      await other.teams.revokeKey(KEY);
-      await other.close();
-      expect(await store.ledger.admit(asking('r2'))).toEqual({ kind: 'key_revoked' });
-    }
-    await diesAndComesBack();
-    expect(await firstAnswer(store)).toBe('key_revoked');
-    expect(restored).toEqual([1]);
-    expect(log.lines.at(-1)).toContain('revocations of the last hour were applied again');
-  });
+  test.each(['made', 'met'] as const)(
+    'applies a revocation that was %s here from the first admission on, and keeps its event',
+    async (how) => {
+      const restored: number[] = [];
+      const log = memoryLog();
+      const store = await redis.open({ url: server.url, log, events: NO_THRESHOLDS, onRestored: (count) => restored.push(count) });
+      await furnish(store);
+      await snapshot();
+      expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted' });
+      if (how === 'made') await store.teams.revokeKey(KEY);
+      else {
+        const other = await redis.open({ url: server.url });
+        await other.teams.revokeKey(KEY);
+        await other.close();
+        expect(await store.ledger.admit(asking('r2'))).toEqual({ kind: 'key_revoked' });
+      }
+      await diesAndComesBack();
+      expect(await firstAnswer(store)).toBe('key_revoked');
+      expect(restored).toEqual([1]);
+      expect(log.lines.at(-1)).toContain('revocations of the last hour were applied again');
+      expect(answered(await store.outbox.due(100)).map(({ id }) => id)).toContain(`${KEY}-revoked`);
+    },
+  );
 
   test('has lost a revocation that this process has never met', async () => {
     const store = await redis.open({ url: server.url });

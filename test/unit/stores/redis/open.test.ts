@@ -95,10 +95,10 @@ describe('a dataset', () => {
     await client.zadd(TEAMS_KEY, 0, TEAM);
     await client.hset(teamKey(TEAM), { name: 'Team', balance: '0', created: '1', period: 'P1M' });
     const before = await snapshot(client);
-    expect(await refusal(url)).toContain('holds data of layout 1, and this version reads layout 4');
+    expect(await refusal(url)).toContain('holds data of layout 1, and this version reads layout 5');
     expect(await snapshot(client)).toEqual(before);
-    await client.set(LAYOUT_KEY, '5');
-    expect(await refusal(url)).toContain('holds data of layout 5');
+    await client.set(LAYOUT_KEY, '6');
+    expect(await refusal(url)).toContain('holds data of layout 6');
   });
 
   test('with limits of teams that only a newer version checks is refused in one line and left as it is', async () => {
@@ -122,11 +122,11 @@ describe('a dataset', () => {
     const { port, url } = await redisServer();
     const client = plainClient(port);
     await walk(url);
-    expect(await client.get(LAYOUT_KEY)).toBe('4');
+    expect(await client.get(LAYOUT_KEY)).toBe('5');
     await client.del(LAYOUT_KEY);
     const store = await openRedisStore({ url, log: memoryLog(), commandTimeoutMs: 5000 });
     expect(await store.teams.listTeams()).toHaveLength(1);
-    expect(await client.get(LAYOUT_KEY)).toBe('4');
+    expect(await client.get(LAYOUT_KEY)).toBe('5');
     await store.close();
   });
 });
