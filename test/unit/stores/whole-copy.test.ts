@@ -15,6 +15,7 @@ import { freshKey, PREPAID, teamUnderTest } from '../../../src/testing/store/tea
 import { COPIED_TABLES, tablesOf } from '../../../src/stores/sqlite/whole-file.ts';
 import { kindOfName } from '../../../src/stores/redis/redis-structure.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { VERSION } from '../../../src/stores/redis/layout-version.ts';
 import { LAYOUT_KEY } from '../../../src/stores/redis/redis-keys.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { inProcess } from '../../support/lingate-command.ts';
@@ -419,7 +420,7 @@ describe('nothing is left out of the copy', () => {
   test('half-written stores are marked in a way that older versions refuse', async () => {
     expect(HALF_WRITTEN_SCHEMA).toBeGreaterThan(1_000_000);
     await filled(servers[0]!.url);
-    expect(await clients[0]!.get(LAYOUT_KEY)).toBe('4');
+    expect(await clients[0]!.get(LAYOUT_KEY)).toBe(VERSION);
   });
 });
 
