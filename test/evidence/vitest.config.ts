@@ -3,7 +3,6 @@ import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { COMMON, EVIDENCE, startsFor, WORKERS } from '../vitest.config.ts';
 import { temporaryFilesInMemory } from '../support/memory-folder.ts';
-import { longFilesFirst } from '../support/long-files-first.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 
 /** Judged by rates and latencies, which need an idle machine, and the soak: `npm run task -- test:load`. */
@@ -28,17 +27,6 @@ export const LONG = [
   'telemetry/sampling-cost',
 ].map((name) => `test/evidence/${name}.test.ts`);
 
-/** Small files that last long. */
-const LONG_FILES = [
-  'evidence/postgres/postgres-store',
-  'unit/stores/equality',
-  'evidence/input/nasty-strings',
-  'evidence/faults/cluster-contract',
-  'evidence/documents/books',
-  'evidence/documents/hostile-files',
-  'evidence/documents/round-trips',
-].map((name) => `test/${name}.test.ts`);
-
 export default defineConfig({
   plugins: [suiteLimit(14)],
   test: {
@@ -52,7 +40,6 @@ export default defineConfig({
     },
     // `npm test` has fewer random histories of the stores.
     include: [...EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`), 'test/unit/stores/equality.test.ts'],
-    sequence: { sequencer: longFilesFirst(LONG_FILES) },
     testTimeout: 180_000,
     exclude: [...TIMED, ...LONG],
   },

@@ -185,7 +185,7 @@ async function listedByTold(config: Config, plan: string): Promise<object> {
   return list;
 }
 
-test('a request is routed as the command says', { timeout: 120_000 }, async () => {
+test('a request is routed as the command says', { timeout: 300_000 }, async () => {
   const seen = { refused: 0, first: 0, next: 0, again: 0 };
   await fc.assert(
     fc.asyncProperty(scene, async ({ engines: drawn, routing: all, requests }) => {

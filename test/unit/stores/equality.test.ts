@@ -19,7 +19,7 @@ const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? 50;
 const SHRUNK_PATH = process.env['LINGATE_PROPERTY_PATH'];
 const STEPS_MAX = 60;
 /** Shrinking a failure takes as long as several hundred runs. */
-const TIMEOUT_MS = 120_000 + RUNS * 400;
+const TIMEOUT_MS = 120_000 + RUNS * 2000;
 
 const NAMES = ['SQLite', 'Redis'];
 
