@@ -29,7 +29,8 @@ CREATE TRIGGER journal_stamp AFTER UPDATE OF last_used_at_ms ON key_books WHEN n
   INSERT INTO journal (what, team, key, at_ms) VALUES ('stamp', (SELECT team_id FROM teams WHERE no = new.team),
     (SELECT key_id FROM keys WHERE no = new.key), new.last_used_at_ms);
 END;
-CREATE TRIGGER journal_revoked AFTER UPDATE OF revoked_at_ms ON keys BEGIN
+CREATE TRIGGER journal_revoked AFTER UPDATE OF revoked_at_ms ON keys
+  WHEN old.revoked_at_ms IS NULL AND new.revoked_at_ms IS NOT NULL BEGIN
   INSERT INTO journal (what, team, key) VALUES ('revoked', (SELECT team_id FROM teams WHERE no = new.team), new.key_id);
 END;`;
 
