@@ -6,7 +6,7 @@ import { unknownAmong } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers, ListLimit } from './json-body.ts';
 import type { Languages } from './languages.ts';
-import { lackOf, notAble } from './engine-offer.ts';
+import { lackOf, notAble, wantsOf } from './engine-offer.ts';
 import type { EngineOffer } from './engine-offer.ts';
 import { noFormality, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
 import { schemaRefusal } from './schema-refusal.ts';
@@ -139,8 +139,9 @@ function judgeOptions(
   };
   const glossary = members['glossary_id'];
   if (glossary !== undefined && typeof glossary !== 'string') return no(refuse('validation_error', 'glossary_id: must be a string.'));
-  // Whatever an option wants of the engines, a later one included.
-  const lack = engines && lackOf(engines, options, glossary !== undefined);
+  // Whatever an option wants of the engines, a later one included. Most want nothing, and the pair has been judged.
+  const hasWants = wantsOf(options, glossary !== undefined).length > 0;
+  const lack = hasWants && engines !== undefined ? lackOf(engines, options, glossary !== undefined) : undefined;
   if (engines !== undefined && lack !== undefined) return no(notAble(lack, engines, options));
   const glossaryId = glossary === undefined ? undefined : judgeGlossary(glossary, sourceLang);
   if (typeof glossaryId === 'object') return no(glossaryId);
