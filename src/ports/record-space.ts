@@ -47,15 +47,16 @@ export type RecordTable =
   | 'gateways'
   /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */
   | 'engines'
-  /** Shared, of a plugin's store: the latest time that was believed (stores/records/record-clock.ts). */
+  /** Shared, but not in Redis, which has a clock of its own: the latest time that was believed (stores/records/record-clock.ts). */
   | 'clock'
   /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */
   | 'secrets'
   /** Shared: attempts to sign in to the console that have been used (stores/records/record-sign-ins.ts). */
   | 'sign_ins'
-  /** Shared, of a plugin's store: events (stores/records/event-record.ts), who sends them, and by team what was told (usage-events.ts). */
+  /** Shared, but not in Redis: events (stores/records/event-record.ts), and who sends them. */
   | 'events'
   | 'senders'
+  /** Shared, of a plugin's store: by team what was told (usage-events.ts). */
   | 'told'
   /** Shared: requests that take effect once, and who runs them (stores/records/record-idempotency.ts). */
   | 'requests'

@@ -166,7 +166,7 @@ interface LooseAudit {
 }
 
 /** An event still to be sent. */
-interface LooseEvent {
+export interface LooseEvent {
   readonly kind: 'event';
   readonly event: KeptEvent;
   readonly dueMs: number;

@@ -1,8 +1,10 @@
 // Events as shared records, for stores that keep them there: their form, and what an operation that causes one writes.
 import { eventIds, RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
 import { withLimits } from '../../domain/key-limits.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import type { GroupChange, IndexEntry, NewEvent, RecordName, StoredRecord } from '../../ports/record-space.ts';
+import type { LooseEvent } from '../../ports/store-contents.ts';
 
 /** An event's record. */
 export interface StoredEvent {
@@ -16,6 +18,8 @@ export interface StoredEvent {
 interface Sender {
   readonly holder: string;
   readonly untilMs: number;
+  /** For processes without rules of their own, in a store whose operations write events about usage. */
+  readonly rules?: EventRules | undefined;
 }
 
 /** What is written to the shared records. */
@@ -59,9 +63,20 @@ export function writtenSender(sender: Sender): StoredRecord {
 
 /** The record of an event, due at once, and its entry. */
 export function newEvent(event: KeptEvent): Pick<EventWrites, 'put' | 'index'> {
+  return eventRecords({ event, dueMs: event.atMs, tries: 0 });
+}
+
+/** The record of an event, and its entry. */
+export function eventRecords({ event, dueMs, tries }: Omit<LooseEvent, 'kind'>): Pick<EventWrites, 'put' | 'index'> {
   const { atMs, facts } = event;
-  const [name, stored] = [eventName(event), { atMs, dueMs: atMs, tries: 0, facts }];
+  const [name, stored] = [eventName(event), { atMs, dueMs, tries, facts }];
   return { put: [{ ...name, value: JSON.stringify(stored) }], index: [dueEntry(name, stored)] };
+}
+
+/** The event of a record. */
+export function eventContents(id: string, value: string): LooseEvent {
+  const { dueMs, tries, ...kept } = readEvent(value);
+  return { kind: 'event', event: { ...eventOfName(id), ...kept }, dueMs, tries };
 }
 
 /** The shared records that `eventWrites` has to know: who sends events, and how many changes of the team were counted. */
@@ -80,6 +95,11 @@ export function eventWrites(teamId: string, values: readonly (string | undefined
   const id = isNumbered ? eventIds.numbered(event.id, { atMs: nowMs, serial }) : event.id;
   const { put, index } = newEvent({ id, teamId, atMs: nowMs, facts: event.facts });
   return { ...NO_WRITES, put: isNumbered ? [...put, { ...countName(teamId), value: String(serial) }] : put, index };
+}
+
+/** The rules of the gateway that sends events, or did so within the last day. */
+export function rulesInForce(sender: string | undefined, nowMs: number): EventRules | undefined {
+  return isSending(sender, nowMs) ? readSender(sender)?.rules : undefined;
 }
 
 function isSending(sender: string | undefined, nowMs: number): boolean {

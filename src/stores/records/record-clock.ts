@@ -1,4 +1,4 @@
-// The clock of a plugin's store: a shared record has the latest time that a process has believed, by which all processes of the
+// The clock of a store that goes by those of its gateways' machines: a shared record has the latest time that a process has believed, by which all processes of the
 // store judge their machines' clocks.
 import type { ClockMark, JudgedClock } from '../../domain/judged-clock.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
@@ -7,7 +7,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AcceptedClock, ClockStep, StoreClock } from '../../ports/clock.ts';
 import type { RecordName, RecordSpace } from '../../ports/record-space.ts';
 
-const LATEST: RecordName = { table: 'clock', id: 'latest' };
+export const LATEST: RecordName = { table: 'clock', id: 'latest' };
 
 export class RecordClock implements StoreClock {
   readonly #space: RecordSpace;
@@ -27,7 +27,7 @@ export class RecordClock implements StoreClock {
     const found = await this.#space.read(SHARED_RECORDS, [LATEST]);
     if (isUnavailable(found)) return found;
     const [value] = found;
-    const due = this.#clock.compare(value === undefined ? undefined : (JSON.parse(value) as ClockMark));
+    const due = this.#clock.compare(readMark(value));
     return due && this.#write(due);
   }
 
@@ -43,4 +43,8 @@ export class RecordClock implements StoreClock {
     const written = await this.#space.change(SHARED_RECORDS, [], () => ({ result: true, put }));
     return isUnavailable(written) ? written : undefined;
   }
+}
+
+export function readMark(value: string | undefined): ClockMark | undefined {
+  return value === undefined ? undefined : (JSON.parse(value) as ClockMark);
 }

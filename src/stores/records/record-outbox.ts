@@ -1,10 +1,21 @@
 // The outbox as shared records: an event each, and an index by when they are due.
+import type { EventRules } from '../../domain/event-rules.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { DueEvent, KeptEvent, Outbox } from '../../ports/outbox.ts';
 import type { GroupChange, IndexEntry, RecordName, RecordSpace } from '../../ports/record-space.ts';
-import { dueEntry, eventName, eventOfName, readEvent, readSender, SENDER, timeDigits, writtenSender } from './event-record.ts';
+import {
+  dueEntry,
+  eventContents,
+  eventName,
+  eventOfName,
+  readEvent,
+  readSender,
+  SENDER,
+  timeDigits,
+  writtenSender,
+} from './event-record.ts';
 import type { StoredEvent } from './event-record.ts';
 
 /** So many are counted. */
@@ -12,9 +23,12 @@ const COUNTED_MAX = 10_000;
 
 export class RecordOutbox implements Outbox {
   readonly #space: RecordSpace;
+  readonly #rules: EventRules | undefined;
 
-  constructor(space: RecordSpace) {
+  /** `rules` are kept with the lease (`rulesInForce`). */
+  constructor(space: RecordSpace, rules?: EventRules) {
     this.#space = space;
+    this.#rules = rules;
   }
 
   async pending(): Promise<number | StoreUnavailable> {
@@ -39,12 +53,12 @@ export class RecordOutbox implements Outbox {
     return names.flatMap((name, i) => (isListed(i) ? { ...eventOfName(name.id), tries: stored[i]!.tries } : []));
   }
 
-  async read({ id, teamId }: DueEvent): Promise<KeptEvent | undefined | StoreUnavailable> {
-    const values = await this.#space.read(SHARED_RECORDS, [eventName({ id, teamId })]);
+  async read(event: DueEvent): Promise<KeptEvent | undefined | StoreUnavailable> {
+    const name = eventName(event);
+    const values = await this.#space.read(SHARED_RECORDS, [name]);
     if (isUnavailable(values)) return values;
-    if (values[0] === undefined) return undefined;
-    const { atMs, facts } = readEvent(values[0]);
-    return { id, teamId, atMs, facts };
+    const [value] = values;
+    return value === undefined ? undefined : eventContents(name.id, value).event;
   }
 
   remove(event: DueEvent): Promise<StoreUnavailable | undefined> {
@@ -62,7 +76,7 @@ export class RecordOutbox implements Outbox {
     const leased = await this.#space.change(SHARED_RECORDS, [SENDER], ([value], { nowMs }) => {
       const known = readSender(value);
       if (known !== undefined && known.holder !== holder && known.untilMs > nowMs) return { result: false };
-      return { result: true, put: [writtenSender({ holder, untilMs: nowMs + forMs })] };
+      return { result: true, put: [writtenSender({ holder, untilMs: nowMs + forMs, rules: this.#rules })] };
     });
     return leased!;
   }

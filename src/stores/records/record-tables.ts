@@ -22,37 +22,37 @@ const INDEXES: Readonly<Record<RecordIndex, true>> = {
   documents_open: true,
   events_by_due: true,
 };
-/** `copied`: whether a copy of a store has it, and a store with nothing else counts as empty if not. */
+/** What a copy of a store does with it. A store with nothing but what is left behind counts as empty. */
 const SHARED: Readonly<
-  Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, { readonly copied: boolean }>
+  Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, 'copied' | 'copied as events' | 'left'>
 > = {
-  totals: { copied: true },
-  engines: { copied: true },
-  requests: { copied: true },
-  requests_by_end: { copied: true },
-  requests_by_team: { copied: true },
+  totals: 'copied',
+  engines: 'copied',
+  requests: 'copied',
+  requests_by_end: 'copied',
+  requests_by_team: 'copied',
+  events: 'copied as events',
+  events_by_due: 'copied as events',
   // Of running processes.
-  claims: { copied: false },
-  gateways: { copied: false },
-  clock: { copied: false },
-  events: { copied: false },
-  events_by_due: { copied: false },
-  senders: { copied: false },
-  told: { copied: false },
-  secrets: { copied: false },
-  sign_ins: { copied: false },
+  claims: 'left',
+  gateways: 'left',
+  clock: 'left',
+  senders: 'left',
+  told: 'left',
+  secrets: 'left',
+  sign_ins: 'left',
   // Files are not copied: they are gone after hours, and what is reserved for them with its lease.
-  documents: { copied: false },
-  documents_by_due: { copied: false },
-  documents_by_age: { copied: false },
-  documents_open: { copied: false },
+  documents: 'left',
+  documents_by_due: 'left',
+  documents_by_age: 'left',
+  documents_open: 'left',
 };
 
 type AnyTable = RecordTable | RecordIndex;
 
 const SHARED_TABLES = Object.keys(SHARED) as readonly (keyof typeof SHARED)[];
-export const COPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name].copied);
-export const UNCOPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => !SHARED[name].copied);
+export const COPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name] === 'copied');
+export const UNCOPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name] === 'left');
 
 export function isIndex(name: AnyTable): name is RecordIndex {
   return name in INDEXES;

@@ -101,6 +101,7 @@ CREATE TABLE key_limits (
   characters INTEGER CHECK (characters BETWEEN 1 AND 9007199254740991),
   addresses TEXT CHECK (json_valid(addresses)),
   windows TEXT,
+  scopes TEXT CHECK (json_valid(scopes)),
   -- What the key's open reservations hold in this period; only maintained while its characters are limited.
   held_period_no INTEGER NOT NULL DEFAULT 0 CHECK (held_period_no >= 0),
   held_characters INTEGER NOT NULL DEFAULT 0 CHECK (held_characters ${WHOLE}),
@@ -215,6 +216,8 @@ CREATE TABLE operations (
   of_allowance INTEGER NOT NULL DEFAULT 0 CHECK (of_allowance BETWEEN 0 AND 1),
   -- With which its characters come back to the windows of its subjects; null if it was counted in none.
   tickets TEXT,
+  -- How many tags of the team are counted, and behind a space the request's; null without one.
+  tag TEXT,
   PRIMARY KEY (request_id, team),
   CHECK (state = 2 OR (key IS NOT NULL AND period_no IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
@@ -264,27 +267,6 @@ CREATE TABLE changes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX changes_by_end ON changes (until_ms);
 
-CREATE TABLE outbox (
-  no INTEGER PRIMARY KEY,
-  event_id TEXT NOT NULL UNIQUE,
-  team_id TEXT NOT NULL,
-  at_ms INTEGER NOT NULL,
-  -- When it is due to be sent, and the number of failed attempts.
-  due_ms INTEGER NOT NULL,
-  tries INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
-  facts TEXT NOT NULL CHECK (json_valid(facts))
-) STRICT;
-CREATE INDEX outbox_by_due ON outbox (due_ms, no);
-CREATE INDEX outbox_by_team ON outbox (team_id);
-
--- The process that sends, until when, and the rules for storing events, which processes without rules of their own follow.
-CREATE TABLE outbox_lease (
-  no INTEGER PRIMARY KEY CHECK (no = 1),
-  holder TEXT NOT NULL,
-  until_ms INTEGER NOT NULL,
-  rules TEXT NOT NULL CHECK (json_valid(rules))
-) STRICT;
-
 -- The highest percentage reported in a period; deleted when the period is closed.
 CREATE TABLE told_percents (
   team INTEGER NOT NULL,
@@ -302,15 +284,7 @@ CREATE TABLE audit (
   record TEXT NOT NULL CHECK (json_valid(record))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX audit_by_team ON audit (team_id, id);
-
--- The latest time that a process has believed (domain/judged-clock.ts), and when that was on the machine's monotonic clock.
-CREATE TABLE clock (
-  no INTEGER PRIMARY KEY CHECK (no = 1),
-  latest_ms INTEGER NOT NULL,
-  boot TEXT NOT NULL,
-  monotonic_ms INTEGER NOT NULL
-) STRICT;
 `;
 
 /** The version (`PRAGMA user_version`) of a file with that schema. Earlier ones were never released. */
-export const OLDEST_SCHEMA = 18;
+export const OLDEST_SCHEMA = 21;

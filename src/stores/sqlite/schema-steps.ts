@@ -5,12 +5,8 @@ import { FIRST, OLDEST_SCHEMA } from './schema-first.ts';
 /** SQL, or a function for what SQL alone cannot do. */
 export type SchemaStep = string | ((database: DatabaseSync) => void);
 
-const KEY_SCOPES = 'ALTER TABLE key_limits ADD COLUMN scopes TEXT CHECK (json_valid(scopes))';
-/** How many tags of the team are counted, and behind a space the request's; null without one. */
-const REQUEST_TAGS = 'ALTER TABLE operations ADD COLUMN tag TEXT';
-
 /** The first makes an empty file, each of the others migrates a file to the next version; all run in one transaction. */
-export const MIGRATIONS: readonly SchemaStep[] = [FIRST, KEY_SCOPES, REQUEST_TAGS];
+export const MIGRATIONS: readonly SchemaStep[] = [FIRST];
 
 /** The version of this schema. */
 export const SCHEMA = OLDEST_SCHEMA + MIGRATIONS.length - 1;

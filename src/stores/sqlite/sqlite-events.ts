@@ -18,7 +18,6 @@ import type { StoreParts } from './store-parts.ts';
 import type { WindowAccounts } from './window-accounts.ts';
 
 const SQL = {
-  keep: 'INSERT OR REPLACE INTO outbox (event_id, team_id, at_ms, due_ms, facts) VALUES (?, ?, ?, ?, ?)',
   lastPercent: tuples<[percent: number]>('SELECT percent FROM told_percents WHERE team = ? AND period_no = ?'),
   setLastPercent: 'INSERT OR REPLACE INTO told_percents (team, period_no, percent) VALUES (?, ?, ?)',
   nextSerial: tuples<[serial: number]>(`UPDATE books SET event_serial = event_serial + 1
@@ -37,7 +36,7 @@ export interface ThresholdMark {
   readonly characters: number;
 }
 
-type Parts = Pick<StoreParts, 'database' | 'accounts' | 'usage'>;
+type Parts = Pick<StoreParts, 'database' | 'accounts' | 'usage' | 'eventRows'>;
 
 export class SqliteEvents implements HistoryHooks {
   readonly #parts: Parts;
@@ -180,7 +179,7 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   keep(id: string, teamId: string, nowMs: number, facts: EventFacts): void {
-    this.#sql.keep.run(id, teamId, nowMs, nowMs, JSON.stringify(facts));
+    this.#parts.eventRows.keep({ event: { id, teamId, atMs: nowMs, facts }, dueMs: nowMs, tries: 0 });
   }
 
   #quota(team: TeamAccount, nowMs: number): void {

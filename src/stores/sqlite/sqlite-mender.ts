@@ -3,15 +3,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { dayOf } from '../../domain/period.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
 import type { MendedTeam, MendTeam, StoreMender, TeamContents } from '../../ports/store-contents.ts';
+import { readEvent } from '../records/event-record.ts';
 import { TAG_TABLES } from '../records/record-tables.ts';
 import { tagRecords } from '../records/tag-counts.ts';
+import { EventRows } from './event-rows.ts';
 import { openDatabase } from './open-database.ts';
 import { ADDED } from './periods.ts';
 import { SqliteReader } from './sqlite-reader.ts';
-import { eventOf } from './sqlite-outbox.ts';
-import type { EventRow } from './sqlite-outbox.ts';
 import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
-import { objects, prepared, tuples } from './statements.ts';
+import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { asStoreFault } from './store-fault.ts';
 
@@ -41,8 +41,6 @@ const SQL = {
   setHeld: `UPDATE key_limits SET held_period_no = ?, held_characters = ? WHERE key = (SELECT no FROM keys WHERE key_id = ?)`,
   setPercent: 'INSERT INTO told_percents (team, period_no, percent) VALUES (?, ?, ?)',
   setOpen: `UPDATE operations SET until_ms = ?, period_no = ? WHERE request_id = ? AND team = ? AND state = ${OPEN}`,
-  events: objects<EventRow>('SELECT * FROM outbox WHERE team_id = ?'),
-  dropEvent: 'DELETE FROM outbox WHERE event_id = ?',
   // A settled id that is remembered for years would keep the janitor from clearing those after it.
   forgetSooner: `UPDATE operations SET until_ms = $until WHERE state <> ${OPEN} AND until_ms > $until`,
 };
@@ -59,12 +57,14 @@ class SqliteMender implements StoreMender {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #sql: Statements<typeof SQL>;
+  readonly #events: EventRows;
 
   constructor(database: DatabaseSync, path: string) {
     this.reader = new SqliteReader({ database, path });
     this.#database = database;
     this.#path = path;
     this.#sql = prepared(database, SQL);
+    this.#events = new EventRows(database);
   }
 
   mend<Mended extends MendedTeam>(teamId: string, nowMs: number, mend: MendTeam<Mended>): Promise<Mended | undefined> {
@@ -105,9 +105,7 @@ class SqliteMender implements StoreMender {
     }
     this.#sql.dropTags.run(no);
     for (const { table, id, value } of tagRecords(contents.tags)) this.#sql.addTag.run(no, table, id, value);
-    for (const row of this.#sql.events.all(team.teamId)) {
-      if (mended.isUndone(eventOf(row).facts)) this.#sql.dropEvent.run(row.event_id);
-    }
+    this.#events.drop(team.teamId, (event) => mended.isUndone(readEvent(event).facts));
   }
 
   #writeCounts(no: number, contents: TeamContents, today: number): void {

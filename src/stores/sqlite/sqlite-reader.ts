@@ -25,6 +25,7 @@ import type { KeyDay } from '../../ports/usage-history.ts';
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 import { lastSeenMs } from '../records/record-gateways.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import { eventContents } from '../records/event-record.ts';
 import { COPIED_SHARED_TABLES } from '../records/record-tables.ts';
 import { recordContents } from '../records/team-records.ts';
 import { storedCounts } from './accounts.ts';
@@ -32,8 +33,6 @@ import { GUARD_COLUMNS } from './key-guard.ts';
 import { keyRecordOf } from './key-rows.ts';
 import { RateWindow } from './rate-window.ts';
 import { readTagColumn, readTickets } from './request-ids.ts';
-import { eventOf } from './sqlite-outbox.ts';
-import type { EventRow } from './sqlite-outbox.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT, OPEN, TEST_KEYS } from './sqlite-schema.ts';
 import { judgeFile } from './sqlite-structure.ts';
 import { named, prepared, objects, tuples } from './statements.ts';
@@ -145,7 +144,7 @@ const SQL = {
     `SELECT day, key_id AS keyId, characters, requests FROM usage_days d JOIN keys k ON k.no = d.key WHERE d.team = ? ORDER BY key, day`,
   ),
   audit: tuples<[id: string, teamId: string | null, record: string]>('SELECT id, team_id, record FROM audit ORDER BY id'),
-  events: objects<EventRow>('SELECT * FROM outbox ORDER BY no'),
+  events: tuples<[id: string, value: string]>("SELECT id, value FROM shared_records WHERE kind = 'events' ORDER BY id"),
   gateways: tuples<[value: string]>("SELECT value FROM shared_records WHERE kind = 'gateways'"),
 };
 
@@ -215,7 +214,7 @@ export class SqliteReader implements StoreReader {
     for (const [id, teamId, record] of this.#sql.audit.iterate()) {
       yield { kind: 'audit', id, teamId: teamId ?? undefined, record: JSON.parse(record) as AuditRecord };
     }
-    for (const row of this.#sql.events.iterate()) yield { kind: 'event', event: eventOf(row), dueMs: row.due_ms, tries: row.tries };
+    for (const [id, value] of this.#sql.events.iterate()) yield eventContents(id, value);
   }
 
   #kept(no: number): LooseUsage {

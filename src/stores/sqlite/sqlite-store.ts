@@ -9,8 +9,12 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
 import { overRecords } from '../records/over-records.ts';
+import { RecordClock } from '../records/record-clock.ts';
+import { RecordOutbox } from '../records/record-outbox.ts';
 import { Accounts } from './accounts.ts';
+import { compareAtOpen } from './clock-at-open.ts';
 import { DatabaseFile } from './database-file.ts';
+import { EventRows } from './event-rows.ts';
 import { GroupCommit } from './group-commit.ts';
 import { HistoryChores } from './history-chores.ts';
 import { Janitor } from './janitor.ts';
@@ -24,10 +28,8 @@ import { RegistryWork } from './registry-work.ts';
 import { RequestIds } from './request-ids.ts';
 import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteBlobs } from './sqlite-blobs.ts';
-import { compareAtOpen, SqliteClock } from './sqlite-clock.ts';
 import { SqliteEvents } from './sqlite-events.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
-import { rulesInForce, SqliteOutbox } from './sqlite-outbox.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 import { PeriodUsage, SqliteUsageHistory } from './sqlite-usage-history.ts';
@@ -66,8 +68,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const keys = new KeyRows(database, clock);
   const teams = new TeamRows(database);
   const usage = new PeriodUsage(database, teams, keys);
-  const rules = options.events ?? rulesInForce(database, clock.nowMs());
-  const events = rules && new SqliteEvents({ database, accounts, usage }, rules);
+  const eventRows = new EventRows(database);
+  const rules = options.events ?? eventRows.rulesInForce(clock.nowMs());
+  const events = rules && new SqliteEvents({ database, accounts, usage, eventRows }, rules);
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
   const periods = new Periods(database, accounts, new NextPlans({ database, accounts, teams, audit, events }), events);
   const ids = new RequestIds(database);
@@ -75,7 +78,25 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const blobs = new SqliteBlobs({ database, path, group, teams });
   const over = overRecords(new SqliteRecords({ database, path, group, work, teams, keys, blobs, audit, events }), () => clock.nowMs());
   const { idempotency } = over;
-  const parts = { database, path, clock, log, group, accounts, periods, ids, keys, teams, usage, work, blobs, audit, events, idempotency };
+  const ofEvents = { eventRows, events };
+  const parts = {
+    database,
+    path,
+    clock,
+    log,
+    group,
+    accounts,
+    periods,
+    ids,
+    keys,
+    teams,
+    usage,
+    work,
+    blobs,
+    audit,
+    ...ofEvents,
+    idempotency,
+  };
   const erasure = new TeamErasure(parts);
   const history = new HistoryChores({ ...parts, historyDays });
   const janitor = new Janitor({ ...parts, history, erasure });
@@ -88,8 +109,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     audit,
     ...over,
     history: new SqliteUsageHistory({ ...parts, historyDays }),
-    outbox: new SqliteOutbox(parts, rules ?? NO_THRESHOLDS),
-    clock: clock instanceof JudgedClock ? new SqliteClock(parts, clock) : unjudgedClock(clock),
+    outbox: new RecordOutbox(over.records, rules ?? NO_THRESHOLDS),
+    clock: clock instanceof JudgedClock ? new RecordClock(over.records, clock) : unjudgedClock(clock),
     ping: () => ping(parts, file),
     close() {
       janitor.close();

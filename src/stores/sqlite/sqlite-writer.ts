@@ -14,6 +14,7 @@ import type {
   ToldRefusal,
 } from '../../ports/store-contents.ts';
 import { recordsToWrite } from '../records/team-records.ts';
+import { EventRows } from './event-rows.ts';
 import { RateWindow } from './rate-window.ts';
 import { tagColumn } from './request-ids.ts';
 import { NO_DIGEST, SqliteReader, STATES } from './sqlite-reader.ts';
@@ -28,11 +29,13 @@ export class SqliteWriter implements StoreWriter {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #events: EventRows;
   #inTransaction = 0;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
+    this.#events = new EventRows(database);
   }
 
   async team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): Promise<void> {
@@ -88,11 +91,9 @@ export class SqliteWriter implements StoreWriter {
       case 'audit':
         this.#insert('audit', { id: record.id, teamId: record.teamId ?? null, record: JSON.stringify(record.record) });
         break;
-      case 'event': {
-        const { id, teamId, atMs, facts } = record.event;
-        this.#insert('outbox', { eventId: id, teamId, atMs, dueMs: record.dueMs, tries: record.tries, facts: JSON.stringify(facts) });
+      case 'event':
+        this.#events.keep(record);
         break;
-      }
     }
   }
 

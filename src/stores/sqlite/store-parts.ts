@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Accounts } from './accounts.ts';
+import type { EventRows } from './event-rows.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { HistoryChores } from './history-chores.ts';
 import type { KeyRows } from './key-rows.ts';
@@ -33,6 +34,7 @@ export interface StoreParts {
   readonly work: RegistryWork;
   readonly blobs: SqliteBlobs;
   readonly audit: SqliteAuditLog;
+  readonly eventRows: EventRows;
   /** `undefined` if no events are sent. */
   readonly events: SqliteEvents | undefined;
   readonly idempotency: IdempotencyRecords;

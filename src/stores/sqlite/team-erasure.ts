@@ -5,13 +5,14 @@ import type { Audited } from '../../domain/audit-entry.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
+import { outlivesTeam } from '../records/event-record.ts';
 import { securely } from './open-database.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './sqlite-schema.ts';
 import { prepared, objects, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
 import type { StoreParts } from './store-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'work' | 'accounts' | 'periods' | 'blobs' | 'audit' | 'events' | 'idempotency'>;
+type Parts = Pick<StoreParts, 'database' | 'work' | 'accounts' | 'periods' | 'blobs' | 'audit' | 'eventRows' | 'events' | 'idempotency'>;
 
 /** Rows per transaction: a few milliseconds, which is acceptable for the ledger to wait. */
 const ROWS_MAX = 500;
@@ -54,11 +55,6 @@ const SQL = {
   mark: "UPDATE teams SET erasure = ?, name = '', reference = NULL, next_plan = NULL, next_limits = NULL, next_by = NULL WHERE no = ?",
   release: `DELETE FROM operations WHERE team = ? AND state = ${OPEN}`,
   dropAccount: 'DELETE FROM books WHERE team = ?',
-  // If the usage is deleted too, only the deletion itself is still reported.
-  forgetAllEvents: "DELETE FROM outbox WHERE team_id = ? AND json_extract(facts, '$.kind') <> 'team_deleted'",
-  // If usage is kept, events that contain a name or a label are discarded.
-  forgetEvents: `DELETE FROM outbox WHERE team_id = ?
-    AND json_extract(facts, '$.kind') NOT IN ('credit_threshold', 'period_closed', 'usage_day', 'team_deleted')`,
   useless: ERASE_USELESS,
   unfinished: tuples<[no: number]>(`SELECT no FROM teams WHERE erasure BETWEEN ${ERASING} AND ${ERASING_BUT_USAGE} ORDER BY no LIMIT 1`),
   dropBlobs: 'UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0',
@@ -117,7 +113,7 @@ export class TeamErasure {
 
   /** The team's number; `undefined` if there is nothing to delete. */
   #begin(teamId: string, { keepUsage }: TeamDeletion, by: Audited | undefined, nowMs: number): number | undefined {
-    const { database, events, audit } = this.#parts;
+    const { database, eventRows, events, audit } = this.#parts;
     const team = this.#sql.team.get(teamId);
     if (team === undefined || (keepUsage && team.erasure === ONLY_USAGE_LEFT)) return undefined;
     const { no, erasure, plan } = team;
@@ -127,7 +123,7 @@ export class TeamErasure {
     if (by !== undefined) audit.add(by, { teamId, before: { plan }, after: {} }, nowMs);
     securely(database, () => {
       this.#sql.dropAccount.run(no);
-      (keepUsage ? this.#sql.forgetEvents : this.#sql.forgetAllEvents).run(teamId);
+      eventRows.drop(teamId, (event) => !outlivesTeam(event, keepUsage));
       if (erasure === NOT_ERASED) events?.teamDeleted(teamId, nowMs);
       this.#sql.mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
     });

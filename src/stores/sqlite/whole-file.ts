@@ -13,18 +13,14 @@ import { asStoreFault, storeName } from './store-fault.ts';
 
 const INTERRUPTED = 'a deletion has been interrupted; repeat it, or start a gateway';
 
-/** Tables that gateways write about themselves: a file with rows only in these counts as empty. */
-const WRITTEN_BY_GATEWAYS: readonly string[] = ['outbox_lease', 'clock'];
-
-/** The same among the shared records. */
+/** Shared records but those that gateways write about themselves: a file with only these counts as empty. */
 const NOT_OF_GATEWAYS = `kind NOT IN (${UNCOPIED_SHARED_TABLES.map((name) => `'${name}'`).join(', ')})`;
 
-/** The tables that a copy includes, and those that gateways write about themselves. Rows of others are never silently left behind. */
+/** The tables that a copy includes. Rows of others are never silently left behind. */
 export const COPIED_TABLES: ReadonlySet<string> = new Set([
   'window_counts',
   ...'teams books keys key_books key_limits periods usage usage_days operations changes'.split(' '),
-  ...'records blobs pieces outbox told_percents told_refusals audit shared_records'.split(' '),
-  ...WRITTEN_BY_GATEWAYS,
+  ...'records blobs pieces told_percents told_refusals audit shared_records'.split(' '),
 ]);
 
 /** Rejects with a `StoreError` if the file cannot be read as it is: nothing is created or migrated. */
@@ -50,8 +46,7 @@ export async function openSqliteSource(path: string): Promise<SqliteReader> {
 export async function openSqliteWriter(path: string, restart: boolean): Promise<SqliteWriter> {
   const found = openAlone(path, { mayCreate: true });
   const isHalf = versionOf(found) === HALF_WRITTEN_SCHEMA;
-  const isKept = (table: string): boolean =>
-    !WRITTEN_BY_GATEWAYS.includes(table) && hasRows(found, table, table === 'shared_records' ? NOT_OF_GATEWAYS : 'true');
+  const isKept = (table: string): boolean => hasRows(found, table, table === 'shared_records' ? NOT_OF_GATEWAYS : 'true');
   const kept = isHalf || isEmpty(found) ? [] : tablesOf(found).filter(isKept);
   found.close();
   if (isHalf && !restart) throw halfWritten(storeName(path));
@@ -60,7 +55,7 @@ export async function openSqliteWriter(path: string, restart: boolean): Promise<
   (await openDatabase(path, 'normal')).close();
   const database = openAlone(path, { mayCreate: false });
   database.exec(`PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA user_version = ${HALF_WRITTEN_SCHEMA}`);
-  for (const table of [...WRITTEN_BY_GATEWAYS, 'shared_records']) database.exec(`DELETE FROM ${table}`);
+  database.exec('DELETE FROM shared_records');
   return new SqliteWriter(database, path);
 }
 

@@ -33,7 +33,13 @@ export const CLOCK_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a gateway that starts believes its clock, whatever the file remembers',
-    edits: [edit('compareAtOpen', 'if (clock instanceof JudgedClock) clock.compare(markIn(prepared(database, SQL)));', '')],
+    edits: [
+      edit(
+        'compareAtOpen',
+        'if (clock instanceof JudgedClock) clock.compare(readMark(prepared(database, SQL).latest.get(LATEST.table, LATEST.id)?.[0]));',
+        '',
+      ),
+    ],
     caughtBy: [{ ...IN_SQLITE, names: '500 days of difference' }],
   },
   {
@@ -43,7 +49,7 @@ export const CLOCK_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a clock that an operator accepts is not written to the file',
-    edits: [edit('SqliteClock.accept', '      this.#write(mark);\n', '')],
+    edits: [edit('RecordClock.accept', '(await this.#write(mark)) ?? ', '')],
     caughtBy: [{ ...IN_SQLITE, names: 'a clock that is accepted' }],
   },
   {

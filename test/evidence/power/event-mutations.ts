@@ -83,15 +83,15 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     name: 'two gateways send',
     edits: [
       {
-        where: 'SQL.lease',
-        find: 'WHERE holder = $holder OR until_ms <= $now RETURNING no',
-        replace: 'RETURNING no',
+        where: 'RecordOutbox.lease',
+        find: 'known !== undefined && known.holder !== holder && known.untilMs > nowMs',
+        replace: 'false',
       },
     ],
     caughtBy: [{ file: 'test/unit/stores/contract.test.ts', names: 'the SQLite store.*one process holds the lease' }, SENT],
   },
   {
-    name: 'a plugin’s store: two gateways send',
+    name: 'the right to send ends a second early',
     edits: [{ where: 'RecordOutbox.lease', find: ' && known.untilMs > nowMs', replace: ' && known.untilMs > nowMs + 1000' }],
     caughtBy: [{ file: 'test/unit/stores/contract.test.ts', names: 'the reference model.*one process holds the lease' }],
   },

@@ -64,11 +64,11 @@ describe('what is loaded', () => {
   });
 
   test.each([
-    ['team list', 145],
-    ['team show TEAM', 147],
-    ['key create --team TEAM --mode live', 146],
-    ['key list --team TEAM', 146],
-    ['usage TEAM', 145],
+    ['team list', 148],
+    ['team show TEAM', 150],
+    ['key create --team TEAM --mode live', 149],
+    ['key list --team TEAM', 149],
+    ['usage TEAM', 148],
     ['config check --offline', 115],
     ['routes', 61],
     ['openapi', 81],

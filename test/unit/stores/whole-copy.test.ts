@@ -354,9 +354,9 @@ test('waiting events are copied with their times and tries, and so are the recor
     database.close();
     return found;
   };
-  const events = 'SELECT event_id, team_id, at_ms, due_ms, tries, json(facts) AS facts FROM outbox ORDER BY event_id';
+  const events = "SELECT id, value FROM shared_records WHERE kind = 'events' ORDER BY id";
   const parsed = (url: string) =>
-    rows(url, events).map((row) => ({ ...(row as object), facts: JSON.parse((row as { facts: string }).facts) as unknown }));
+    rows(url, events).map((row) => ({ ...(row as object), value: JSON.parse((row as { value: string }).value) as unknown }));
   expect(parsed(to)).toEqual(parsed(from));
   const thresholds = 'SELECT * FROM told_percents ORDER BY team, period_no';
   expect(rows(to, thresholds)).toEqual(rows(from, thresholds));

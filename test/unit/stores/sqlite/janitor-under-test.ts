@@ -4,6 +4,7 @@ import { DAY_MS, HISTORY_DAYS } from '../../../../src/domain/period.ts';
 import type { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { Clock } from '../../../../src/ports/clock.ts';
 import { Accounts } from '../../../../src/stores/sqlite/accounts.ts';
+import { EventRows } from '../../../../src/stores/sqlite/event-rows.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { HistoryChores } from '../../../../src/stores/sqlite/history-chores.ts';
 import { Janitor } from '../../../../src/stores/sqlite/janitor.ts';
@@ -58,7 +59,17 @@ export async function janitorOn(
     }
   }
   const idempotency = new MidwayIdempotency(records, () => clock.nowMs());
-  const erasure = new TeamErasure({ database, work, accounts, periods, blobs, events: undefined, audit, idempotency });
+  const erasure = new TeamErasure({
+    database,
+    work,
+    accounts,
+    periods,
+    blobs,
+    eventRows: new EventRows(database),
+    events: undefined,
+    audit,
+    idempotency,
+  });
   const janitor = new Janitor({
     idempotency,
     database,

@@ -4,6 +4,7 @@ import { JudgedClock } from '../../../../src/domain/judged-clock.ts';
 import { DAY_MS } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
+import { readMark } from '../../../../src/stores/records/record-clock.ts';
 import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
@@ -72,7 +73,7 @@ describe('a clock that is accepted', () => {
 
   test('is what the file remembers, and only then', async () => {
     const store = await opened();
-    const latest = () => file.query('SELECT latest_ms FROM clock')[0]!['latest_ms'];
+    const latest = () => readMark(String(file.query("SELECT value FROM shared_records WHERE kind = 'clock'")[0]!['value']))?.latestMs;
     machine.offByMs = 500 * DAY_MS;
     real.step(120_000);
     await store.clock.look();
