@@ -38,7 +38,9 @@ const SHARED: Readonly<
   events: { copied: false },
   events_by_due: { copied: false },
   senders: { copied: false },
+  // Copied as a part of teams.
   told: { copied: false },
+  copies: { copied: false },
   secrets: { copied: false },
   sign_ins: { copied: false },
   // Files are not copied: they are gone after hours, and what is reserved for them with its lease.

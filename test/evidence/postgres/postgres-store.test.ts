@@ -1,6 +1,6 @@
 // The example of a store in PostgreSQL keeps the contract, gives the model's answers to random histories, and survives its server.
 import * as fc from 'fast-check';
-import { storeContract } from 'lingate/testing';
+import { accountsContract, storeContract } from 'lingate/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../../config/examples/postgres-store.ts';
@@ -27,6 +27,15 @@ const WAIT_MS = 30_000;
 
 const server = await startPostgres();
 afterAll(() => server.stop());
+/** Its URL. */
+async function newDatabase(name: string): Promise<string> {
+  const operator = new Client({ connectionString: server.url });
+  await operator.connect();
+  await operator.query(`create database ${name}`);
+  await operator.end();
+  return Object.assign(new URL(server.url), { pathname: name }).href;
+}
+
 const open: OpenStore = (clock) => openPostgresStore(server.url, clock, WAIT_MS);
 
 describe('two instances on one database', () => {
@@ -34,6 +43,13 @@ describe('two instances on one database', () => {
   // 10,000 claims, one transaction each: a rule of RecordIdempotency, which is the same for every store, and shown over three others.
   const cases = contract.cases.filter(({ name }) => !name.includes('no more are remembered than the limit'));
   test.each(cases)('$name', ({ run: expectKept }) => expectKept());
+  afterAll(() => contract.close());
+});
+
+describe('databases of their own', () => {
+  let count = 0;
+  const contract = accountsContract(async (clock) => openPostgresStore(await newDatabase(`own_${count++}`), clock, WAIT_MS));
+  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
   afterAll(() => contract.close());
 });
 
