@@ -12,6 +12,8 @@ import { answered, HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavail
 import { dayOf } from '../../../src/domain/period.ts';
 import { movedCredit } from '../../../src/domain/period-credit.ts';
 import type { PluginStore, WholePluginStore } from '../../../src/ports/plugin.ts';
+import { openStore } from '../../../src/stores/open.ts';
+import { openMender } from '../../../src/stores/open-reader.ts';
 import type { OtherStores } from '../../../src/stores/open-reader.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
@@ -371,33 +373,95 @@ describe.each(['sqlite', 'redis'] as const)('an interrupted copy into %s', (kind
   });
 });
 
-test('waiting events are copied with their times and tries, and so are the recorded thresholds', async () => {
-  const [from, middle, to] = [sqliteUrl(), servers[0]!.url, sqliteUrl()];
-  const clock = await filled(from);
-  expect((await copy(from, middle)).events).toBeGreaterThan(10);
-  await copy(middle, to);
-  const rows = (url: string, sql: string): unknown[] => {
-    const database = new DatabaseSync(url.slice('sqlite:'.length));
-    const found = database.prepare(sql).all();
-    database.close();
-    return found;
-  };
-  const events = 'SELECT event_id, team_id, at_ms, due_ms, tries, json(facts) AS facts FROM outbox ORDER BY event_id';
-  const parsed = (url: string) =>
-    rows(url, events).map((row) => ({ ...(row as object), facts: JSON.parse((row as { facts: string }).facts) as unknown }));
-  expect(parsed(to)).toEqual(parsed(from));
-  const thresholds = 'SELECT * FROM told_percents ORDER BY team, period_no';
-  expect(rows(to, thresholds)).toEqual(rows(from, thresholds));
-  expect(rows(to, thresholds)).not.toEqual([]);
-  const store = await openRedisStore({ url: middle, log: SILENT, clock, commandTimeoutMs: 5000, events: RICH_EVENTS });
-  const due = answered(await store.outbox.due(100));
-  expect(await Promise.all(due.map((one) => store.outbox.read(one)))).not.toContain(undefined);
-  expect(due.length).toBeGreaterThan(10);
-  await store.close();
+describe("a plugin's store", () => {
+  let from: string;
+  let clock: MovableClock;
+  beforeEach(async () => {
+    from = urlOf('memory', 0);
+    clock = await filled(from);
+  });
+
+  test('is refused as long as a gateway may use it, on both ends', async () => {
+    const [source, to] = [inMemory(from, clock), urlOf('memory', 1)];
+    const inUse = /^the store memory:\d+ was in use by a gateway within the last minute \(it runs on h with f\): stop the gateways/;
+    await source.gateways.leave({ host: 'h', file: 'f', plans: {} });
+    await expect(copy(from, to)).rejects.toThrow(inUse);
+    clock.step(60_001);
+    await inMemory(to, clock).gateways.leave({ host: 'h', file: 'f', plans: {} });
+    await expect(copy(from, to)).rejects.toThrow(inUse);
+    clock.step(60_001);
+    const began = copyStoreTo({
+      from,
+      to,
+      restart: false,
+      onProgress: () => void source.gateways.leave({ host: 'h', file: 'f', plans: {} }),
+      others,
+    });
+    await expect(began).rejects.toThrow(inUse);
+    await expect(copy(to, sqliteUrl())).rejects.toThrow(/^the store memory:\d+ is half-written/);
+  });
+
+  test('is no target if it is not empty, and no source if it is', async () => {
+    const [to, left, audited] = [urlOf('memory', 0), urlOf('memory', 1), urlOf('memory', 1)];
+    await copy(from, to);
+    await expect(copy(from, to, true)).rejects.toThrow(/^the store memory:\d+ is not empty \(it has teams\): choose an empty store$/);
+    const gone = await teamUnderTest(inMemory(left, clock));
+    await gone.use(1);
+    await inMemory(left, clock).teams.deleteTeam(gone.teamId, { keepUsage: true });
+    await expect(copy(from, left)).rejects.toThrow(/is not empty \(it has usage of deleted teams\)/);
+    await inMemory(left, clock).teams.deleteTeam(gone.teamId, { keepUsage: false }, { actor: 'cli:a@h', action: 'deleteTeam' });
+    await expect(copy(from, left)).rejects.toThrow(/is not empty \(it has an audit\)/);
+    await expect(copy(audited, sqliteUrl())).rejects.toThrow(/^there is no store at memory:\d+ yet$/);
+  });
+
+  test('into which a copy was interrupted is not opened, and is the same as its source after --restart', async () => {
+    const to = urlOf('memory', 1);
+    const onProgress = (): void => {
+      throw new Error('the power is gone');
+    };
+    await expect(copyStoreTo({ from, to, restart: false, onProgress, others })).rejects.toThrow('the power is gone');
+    const plugins = new Map([['memory', (url: string) => Promise.resolve(inMemory(url, clock))]]);
+    await expect(openStore(to, { log: SILENT, clock, others: plugins })).rejects.toThrow(/^the store memory:\d+ is half-written/);
+    await expect(checkedStore(to, 0, LATE_MS, others)).rejects.toThrow(/is half-written/);
+    await expect(openMender(to, others)).rejects.toThrow(/is half-written/);
+    await expect(copy(from, to)).rejects.toThrow(/is half-written/);
+    await copy(from, to, true);
+    const own = new MovableClock();
+    own.set(clock.nowMs());
+    expect(await everyAnswer(await open(to, own), own)).toEqual(await everyAnswer(await open(from, clock), clock));
+  });
 });
 
-test('refusals that were told are copied, so that none is told again', async () => {
-  const [from, middle, to] = [sqliteUrl(), servers[0]!.url, sqliteUrl()];
+test.each(['redis', 'memory'] as const)(
+  'waiting events are copied over %s with their times and tries, and so are the recorded thresholds',
+  async (kind) => {
+    const [from, middle, to] = [sqliteUrl(), urlOf(kind, 0), sqliteUrl()];
+    const clock = await filled(from);
+    expect((await copy(from, middle)).events).toBeGreaterThan(10);
+    await copy(middle, to);
+    const rows = (url: string, sql: string): unknown[] => {
+      const database = new DatabaseSync(url.slice('sqlite:'.length));
+      const found = database.prepare(sql).all();
+      database.close();
+      return found;
+    };
+    const events = 'SELECT event_id, team_id, at_ms, due_ms, tries, json(facts) AS facts FROM outbox ORDER BY event_id';
+    const parsed = (url: string) =>
+      rows(url, events).map((row) => ({ ...(row as object), facts: JSON.parse((row as { facts: string }).facts) as unknown }));
+    expect(parsed(to)).toEqual(parsed(from));
+    const thresholds = 'SELECT * FROM told_percents ORDER BY team, period_no';
+    expect(rows(to, thresholds)).toEqual(rows(from, thresholds));
+    expect(rows(to, thresholds)).not.toEqual([]);
+    const store = await open(middle, clock);
+    const due = answered(await store.outbox.due(100));
+    expect(await Promise.all(due.map((one) => store.outbox.read(one)))).not.toContain(undefined);
+    expect(due.length).toBeGreaterThan(10);
+    await store.close();
+  },
+);
+
+test.each(['redis', 'memory'] as const)('refusals that were told are copied over %s, so that none is told again', async (kind) => {
+  const [from, middle, to] = [sqliteUrl(), urlOf(kind, 0), sqliteUrl()];
   const clock = await filled(from);
   const source = await open(from, clock);
   const plain = await teamUnderTest(source, { characterLimit: 10 });
