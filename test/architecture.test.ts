@@ -69,6 +69,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ports',
     'engines',
     'stores/records/copy-mark.ts',
+    'stores/records/event-record.ts',
     'stores/records/record-mender.ts',
     'stores/records/record-reader.ts',
     'stores/records/record-refusals.ts',

@@ -1,4 +1,5 @@
 // The guarantees of a plugin's store as a whole, as cases for any test runner: all of it is read, checked, copied and repaired.
+import { dayOf } from '../domain/period.ts';
 import { movedCredit } from '../domain/period-credit.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered } from '../domain/store-unavailable.ts';
@@ -6,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { WholePluginStore } from '../ports/plugin.ts';
 import type { StoreFinding } from '../ports/store-contents.ts';
 import type { WholeAccount } from '../ports/whole-accounts.ts';
+import { eventName, newEvent } from '../stores/records/event-record.ts';
 import { isMarked } from '../stores/records/copy-mark.ts';
 import { RecordMender } from '../stores/records/record-mender.ts';
 import { RecordReader } from '../stores/records/record-reader.ts';
@@ -216,11 +218,25 @@ async function clockIsRepaired({ clock, openEmpty }: Scene): Promise<void> {
   const usage = await team.usage();
   clock.step(70 * DAY_MS);
   await team.use(40);
+  const day = dayOf(clock.nowMs());
+  const event = {
+    id: 'ahead',
+    teamId: team.teamId,
+    atMs: clock.nowMs(),
+    facts: { kind: 'usage_day', day, characters: 40, requests: 1 },
+  } as const;
+  const told = { table: 'told', id: team.teamId, value: JSON.stringify({ day, period: 10, percents: {}, balanceMicro: 0 }) } as const;
+  const { put, index } = newEvent(event);
+  const names = [told, eventName(event)];
+  answered(await store.records.change(SHARED_RECORDS, [], () => ({ result: true, put: [...put, told], index })));
   clock.step(-70 * DAY_MS + 1000);
   expect((await findingsIn(store)).map(({ what }) => what)).toEqual(['clock', 'clock', 'clock']);
   const mender = new RecordMender(store);
   await repairTeams(mender, await planRepair(mender.reader, HISTORY_DAYS), HISTORY_DAYS, () => Promise.resolve());
   expect(await findingsIn(store)).toEqual([]);
+  const [toldNow, eventNow] = answered(await store.records.read(SHARED_RECORDS, names));
+  expect(JSON.parse(toldNow!)).toMatchObject({ day: dayOf(clock.nowMs()) - 1, period: 0 });
+  expect(eventNow).toBeUndefined();
   const { periodStartMs, periodEndMs } = usage;
   expect(await team.usage()).toMatchObject({ periodStartMs, periodEndMs, characters: 70, keys: [{ characters: 70, requests: 2 }] });
   expect((await team.admit({ characters: 31 })).kind).toBe('quota_exceeded');

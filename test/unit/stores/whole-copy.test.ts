@@ -414,6 +414,23 @@ describe("a plugin's store", () => {
     await expect(copy(audited, sqliteUrl())).rejects.toThrow(/^there is no store at memory:\d+ yet$/);
   });
 
+  test('finds the keys whose digests Redis has only in its index', async () => {
+    const [redis, to] = [urlOf('redis', 0), urlOf('memory', 1)];
+    await copy(from, redis);
+    const keys = `lingate:{${quota}}:keys`;
+    const record = (await clients[0]!.hget(keys, RICH.key))!;
+    await clients[0]!.hset(keys, RICH.key, record.replace(/,"digest":"[^"]+"/, ''));
+    await copy(redis, to);
+    expect(await inMemory(to, clock).keys.find(RICH.digest)).toEqual({ keyId: RICH.key, teamId: quota, mode: 'live' });
+  });
+
+  test('is reported by the check for a key that cannot be found', async () => {
+    // Found first.
+    dataOf(from).owners.unshift({ digest: RICH.digest, owner: { keyId: RICH.creditKey, teamId: credit, mode: 'live' } });
+    const { findings } = await checkedStore(from, 0, LATE_MS, others);
+    expect(findings).toEqual([{ what: 'digest', teamId: quota, keyId: RICH.key, detail: 'its digest does not lead to it' }]);
+  });
+
   test('into which a copy was interrupted is not opened, and is the same as its source after --restart', async () => {
     const to = urlOf('memory', 1);
     const onProgress = (): void => {
