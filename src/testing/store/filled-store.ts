@@ -67,6 +67,7 @@ async function fillPrepaid(store: PluginStore): Promise<TeamUnderTest> {
   const prepaid = await teamUnderTest(store, { ...PREPAID, period: 'P7D' }, 5_000_000);
   const { teamId } = prepaid;
   await prepaid.use(100);
+  await prepaid.withKey((await prepaid.newKey('other')).keyId).use(50);
   const nextPlan = { name: 'larger', limits: { ...PREPAID, minorPerMillion: 100 } };
   answered(await store.teams.updateTeam(teamId, { ...CHANGE, name: 'Press', reference: 'C-7', addMicro: -1_000_000, nextPlan }, BY));
   await prepaid.reserve(200);

@@ -158,7 +158,7 @@ const BUGS: readonly Bug[] = [
     'sumsOf in charge-sums.ts',
     'micro: i === 0 ? spentIn(credit) : 0',
     'micro: spentIn(credit)',
-    { ...COPY, names: 'memory' },
+    { ...WHOLE, names: 'whole store: everything' },
   ],
   [
     "the check of a plugin's store does not look keys up",
@@ -172,7 +172,7 @@ const BUGS: readonly Bug[] = [
     'RecordMender.#untell',
     'const put = toldRecords(mended.contents);',
     'const put: ReturnType<typeof toldRecords> = [];',
-    { ...WHOLE, names: 'what a clock that was ahead' },
+    { ...WHOLE, names: 'whole store: what a clock' },
   ],
 ];
 
