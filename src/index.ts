@@ -40,7 +40,7 @@ export type { DocumentState } from './ports/documents.ts';
 export type * from './ports/gateway-services.ts';
 export type * from './ports/plugin-route.ts';
 export type * from './ports/plugin.ts';
-export type { PluginLedger as Ledger, PluginStore as Store } from './ports/plugin.ts';
+export type { PluginLedger as Ledger, WholePluginStore as Store } from './ports/plugin.ts';
 export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/slots.ts';
 export { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from './domain/charge.ts';
 export type { Charge, GlossaryReference } from './domain/charge.ts';
@@ -67,7 +67,7 @@ export type {
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';
 export { periodBy, sameLength } from './domain/period-rule.ts';
-export { keySubject, tagOfSubject, windowAt, windowLimits } from './domain/window-limits.ts';
+export { keySubject, tagOfSubject, tagSubject, windowAt, windowLimits } from './domain/window-limits.ts';
 export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
 export { WindowCounts, withWindowUses } from './domain/window-counts.ts';
 export {
@@ -135,6 +135,8 @@ export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord }
 export type { AuditLog, AuditPage } from './ports/audit-log.ts';
 export { HISTORY_DAYS } from './domain/period.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
+export { chargeSums } from './stores/records/charge-sums.ts';
+export type { ChargeSum } from './stores/records/charge-sums.ts';
 export { TagAccount } from './stores/records/tag-account.ts';
 export { countTag } from './stores/records/tag-counts.ts';
 export type { TagRecords } from './stores/records/tag-counts.ts';
@@ -165,6 +167,7 @@ export type {
   WindowStanding,
 } from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
+export type { RequestContents } from './ports/store-contents.ts';
 export { SHARED_RECORDS } from './domain/shared-records.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
 export type { IdempotencyRecords } from './ports/idempotency-records.ts';
@@ -175,6 +178,7 @@ export type { SetTag, TagChanged, TagRegistry } from './ports/tag-registry.ts';
 export type { TagSettings, TagUse } from './domain/tag-settings.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
+export type * from './ports/whole-accounts.ts';
 export type * from './ports/team-registry.ts';
 export type { TeamLimits } from './domain/plan.ts';
 export { costMicro, minorRoundedDown, minorRoundedUp } from './domain/money.ts';

@@ -1,5 +1,7 @@
 // For the tests of plugin authors: the contracts that our own protocols and stores fulfil, and an engine that misbehaves on command.
 export { MovableClock } from './testing/movable-clock.ts';
+export { accountsContract } from './testing/accounts-contract.ts';
+export type { OpenEmptyStore } from './testing/accounts-contract.ts';
 export { storeContract } from './testing/store-contract.ts';
 export type { OpenStore, StoreContract } from './testing/store-contract.ts';
 export type { ContractCase } from './testing/cases.ts';

@@ -11,6 +11,7 @@ import Type from 'typebox';
 import {
   allowsAddress,
   auditEntry,
+  chargeSums,
   costMicro,
   countInWindows,
   countTag,
@@ -78,6 +79,7 @@ import type {
   KeyUsage,
   KeyWrite,
   Ledger,
+  NewBlob,
   NewEvent,
   NewTeam,
   PeriodUse,
@@ -101,6 +103,8 @@ import type {
   TeamSummary,
   Usage,
   UsageHistory,
+  WholeAccount,
+  WholeAccounts,
   WindowedSubject,
   WindowSubject,
   WindowTickets,
@@ -116,6 +120,8 @@ create table if not exists teams (
   reference text, next_plan json,
   -- Periods are counted from here: the creation, or the last change of their length.
   anchor_ms bigint not null);
+-- The balance before the first period that was copied from another store.
+alter table teams add column if not exists opening_micro bigint not null default 0;
 create table if not exists periods (
   team_id text references teams on delete cascade, number int, start_ms bigint not null, end_ms bigint not null, plan text, limits json,
   added_micro bigint not null default 0, deducted_micro bigint not null default 0, primary key (team_id, number));
@@ -137,7 +143,8 @@ create index if not exists places_in_order on places (team_id, key_id, at_ms);
 -- What the team (subject 'team') or a key ('key:' and its id) has used of its limits by minute to month.
 create table if not exists window_counts (
   team_id text references teams on delete cascade, subject text, counts json not null, primary key (team_id, subject));
--- What was charged. All that is shown or limited is a sum over these rows.
+-- What was charged. All that is shown or limited is a sum over these rows. What was copied from another store is summed up by day, with
+-- the period 0, and again by period, with the day -1.
 create table if not exists uses (
   team_id text references teams on delete cascade, key_id text, day int, period int, characters bigint not null, requests bigint not null,
   micro bigint not null, of_allowance bigint not null default 0, primary key (team_id, key_id, day, period));
@@ -165,6 +172,7 @@ const BIGINT = 20;
 /** The database or its server takes no writes. */
 const READ_ONLY = '25006';
 const DAY_MS = 86_400_000;
+const DAY_MAX = 2 ** 31 - 1;
 
 const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs",
   t.reference, t.next_plan as "nextPlan"`;
@@ -217,6 +225,12 @@ class Database {
     }
   }
 
+  /** The same, without a result. */
+  async done(work: (db: Rows, nowMs: number) => Promise<void>): Promise<StoreUnavailable | undefined> {
+    const failed = await this.transaction(work);
+    return isUnavailable(failed) ? failed : undefined;
+  }
+
   /**
    * Runs `work` on a team, alone; `undefined` if there is none. Operations of a team wait for each other here before they do so in the
    * database: in the order of their calls, and so that a busy team does not take all connections.
@@ -242,18 +256,28 @@ class Database {
   }
 }
 
-async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account | undefined> {
-  const [found] = await db<Team & { anchorMs: number }>(
-    `select ${TEAM}, t.anchor_ms as "anchorMs" from teams t where team_id = $1 and not gone for update`,
+/** Of a team that is gone there may only be days. */
+const NO_PERIOD = { number: 0, startMs: 0, endMs: 0 };
+
+/** As it is stored. */
+async function locked(db: Rows, teamId: string, nowMs: number): Promise<(Account & { readonly gone: boolean }) | undefined> {
+  const [found] = await db<Team & { anchorMs: number; gone: boolean }>(
+    `select ${TEAM}, t.anchor_ms as "anchorMs", gone from teams t where team_id = $1 for update`,
     [teamId],
   );
   if (found === undefined) return undefined;
-  const { anchorMs, ...team } = found;
+  const { anchorMs, gone, ...team } = found;
   const [period] = await db<Account['period']>(
     'select number, start_ms as "startMs", end_ms as "endMs" from periods where team_id = $1 order by number desc limit 1',
     [teamId],
   );
-  const account = { db, nowMs, team, anchorMs, period: period! };
+  return { db, nowMs, team, anchorMs, period: period ?? NO_PERIOD, gone };
+}
+
+async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account | undefined> {
+  const account = await locked(db, teamId, nowMs);
+  if (account === undefined || account.gone) return undefined;
+  const { team, period } = account;
   const ended = await db<EndedRequest>(
     `update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2
      returning characters, tickets, period`,
@@ -261,11 +285,11 @@ async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account 
   );
   for (const held of ended) await giveBack(account, held, held.characters);
   await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
-  if (nowMs < period!.endMs) return account;
+  if (nowMs < period.endMs) return account;
   await leavePeriod(account);
   const next = await followed(account);
   await recordChange(db, nowMs, team.nextPlan?.by, teamId, teamDifference(team, next.team), teamEvent('team_updated', next.team));
-  return { ...account, ...next, period: await startPeriod(db, next.team, period!.number + 1, next.anchorMs, nowMs, period!.endMs) };
+  return { ...account, ...next, period: await startPeriod(db, next.team, period.number + 1, next.anchorMs, nowMs, period.endMs) };
 }
 
 /** The team in its next period: with the plan that waits for it. Another length is counted from the end of the period. */
@@ -883,7 +907,7 @@ async function periodsOf(db: Rows, { teamId }: Team, gone: boolean): Promise<Per
        coalesce(u.characters, 0) as characters, coalesce(u.requests, 0) as requests, coalesce(u.micro, 0) as micro,
        coalesce(u.of_allowance, 0) as "allowanceUsed", coalesce(u.of_tests, 0) as "testCharacters",
        added_micro as "addedMicro", deducted_micro as "deductedMicro",
-       (sum(added_micro - deducted_micro - coalesce(u.micro, 0)) over (order by number))::bigint as "balanceMicro"
+       (t.opening_micro + sum(added_micro - deducted_micro - coalesce(u.micro, 0)) over (order by number))::bigint as "balanceMicro"
      from periods p join teams t using (team_id) left join
        (select period, sum(characters)::bigint as characters, sum(requests)::bigint as requests, sum(micro)::bigint as micro,
          sum(of_allowance)::bigint as of_allowance, coalesce(sum(characters) filter (where mode = 'test'), 0)::bigint as of_tests
@@ -961,11 +985,6 @@ async function forgetEvents(db: Rows, teamId: string, keepUsage: boolean): Promi
 }
 
 function auditOf(database: Database, historyDays: number): AuditLog {
-  /** `undefined` if the work was done. */
-  const done = async (work: (db: Rows) => Promise<void>) => {
-    const failed = await database.transaction(work);
-    return isUnavailable(failed) ? failed : undefined;
-  };
   return {
     page: ({ teamId, after, sinceMs = 0, limit }) =>
       database.transaction(async (db, nowMs) => {
@@ -978,9 +997,9 @@ function auditOf(database: Database, historyDays: number): AuditLog {
         );
         return rows.map(({ id, teamId: of, record: { keyId, ...rest } }) => ({ id, atMs: momentOf(id), teamId: of, keyId, ...rest }));
       }),
-    forgetNames: (teamId) => done((db) => forgetNames(db, teamId)),
+    forgetNames: (teamId) => database.done((db) => forgetNames(db, teamId)),
     restore: (entries) =>
-      done(async (db) => {
+      database.done(async (db) => {
         for (const entry of entries) await keepEntry(db, entry);
       }),
   };
@@ -1017,6 +1036,12 @@ async function write(db: Rows, group: string, change: Omit<GroupChange<unknown>,
   for (const { table, id } of [...(change.remove ?? []), ...unindexed])
     await db('delete from records where group_id = $1 and kind = $2 and id = $3', [group, table, id]);
   for (const one of [...(change.put ?? []), ...indexed]) await put(db, group, one);
+}
+
+async function attach(db: Rows, teamId: string, blobs: readonly NewBlob[] = []): Promise<void> {
+  for (const { blobId, pieces } of blobs) {
+    for (const [number, piece] of pieces.entries()) await db('insert into pieces values ($1, $2, $3, $4)', [teamId, blobId, number, piece]);
+  }
 }
 
 async function putKey(db: Rows, { record, digest }: KeyWrite): Promise<void> {
@@ -1066,10 +1091,7 @@ function recordsOf(database: Database): RecordSpace {
         const [key] = team === undefined || keyId === undefined ? [] : await keysOf({ db, nowMs, team }, keyId);
         const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period, key });
         await write(db, group, change);
-        for (const { blobId, pieces } of change.attach ?? []) {
-          for (const [number, piece] of pieces.entries())
-            await db('insert into pieces values ($1, $2, $3, $4)', [group, blobId, number, piece]);
-        }
+        await attach(db, group, change.attach);
         for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
         if (change.key !== undefined) await putKey(db, change.key);
         await recordChange(db, nowMs, change.audit?.by, group, change.audit, undefined, keyId);
@@ -1099,6 +1121,110 @@ function recordsOf(database: Database): RecordSpace {
       return found.length === 0 ? undefined : found.map(({ piece }) => piece);
     },
   };
+}
+
+// Whole accounts, for checks and copies
+
+function accountsOf(database: Database): WholeAccounts {
+  return {
+    change: (teamId, decide) =>
+      database.done(async (db, nowMs) => {
+        const account = await locked(db, teamId, nowMs);
+        const change = decide(account && (await wholeOf(account)));
+        if (change === undefined) return;
+        await putAccount(db, change.account);
+        await attach(db, teamId, change.attach);
+      }),
+    clear: () => database.done(async (db) => void (await db('truncate teams, audit, records cascade'))),
+  };
+}
+
+type KeyUse = Pick<KeyUsage, 'keyId' | 'characters' | 'requests'>;
+
+async function wholeOf(account: Account & { readonly gone: boolean }): Promise<WholeAccount> {
+  const { db, team, anchorMs, gone } = account;
+  const of = <Row extends object>(sql: string) => db<Row>(sql, [team.teamId]);
+  const uses = await of<KeyUse & { period: number }>(
+    `select period, key_id as "keyId", sum(characters)::bigint as characters, sum(requests)::bigint as requests
+     from uses where team_id = $1 group by period, key_id`,
+  );
+  const usesIn = (number: number) => uses.filter(({ period }) => period === number).map(({ period: _period, ...use }) => use);
+  const slots = await of<{ keyId: string; atMs: number; count: number }>(
+    'select key_id as "keyId", at_ms as "atMs", count(*) from places where team_id = $1 group by key_id, at_ms order by at_ms',
+  );
+  const window = (id: string) => slots.filter(({ keyId }) => keyId === id).map(({ keyId: _keyId, ...slot }) => slot);
+  const digests = await of<{ keyId: string; digest?: string }>('select key_id as "keyId", digest from keys where team_id = $1');
+  const periods = (await periodsOf(db, team, gone)).toReversed();
+  const running = gone ? undefined : periods.pop();
+  const keys = await eachOf(await keysOf({ db, nowMs: 0, team }), async ({ teamId: _teamId, ...key }) => ({
+    ...key,
+    ...(usesIn(account.period.number).find(({ keyId }) => keyId === key.keyId) ?? { characters: 0, requests: 0 }),
+    digest: digests.find(({ keyId }) => keyId === key.keyId)?.digest,
+    heldCharacters: key.limits.characters === undefined ? undefined : (await heldIn(account, key.keyId)).characters,
+    window: window(key.keyId),
+  }));
+  return {
+    team,
+    period: running && { ...account.period, anchorMs, credit: running.credit },
+    standing: await standing(account),
+    window: window(''),
+    windowCounts: [...(await countsOf(db, team.teamId))].map(([subject, counts]) => ({ subject, counts })),
+    keys,
+    days: (await daysOf(account, { from: 0, to: DAY_MAX })).days,
+    periods: periods.map((period) => ({ ...period, keys: usesIn(period.number) })),
+    requests: await of(
+      `select request_id as "requestId", state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro",
+       period as "periodNumber", of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1`,
+    ),
+    changes: await of(`select id, request, at_ms + ${DAY_MS} as "untilMs" from changes where team_id = $1`),
+    records: await of('select kind as table, id, value from records where group_id = $1'),
+  };
+}
+
+async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
+  const { team, period, periods, keys, window } = account;
+  const { teamId, name, plan, limits, balanceMicro, createdAtMs } = team;
+  const all = [...periods, ...(period === undefined ? [] : [{ ...period, plan: null, limits: null }])];
+  const [anchorMs, openingMicro] = [period?.anchorMs ?? createdAtMs, all[0]?.credit.openingMicro ?? 0];
+  await db(
+    `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, anchor_ms, gone, opening_micro)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
+    [teamId, name, plan, JSON.stringify(limits), balanceMicro, createdAtMs, anchorMs, period === undefined, openingMicro],
+  );
+  await putTeam(db, team, anchorMs);
+  for (const table of ['keys', 'periods', 'requests', 'places', 'window_counts', 'uses', 'changes'])
+    await db(`delete from ${table} where team_id = $1`, [teamId]);
+  await db('delete from records where group_id = $1', [teamId]);
+  const insert = async (table: string, members: string, rows: readonly object[]): Promise<void> => {
+    const names = members.split(' ');
+    const list = ['teamId', ...names].map(columnOf).join(', ');
+    const objects = rows.map((row) =>
+      Object.fromEntries(Object.entries({ ...row, teamId }).map(([member, value]): [string, unknown] => [columnOf(member), value])),
+    );
+    await db(`insert into ${table} (${list}) select ${list} from json_populate_recordset(null::${table}, $1)`, [JSON.stringify(objects)]);
+  };
+  const states = keys.map((key) => ({ ...key, revoked: key.status === 'revoked', disabled: key.status === 'disabled' }));
+  await insert('keys', 'keyId digest display label mode limits revoked disabled createdAtMs lastUsedAtMs', states);
+  const bounds = all.map(({ credit, ...one }) => ({ ...one, ...credit }));
+  await insert('periods', 'number startMs endMs plan limits addedMicro deductedMicro', bounds);
+  const requests = account.requests.map((one) => ({ ...one, period: one.periodNumber }));
+  await insert('requests', 'requestId state untilMs keyId characters priceMicro period ofAllowance tickets tag', requests);
+  const windows = [{ keyId: '', window }, ...keys];
+  const slots = windows.flatMap(({ keyId, window: of }) =>
+    of.flatMap(({ atMs, count }) => Array.from({ length: count }, () => ({ keyId, atMs }))),
+  );
+  await insert('places', 'keyId atMs', slots);
+  await insert('window_counts', 'subject counts', account.windowCounts);
+  const uses = chargeSums(account).map((one) => ({ ...one, day: one.day ?? -1, period: one.period ?? 0 }));
+  await insert('uses', 'keyId day period characters requests micro ofAllowance', uses);
+  const changes = account.changes.map((one) => ({ ...one, atMs: one.untilMs - DAY_MS }));
+  await insert('changes', 'id request atMs', changes);
+  for (const record of account.records) await put(db, teamId, record);
+}
+
+/** `untilMs` is kept in `until_ms`. */
+function columnOf(member: string): string {
+  return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 // PostgreSQL itself
@@ -1153,6 +1279,7 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     },
     ledger: ledgerOf(database),
     teams: registryOf(database, over),
+    accounts: accountsOf(database),
     ...over,
     outbox: new RecordOutbox(over.records),
     history: historyOf(database),

@@ -8,6 +8,7 @@ import {
   SHARED_RECORDS,
   allowsAddress,
   auditEntry,
+  chargeSums,
   costMicro,
   dayOf,
   decideTeamChange,
@@ -17,6 +18,7 @@ import {
   HISTORY_DAYS,
   idBefore,
   keyRegistry,
+  keySubject,
   minorRoundedDown,
   minorRoundedUp,
   overRecords,
@@ -29,6 +31,7 @@ import {
   readTagSettings,
   RecordOutbox,
   sameLength,
+  tagSubject,
   TagUses,
   teamDifference,
   teamEvent,
@@ -72,14 +75,16 @@ import type {
   PeriodUse,
   Placed,
   PluginLedger,
-  PluginStore,
   QuotaExceeded,
   RecordName,
   RecordSpace,
+  RecordTable,
+  RequestContents,
   RequestTag,
   Reservation,
   Resolution,
   Standing,
+  Store,
   StoreUnavailable,
   TagSettings,
   Team,
@@ -91,10 +96,14 @@ import type {
   TeamSummary,
   Usage,
   Verdict,
+  WholeAccount,
+  WholeAccounts,
   WindowedSubject,
   WindowLimit,
   WindowName,
   WindowStanding,
+  WindowSubject,
+  WindowTickets,
   WindowUse,
 } from 'lingate';
 
@@ -134,7 +143,7 @@ export function emptyData(): ReferenceData {
   return { accounts: [], used: [], owners: [], shared: new RecordGroup(), audit: [] };
 }
 
-export function referenceStore(clock: Clock, data: ReferenceData = emptyData(), historyDays = HISTORY_DAYS): PluginStore {
+export function referenceStore(clock: Clock, data: ReferenceData = emptyData(), historyDays = HISTORY_DAYS): Store {
   const account = (teamId: string) => data.accounts.find((one) => one.team.teamId === teamId);
   const used = (teamId: string) => data.used.find((one) => one.team.teamId === teamId);
   const over = overRecords(recordsOf(data, account, clock), () => clock.nowMs());
@@ -142,6 +151,7 @@ export function referenceStore(clock: Clock, data: ReferenceData = emptyData(), 
     keys: { find: (digest) => data.owners.find((one) => one.digest === digest)?.owner },
     ledger: ledgerOf(account, clock),
     teams: registryOf(data, account, clock, over),
+    accounts: accountsOf(data),
     ...over,
     outbox: new RecordOutbox(over.records),
     audit: auditOf(data, clock, historyDays),
@@ -179,14 +189,14 @@ function registryOf(
   data: ReferenceData,
   account: FindAccount,
   clock: Clock,
-  { records, idempotency: requests }: Pick<PluginStore, 'records' | 'idempotency'>,
+  { records, idempotency: requests }: Pick<Store, 'records' | 'idempotency'>,
 ): TeamRegistry {
   return {
     ...keyRegistry(records),
     async createTeam(team, by) {
       const known = account(team.teamId);
       if (known !== undefined) return { ...known.team };
-      const created = new ReferenceAccount(team, clock.nowMs(), (...change) => recordChange(data, ...change));
+      const created = new ReferenceAccount(team, clock.nowMs(), recording(data));
       data.accounts.push(created);
       data.used.push(created);
       recordChange(data, clock.nowMs(), by, team.teamId, teamDifference(undefined, team), teamEvent('team_created', { ...created.team }));
@@ -251,6 +261,10 @@ function recordChange(
   data.audit = [entry, ...data.audit].toSorted(newestFirst);
 }
 
+function recording(data: ReferenceData): RecordChange {
+  return (...change) => recordChange(data, ...change);
+}
+
 type RecordChange = (
   nowMs: number,
   by: Audited | undefined,
@@ -302,33 +316,78 @@ function auditOf(data: ReferenceData, clock: Clock, historyDays: number): AuditL
   };
 }
 
+/** For checks and copies. */
+function accountsOf(data: ReferenceData): WholeAccounts {
+  const isOf = (teamId: string) => (one: UsedAccount) => one.team.teamId === teamId;
+  const putIn = <Account extends UsedAccount>(all: Account[], made: Account): void => {
+    const at = all.findIndex(isOf(made.team.teamId));
+    all.splice(at === -1 ? all.length : at, 1, made);
+  };
+  const digestOf = (id: string) => data.owners.find(({ owner }) => owner.keyId === id)?.digest;
+  return {
+    async change(teamId, decide) {
+      const found = data.used.find(isOf(teamId))?.whole();
+      const change = decide(found && { ...found, keys: found.keys.map((key) => ({ ...key, digest: digestOf(key.keyId) })) });
+      if (change === undefined) return undefined;
+      const { account, attach = [] } = change;
+      const made = account.period === undefined ? keptOf(account) : ReferenceAccount.of(account, account.period, recording(data));
+      if (made instanceof ReferenceAccount) {
+        const before = data.accounts.find(isOf(teamId))?.records.blobs ?? [];
+        for (const [blobId, pieces] of before) made.records.blobs.set(blobId, pieces);
+        for (const { blobId, pieces } of attach) made.records.blobs.set(blobId, pieces);
+        putIn(data.accounts, made);
+      }
+      putIn<UsedAccount>(data.used, made);
+      const others = data.owners.filter(({ owner }) => owner.teamId !== teamId);
+      const own = account.keys.flatMap(({ digest, keyId, mode }) =>
+        digest === undefined ? [] : { digest, owner: { keyId, teamId, mode } },
+      );
+      data.owners.splice(0, Infinity, ...others, ...own);
+      return undefined;
+    },
+    async clear() {
+      for (const all of [data.accounts, data.used, data.owners]) all.length = 0;
+      data.shared.tables.clear();
+      data.audit = [];
+      return undefined;
+    },
+  };
+}
+
 /** A team in a history. */
-type UsedAccount = Pick<ReferenceAccount, 'team' | 'days' | 'periods'>;
+type UsedAccount = Pick<ReferenceAccount, 'team' | 'days' | 'periods' | 'whole'>;
 
 /** Closed periods and days without names; `undefined` if there are none. */
 function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefined {
-  const { reference: _reference, nextPlan: _nextPlan, ...kept } = account.team;
-  const team = { ...kept, name: '', balanceMicro: 0 };
-  const closed = account
+  const periods = account
     .periods(nowMs)
     .map((period, i) => ({
       ...period,
       closed: true,
+      keys: undefined,
       endMs: i === 0 ? Math.max(period.startMs, Math.min(period.endMs, nowMs)) : period.endMs,
     }))
     .filter(({ characters, credit }) => characters > 0 || movedCredit(credit));
-  const whole = account.days({ from: 0, to: dayOf(nowMs) + 1 }, nowMs);
-  if (whole.days.length + closed.length === 0) return undefined;
+  const whole = account.whole();
+  if (whole.days.length + periods.length === 0) return undefined;
+  const { reference: _reference, nextPlan: _nextPlan, ...kept } = whole.team;
+  const keys = whole.keys.map((key) => ({ ...key, display: '', label: '', status: 'revoked' as const }));
+  const nothing = { window: [], windowCounts: [], requests: [], changes: [], records: [] };
+  const team = { ...kept, name: '', balanceMicro: 0 };
+  return keptOf({ ...whole, ...nothing, team, period: undefined, keys, periods: periods.toReversed() });
+}
+
+function keptOf(whole: WholeAccount): UsedAccount {
+  const { team, keys, days, periods } = whole;
   return {
     team,
-    days: ({ from, to }) => {
-      const days = whole.days.filter(({ day }) => day >= from && day <= to);
-      const keys = whole.keys
-        .filter(({ keyId }) => days.some((one) => one.keyId === keyId))
-        .map((key) => ({ ...key, display: '', label: '', status: 'revoked' as const }));
-      return { team, keys, days };
+    days({ from, to }) {
+      const found = days.filter(({ day }) => day >= from && day <= to).toSorted((one, other) => one.day - other.day);
+      const used = keys.filter(({ keyId }) => found.some((one) => one.keyId === keyId));
+      return { team, keys: used.map((key) => ({ ...key, teamId: team.teamId })), days: found };
     },
-    periods: () => closed,
+    periods: () => periods.map(({ keys: _keys, ...period }) => period).toReversed(),
+    whole: () => whole,
   };
 }
 
@@ -377,6 +436,7 @@ type Entry =
       ofAllowance: boolean;
       period: Period;
       windows: CountedIn[];
+      tickets: WindowTickets;
       tag: RequestTag | undefined;
       tagTicket: number;
     }
@@ -392,14 +452,25 @@ interface CountedIn {
   readonly per: WindowName;
   startMs: number;
   endMs: number;
+  /** How many requests were counted before it began. */
+  from: number;
   requests: number;
   characters: number;
+  told: boolean;
+}
+
+/** All that was counted of a team or a key. */
+interface Counts {
+  tickets: number;
+  readonly windows: CountedIn[];
 }
 
 /** A team or a key with limits by minute to month. */
 interface Windowed {
   readonly of?: 'key';
+  readonly subject: WindowSubject;
   readonly limits: readonly WindowLimit[];
+  readonly counts: Counts;
   readonly windows: CountedIn[];
 }
 
@@ -423,12 +494,11 @@ export class ReferenceAccount {
   #anchorMs: number;
   /** Compared by identity: another period may have the same length and start. */
   #period: Period;
-  readonly #history = new ReferenceHistory();
+  #history = new ReferenceHistory();
   /** By their ids. */
-  readonly #changes = new Map<string, string>();
+  readonly #changes = new Map<string, { readonly request: string; readonly untilMs: number }>();
   #places: number[] = [];
-  /** Those of keys by their ids, the team's by ''. */
-  readonly #windows = new Map<string, CountedIn[]>();
+  readonly #counts = new Map<WindowSubject, Counts>();
   #entries: Entry[] = [];
   readonly #record: RecordChange;
 
@@ -438,6 +508,92 @@ export class ReferenceAccount {
     this.#anchorMs = nowMs;
     this.#period = this.#periodAt(nowMs);
     this.#history.move(this.#period, team.balanceMicro);
+  }
+
+  /** Takes over an account of another store. */
+  static of(account: WholeAccount, period: NonNullable<WholeAccount['period']>, onChange: RecordChange): ReferenceAccount {
+    const { team, keys, requests } = account;
+    const { teamId } = team;
+    const made = new ReferenceAccount(team, team.createdAtMs, onChange);
+    made.#anchorMs = period.anchorMs;
+    made.#period = { startMs: period.startMs, endMs: period.endMs };
+    made.#history = ReferenceHistory.of(account, period, made.#period);
+    made.#places = placesOf(account.window);
+    for (const { subject, counts } of account.windowCounts)
+      made.#counts.set(subject, { ...counts, windows: counts.windows.map((window) => ({ ...window })) });
+    for (const { digest: _digest, heldCharacters: _held, window, status, ...key } of keys) {
+      const state = { status: status === 'revoked' ? status : ('active' as const), disabled: status === 'disabled' };
+      made.#keys.push({ ...key, teamId, ...state, places: placesOf(window) });
+    }
+    for (const { requestId, state, untilMs, keyId = '', characters, periodNumber, tag, tickets = {}, ...held } of requests) {
+      if (state !== 'open') {
+        made.#entries.push({ kind: state, requestId, forgetAtMs: untilMs });
+        continue;
+      }
+      const windows = [...made.#counts].flatMap(([subject, counts]) => counts.windows.filter(({ from }) => (tickets[subject] ?? 0) > from));
+      const tagTicket = tag === undefined ? 0 : (tickets[tagSubject(tag.name)] ?? 0);
+      const counted = { period: made.#history.numbered(periodNumber) ?? made.#period, windows, tickets, tag, tagTicket };
+      const reservation = { requestId, teamId, characters, leaseUntilMs: untilMs };
+      made.#entries.push({ kind: 'open', requestId, reservation, keyId, ...held, ...counted });
+    }
+    for (const { id, ...change } of account.changes) made.#changes.set(id, change);
+    for (const { table, id, value } of account.records) made.records.put(table, id, value);
+    return made;
+  }
+
+  /** As it is: what time has done is not applied. */
+  whole(): WholeAccount {
+    const open = this.#entries.filter((entry) => entry.kind === 'open');
+    const isOpen = (period: Period) => open.some((entry) => entry.period === period);
+    const [running, ...past] = this.#history.periods(this.#period, this.team, isOpen);
+    const heldBy = (id: string) =>
+      sum(open.map((one) => (one.keyId === id && one.period === this.#period ? one.reservation.characters : 0)));
+    const lengthOf = ({ startMs, endMs }: CountedIn) => endMs - startMs;
+    return {
+      team: { ...this.team },
+      period: { number: this.#history.runningNumber, ...this.#period, anchorMs: this.#anchorMs, credit: running!.credit },
+      standing: this.#standing(),
+      window: slotsOf(this.#places),
+      windowCounts: [...this.#counts].map(([subject, { tickets, windows }]) => {
+        const shortestFirst = windows.toSorted((one, other) => lengthOf(one) - lengthOf(other));
+        return { subject, counts: { tickets, windows: shortestFirst.map((window) => ({ ...window })) } };
+      }),
+      keys: this.#keys.map(({ teamId: _teamId, places, disabled, ...key }) => ({
+        ...key,
+        status: disabled && key.status !== 'revoked' ? 'disabled' : key.status,
+        digest: undefined,
+        heldCharacters: key.limits.characters === undefined ? undefined : heldBy(key.keyId),
+        window: slotsOf(places),
+      })),
+      days: this.days({ from: 0, to: Infinity }, 0).days,
+      periods: past.toReversed().map((period) => ({ ...period, keys: undefined })),
+      requests: this.#entries.map((entry) => this.#request(entry)),
+      changes: [...this.#changes].map(([id, change]) => ({ id, ...change })),
+      records: [...this.records.tables].flatMap(([table, records]) =>
+        [...records].map(([id, value]) => ({ table: table as RecordTable, id, value })),
+      ),
+    };
+  }
+
+  #request(entry: Entry): RequestContents {
+    const { requestId, kind: state } = entry;
+    const nothing = { keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined, ofAllowance: false };
+    if (entry.kind !== 'open') return { requestId, state, untilMs: entry.forgetAtMs, ...nothing };
+    const { reservation, keyId, priceMicro, ofAllowance, tag } = entry;
+    const tickets = { ...entry.tickets, ...(entry.tagTicket === 0 ? {} : { [tagSubject(tag!.name)]: entry.tagTicket }) };
+    const counted = Object.keys(tickets).length === 0 ? { tag } : { tag, tickets };
+    const { characters, leaseUntilMs: untilMs } = reservation;
+    return {
+      requestId,
+      state,
+      untilMs,
+      keyId,
+      characters,
+      priceMicro,
+      periodNumber: this.#history.numberOf(entry.period),
+      ofAllowance,
+      ...counted,
+    };
   }
 
   admit(request: AdmissionRequest, nowMs: number): Admission {
@@ -455,7 +611,7 @@ export class ReferenceAccount {
     this.#places = [...this.#places.filter(isLive), nowMs];
     if (key.limits.requestsPerSecond !== undefined) key.places = [...key.places.filter(isLive), nowMs];
     const windowed = this.#windowed(key);
-    for (const one of windowed) countIn(one, nowMs);
+    const tickets = Object.fromEntries(windowed.map((one) => [one.subject, countIn(one, nowMs)]));
     const tag = this.#tag(request.tag, nowMs);
     const tagRate = tag?.settings.requestsPerSecond;
     const tagPlaces = tagRate === undefined ? 0 : tag!.uses.takeSlot(nowMs);
@@ -468,7 +624,8 @@ export class ReferenceAccount {
       const windows = windowed.flatMap((one) => one.windows);
       for (const window of windows) window.characters += answer.reservation.characters;
       tag?.uses.hold(answer.reservation.characters);
-      const held = { reservation: answer.reservation, priceMicro, ofAllowance, period: this.#period, windows, tag: request.tag, tagTicket };
+      const counted = { windows, tickets, tag: request.tag, tagTicket };
+      const held = { reservation: answer.reservation, priceMicro, ofAllowance, period: this.#period, ...counted };
       this.#entries.push({ kind: 'open', requestId, keyId, ...held });
     } else {
       this.#entries.push({ kind: 'released', requestId: request.requestId, forgetAtMs: nowMs + REMEMBER_MS });
@@ -557,10 +714,14 @@ export class ReferenceAccount {
 
   /** Those of the team come before those of the key. */
   #windowed({ keyId, limits }: KeyRecord): Windowed[] {
-    const windowsOf = (id: string): CountedIn[] => this.#windows.get(id) ?? this.#windows.set(id, []).get(id)!;
-    const ofTeam = { limits: windowLimits(this.team.limits.windows), windows: windowsOf('') };
-    const ofKey = { of: 'key' as const, limits: windowLimits(limits.windows ?? ''), windows: windowsOf(keyId) };
-    return [ofTeam, ofKey].filter((one) => one.limits.length > 0);
+    const counted = (subject: WindowSubject, written = '') => {
+      const counts = this.#counts.get(subject) ?? { tickets: 0, windows: [] };
+      return { subject, limits: windowLimits(written), counts, windows: counts.windows };
+    };
+    const [ofTeam, ofKey] = [counted('team', this.team.limits.windows), counted(keySubject(keyId), limits.windows)];
+    const limited = [ofTeam, { of: 'key' as const, ...ofKey }].filter((one) => one.limits.length > 0);
+    for (const { subject, counts } of limited) this.#counts.set(subject, counts);
+    return limited;
   }
 
   resolve(requestId: string, verdict: Verdict, nowMs: number, characters?: number): Resolution {
@@ -582,11 +743,11 @@ export class ReferenceAccount {
 
   update(change: TeamChange, nowMs: number, by?: Audited): Team | BalanceOutOfBounds | CreditNotFree | OtherRequest {
     this.#catchUp(nowMs);
-    const known = change.once && this.#changes.get(change.once.id);
+    const known = change.once && this.#changes.get(change.once.id)?.request;
     const found = { team: { ...this.team }, heldMicro: this.#standing().heldMicro, known };
     const { answer, write } = decideTeamChange(found, change, by);
     if (write === undefined) return answer;
-    if (change.once !== undefined) this.#changes.set(change.once.id, change.once.request);
+    if (change.once !== undefined) this.#changes.set(change.once.id, { request: change.once.request, untilMs: nowMs + DAY_MS });
     if (write.beginsPeriod) this.#history.leave(this.#period, this.team, nowMs);
     this.team = { ...write.team };
     if (write.beginsPeriod) {
@@ -626,14 +787,13 @@ export class ReferenceAccount {
       periodEndMs: this.#period.endMs,
       characters: this.#standing().usedCharacters,
       allowanceUsed: this.#standing().allowanceUsed,
-      ...this.#usesOf('', this.team.limits.windows, nowMs),
-      keys: this.#shown(nowMs).map((key) => ({ ...key, ...this.#usesOf(key.keyId, key.limits.windows, nowMs) })),
+      ...this.#usesOf('team', this.team.limits.windows, nowMs),
+      keys: this.#shown(nowMs).map((key) => ({ ...key, ...this.#usesOf(keySubject(key.keyId), key.limits.windows, nowMs) })),
     };
   }
 
-  /** Of the team, whose id is '', or of a key. */
-  #usesOf(id: string, written: string | undefined, nowMs: number): { readonly windows?: readonly WindowUse[] } {
-    const windowed = { limits: windowLimits(written ?? ''), windows: this.#windows.get(id) ?? [] };
+  #usesOf(subject: WindowSubject, written: string | undefined, nowMs: number): { readonly windows?: readonly WindowUse[] } {
+    const windowed = { limits: windowLimits(written ?? ''), windows: this.#counts.get(subject)?.windows ?? [] };
     return windowed.limits.length === 0 ? {} : { windows: usesOf(windowed, nowMs) };
   }
 
@@ -772,7 +932,8 @@ export class ReferenceAccount {
     this.team.balanceMicro -= micro;
     const key = this.#keys.find((one) => one.keyId === entry.keyId);
     const { period, keyId, ofAllowance } = entry;
-    this.#history.charge({ period, keyId, isTest: key?.mode === 'test', ofAllowance, characters, micro, day: dayOf(nowMs) });
+    const counts = { characters, requests: 1, micro, ofAllowance: ofAllowance ? characters : 0 };
+    this.#history.charge({ period, keyId, isTest: key?.mode === 'test', ...counts, day: dayOf(nowMs) });
     if (entry.tag !== undefined) this.#countTag(entry.tag, characters, dayOf(nowMs));
     // A charge to an ended period is only in the history.
     if (key === undefined || entry.period !== this.#period) return;
@@ -833,17 +994,18 @@ function giveBack({ windows }: Open, characters: number): void {
   for (const window of windows) window.characters -= characters;
 }
 
-/** Begins the windows that contain this moment, and counts a request in each. */
-function countIn({ limits, windows }: Windowed, nowMs: number): void {
+/** Begins the windows that contain this moment, and counts a request in each. Returns how many were counted. */
+function countIn({ limits, counts, windows }: Windowed, nowMs: number): number {
   const going = windows.filter(({ endMs }) => nowMs < endMs);
   const begun = limits
     .filter(({ per }) => going.every((one) => one.per !== per))
-    .map(({ per }): CountedIn => ({ per, ...windowAt(per, nowMs), requests: 0, characters: 0 }));
+    .map(({ per }): CountedIn => ({ per, ...windowAt(per, nowMs), from: counts.tickets, requests: 0, characters: 0, told: false }));
   windows.splice(0, Infinity, ...going, ...begun);
   for (const one of windows) {
     if (endOf(one, nowMs) !== one.endMs) Object.assign(one, windowAt(one.per, nowMs));
     one.requests += 1;
   }
+  return ++counts.tickets;
 }
 
 function windowRefusal(
@@ -880,7 +1042,7 @@ function tooLongFor({ of, limits, windows }: Windowed, reserved: number, nowMs: 
   return { kind: 'quota_exceeded', characterLimit: small.characters!, overageCapMinor: 0, periodEndMs, ...whose, window };
 }
 
-function usesOf({ limits, windows }: Windowed, nowMs: number): WindowUse[] {
+function usesOf({ limits, windows }: Pick<Windowed, 'limits' | 'windows'>, nowMs: number): WindowUse[] {
   return limits.map((limit) => {
     const going = windows.find(({ per, endMs }) => per === limit.per && nowMs < endMs);
     const endMs = going === undefined ? windowAt(limit.per, nowMs).endMs : endOf(going, nowMs);
@@ -897,6 +1059,16 @@ function standingsOf(windowed: Windowed, nowMs: number): WindowStanding[] {
       ...(characters === undefined ? [] : [{ ...whose, per, counts: 'characters' as const, ...left(characters, usedCharacters) }]),
     ];
   });
+}
+
+type Slots = WholeAccount['window'];
+
+function slotsOf(places: readonly number[]): Slots {
+  return [...Map.groupBy(places, (atMs) => atMs)].map(([atMs, all]) => ({ atMs, count: all.length }));
+}
+
+function placesOf(slots: Slots): number[] {
+  return slots.flatMap(({ atMs, count }) => Array.from({ length: count }, () => atMs));
 }
 
 /** If the clock has stepped back, the entries are moved back with it. */
@@ -996,15 +1168,17 @@ function recordsOf(data: ReferenceData, account: FindAccount, clock: Clock): Rec
   };
 }
 
+/** One charge, or a sum of charges: of a day, or of a period. */
 interface Charge {
-  readonly day: number;
+  readonly day: number | undefined;
   readonly keyId: string;
   readonly characters: number;
+  readonly requests: number;
   readonly micro: number;
   readonly isTest: boolean;
-  /** It is of the allowance for test keys. */
-  readonly ofAllowance: boolean;
-  readonly period: Period;
+  /** What is of the allowance for test keys. */
+  readonly ofAllowance: number;
+  readonly period: Period | undefined;
 }
 
 /** Credit that an operator added, or deducted if it is negative. */
@@ -1014,7 +1188,7 @@ interface Move {
 }
 
 /** A past period of the team. */
-interface Left extends Pick<PeriodUse, 'endMs' | 'plan' | 'limits'> {
+interface Left extends Pick<PeriodUse, 'number' | 'endMs' | 'plan' | 'limits'> {
   readonly period: Period;
 }
 
@@ -1022,6 +1196,41 @@ class ReferenceHistory {
   readonly #charges: Charge[] = [];
   readonly #moves: Move[] = [];
   readonly #left: Left[] = [];
+  /** The first period of a team has number 1. */
+  runningNumber = 1;
+  /** The balance before the first period. */
+  #openingMicro = 0;
+
+  /** `running` is the current period of the account. */
+  static of(account: WholeAccount, { number, credit }: NonNullable<WholeAccount['period']>, running: Period): ReferenceHistory {
+    const history = new ReferenceHistory();
+    const { periods, keys } = account;
+    history.runningNumber = number;
+    history.#openingMicro = (periods[0]?.credit ?? credit).openingMicro;
+    for (const { number: past, startMs, endMs, plan, limits } of periods)
+      history.#left.push({ number: past, period: { startMs, endMs }, endMs, plan, limits });
+    for (const {
+      number: of,
+      credit: { addedMicro, deductedMicro },
+    } of [...periods, { number, credit }]) {
+      const period = of === number ? running : history.numbered(of)!;
+      for (const micro of [addedMicro, -deductedMicro]) history.move(period, micro);
+    }
+    for (const one of chargeSums(account)) {
+      const period = one.period === number ? running : history.numbered(one.period);
+      history.charge({ ...one, period, isTest: keys.some(({ keyId, mode }) => keyId === one.keyId && mode === 'test') });
+    }
+    return history;
+  }
+
+  /** A past period. */
+  numbered(number: number | undefined): Period | undefined {
+    return this.#left.find((one) => one.number === number)?.period;
+  }
+
+  numberOf(period: Period): number {
+    return this.#left.find((one) => one.period === period)?.number ?? this.runningNumber;
+  }
 
   charge(charge: Charge): void {
     this.#charges.push(charge);
@@ -1032,29 +1241,26 @@ class ReferenceHistory {
   }
 
   allowanceUsed(period: Period): number {
-    return total(this.#charges.filter((charge) => charge.period === period && charge.ofAllowance));
-  }
-
-  /** The first period of a team has number 1. */
-  get runningNumber(): number {
-    return this.#left.length + 1;
+    return sum(this.#charges.filter((charge) => charge.period === period).map(({ ofAllowance }) => ofAllowance));
   }
 
   leave(period: Period, { plan, limits }: Team, nowMs: number): void {
-    this.#left.push({ period, plan, limits, endMs: Math.max(period.startMs, Math.min(period.endMs, nowMs)) });
+    const number = this.runningNumber++;
+    this.#left.push({ number, period, plan, limits, endMs: Math.max(period.startMs, Math.min(period.endMs, nowMs)) });
   }
 
   /** `keyIds` in order of creation. */
   days({ from, to }: DayRange, keyIds: readonly string[]): KeyDay[] {
-    const days: KeyDay[] = [];
-    for (let day = from; day <= to; day++) {
-      const charged = this.#charges.filter((charge) => charge.day === day);
-      for (const keyId of keyIds) {
-        const own = charged.filter((charge) => charge.keyId === keyId);
-        if (own.length > 0) days.push({ day, keyId, characters: total(own), requests: own.length });
-      }
-    }
-    return days;
+    const all = new Set(this.#charges.flatMap(({ day }) => (day === undefined || day < from || day > to ? [] : day)));
+    return [...all]
+      .toSorted((one, other) => one - other)
+      .flatMap((day) => {
+        const charged = this.#charges.filter((charge) => charge.day === day);
+        return keyIds.flatMap((keyId): KeyDay[] => {
+          const own = charged.filter((charge) => charge.keyId === keyId);
+          return own.length === 0 ? [] : [{ day, keyId, characters: total(own), requests: sum(own.map(({ requests }) => requests)) }];
+        });
+      });
   }
 
   /** `isOpen` says whether the period has an open reservation. */
@@ -1062,13 +1268,12 @@ class ReferenceHistory {
     const all = this.#left.map(({ period }) => period);
     const past = this.#left.map(({ period, ...rest }, index) => ({
       ...rest,
-      number: index + 1,
       startMs: period.startMs,
       // Periods are closed in order: a late charge changes the balances since.
       closed: !all.slice(0, index + 1).some(isOpen),
       ...this.#figures(all, index),
     }));
-    const current = { number: past.length + 1, ...running, closed: false, plan, limits };
+    const current = { number: this.runningNumber, ...running, closed: false, plan, limits };
     return [{ ...current, ...this.#figures([...all, running], past.length) }, ...past.toReversed()];
   }
 
@@ -1077,14 +1282,16 @@ class ReferenceHistory {
     const charges = this.#charges.filter(({ period }) => period === periods[index]);
     const moves = this.#moves.filter(({ period }) => period === periods[index]).map(({ micro }) => micro);
     const [before, until] = [index, index + 1].map((end) => {
-      const of = ({ period }: Charge | Move): boolean => periods.slice(0, end).includes(period);
-      return sum(this.#moves.filter(of).map(({ micro }) => micro)) - sum(this.#charges.filter(of).map(({ micro }) => micro));
+      const of = ({ period }: Charge | Move): boolean => period !== undefined && periods.slice(0, end).includes(period);
+      return (
+        this.#openingMicro + sum(this.#moves.filter(of).map(({ micro }) => micro)) - sum(this.#charges.filter(of).map(({ micro }) => micro))
+      );
     }) as [number, number];
     return {
       characters: total(charges),
-      allowanceUsed: total(charges.filter(({ ofAllowance }) => ofAllowance)),
+      allowanceUsed: sum(charges.map(({ ofAllowance }) => ofAllowance)),
       testCharacters: total(charges.filter(({ isTest }) => isTest)),
-      requests: charges.length,
+      requests: sum(charges.map(({ requests }) => requests)),
       credit: {
         openingMicro: before,
         addedMicro: sum(moves.filter((micro) => micro > 0)),

@@ -5,11 +5,13 @@ import type { ReportFinding, StoreReader } from '../ports/store-contents.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
+import { withWholeStores } from './whole-stores.ts';
 import { DocumentCheck } from '../stores/document-check.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { mendDocuments, mendLine } from '../stores/document-mend.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { isSameStore, openMender, openReader, openSource, openWriter } from '../stores/open-reader.ts';
+import type { OtherStores } from '../stores/open-reader.ts';
 import { copyStore } from '../stores/whole-copy.ts';
 import type { CopyProgress, StoreTally } from '../stores/whole-copy.ts';
 import { checkStore } from '../stores/store-check.ts';
@@ -17,18 +19,32 @@ import type { CheckCounts } from '../stores/store-check.ts';
 import { planRepair, repairTeams } from '../stores/store-repair.ts';
 import type { RepairedTeam, RepairPlan } from '../stores/store-repair.ts';
 
+export type { CopyProgress } from '../stores/whole-copy.ts';
 export type { RepairedTeam, RepairPlan } from '../stores/store-repair.ts';
 export { backUpStore } from '../stores/backup.ts';
+export { withWholeStores } from './whole-stores.ts';
 
 /** Rejects with a `StoreError` if the store cannot be read. */
 export async function checkStoreAt(config: Config, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {
-  const reader = await openReader(config.store);
-  try {
+  return withReader(config, (reader) => {
     const documents = documentCheckOf(config, reader);
-    return await checkStore(reader, report, { onTeam, ...(documents === undefined ? {} : { documents }) });
-  } finally {
-    await reader.close();
-  }
+    return checkStore(reader, report, { onTeam, ...(documents === undefined ? {} : { documents }) });
+  });
+}
+
+function withReader<T>(config: Config, use: (reader: StoreReader) => Promise<T>): Promise<T> {
+  return withWholeStores(
+    [config.store],
+    () => Promise.resolve(config),
+    async (others) => {
+      const reader = await openReader(config.store, others);
+      try {
+        return await use(reader);
+      } finally {
+        await reader.close();
+      }
+    },
+  );
 }
 
 /** Without their configuration it is unknown where their files are, and documents are not checked. */
@@ -51,20 +67,18 @@ export async function repairDocuments(
   nowMs: () => number,
   confirm: (lines: readonly string[]) => Promise<boolean>,
 ): Promise<readonly string[]> {
-  if (config.documents === undefined) return [];
-  const reader = await openReader(config.store);
-  try {
+  const ofDocuments = config.documents;
+  if (ofDocuments === undefined) return [];
+  return withReader(config, async (reader) => {
     const documents = documentCheckOf(config, reader)!;
     await checkStore(reader, () => undefined, { documents });
     const { mends } = documents;
     const lines = mends.map(mendLine);
     if (lines.length === 0 || !(await confirm(lines))) return [];
-    const folder = folderOf(config.documents);
+    const folder = folderOf(ofDocuments);
     await mendDocuments(mends, { documents: new RecordDocuments(records, nowMs, folder), ledger, folder });
     return lines;
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 export interface RepairRequest {
@@ -75,14 +89,16 @@ export interface RepairRequest {
   readonly confirm: (plan: RepairPlan) => Promise<boolean>;
   /** Awaited after each team that was repaired, with the store's time. */
   readonly onTeam: (team: RepairedTeam, nowMs: number) => Promise<void>;
+  /** Those of plugins. */
+  readonly others?: OtherStores;
 }
 
 /**
  * Undoes what a wrong clock has begun in a store. Resolves with what was done to each team. Rejects with a `StoreError` if the
  * store cannot be read or written, or if its contents show that the clock is behind.
  */
-export async function repairStoreAt({ url, historyDays, confirm, onTeam }: RepairRequest): Promise<readonly RepairedTeam[]> {
-  const mender = await openMender(url);
+export async function repairStoreAt({ url, historyDays, confirm, onTeam, others }: RepairRequest): Promise<readonly RepairedTeam[]> {
+  const mender = await openMender(url, others);
   try {
     const plan = await planRepair(mender.reader, historyDays);
     if (plan.teams.length === 0) return [];
@@ -110,15 +126,17 @@ export interface CopyRequest {
   /** Clears what an incomplete copy has left in the target. */
   readonly restart: boolean;
   readonly onProgress: (progress: CopyProgress) => void;
+  /** Those of plugins. */
+  readonly others?: OtherStores;
 }
 
 /** Rejects with a `StoreError`; once the copy has begun, the target is marked as incomplete. */
-export async function copyStoreTo({ from, to, restart, onProgress }: CopyRequest): Promise<StoreTally> {
+export async function copyStoreTo({ from, to, restart, onProgress, others }: CopyRequest): Promise<StoreTally> {
   if (isSameStore(from, to))
     throw new StoreError(`--from and --to are the same store, ${withoutCredentials(from)}: name another one for --to`);
-  const source = await openSource(from);
+  const source = await openSource(from, others);
   try {
-    const writer = await openWriter(to, restart);
+    const writer = await openWriter(to, restart, others);
     try {
       return await copyStore(source.reader, writer, { onProgress, stillAlone: () => source.stillAlone() });
     } finally {

@@ -13,6 +13,7 @@ import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, Resolutio
 import type { Log } from './log.ts';
 import type { ApiDocument, PluginRoute } from './plugin-route.ts';
 import type { Store, StoreCreation } from './store.ts';
+import type { WholeAccounts } from './whole-accounts.ts';
 
 /** A problem code that a plugin adds. Callers match on codes, so one must never change its meaning. */
 export interface PluginProblem {
@@ -119,7 +120,7 @@ export interface PluginParts {
  * Rejects with a `StoreError` if it cannot be opened. The contract is in `lingate/testing`. A store that honours `mayCreate`
  * and `onCreated` catches mistyped URLs for operators; one that does not is opened all the same.
  */
-export type OpenPluginStore = (url: string, context: PluginStoreContext) => Promise<PluginStore>;
+export type OpenPluginStore = (url: string, context: PluginStoreContext) => Promise<WholePluginStore>;
 
 export interface PluginStoreContext extends StoreCreation {
   readonly log: Log;
@@ -129,6 +130,11 @@ export interface PluginStoreContext extends StoreCreation {
 }
 
 /** A store as a plugin implements it. It goes by the clock that it is given, which the gateway judges, over the record space as well. */
+export interface WholePluginStore extends PluginStore {
+  readonly accounts: WholeAccounts;
+}
+
+/** The part of it that gateways use. */
 export interface PluginStore extends Omit<Store, 'ledger' | 'clock'> {
   readonly ledger: PluginLedger;
 }

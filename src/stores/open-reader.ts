@@ -1,24 +1,29 @@
 // Opens the store that a URL names to read all of its contents, to repair them, or to write those of another store.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
+import { otherSchemeOf, sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
+import type { WholePluginStore } from '../ports/plugin.ts';
 import type { StoreMender, StoreReader, StoreWriter } from '../ports/store-contents.ts';
 
+/** How the stores of plugins are opened, by the scheme of their URLs. */
+export type OtherStores = ReadonlyMap<string, (url: string, mayCreate: boolean) => Promise<WholePluginStore>>;
+const NO_OTHERS: OtherStores = new Map();
+
 /** Rejects with a `StoreError` if there is nothing to read, or nothing that this version can read. */
-export async function openReader(url: string): Promise<StoreReader> {
+export async function openReader(url: string, others = NO_OTHERS): Promise<StoreReader> {
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteReader(sqlitePathOf(url));
   if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisReader(url);
-  throw new StoreError(`the store ${withoutCredentials(url)} is a plugin's: only SQLite and Redis are checked and copied by lingate`);
+  return (await import('./plugin-contents.ts')).pluginReader(await openOther(url, others), withoutCredentials(url));
 }
 
 /** Rejects with a `StoreError` if there is nothing to repair, or nothing that this version can. */
-export async function openMender(url: string): Promise<StoreMender> {
+export async function openMender(url: string, others = NO_OTHERS): Promise<StoreMender> {
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/sqlite-mender.ts')).openSqliteMender(sqlitePathOf(url));
   if (kind === 'redis') return (await import('./redis/redis-mender.ts')).openRedisMender(url);
-  throw new StoreError(`the store ${withoutCredentials(url)} is a plugin's: only SQLite and Redis are repaired by lingate`);
+  return (await import('./plugin-contents.ts')).pluginMender(await openOther(url, others), withoutCredentials(url));
 }
 
 /** The source of a copy; no gateway may use it meanwhile. */
@@ -29,20 +34,28 @@ interface CopySource {
 }
 
 /** Rejects with a `StoreError` if there is nothing to copy, or if gateways serve from it. */
-export async function openSource(url: string): Promise<CopySource> {
+export async function openSource(url: string, others = NO_OTHERS): Promise<CopySource> {
   const kind = storeKindOf(url);
   if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisSource(url);
-  if (kind !== 'sqlite') throw unknownKind(url);
+  if (kind !== 'sqlite') return (await import('./plugin-contents.ts')).pluginSource(await openOther(url, others), withoutCredentials(url));
   const { openSqliteSource } = await import('./sqlite/whole-file.ts');
   return { reader: await openSqliteSource(sqlitePathOf(url)), stillAlone: () => Promise.resolve() };
 }
 
 /** Rejects with a `StoreError` if it is not empty; `restart` clears what an unfinished copy has left there. */
-export async function openWriter(url: string, restart: boolean): Promise<StoreWriter> {
+export async function openWriter(url: string, restart: boolean, others = NO_OTHERS): Promise<StoreWriter> {
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteWriter(sqlitePathOf(url), restart);
   if (kind === 'redis') return (await import('./redis/redis-writer.ts')).openRedisWriter(url, restart);
-  throw unknownKind(url);
+  return (await import('./plugin-contents.ts')).pluginWriter(await openOther(url, others, true), withoutCredentials(url), restart);
+}
+
+async function openOther(url: string, others: OtherStores, mayCreate = false): Promise<WholePluginStore> {
+  const scheme = otherSchemeOf(url);
+  const open = scheme === undefined ? undefined : others.get(scheme);
+  if (open !== undefined) return open(url, mayCreate);
+  const hint = scheme === undefined ? '' : `; for a plugin's store, the configuration must name the plugin that opens ${scheme}: URLs`;
+  throw new StoreError(`the store ${withoutCredentials(url)} cannot be opened: it must be one of ${STORE_URL_FORMS}${hint}`);
 }
 
 /** Whether both URLs name the same store, as far as the URLs show. */
@@ -60,8 +73,4 @@ export function isSameStore(one: string, other: string): boolean {
 function placeOf(url: string): string {
   const bare = withoutCredentials(url).replace('//***@', '//').replace('rediss:', 'redis:').replace('localhost', '127.0.0.1');
   return bare.replace(/^(redis:\/\/[^/:]+)(?=\/|$)/, '$1:6379').replace(/^(redis:\/\/[^/]+)\/?$/, '$1/0');
-}
-
-function unknownKind(url: string): StoreError {
-  return new StoreError(`${withoutCredentials(url)} cannot be copied: a store is one of ${STORE_URL_FORMS}`);
 }

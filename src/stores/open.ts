@@ -49,7 +49,10 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   const open = context.others?.get(otherSchemeOf(url) ?? '');
   if (open !== undefined) {
     const { fromPlugin } = await import('./plugin-store.ts');
-    const store = fromPlugin(await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation }), clock, events);
+    const { assertUnmarked } = await import('./records/copy-mark.ts');
+    const opened = await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation });
+    await assertUnmarked(opened.records, withoutCredentials(url));
+    const store = fromPlugin(opened, clock, events);
     // The clock is judged before anything goes by it; a store that is away is found by whoever uses it.
     await store.clock.look();
     // From now on its operations keep events.

@@ -1,5 +1,6 @@
 // Runs `lingate store check`'s own code on a store, for tests that expect it to find nothing, or a planted fault.
 import type { StoreFinding, StoreReader } from '../../src/ports/store-contents.ts';
+import type { OtherStores } from '../../src/stores/open-reader.ts';
 import { openReader } from '../../src/stores/open-reader.ts';
 import { checkStore } from '../../src/stores/store-check.ts';
 import type { CheckCounts } from '../../src/stores/store-check.ts';
@@ -13,8 +14,8 @@ export interface Checked {
 const LATE_MS = Date.UTC(2099, 0);
 
 /** `settleMs`: how long what looks wrong may take to become right. */
-export async function checkedStore(url: string, settleMs = 0, nowMs = LATE_MS): Promise<Checked> {
-  const reader = await openReader(url);
+export async function checkedStore(url: string, settleMs = 0, nowMs = LATE_MS, others?: OtherStores): Promise<Checked> {
+  const reader = await openReader(url, others);
   try {
     return await checkedBy(reader, settleMs, nowMs);
   } finally {

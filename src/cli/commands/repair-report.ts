@@ -23,7 +23,7 @@ interface Repaired {
 /** What was done, for the report of the command. Throws a `UsageError` before anything is read if nobody can be asked. */
 export async function repairedStore(context: CommandContext): Promise<Repaired> {
   requireConfirmable(context, '--repair');
-  const { repairDocuments, repairStoreAt } = await import('../../app/store-upkeep.ts');
+  const { repairDocuments, repairStoreAt, withWholeStores } = await import('../../app/store-upkeep.ts');
   const asked = async (plan: RepairPlan): Promise<boolean> => {
     await confirm(context, { does: `${planText(plan)}\n`, word: WORD, wordIs: WORD });
     return true;
@@ -35,7 +35,12 @@ export async function repairedStore(context: CommandContext): Promise<Repaired> 
     const admin = new AdminOperations({ teams, plans: () => plans, newId: ulidSource(nowMs), audit, actor: commandActor() });
     const onTeam = async ({ teamId, from, to }: RepairedTeam, atMs: number): Promise<void> =>
       valueOf(await admin.audit.repaired(teamId, audited(from), audited(to), atMs));
-    const done = await repairStoreAt({ url, historyDays: history.days, confirm: asked, onTeam });
+    const repair = { url, historyDays: history.days, confirm: asked, onTeam };
+    const done = await withWholeStores(
+      [url],
+      () => Promise.resolve(config),
+      (others) => repairStoreAt({ ...repair, others }),
+    );
     const documents = await repairDocuments(config, store, nowMs, async (lines) => {
       await confirm(context, { does: `What would be mended:\n${lines.join('\n')}\n`, word: WORD, wordIs: WORD });
       return true;

@@ -4,6 +4,7 @@ import { NoStoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { StoreFinding } from '../../ports/store-contents.ts';
 import type { StoreMigration } from '../../ports/store.ts';
+import type { CopyProgress } from '../../app/store-upkeep.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command } from '../command.ts';
 import { ACCEPT_CLOCK, whereNoStore, withStore } from '../with-store.ts';
@@ -112,8 +113,9 @@ const TELL_EVERY_MS = 5000;
 export const storeCopy: Command = {
   usage: '--from URL --to URL [--restart]',
   about:
-    'From SQLite to Redis, from Redis to SQLite, and between two of a kind. No gateway may use either store. Until the copy is ' +
-    'complete and compared, the target is marked as incomplete, and nothing uses it. The source is only read.',
+    'From SQLite to Redis, from Redis to SQLite, between two of a kind, and from or to the store of a plugin that the configuration ' +
+    'names. No gateway may use either store. Until the copy is complete and compared, the target is marked as incomplete, and nothing ' +
+    'uses it. The source is only read.',
   flags: {
     from: { kind: 'text', value: 'URL', summary: 'the store to copy', required: true },
     to: { kind: 'text', value: 'URL', summary: 'the store to copy to, which must be empty', required: true },
@@ -122,11 +124,12 @@ export const storeCopy: Command = {
   examples: [
     'lingate store copy --from sqlite:data/lingate.db --to redis://127.0.0.1:6379',
     'lingate store copy --from redis://127.0.0.1:6379 --to sqlite:data/lingate.db --restart',
+    'lingate store copy --from sqlite:data/lingate.db --to postgres://lingate@127.0.0.1/lingate --config lingate.yaml',
   ],
   async run(context) {
     const [from, to] = [context.required('from'), context.required('to')];
     const { io } = context;
-    const { copyStoreTo } = await import('../../app/store-upkeep.ts');
+    const { copyStoreTo, withWholeStores } = await import('../../app/store-upkeep.ts');
     const startedAtMs = performance.now();
     let toldAtMs = startedAtMs;
     let told = false;
@@ -135,14 +138,16 @@ export const storeCopy: Command = {
       told = true;
       io.err(io.watched ? `\r${doing}: ${teams} teams` : `lingate store copy: ${doing}: ${teams} teams\n`);
     };
-    const tally = await copyStoreTo({
-      from,
-      to,
-      restart: context.on('restart'),
-      onProgress: ({ doing, teams }) => {
-        if (performance.now() - toldAtMs >= TELL_EVERY_MS || (io.watched && teams % TELL_EVERY_TEAMS === 0)) tell(doing, teams);
-      },
-    }).catch((error: unknown) => {
+    const onProgress = ({ doing, teams }: CopyProgress): void => {
+      if (performance.now() - toldAtMs >= TELL_EVERY_MS || (io.watched && teams % TELL_EVERY_TEAMS === 0)) tell(doing, teams);
+    };
+    const request = { from, to, restart: context.on('restart'), onProgress };
+    const copying = withWholeStores(
+      [from, to],
+      () => context.config(),
+      (others) => copyStoreTo({ ...request, others }),
+    );
+    const tally = await copying.catch((error: unknown) => {
       if (io.watched && told) io.err('\n');
       throw error instanceof NoStoreError
         ? new CommandFailure(`there is nothing to copy at ${error.place}; name the right store by --from`)

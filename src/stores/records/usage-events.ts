@@ -6,28 +6,19 @@ import type { Micro } from '../../domain/money.ts';
 import { dayOf, DAY_MS } from '../../domain/period.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { NewEvent, RecordName } from '../../ports/record-space.ts';
+import type { NewEvent } from '../../ports/record-space.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../ports/usage-history.ts';
 import { newEvent } from './event-record.ts';
+import { readTold, toldName } from './told-record.ts';
+import type { ToldRecord } from './told-record.ts';
 
 /** How many teams are looked at with each call, and the pause after all of them were. */
 const TEAMS_MAX = 20;
 const AGAIN_MS = 5000;
 /** What ended longer ago, while nobody sent events, is not told. */
 const LATE_DAYS = 7;
-
-/** What has been told of a team. */
-interface Told {
-  /** The last finished day, and the last closed period. */
-  readonly day: number;
-  readonly period: number;
-  /** The highest percentage of each period since, by its number. */
-  readonly percents: Readonly<Record<number, number>>;
-  /** The balance when it was last looked at. */
-  readonly balanceMicro: Micro;
-}
 
 /** A team as it is found. */
 interface Found {
@@ -65,7 +56,7 @@ export class UsageEvents {
 
   async #lookAt(teamId: string): Promise<void> {
     const { teams, history, records, rules, nowMs } = this.#parts;
-    const name: RecordName = { table: 'told', id: teamId };
+    const name = toldName(teamId);
     const values = await records.read(SHARED_RECORDS, [name]);
     // After that: what was told of a deleted team is gone, and nothing more is told.
     const team = await teams.findTeam(teamId);
@@ -73,7 +64,7 @@ export class UsageEvents {
     if (isUnavailable(values) || team === undefined || isUnavailable(team) || periods === undefined || isUnavailable(periods)) return;
     const today = dayOf(nowMs());
     const [before] = values;
-    const told = before === undefined ? firstSeen(periods, today) : (JSON.parse(before) as Told);
+    const told = before === undefined ? firstSeen(periods, today) : readTold(before);
     const [from, to] = [Math.max(told.day + 1, today - LATE_DAYS), today - 1];
     const found = from > to ? undefined : await history.days(teamId, { from, to });
     const usage = percentsOf(rules, told, periods[0]!).length === 0 ? undefined : await teams.usage(teamId);
@@ -92,7 +83,7 @@ export class UsageEvents {
 }
 
 /** Of what ended before nothing is told. A team that is in its first period has begun with the credit that it was given. */
-function firstSeen([current]: readonly PeriodUse[], today: number): Told {
+function firstSeen([current]: readonly PeriodUse[], today: number): ToldRecord {
   const { number, credit } = current!;
   const balanceMicro = number === 1 ? credit.addedMicro : credit.balanceMicro;
   return { day: today - 1, period: number - 1, percents: {}, balanceMicro };
@@ -101,10 +92,10 @@ function firstSeen([current]: readonly PeriodUse[], today: number): Told {
 /** What is to be told of a team, and what has been told of it then. */
 function untold(
   rules: EventRules,
-  told: Told,
+  told: ToldRecord,
   { team, periods, days, usage }: Found,
   nowMs: number,
-): { readonly next: Told; readonly events: readonly NewEvent[] } {
+): { readonly next: ToldRecord; readonly events: readonly NewEvent[] } {
   const { teamId } = team;
   const isNews = ({ number }: PeriodUse): boolean => number > told.period;
   const isRecent = ({ endMs }: PeriodUse): boolean => endMs > nowMs - LATE_DAYS * DAY_MS;
@@ -127,7 +118,7 @@ function untold(
 }
 
 /** The percentages that a period has reached and that were not told. */
-function percentsOf(rules: EventRules, told: Told, { number, limits, characters, allowanceUsed }: PeriodUse): readonly number[] {
+function percentsOf(rules: EventRules, told: ToldRecord, { number, limits, characters, allowanceUsed }: PeriodUse): readonly number[] {
   if (limits.billing !== 'quota') return [];
   return percentsReached(rules, limits.characterLimit, told.percents[number] ?? 0, characters - allowanceUsed);
 }

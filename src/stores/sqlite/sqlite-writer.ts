@@ -7,12 +7,12 @@ import type {
   KeyContents,
   LooseContents,
   LooseUsage,
-  PeriodContents,
   StoreReader,
   StoreWriter,
   TeamContents,
   ToldRefusal,
 } from '../../ports/store-contents.ts';
+import { usesByMode } from '../records/charge-sums.ts';
 import { recordsToWrite } from '../records/team-records.ts';
 import { EventRows } from './event-rows.ts';
 import { RateWindow } from './rate-window.ts';
@@ -196,7 +196,7 @@ export class SqliteWriter implements StoreWriter {
       const tests = { allowanceUsed, closedTestCharacters: closed ? testCharacters : null };
       const money = { closedRequests: closed ? requests : null, ...tests, ...creditColumns(credit) };
       this.#insert('periods', { team, no, startMs, endMs: Math.max(endMs, startMs + 1), ...left, ...money });
-      for (const { keyId, ...count } of period.keys ?? countsOf(period, keys))
+      for (const { keyId, ...count } of period.keys ?? (closed ? [] : usesByMode(period, keys)))
         this.#insert('usage', { team, periodNo: no, key: numbers.get(keyId)!, ...count });
     }
   }
@@ -232,25 +232,6 @@ function toldKey(told: ToldRefusal, keys: ReadonlyMap<string, number>): number {
   if (told.code === 'credit_exhausted') return WHOLE_TEAM;
   if (told.testKeys === true) return TEST_KEYS;
   return told.keyId === undefined ? WHOLE_TEAM : keys.get(told.keyId)!;
-}
-
-/**
- * If only the totals of an unclosed period are known, they are assigned to the first key of each mode, because nothing reports whose
- * they were.
- */
-function countsOf(period: PeriodContents, keys: readonly KeyContents[]): { keyId: string; characters: number; requests: number }[] {
-  if (period.closed || period.characters === 0) return [];
-  const test = keys.find(({ mode }) => mode === 'test');
-  const ofTests = test === undefined ? 0 : period.testCharacters;
-  const other = keys.find(({ mode }) => mode === 'live') ?? test;
-  const all = [
-    { key: test, characters: ofTests },
-    { key: other, characters: period.characters - ofTests },
-  ].filter(({ characters }) => characters > 0);
-  const requests = Math.max(all.length, period.requests);
-  return all.flatMap(({ key, characters }, i) =>
-    key === undefined ? [] : [{ keyId: key.keyId, characters, requests: i === 0 ? requests - all.length + 1 : 1 }],
-  );
 }
 
 function creditColumns(credit: PeriodCredit | undefined): Readonly<Record<string, number | null>> {

@@ -1,10 +1,15 @@
 // The example of a store in PostgreSQL keeps the contract, gives the model's answers to random histories, and survives its server.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { storeContract } from 'lingate/testing';
+import { accountsContract, storeContract } from 'lingate/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../../config/examples/postgres-store.ts';
 import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Standing } from '../../../src/ports/team-registry.ts';
 import type { OpenStore } from '../../../src/testing/store-contract.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
@@ -13,7 +18,9 @@ import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test
 import { eventRules } from '../../../src/domain/event-rules.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import { judgedBy } from '../../support/backings.ts';
+import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
+import { fillRich, RICH } from '../../support/rich-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { history } from '../../support/model/history.ts';
 import { replay } from '../../support/model/replay.ts';
@@ -24,9 +31,20 @@ const RUNS = 20;
 const STEPS_MAX = 60;
 /** Generous: other tests may use both cores, and late answers are not tested here. */
 const WAIT_MS = 30_000;
+/** By then no period is still to come. */
+const LATE_MS = Date.UTC(2099, 0);
 
 const server = await startPostgres();
 afterAll(() => server.stop());
+/** Its URL. */
+async function newDatabase(name: string): Promise<string> {
+  const operator = new Client({ connectionString: server.url });
+  await operator.connect();
+  await operator.query(`create database ${name}`);
+  await operator.end();
+  return Object.assign(new URL(server.url), { pathname: name }).href;
+}
+
 const open: OpenStore = (clock) => openPostgresStore(server.url, clock, WAIT_MS);
 
 describe('two instances on one database', () => {
@@ -35,6 +53,44 @@ describe('two instances on one database', () => {
   const cases = contract.cases.filter(({ name }) => !name.includes('no more are remembered than the limit'));
   test.each(cases)('$name', ({ run: expectKept }) => expectKept());
   afterAll(() => contract.close());
+});
+
+describe('databases of their own', () => {
+  let count = 0;
+  const contract = accountsContract(async (clock) => openPostgresStore(await newDatabase(`own_${count++}`), clock, WAIT_MS));
+  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  afterAll(() => contract.close());
+});
+
+test('everything in it is copied to SQLite and back, with and without its teams', async () => {
+  const clock = new MovableClock();
+  const [first, second] = [await newDatabase('first'), await newDatabase('second')];
+  const others = new Map([['postgres', (url: string) => openPostgresStore(url, clock, WAIT_MS)]]);
+  const store = await openPostgresStore(first, clock, WAIT_MS);
+  expect(await store.outbox.lease('', 0)).toBe(true);
+  await fillRich(store, clock);
+  const folder = mkdtempSync(join(tmpdir(), 'lingate-postgres-'));
+  const round = async (name: string, expected: object): Promise<void> => {
+    const file = `sqlite:${join(folder, name)}`;
+    const copy = (from: string, to: string) => copyStoreTo({ from, to, restart: false, onProgress: () => undefined, others });
+    const tally = await copy(first, file);
+    expect(tally).toMatchObject(expected);
+    expect(await copy(file, second)).toEqual(tally);
+    for (const url of [first, file, second]) expect((await checkedStore(url, 0, LATE_MS, others)).findings).toEqual([]);
+  };
+  await round('whole.db', { teams: 3, keys: 8, digests: 8, glossaries: 2, openReservations: 5 });
+  for (const teamId of [RICH.quota, RICH.credit]) expect(await store.teams.deleteTeam(teamId, { keepUsage: true })).toBe(true);
+  const copied = await openPostgresStore(second, clock, WAIT_MS);
+  expect(await copied.accounts.clear()).toBeUndefined();
+  await round('left.db', { teams: 1, keptUsages: 2, digests: 0 });
+  const kept = async ({ history }: PluginStore): Promise<unknown> => [
+    answered(await history.periods(RICH.quota)),
+    answered(await history.days(RICH.credit, { from: 0, to: 100_000 }))!.days,
+  ];
+  expect(await kept(copied)).toEqual(await kept(store));
+  await store.close();
+  await copied.close();
+  rmSync(folder, { recursive: true });
 });
 
 test('random histories have the answers and the accounts of the model', async () => {

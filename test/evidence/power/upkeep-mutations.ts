@@ -4,6 +4,8 @@ import type { Mutation } from './mutation.ts';
 const REPAIR = 'test/unit/stores/clock-repair.test.ts';
 const CHECK = { file: 'test/unit/stores/store-check.test.ts' };
 const INTERRUPTED = 'test/unit/stores/erasure-interrupted.test.ts';
+const WHOLE = { file: 'test/unit/stores/contract.test.ts', names: 'whole store' };
+const COPY = { file: 'test/unit/stores/whole-copy.test.ts', names: "a plugin's store" };
 const SEARCH = 'test/unit/stores/redis/team-search.test.ts';
 
 type Bug = readonly [name: string, where: string, find: string, replace: string, ...caughtBy: Mutation['caughtBy']];
@@ -128,6 +130,49 @@ const BUGS: readonly Bug[] = [
     'await index.mend(ids);',
     '',
     { file: 'test/unit/stores/redis/redis-janitor.test.ts', names: 'corrects a name' },
+  ],
+  [
+    "a copy into a plugin's store is not marked until it is complete",
+    'RecordWriter.begin',
+    'await writer.#share(MARKED);',
+    '',
+    WHOLE,
+    COPY,
+  ],
+  [
+    "a copy into a plugin's store forgets which keys have their digests only in an index",
+    'RecordWriter.team',
+    'if (digest === undefined) this.#undigested.add(keyId);',
+    '',
+    { ...COPY, names: 'only in its index' },
+  ],
+  [
+    "a copy from a plugin's store forgets what was told",
+    'toldContents',
+    'percents.toSorted((one, other) => one.number - other.number)',
+    '[]',
+    { ...COPY, names: 'waiting events are copied over memory' },
+  ],
+  [
+    'an account that is taken over is charged what was spent in each of its keys',
+    'sumsOf in charge-sums.ts',
+    'micro: i === 0 ? spentIn(credit) : 0',
+    'micro: spentIn(credit)',
+    { ...WHOLE, names: 'whole store: everything' },
+  ],
+  [
+    "the check of a plugin's store does not look keys up",
+    'RecordReader.#judgeDigests',
+    'if (owner?.keyId !== keyId || owner.teamId !== teamId)',
+    'if (owner?.keyId === keyId && owner.teamId !== teamId)',
+    { ...COPY, names: 'a key that cannot be found' },
+  ],
+  [
+    "a plugin's store: the repair keeps what was told of undone periods",
+    'RecordMender.#untell',
+    'const put = toldRecords(mended.contents);',
+    'const put: ReturnType<typeof toldRecords> = [];',
+    { ...WHOLE, names: 'whole store: what a clock' },
   ],
 ];
 

@@ -1,11 +1,14 @@
-// A store of either kind as a contender of random histories: it is checked after every step, backed up, and moved to another place.
+// A store as a contender of random histories: it is checked after every step, backed up, and moved to a store of another kind.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
+import type { ReferenceData } from '../../../config/examples/reference-store.ts';
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
-import type { PluginStore } from '../../../src/ports/plugin.ts';
+import type { PluginStore, WholePluginStore } from '../../../src/ports/plugin.ts';
 import type { StoreReader } from '../../../src/ports/store-contents.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
+import type { OtherStores } from '../../../src/stores/open-reader.ts';
 import { writeCopy } from '../../../src/stores/sqlite/file-copy.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
@@ -17,19 +20,22 @@ import type { Contender } from './agreement.ts';
 /** Databases that a Redis server needs for the contenders: half of them for each. */
 export const DATABASES = 2000;
 
-type Kind = 'SQLite' | 'Redis';
+type Kind = 'SQLite' | 'Redis' | 'plugin';
 
 const TIMEOUT_MS = 5000;
 /** A copy leaves nothing out silently: it refuses what it cannot copy. */
 const REFUSED = /holds data that cannot be copied: a deletion has been interrupted/;
 
-/** `folder` and `redis` are the places of copies; a history begins in the store of its kind, and each move leads to one of the other kind. */
+/** `folder` and `redis` are the places of copies; a history begins in the first kind of its round, and each move leads to the next one. */
 export class CheckedContender implements Contender {
-  readonly name: Kind;
+  readonly name: string;
   readonly stores: PluginStore[] = [];
   readonly #clock: Clock;
   readonly #folder: string;
   readonly #redisUrl: string;
+  readonly #round: readonly Kind[];
+  /** The example of a plugin's store, by URL. */
+  readonly #memories = new Map<string, ReferenceData>();
   #kind: Kind;
   #url = '';
   #places = 0;
@@ -38,9 +44,10 @@ export class CheckedContender implements Contender {
   moves = 0;
   refusals = 0;
 
-  constructor(name: Kind, clock: Clock, folder: string, redisUrl: string) {
-    this.name = name;
-    this.#kind = name;
+  constructor(round: readonly [Kind, ...Kind[]], clock: Clock, folder: string, redisUrl: string) {
+    this.name = round[0];
+    this.#round = round;
+    this.#kind = round[0];
     this.#clock = clock;
     this.#folder = folder;
     this.#redisUrl = redisUrl;
@@ -48,7 +55,7 @@ export class CheckedContender implements Contender {
 
   /** Begins with an empty store of its own kind. */
   async open(): Promise<void> {
-    this.#kind = this.name;
+    this.#kind = this.#round[0]!;
     this.#url = this.#nextPlace();
     await this.#openBoth();
   }
@@ -68,15 +75,16 @@ export class CheckedContender implements Contender {
     await this.#backUp();
     const from = this.#url;
     await this.close();
-    this.#kind = this.#kind === 'SQLite' ? 'Redis' : 'SQLite';
+    const before = this.#kind;
+    this.#kind = this.#round[(this.#round.indexOf(before) + 1) % this.#round.length]!;
     const to = this.#nextPlace();
     try {
-      await copyStoreTo({ from, to, restart: false, onProgress: () => undefined });
+      await copyStoreTo({ from, to, restart: false, onProgress: () => undefined, others: this.#others });
       this.#url = to;
       this.moves++;
     } catch (error) {
       if (!(error instanceof Error) || !REFUSED.test(error.message)) throw error;
-      this.#kind = this.#kind === 'SQLite' ? 'Redis' : 'SQLite';
+      this.#kind = before;
       this.refusals++;
     }
     await this.#openBoth();
@@ -94,19 +102,33 @@ export class CheckedContender implements Contender {
   /** Each contender has databases of its own in the server. */
   #nextPlace(): string {
     const place = this.#places++;
+    if (this.#kind === 'plugin') return `memory:${place}`;
     if (this.#kind === 'SQLite') return `sqlite:${join(this.#folder, `${this.name}-${place}.db`)}`;
     return `${this.#redisUrl}/${(this.name === 'Redis' ? 0 : DATABASES / 2) + place}`;
   }
 
   async #openBoth(): Promise<void> {
-    for (let i = 0; i < 2; i++) this.stores.push(promisedStore(await this.#openOne()));
-    this.#reader = await openReader(this.#url);
+    for (let i = 0; i < 2; i++) this.stores.push(await this.#openOne());
+    this.#reader = await openReader(this.#url, this.#others);
   }
 
-  #openOne(): ReturnType<typeof openRedisStore> {
+  get #others(): OtherStores {
+    return new Map([['memory', (url) => Promise.resolve(this.#inMemory(url))]]);
+  }
+
+  #inMemory(url: string): WholePluginStore {
+    const data = this.#memories.get(url) ?? emptyData();
+    this.#memories.set(url, data);
+    return referenceStore(this.#clock, data);
+  }
+
+  async #openOne(): Promise<PluginStore> {
+    if (this.#kind === 'plugin') return this.#inMemory(this.#url);
     const options = { log: SILENT, clock: this.#clock };
-    return this.#kind === 'Redis'
-      ? openRedisStore({ ...options, url: this.#url, commandTimeoutMs: TIMEOUT_MS })
-      : openSqliteStore({ ...options, path: this.#url.slice('sqlite:'.length), durability: 'normal', busyTimeoutMs: TIMEOUT_MS });
+    const store =
+      this.#kind === 'Redis'
+        ? openRedisStore({ ...options, url: this.#url, commandTimeoutMs: TIMEOUT_MS })
+        : openSqliteStore({ ...options, path: this.#url.slice('sqlite:'.length), durability: 'normal', busyTimeoutMs: TIMEOUT_MS });
+    return promisedStore(await store);
   }
 }

@@ -1,6 +1,7 @@
 // lingate store backup, check and migrate: what they print, and what they say when they fail.
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/stores/sqlite/migrate.ts';
@@ -119,6 +120,41 @@ describe('store check', () => {
       1,
       expect.stringMatching(/^lingate store check: the store redis:\/\/127\.0\.0\.1:1 cannot be used \(ECONNREFUSED\): [^\n]+\n$/),
     ]);
+  });
+});
+
+describe("a plugin's store", () => {
+  const example = fileURLToPath(new URL('../../../config/examples/reference-store.ts', import.meta.url));
+
+  test('is checked, repaired and copied in both directions if the configuration names the plugin', async () => {
+    const config = join(folder.path, 'plugin.yaml');
+    writeFileSync(config, `plugins: [{ module: ${JSON.stringify(example)} }]\n`);
+    env = { LINGATE_CONFIG: config, LINGATE_STORE: 'memory:one' };
+    const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
+    await run('key', 'create', '--team', team, '--mode', 'live');
+    const sound = 'Checked 1 team, 1 key and 0 glossaries: nothing is wrong.\n';
+    expect((await run('store', 'check')).stdout).toBe(sound);
+    expect((await run('store', 'check', '--repair', '--yes')).stdout).toBe(sound);
+    const file = `sqlite:${path}`;
+    const copied = await run('store', 'copy', '--from', 'memory:one', '--to', file, '--json');
+    expect(JSON.parse(copied.stdout)).toMatchObject({ from: 'memory:one', to: file, teams: 1, keys: 1 });
+    const shown = async (store: string): Promise<unknown> => parsed(await run('team', 'show', team, '--json', '--store', store));
+    expect(await shown(file)).toEqual(await shown('memory:one'));
+    // All of this plugin's URLs name one store.
+    const back = await run('store', 'copy', '--from', file, '--to', 'memory:two');
+    expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has teams)')]);
+    expect((await run('team', 'delete', team, '--yes')).status).toBe(0);
+    const kept = await run('store', 'copy', '--from', file, '--to', 'memory:two');
+    expect([kept.status, kept.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has an audit)')]);
+  });
+
+  test('is a one-line error without its plugin', async () => {
+    await run('team', 'create', '--name', 'A', '--plan', 'free');
+    const { status, stderr } = await run('store', 'copy', '--from', `sqlite:${path}`, '--to', 'memory:one');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^lingate store copy: the store memory:one cannot be opened: [^\n]+ must name the plugin that opens memory: URLs\n$/,
+    );
   });
 });
 

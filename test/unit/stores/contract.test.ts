@@ -1,6 +1,7 @@
 // The store contract, run on the reference model, the SQLite store and the Redis store.
-import { storeContract } from 'lingate/testing';
+import { accountsContract, storeContract } from 'lingate/testing';
 import { afterAll, describe, test } from 'vitest';
+import { referenceStore } from '../../../config/examples/reference-store.ts';
 import { modelBacking, redisBacking, sqliteBacking } from '../../support/backings.ts';
 
 const BACKINGS = [
@@ -11,6 +12,12 @@ const BACKINGS = [
 
 describe.each(BACKINGS)('the store contract, kept by $name', ({ backing }) => {
   const contract = storeContract(backing.open);
+  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  afterAll(() => contract.close());
+});
+
+describe('the contract of whole stores, kept by the reference model', () => {
+  const contract = accountsContract(async (clock) => referenceStore(clock));
   test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
   afterAll(() => contract.close());
 });

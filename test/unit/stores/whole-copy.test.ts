@@ -6,9 +6,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
+import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
+import type { ReferenceData } from '../../../config/examples/reference-store.ts';
 import { answered, HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavailable.ts';
 import { dayOf } from '../../../src/domain/period.ts';
-import type { PluginStore } from '../../../src/ports/plugin.ts';
+import { movedCredit } from '../../../src/domain/period-credit.ts';
+import type { PluginStore, WholePluginStore } from '../../../src/ports/plugin.ts';
+import { openStore } from '../../../src/stores/open.ts';
+import { openMender } from '../../../src/stores/open-reader.ts';
+import type { OtherStores } from '../../../src/stores/open-reader.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { freshKey, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
@@ -47,25 +53,39 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-type Kind = 'sqlite' | 'redis';
+type Kind = 'sqlite' | 'redis' | 'memory';
 const sqliteUrl = (): string => `sqlite:${join(directory, `${count++}.db`)}`;
-const urlOf = (kind: Kind, which: 0 | 1): string => (kind === 'sqlite' ? sqliteUrl() : servers[which]!.url);
+const urlOf = (kind: Kind, which: 0 | 1): string =>
+  kind === 'sqlite' ? sqliteUrl() : kind === 'redis' ? servers[which]!.url : `memory:${count++}`;
+
+/** Those of the plugin, whose stores go by this clock. */
+const memories = new Map<string, ReferenceData>();
+let latest = new MovableClock();
+const dataOf = (url: string): ReferenceData => memories.get(url) ?? memories.set(url, emptyData()).get(url)!;
+const inMemory = (url: string, clock: MovableClock): WholePluginStore => referenceStore(clock, dataOf(url));
+const others: OtherStores = new Map([['memory', async (url) => inMemory(url, latest)]]);
 
 async function open(url: string, clock: MovableClock): Promise<PluginStore> {
   const log = SILENT;
+  if (url.startsWith('memory')) {
+    const store = inMemory(url, clock);
+    expect(await store.outbox.lease('', 0)).toBe(true);
+    return store;
+  }
   if (url.startsWith('redis')) return promisedStore(await openRedisStore({ url, log, clock, commandTimeoutMs: 5000, events: RICH_EVENTS }));
   return promisedStore(await openSqliteStore({ path: url.slice('sqlite:'.length), log, clock, busyTimeoutMs: 5000, events: RICH_EVENTS }));
 }
 
 async function filled(url: string): Promise<MovableClock> {
-  const clock = new MovableClock();
+  const clock = (latest = new MovableClock());
   const store = await open(url, clock);
   await fillRich(store, clock);
   await store.close();
   return clock;
 }
 
-const copy = (from: string, to: string, restart = false) => copyStoreTo({ from, to, restart, onProgress: () => undefined });
+const LATE_MS = Date.UTC(2099, 0);
+const copy = (from: string, to: string, restart = false) => copyStoreTo({ from, to, restart, onProgress: () => undefined, others });
 const { quota, credit, idle } = RICH;
 
 /** The answers of every reading method of the ports, for everything in the store. */
@@ -83,7 +103,7 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
       glossaries: await glossaries.list(teamId),
       refusals: await store.records.list(teamId, 'refusals'),
       days: await history.days(teamId, range),
-      periods: await history.periods(teamId),
+      periods: used(await history.periods(teamId)),
     })),
   );
   return {
@@ -114,6 +134,11 @@ async function everyAnswer(store: PluginStore, clock: MovableClock): Promise<unk
       await admit(store, quota, RICH.limitedKey, 'r5', '192.0.2.1'),
     ],
   };
+}
+
+/** Periods without use may be missing. */
+function used(periods: Awaited<ReturnType<PluginStore['history']['periods']>>) {
+  return answered(periods)?.filter((period, i) => i === 0 || period.requests > 0 || movedCredit(period.credit));
 }
 
 function admit({ ledger }: PluginStore, teamId: string, keyId: string, requestId: string, address = RICH_ADDRESS) {
@@ -190,6 +215,11 @@ describe.each([
   ['redis', 'sqlite'],
   ['redis', 'redis'],
   ['sqlite', 'sqlite'],
+  ['sqlite', 'memory'],
+  ['memory', 'sqlite'],
+  ['redis', 'memory'],
+  ['memory', 'redis'],
+  ['memory', 'memory'],
 ] as const)('from %s to %s', (kind, other) => {
   test('both give the same answers, now and later', async () => {
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
@@ -231,14 +261,14 @@ describe.each([
     expect(await target.teams.deleteTeam(quota, { keepUsage: false })).toBe(true);
     expect(await target.history.periods(quota)).toBeUndefined();
     await target.close();
-    expect((await checkedStore(to)).findings).toEqual([]);
+    expect((await checkedStore(to, 0, LATE_MS, others)).findings).toEqual([]);
   });
 
   test('the check finds nothing in the copy', async () => {
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
     await filled(from);
     await copy(from, to);
-    expect((await checkedStore(to)).findings).toEqual([]);
+    expect((await checkedStore(to, 0, LATE_MS, others)).findings).toEqual([]);
   });
 });
 
@@ -287,8 +317,8 @@ describe('refused in one line:', () => {
   test('a store as its own target, unknown kinds, and stores that do not exist', async () => {
     await expect(copy(from, from)).rejects.toThrow(/are the same store/);
     await expect(copy('redis://localhost/', 'redis://127.0.0.1:6379/0')).rejects.toThrow(/are the same store/);
-    await expect(copy(from, 'mine:x')).rejects.toThrow(/^mine:x cannot be copied: a store is one of sqlite:PATH/);
-    await expect(copy('postgres://u:p@h/db', from)).rejects.toThrow(/^postgres:\/\/\*\*\*@h\/db cannot be copied/);
+    await expect(copy(from, 'mine:x')).rejects.toThrow(/^the store mine:x cannot be opened: .*must name the plugin that opens mine: URLs$/);
+    await expect(copy('postgres://u:p@h/db', from)).rejects.toThrow(/^the store postgres:\/\/\*\*\*@h\/db cannot be opened/);
     await expect(copy(sqliteUrl(), servers[1]!.url)).rejects.toThrow(/there is no store at sqlite:/);
     await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/there is no store at redis:/);
     await expect(copy(from, `sqlite:${from.slice('sqlite:'.length)}/a.db`)).rejects.toThrow(/sqlite:\S+ /);
@@ -343,33 +373,112 @@ describe.each(['sqlite', 'redis'] as const)('an interrupted copy into %s', (kind
   });
 });
 
-test('waiting events are copied with their times and tries, and so are the recorded thresholds', async () => {
-  const [from, middle, to] = [sqliteUrl(), servers[0]!.url, sqliteUrl()];
-  const clock = await filled(from);
-  expect((await copy(from, middle)).events).toBeGreaterThan(10);
-  await copy(middle, to);
-  const rows = (url: string, sql: string): unknown[] => {
-    const database = new DatabaseSync(url.slice('sqlite:'.length));
-    const found = database.prepare(sql).all();
-    database.close();
-    return found;
-  };
-  const events = "SELECT id, value FROM shared_records WHERE kind = 'events' ORDER BY id";
-  const parsed = (url: string) =>
-    rows(url, events).map((row) => ({ ...(row as object), value: JSON.parse((row as { value: string }).value) as unknown }));
-  expect(parsed(to)).toEqual(parsed(from));
-  const thresholds = 'SELECT * FROM told_percents ORDER BY team, period_no';
-  expect(rows(to, thresholds)).toEqual(rows(from, thresholds));
-  expect(rows(to, thresholds)).not.toEqual([]);
-  const store = await openRedisStore({ url: middle, log: SILENT, clock, commandTimeoutMs: 5000, events: RICH_EVENTS });
-  const due = answered(await store.outbox.due(100));
-  expect(await Promise.all(due.map((one) => store.outbox.read(one)))).not.toContain(undefined);
-  expect(due.length).toBeGreaterThan(10);
-  await store.close();
+describe("a plugin's store", () => {
+  let from: string;
+  let clock: MovableClock;
+  beforeEach(async () => {
+    from = urlOf('memory', 0);
+    clock = await filled(from);
+  });
+
+  test('is refused as long as a gateway may use it, on both ends', async () => {
+    const [source, to] = [inMemory(from, clock), urlOf('memory', 1)];
+    const inUse = /^the store memory:\d+ was in use by a gateway within the last minute \(it runs on h with f\): stop the gateways/;
+    await source.gateways.leave({ host: 'h', file: 'f', plans: {} });
+    await expect(copy(from, to)).rejects.toThrow(inUse);
+    clock.step(60_001);
+    await inMemory(to, clock).gateways.leave({ host: 'h', file: 'f', plans: {} });
+    await expect(copy(from, to)).rejects.toThrow(inUse);
+    clock.step(60_001);
+    const began = copyStoreTo({
+      from,
+      to,
+      restart: false,
+      onProgress: () => void source.gateways.leave({ host: 'h', file: 'f', plans: {} }),
+      others,
+    });
+    await expect(began).rejects.toThrow(inUse);
+    await expect(copy(to, sqliteUrl())).rejects.toThrow(/^the store memory:\d+ is half-written/);
+  });
+
+  test('is no target if it is not empty, and no source if it is', async () => {
+    const [to, left, audited] = [urlOf('memory', 0), urlOf('memory', 1), urlOf('memory', 1)];
+    await copy(from, to);
+    await expect(copy(from, to, true)).rejects.toThrow(/^the store memory:\d+ is not empty \(it has teams\): choose an empty store$/);
+    const gone = await teamUnderTest(inMemory(left, clock));
+    await gone.use(1);
+    await inMemory(left, clock).teams.deleteTeam(gone.teamId, { keepUsage: true });
+    await expect(copy(from, left)).rejects.toThrow(/is not empty \(it has usage of deleted teams\)/);
+    await inMemory(left, clock).teams.deleteTeam(gone.teamId, { keepUsage: false }, { actor: 'cli:a@h', action: 'deleteTeam' });
+    await expect(copy(from, left)).rejects.toThrow(/is not empty \(it has an audit\)/);
+    await expect(copy(audited, sqliteUrl())).rejects.toThrow(/^there is no store at memory:\d+ yet$/);
+  });
+
+  test('finds the keys whose digests Redis has only in its index', async () => {
+    const [redis, to] = [urlOf('redis', 0), urlOf('memory', 1)];
+    await copy(from, redis);
+    const keys = `lingate:{${quota}}:keys`;
+    const record = (await clients[0]!.hget(keys, RICH.key))!;
+    await clients[0]!.hset(keys, RICH.key, record.replace(/,"digest":"[^"]+"/, ''));
+    await copy(redis, to);
+    expect(await inMemory(to, clock).keys.find(RICH.digest)).toEqual({ keyId: RICH.key, teamId: quota, mode: 'live' });
+  });
+
+  test('is reported by the check for a key that cannot be found', async () => {
+    // Found first.
+    dataOf(from).owners.unshift({ digest: RICH.digest, owner: { keyId: RICH.creditKey, teamId: credit, mode: 'live' } });
+    const { findings } = await checkedStore(from, 0, LATE_MS, others);
+    expect(findings).toEqual([{ what: 'digest', teamId: quota, keyId: RICH.key, detail: 'its digest does not lead to it' }]);
+  });
+
+  test('into which a copy was interrupted is not opened, and is the same as its source after --restart', async () => {
+    const to = urlOf('memory', 1);
+    const onProgress = (): void => {
+      throw new Error('the power is gone');
+    };
+    await expect(copyStoreTo({ from, to, restart: false, onProgress, others })).rejects.toThrow('the power is gone');
+    const plugins = new Map([['memory', (url: string) => Promise.resolve(inMemory(url, clock))]]);
+    await expect(openStore(to, { log: SILENT, clock, others: plugins })).rejects.toThrow(/^the store memory:\d+ is half-written/);
+    await expect(checkedStore(to, 0, LATE_MS, others)).rejects.toThrow(/is half-written/);
+    await expect(openMender(to, others)).rejects.toThrow(/is half-written/);
+    await expect(copy(from, to)).rejects.toThrow(/is half-written/);
+    await copy(from, to, true);
+    const own = new MovableClock();
+    own.set(clock.nowMs());
+    expect(await everyAnswer(await open(to, own), own)).toEqual(await everyAnswer(await open(from, clock), clock));
+  });
 });
 
-test('refusals that were told are copied, so that none is told again', async () => {
-  const [from, middle, to] = [sqliteUrl(), servers[0]!.url, sqliteUrl()];
+test.each(['redis', 'memory'] as const)(
+  'waiting events are copied over %s with their times and tries, and so are the recorded thresholds',
+  async (kind) => {
+    const [from, middle, to] = [sqliteUrl(), urlOf(kind, 0), sqliteUrl()];
+    const clock = await filled(from);
+    expect((await copy(from, middle)).events).toBeGreaterThan(10);
+    await copy(middle, to);
+    const rows = (url: string, sql: string): unknown[] => {
+      const database = new DatabaseSync(url.slice('sqlite:'.length));
+      const found = database.prepare(sql).all();
+      database.close();
+      return found;
+    };
+    const events = "SELECT id, value FROM shared_records WHERE kind = 'events' ORDER BY id";
+    const parsed = (url: string) =>
+      rows(url, events).map((row) => ({ ...(row as object), value: JSON.parse((row as { value: string }).value) as unknown }));
+    expect(parsed(to)).toEqual(parsed(from));
+    const thresholds = 'SELECT * FROM told_percents ORDER BY team, period_no';
+    expect(rows(to, thresholds)).toEqual(rows(from, thresholds));
+    expect(rows(to, thresholds)).not.toEqual([]);
+    const store = await open(middle, clock);
+    const due = answered(await store.outbox.due(100));
+    expect(await Promise.all(due.map((one) => store.outbox.read(one)))).not.toContain(undefined);
+    expect(due.length).toBeGreaterThan(10);
+    await store.close();
+  },
+);
+
+test.each(['redis', 'memory'] as const)('refusals that were told are copied over %s, so that none is told again', async (kind) => {
+  const [from, middle, to] = [sqliteUrl(), urlOf(kind, 0), sqliteUrl()];
   const clock = await filled(from);
   const source = await open(from, clock);
   const plain = await teamUnderTest(source, { characterLimit: 10 });

@@ -1,0 +1,78 @@
+// Opens a plugin's store to read, repair or write all of it: for the check, and for both ends of a copy.
+import { SHARED_RECORDS } from '../domain/shared-records.ts';
+import { answered, halfWritten, NoStoreError, StoreError } from '../domain/store-unavailable.ts';
+import type { WholePluginStore } from '../ports/plugin.ts';
+import type { StoreMender } from '../ports/store-contents.ts';
+import { assertUnmarked, isMarked } from './records/copy-mark.ts';
+import { RecordMender } from './records/record-mender.ts';
+import { RecordReader } from './records/record-reader.ts';
+import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
+import { RecordWriter } from './records/record-writer.ts';
+
+/** Gateways say more often that they run (runtime/plan-record.ts). */
+const SERVED_WITHIN_MS = 60_000;
+
+/** Closes the store if it cannot be read. */
+export function pluginReader(store: WholePluginStore, shown: string): Promise<RecordReader> {
+  return closedOnError(store, async () => {
+    await assertUnmarked(store.records, shown);
+    return new RecordReader(store);
+  });
+}
+
+export function pluginMender(store: WholePluginStore, shown: string): Promise<StoreMender> {
+  return closedOnError(store, async () => {
+    await assertUnmarked(store.records, shown);
+    return new RecordMender(store);
+  });
+}
+
+export function pluginSource(store: WholePluginStore, shown: string) {
+  return closedOnError(store, async () => {
+    const stillAlone = (): Promise<void> => assertAlone(store, shown);
+    await assertUnmarked(store.records, shown);
+    if ((await contentOf(store)) === undefined) throw new NoStoreError(shown);
+    await stillAlone();
+    return { reader: new RecordReader(store), stillAlone };
+  });
+}
+
+/** Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. */
+export function pluginWriter(store: WholePluginStore, shown: string, restart: boolean): Promise<RecordWriter> {
+  return closedOnError(store, async () => {
+    const isHalf = await isMarked(store.records);
+    if (isHalf && !restart) throw halfWritten(shown);
+    await assertAlone(store, shown);
+    const content = isHalf ? undefined : await contentOf(store);
+    if (content !== undefined) throw new StoreError(`the store ${shown} is not empty (it has ${content}): choose an empty store`);
+    return RecordWriter.begin(store);
+  });
+}
+
+async function assertAlone({ gateways }: WholePluginStore, shown: string): Promise<void> {
+  const [last] = answered(await gateways.recent(SERVED_WITHIN_MS));
+  if (last === undefined) return;
+  throw new StoreError(
+    `the store ${shown} was in use by a gateway within the last minute (it runs on ${last.host} with ${last.file}): stop the gateways that use it, and try again a minute later`,
+  );
+}
+
+/** What it has besides what gateways keep about themselves; `undefined` for nothing. */
+async function contentOf({ teams, history, audit, records }: WholePluginStore): Promise<string | undefined> {
+  const first = { after: undefined, limit: 1, search: undefined };
+  if (answered(await teams.pageTeams(first)).length > 0) return 'teams';
+  if (answered(await history.pageDays(first, { from: 1, to: 0 })).length > 0) return 'usage of deleted teams';
+  if (answered(await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })).length > 0) return 'an audit';
+  for (const table of [...COPIED_SHARED_TABLES, 'events'] as const)
+    if (!isIndex(table) && answered(await records.list(SHARED_RECORDS, table)).size > 0) return `records of ${table}`;
+  return undefined;
+}
+
+async function closedOnError<T>(store: WholePluginStore, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
