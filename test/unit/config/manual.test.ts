@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { ConfigFile } from '../../../src/config/schema.ts';
+import { ConfigFile, CreditPlanSchema, QuotaPlanSchema } from '../../../src/config/schema.ts';
 import type { SchemaNode } from '../../../src/domain/option-schema.ts';
 import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 import { currentPages } from '../../../src/manual.ts';
@@ -45,6 +45,14 @@ test('every setting has a row, and every row has a setting', () => {
     return below.length === 0 || rows.includes(name) ? [name] : below;
   });
   expect(rows.toSorted()).toEqual(members.toSorted());
+});
+
+test('every member of a plan has a row, and every row is a member', () => {
+  const [first] = manualPage('plans-and-metering').split('\n## ');
+  const rows = [...first!.matchAll(/^\| (`.+?) \|/gm)];
+  const names = rows.flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+  const members = [QuotaPlanSchema, CreditPlanSchema].flatMap((schema) => Object.keys(schema.properties));
+  expect(names.toSorted()).toEqual([...new Set(members)].toSorted());
 });
 
 describe.each([...builtInProtocols.keys()])('the configuration shown for %s', (protocol) => {
