@@ -1,4 +1,5 @@
 // The operator's manual agrees with the code about settings and engine protocols, and each configuration in it works.
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +32,11 @@ test('its version table has the data formats that this version reads and writes'
   );
   expect(rows.get('SQLite')![0]).toBe(`schema ${SCHEMA}`);
   expect(rows.get('Redis')).toEqual([`layout ${LAYOUT_VERSION}`, `the key \`${LAYOUT_KEY}\` `]);
+});
+
+test('lingate.yaml names every protocol', () => {
+  const file = readFileSync(new URL('../../../config/lingate.yaml', import.meta.url), 'utf8');
+  expect(file).toContain(`# The engine's protocol: ${[...builtInProtocols.keys()].join(', ')}, or a plugin's.`);
 });
 
 test('every setting has a row, and every row has a setting', () => {
