@@ -1,11 +1,13 @@
-// Generates the tables of engine protocols, engine failures, limits and other vendors' parameters in the operator's manual: `npm run task -- manual`.
+// Generates the tables of engine protocols, engine failures, limits, metrics and other vendors' parameters in the operator's manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { optionsSchemaOf } from './config/engine-options.ts';
 import { withEngineTables, withTable } from './docs/engine-table.ts';
 import { failureTable } from './docs/engine-advice.ts';
 import { limitTable } from './docs/limit-table.ts';
+import { metricTable } from './docs/metric-table.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
+import { everyMetric } from './ops/metrics/every-metric.ts';
 import { azureOperations } from './plugins/azure-v3/azure-versions.ts';
 import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';
 import { DEEPL_DOCUMENT_OPERATION } from './plugins/deepl-v2/document-parameters.ts';
@@ -31,6 +33,7 @@ const PAGES: Readonly<Record<string, (text: string) => string>> = {
   'engines.md': withProtocols,
   'engine-failures.md': (text) => withTable(text, 'engine failures', failureTable()),
   'plans-and-metering.md': (text) => withTable(text, 'limits', limitTable()),
+  'watching.md': (text) => withTable(text, 'metrics', metricTable(everyMetric())),
   'api-parameters.md': (text) => withTable(text, 'parameters', parameterTable(OPERATIONS)),
 };
 

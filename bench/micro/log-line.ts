@@ -2,25 +2,18 @@
 import assert from 'node:assert/strict';
 import { openJsonLog } from '../../src/ops/json-log.ts';
 import type { AccessEntry } from '../../src/ports/access-entry.ts';
+import { ACCESS_ENTRY } from '../../test/support/access-entry.ts';
 import type { MicroCase } from './micro-case.ts';
 import { SAMPLE_ID } from './sample-exchange.ts';
 
 let written = '';
 const { access, ...log } = openJsonLog({ write: (line: string) => void (written = line) });
 const entry: AccessEntry = {
+  ...ACCESS_ENTRY,
   requestId: SAMPLE_ID,
-  route: 'POST /v1/translate',
-  status: 200,
-  code: 'ok',
   teamId: SAMPLE_ID,
   keyId: SAMPLE_ID,
-  client: undefined,
-  failures: undefined,
-  parameter: undefined,
-  limitOf: undefined,
   characters: 33,
-  attempts: 1,
-  engine: 'default',
   durationMs: 1.234,
   storeMs: 0.456,
   engineMs: 0.567,

@@ -6,6 +6,7 @@ import { WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.t
 import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { WINDOWS } from '../domain/window-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
+import { OPTIONAL_NUMBERS, REQUIRED_NUMBERS } from '../domain/plan.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/typebox.ts';
 import { PLAN_TIMES } from './team-terms.ts';
@@ -123,15 +124,21 @@ export const KeySearchBody = Type.Object(
 const moment = Type.String({ format: 'date-time' });
 const whole = Type.Integer({ minimum: 0 });
 
+/** A schema for each of a plan's numbers, under its name in reports. */
+function byMember<Member extends string, Row extends { readonly member: Member }, Schema extends TSchema>(
+  numbers: Readonly<Record<string, Row>>,
+  schemaOf: (row: Row) => Schema,
+): Record<Member, Schema> {
+  return Object.fromEntries(Object.values(numbers).map((row) => [row.member, schemaOf(row)])) as Record<Member, Schema>;
+}
+
 export const TeamAnswer = Type.Object({
   team_id: Type.String({ description: 'A ULID.' }),
   name: Type.String(),
   reference: Type.Optional(Type.String({ description: "The operator's own word for the team. Absent if it has none." })),
   plan: Type.String(),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
-  requests_per_second: whole,
-  max_characters_per_request: whole,
-  max_glossaries: whole,
+  ...byMember(REQUIRED_NUMBERS, () => whole),
   characters: Type.Optional(whole),
   period: Type.Optional(Type.String({ description: 'An ISO 8601 duration.' })),
   period_anchor: Type.Optional(
@@ -143,9 +150,7 @@ export const TeamAnswer = Type.Object({
   overage_cap_minor: Type.Optional(whole),
   overage_minor_per_million: Type.Optional(whole),
   credit_minor_per_million: Type.Optional(whole),
-  test_key_characters: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'What test keys use for nothing in each period. Absent if they cost as live ones.' }),
-  ),
+  ...byMember(OPTIONAL_NUMBERS, ({ about }) => Type.Optional(Type.Integer({ minimum: 1, description: about }))),
   limits: Type.Optional(windowList),
   balance_minor: Type.Optional(whole),
   currency: Type.String({ description: 'ISO 4217.' }),

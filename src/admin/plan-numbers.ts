@@ -1,5 +1,6 @@
 // A plan's numbers, under their names in the configuration, and how two plans' differ.
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
+import { numbersByMember } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { NO_WINDOWS } from '../domain/window-limits.ts';
 
@@ -10,18 +11,12 @@ export function planNumbers(limits: TeamLimits): Readonly<Record<string, string 
   return { ...numbersOfAll(limits), period_anchor: anchorOf(period), ...numbersOfBilling(limits), ...windows, currency };
 }
 
-/** The numbers that every plan has. */
-export function numbersOfAll({ billing, requestsPerSecond, maxCharactersPerRequest, maxGlossaries, testAllowance }: TeamLimits) {
-  return {
-    billing,
-    requests_per_second: requestsPerSecond,
-    max_characters_per_request: maxCharactersPerRequest,
-    max_glossaries: maxGlossaries,
-    ...(testAllowance === 0 ? {} : { test_key_characters: testAllowance }),
-  };
+/** Those that do not depend on the plan's billing. */
+export function numbersOfAll(limits: TeamLimits) {
+  return { billing: limits.billing, ...numbersByMember(limits) };
 }
 
-/** Those of the plan's billing. */
+/** Those that do. */
 export function numbersOfBilling(limits: TeamLimits) {
   if (limits.billing === 'credit') return { credit_minor_per_million: limits.minorPerMillion };
   return {

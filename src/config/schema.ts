@@ -1,10 +1,10 @@
 // The configuration file's schema: members, limits and defaults, with the names that operators write.
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { isCurrency } from '../domain/currency.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
-import type { Plan } from '../domain/plan.ts';
+import type { CreditPlan, Plan } from '../domain/plan.ts';
 import { judgeWindows, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
 import { Type } from '../domain/typebox.ts';
 import { WINDOWS } from '../domain/window-limits.ts';
@@ -79,6 +79,7 @@ const WindowEntry = Type.Object(
   closed,
 );
 
+/** The members that plans of every billing have. */
 const planBase = {
   requests_per_second: whole(1, 100_000),
   max_characters_per_request: whole(1, 10_000_000),
@@ -95,7 +96,7 @@ const planBase = {
       () => 'a list whose entries have requests, characters or both, and each number once for a time',
     ),
   ),
-};
+} satisfies Record<Exclude<keyof CreditPlan, 'billing' | 'credit_minor_per_million'>, TSchema>;
 
 /** Included characters per period, then overage up to a cap. */
 export const QuotaPlanSchema = Type.Object(

@@ -5,6 +5,7 @@ import { amountText } from '../domain/currency.ts';
 import { windowTexts } from '../domain/given-windows.ts';
 import { anchorOf, lengthOf } from '../domain/period-rule.ts';
 import { DAY_MS, rfc3339 } from '../domain/period.ts';
+import { PLAN_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { NO_WINDOWS } from '../domain/window-limits.ts';
 
@@ -109,20 +110,18 @@ function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }
 
-export const NUMBER_LABELS: Readonly<Record<keyof TeamLimits, string>> = {
-  billing: 'billing',
-  requestsPerSecond: 'requests per second',
-  maxCharactersPerRequest: 'characters per request',
-  maxGlossaries: 'glossaries',
-  characterLimit: 'characters per period',
-  overageCharacters: 'overage characters',
-  overageCapMinor: 'most overage',
-  minorPerMillion: 'price per million',
-  testAllowance: 'free characters of test keys',
-  currency: 'currency',
-  period: 'period',
-  windows: 'limits',
+const LABELS: Readonly<Record<keyof TeamLimits, { readonly label: string }>> = {
+  ...PLAN_NUMBERS,
+  billing: { label: 'billing' },
+  currency: { label: 'currency' },
+  period: { label: 'period' },
+  windows: { label: 'limits' },
 };
+
+/** What people call one of a plan's numbers. */
+export function numberLabel(number: keyof TeamLimits): string {
+  return LABELS[number].label;
+}
 
 const PERIODS: Readonly<Record<string, string>> = { P1D: 'day', P7D: 'week', P1W: 'week', P1M: 'month', P3M: 'quarter', P1Y: 'year' };
 

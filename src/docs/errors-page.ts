@@ -9,42 +9,9 @@ import { HEADERS } from './openapi-schemas.ts';
 import { problemsOf, UNMATCHED } from './operation.ts';
 import { operations } from './operations.ts';
 import { links, page } from './page.ts';
-import { exampleOf, fieldSchemas, headerExamples } from './problem-examples.ts';
+import { advice, BACK_OFF, exampleOf, fieldSchemas, headerExamples } from './problem-examples.ts';
 import { rowOf, schemaTable, scrolledTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
-
-const BACK_OFF = 'Wait for `Retry-After` seconds, then try again with growing pauses.';
-
-/** After the word whether to try again. */
-export const advice: Readonly<Record<ProblemCode, string>> = {
-  validation_error: '`detail` names the field that is wrong: change it.',
-  invalid_target_lang: '`GET /v1/languages?type=target` lists the codes. `EN` and `PT` are targets only with a region.',
-  invalid_source_lang:
-    '`GET /v1/languages` lists the codes. Send `EN`, not `EN-GB`; or leave it out and let the engine detect the language.',
-  too_many_texts: 'Send at most `max_texts` texts at a time.',
-  text_too_long: 'Send at most `max_characters` characters in all texts of a request; `characters` is how many you sent.',
-  bad_request: 'Go back to the dashboard and choose again.',
-  unauthorized:
-    'Check that the key is complete and sent in one of the accepted forms. If an `Authorization` field is sent, only that one counts. If the key is limited to certain addresses, `detail` says so.',
-  key_revoked:
-    'Use another key of the team, or have one created. If this one is only disabled or has expired, `detail` says so, and it can be made valid again.',
-  quota_exceeded: "Wait for `period_end`, or have the limit of the key, of the request's tag, of the plan or its overage cap raised.",
-  credit_exhausted: 'Add credit. A request that costs less than `balance_minor` still goes through.',
-  forbidden:
-    'Use a key that has the scopes in `missing_scopes`, or have them added to this one. Without that member the tag of the request is disabled: have it enabled, or send another.',
-  glossary_limit_reached: 'Delete a glossary, or upgrade the plan.',
-  not_found: 'Check the path: it is case-sensitive and takes no slash at the end.',
-  glossary_not_found: '`GET /v1/glossaries` lists the ids of the team. Glossaries of other teams look as if they did not exist.',
-  document_not_found: 'Send the document again. Documents of other teams look as if they did not exist.',
-  method_not_allowed: '`Allow` lists the methods that this path accepts.',
-  document_not_ready: 'Wait for `Retry-After` seconds, then try again.',
-  document_failed: '`failed_with` and `detail` say why. Correct the document, or send it again later.',
-  csrf_invalid: 'Load the form again and send it from there.',
-  rate_limited: `${BACK_OFF} The limit is the team's, so more keys do not help, or the key's, or the tag's that the request carries.`,
-  internal_error: 'If it fails again, contact support with the `request_id`.',
-  engine_unavailable: BACK_OFF,
-  service_unavailable: BACK_OFF,
-};
 
 const CODES = Object.keys(problems) as ProblemCode[];
 

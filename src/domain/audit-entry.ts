@@ -1,4 +1,5 @@
 // Audit entries: who changed what, how two states differ, and how names are stripped from an entry.
+import { isDeepStrictEqual } from 'node:util';
 import type { KeyMode } from './api-key.ts';
 import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
@@ -183,9 +184,9 @@ const CHANGING_OF_KEYS = [
   'windows',
 ] as const;
 
-/** Those of the members that differ; absent where a side does not have one. */
+/** Those of the members that differ, whatever the order of what they consist of; absent where a side does not have one. */
 function differenceIn<State extends AuditState>(names: readonly (keyof State)[], before: State, after: State): AuditDifference | undefined {
-  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
   if (changed.length === 0) return undefined;
   const only = (state: State): AuditState =>
     Object.fromEntries(changed.filter((name) => state[name] !== undefined).map((name) => [name, state[name]]));

@@ -31,7 +31,7 @@ export const requestTagSlot = reserveSlot<RequestTag>('request tag');
 export const traceSlot = reserveSlot<RequestTrace>('trace');
 
 /** Numbers for the access log and metrics. Durations are in milliseconds. */
-interface RequestStats {
+export interface RequestStats {
   /** Characters to charge if the outcome is an answer: those reserved, less those spared. */
   characters: number;
   /** Whether some of them may be spared: there is a reservation. */

@@ -1,6 +1,8 @@
 // The access log: one entry per request, with only the fields that are safe to keep.
+import type { RequestStats } from '../domain/slots.ts';
 
-export interface AccessEntry {
+/** With the request's figures; `characters` are those charged: 0 for anything but a delivered translation. */
+export interface AccessEntry extends Readonly<Omit<RequestStats, 'canSpare' | 'works'>> {
   readonly requestId: string;
   /** The route's name, or one of the fixed names for requests that matched no route. */
   readonly route: string;
@@ -10,27 +12,16 @@ export interface AccessEntry {
   readonly code: string;
   readonly teamId: string | undefined;
   readonly keyId: string | undefined;
-  /** Characters charged: 0 for anything but a delivered translation. */
-  readonly characters: number;
-  readonly attempts: number;
-  /** Name of the engine that answered or was tried last; `undefined` if none was. */
-  readonly engine: string | undefined;
   /**
    * The client's IP address. Without trusted proxies in the configuration, set only for keys that are restricted to certain
    * addresses.
    */
   readonly client: string | undefined;
-  /** Why attempts at the engine, or at a forward route's target, failed: `connect:refused`, `status:502`, `timeout`. */
-  readonly failures: readonly string[] | undefined;
   /** The parameter, header or body that a 400 is about, if its detail names one; `(unknown)` for one that there is not. */
   readonly parameter: string | undefined;
-  /** Whose rate, characters or credit refused the request, if one did. */
-  readonly limitOf: string | undefined;
   /** If the request is traced. */
   readonly traceId?: string | undefined;
   readonly durationMs: number;
-  readonly storeMs: number;
-  readonly engineMs: number;
 }
 
 /** A request that was refused or met a failure, as kept in memory for operators. Survives structured cloning. */

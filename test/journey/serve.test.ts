@@ -11,6 +11,7 @@ import { inProcess, lingate, parsed } from '../support/lingate-command.ts';
 import type { Ended } from '../support/lingate-command.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
+import { builtInProtocols } from '../../src/engines/protocols/built-in.ts';
 import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { outputOf, startProgram } from '../support/start-program.ts';
 import { LISTENERS } from '../support/listeners.ts';
@@ -112,7 +113,7 @@ describe('serve refuses to start, with one clear line', () => {
       'an unknown protocol',
       [...FREE, '--engine-protocol', 'soap'],
       2,
-      /^lingate serve: --engine-protocol: there is no "soap"; the protocols are native, apertium, libretranslate, openai, deepl, mtranserver\n$/,
+      new RegExp(`^lingate serve: --engine-protocol: there is no "soap"; the protocols are ${[...builtInProtocols.keys()].join(', ')}\\n$`),
     ],
     ['an unknown kind of store', [...FREE, '--store', 'mysql://x'], 2, /^lingate serve: --store: .*sqlite:PATH.*\n$/],
     ['a store with a password', [...FREE, '--store', 'redis://user:hunter2@127.0.0.1:1'], 1, /^(?!.*hunter2)lingate serve: .*\n$/],

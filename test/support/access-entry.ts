@@ -1,7 +1,11 @@
 // The log entry of a translation that succeeded, for tests to vary.
+import { NO_STATS } from '../../src/domain/slots.ts';
 import type { AccessEntry } from '../../src/ports/access-entry.ts';
 
+const { canSpare: _canSpare, works: _works, ...NO_FIGURES } = NO_STATS;
+
 export const ACCESS_ENTRY: AccessEntry = {
+  ...NO_FIGURES,
   requestId: '01M0000000000000000000000R',
   route: 'POST /v1/translate',
   status: 200,
@@ -12,10 +16,6 @@ export const ACCESS_ENTRY: AccessEntry = {
   attempts: 1,
   engine: 'default',
   client: undefined,
-  failures: undefined,
   parameter: undefined,
-  limitOf: undefined,
   durationMs: 1,
-  storeMs: 0,
-  engineMs: 0,
 };

@@ -7,6 +7,7 @@ import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
 import { RecordRefusals } from '../../src/stores/records/record-refusals.ts';
 import type { MovableClock } from '../../src/testing/movable-clock.ts';
+import { GENEROUS_QUOTA } from '../../src/testing/store/team-under-test.ts';
 
 export const RICH = {
   quota: '01JTEAM000000000000000000A',
@@ -34,7 +35,7 @@ export const RICH = {
 } as const;
 
 const QUOTA: TeamLimits = {
-  billing: 'quota',
+  ...GENEROUS_QUOTA,
   requestsPerSecond: 5,
   maxCharactersPerRequest: 1000,
   maxGlossaries: 5,
@@ -42,10 +43,6 @@ const QUOTA: TeamLimits = {
   overageCharacters: 100,
   overageCapMinor: 10,
   minorPerMillion: 100_000,
-  testAllowance: 0,
-  currency: 'EUR',
-  period: 'P1M',
-  windows: '',
 };
 const CREDIT: TeamLimits = {
   ...QUOTA,

@@ -14,7 +14,7 @@ import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '.
 import { postForm } from '../form.ts';
 import { htmlTable, numeric } from '../html-table.ts';
 import type { Application } from '../plan-applications.ts';
-import { ago, count, money, NUMBER_LABELS, numberText, periodText } from '../shown.ts';
+import { ago, count, money, numberLabel, numberText, periodText } from '../shown.ts';
 
 const APPLY = '/plans/{name}/apply';
 export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage), get(APPLY, question), post(APPLY, apply)];
@@ -129,7 +129,7 @@ function differences(examples: readonly TeamBehind[], behind: number): Html {
   const rows = examples.flatMap(({ team, differences: numbers }) =>
     numbers.map(({ number, held, plan }) => [
       html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
-      NUMBER_LABELS[number],
+      numberLabel(number),
       numberText(number, held, team.limits.currency),
       numberText(number, plan, team.limits.currency),
     ]),

@@ -14,7 +14,7 @@ import { familiesOf, registerEventSeries, registerGauge, registerPluginMetric, r
 import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
 
 /** Gauges, read at each scrape; `aggregator` says how the values of several processes are combined. */
-const GAUGES = {
+export const GAUGES = {
   in_flight: { name: 'lingate_requests_in_flight', help: 'Requests in flight.', aggregator: 'sum' },
   open_settlements: {
     name: 'lingate_open_settlements',
@@ -68,8 +68,7 @@ export interface Metrics {
   exported(): Promise<MetricsSnapshot>;
 }
 
-export function openMetrics(): Metrics {
-  const registry = new Registry();
+export function openMetrics(registry = new Registry()): Metrics {
   const scraped = openEventLoopGauge();
   let exported: Registry | undefined;
   const both = async (loop: Registry): Promise<MetricsSnapshot> => [...(await familiesOf(registry)), ...(await familiesOf(loop))];

@@ -46,11 +46,15 @@ export const CONSTANTS: Readonly<Record<string, string | number>> = {
 
 const [ON_CREDIT, HAS_WINDOWS] = [1, 2];
 
-/** Field `p` of a team: a byte for billing, the numbers, and the limits by minute to month; currency and period are separate texts. */
+/**
+ * Field `p` of a team: a byte for billing, the numbers, and the limits by minute to month; currency and period are separate texts.
+ * Zeros at the end of the numbers are left out, as in plans written before there were such numbers: a team without them stays compact.
+ */
 export function packPlan(limits: TeamLimits): Buffer {
   const windows = packWindowLimits(limits.windows);
   const billing = (limits.billing === 'credit' ? ON_CREDIT : 0) + (windows.length > 0 ? HAS_WINDOWS : 0);
-  return Buffer.concat([PLAN.pack({ ...limits, billing }), windows]);
+  const numbers = PLAN.pack({ ...limits, billing });
+  return Buffer.concat([numbers.subarray(0, Math.max(1, numbers.findLastIndex((byte) => byte !== 0) + 1)), windows]);
 }
 
 /** Records written before the last numbers of the list were introduced have 0 for them. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ulidSource } from '../../domain/ulid.ts';
 import { digestOf, displayOf, newKey } from '../../domain/api-key.ts';
 import type { KeyMode } from '../../domain/api-key.ts';
+import { limitsOf } from '../../domain/plan.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, CheckedCaller, Reservation, Resolution, Verdict } from '../../ports/ledger.ts';
@@ -47,20 +48,17 @@ export const idAt = (nowMs: number): string => ulidSource(() => nowMs)();
 
 export const LEASE_MS = 60_000;
 
-export const GENEROUS_QUOTA: TeamLimits = {
+export const GENEROUS_QUOTA: TeamLimits = limitsOf({
   billing: 'quota',
-  requestsPerSecond: 1000,
-  maxCharactersPerRequest: 10_000,
-  maxGlossaries: 1,
-  characterLimit: 1_000_000,
-  overageCharacters: 0,
-  overageCapMinor: 0,
-  minorPerMillion: 0,
-  testAllowance: 0,
-  currency: 'EUR',
+  requests_per_second: 1000,
+  max_characters_per_request: 10_000,
+  max_glossaries: 1,
+  characters: 1_000_000,
   period: 'P1M',
-  windows: '',
-};
+  overage_cap_minor: 0,
+  overage_minor_per_million: 0,
+  currency: 'EUR',
+});
 
 /** 0.0025 of a minor unit per character. */
 export const PREPAID: TeamLimits = { ...GENEROUS_QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { anchorOf, problems } from '../../../src/core/problem.ts';
 import type { ProblemCode } from '../../../src/core/problem.ts';
-import { advice } from '../../../src/docs/errors-page.ts';
+import { advice } from '../../../src/docs/problem-examples.ts';
 import { GLOSSARY_ID } from '../../../src/docs/operation.ts';
 import { operations } from '../../../src/docs/operations.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';

@@ -1,5 +1,6 @@
 // A run's scenario, drawn from its seed: teams, gateways, load, and what goes wrong when.
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { GENEROUS_QUOTA } from '../../../src/testing/store/team-under-test.ts';
 import { drawFaults } from './faults.ts';
 import type { Fault } from './faults.ts';
 import type { Random } from './random.ts';
@@ -98,11 +99,11 @@ function drawTeam(random: Random, windowRandom: Random, hasWindows: boolean): Te
   const billing = random.pick(['quota', 'quota', 'credit'] as const);
   const rate = random.pick([1, 2, 5, 20, 1000]);
   const limits: TeamLimits = {
+    ...GENEROUS_QUOTA,
     billing,
     // A low rate hardly leaves anything for other limits to refuse.
     requestsPerSecond: hasWindows && windowRandom.chance(0.6) ? 1000 : rate,
     maxCharactersPerRequest: random.pick([40, 10_000]),
-    maxGlossaries: 1,
     characterLimit: billing === 'credit' ? 0 : random.pick([60, 600, 1_000_000]),
     overageCharacters: billing === 'credit' ? 0 : random.pick([0, 13]),
     overageCapMinor: 5,

@@ -6,6 +6,7 @@ import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Verdict } from '../../../src/ports/ledger.ts';
+import { GENEROUS_QUOTA } from '../../../src/testing/store/team-under-test.ts';
 
 /** Ids, keys and teams are small numbers, so that steps reuse each other's ids and survive shrinking. */
 export type Step =
@@ -391,20 +392,7 @@ const busyStep: fc.Arbitrary<Step> = fc.oneof(
 /** A busy team without trouble: only its rate refuses requests, and time passes in small steps. */
 export function busyHistory(stepsMax: number): fc.Arbitrary<History> {
   const busyTeam = fc.record({ requestsPerSecond: fc.integer({ min: 1, max: 4 }) }).map((numbers): FirstNumbers => ({
-    limits: {
-      billing: 'quota',
-      maxCharactersPerRequest: 1000,
-      characterLimit: 100_000,
-      overageCharacters: 0,
-      minorPerMillion: 0,
-      testAllowance: 0,
-      period: 'P1M',
-      windows: '',
-      maxGlossaries: 0,
-      overageCapMinor: 0,
-      currency: 'EUR',
-      ...numbers,
-    },
+    limits: { ...GENEROUS_QUOTA, maxCharactersPerRequest: 1000, maxGlossaries: 0, characterLimit: 100_000, overageCapMinor: 5, ...numbers },
     balanceMicro: 0,
   }));
   return fc.record({

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { comparePlan, gatewaysWithOtherNumbers, teamsBehind } from '../../../src/admin/plan-comparison.ts';
 import { numberChanges } from '../../../src/admin/plan-numbers.ts';
-import { limitsOf } from '../../../src/domain/plan.ts';
+import { LIMIT_NUMBERS, limitsOf } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { GatewayRecord } from '../../../src/ports/gateway-records.ts';
 import type { Team, TeamPage, TeamRegistry } from '../../../src/ports/team-registry.ts';
@@ -95,4 +95,12 @@ test('numbers have their names in the configuration, and are null where the othe
     { number: 'overage_cap_minor', from: 0, to: null },
     { number: 'overage_minor_per_million', from: 0, to: null },
   ]);
+});
+
+/** The characters that overage covers follow from its cap and price, which are shown. */
+const SHOWN = LIMIT_NUMBERS.filter((number) => number !== 'overageCharacters');
+
+test.each(SHOWN)('a change of %s alone is shown', (number) => {
+  const [change, ...more] = numberChanges(QUOTA, { ...QUOTA, [number]: QUOTA[number] + 1 });
+  expect([change!.to, more]).toEqual([QUOTA[number] + 1, []]);
 });

@@ -44,8 +44,9 @@ function packagesOf({ urls }: Probed): Record<string, number> {
   return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
 }
 
+/** Without engine protocols: whatever reads a configuration knows the options of each. */
 function ownOf({ urls }: Probed): string[] {
-  return urls.filter((url) => url.startsWith('file:') && !url.includes('/node_modules/'));
+  return urls.filter((url) => url.startsWith('file:') && !url.includes('/node_modules/') && !url.includes('/engines/protocols/'));
 }
 
 describe('what is loaded', () => {
@@ -69,7 +70,7 @@ describe('what is loaded', () => {
     ['key create --team TEAM --mode live', 149],
     ['key list --team TEAM', 149],
     ['usage TEAM', 148],
-    ['config check --offline', 115],
+    ['config check --offline', 98],
     ['routes', 61],
     ['openapi', 81],
   ])('by %s: the YAML parser, and at most %i files of ours', async (line, most) => {

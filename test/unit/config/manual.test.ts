@@ -1,10 +1,11 @@
 // The operator's manual agrees with the code about settings and engine protocols, and each configuration in it works.
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { ConfigFile } from '../../../src/config/schema.ts';
+import { ConfigFile, CreditPlanSchema, QuotaPlanSchema } from '../../../src/config/schema.ts';
 import type { SchemaNode } from '../../../src/domain/option-schema.ts';
 import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 import { currentPages } from '../../../src/manual.ts';
@@ -18,7 +19,7 @@ import { SUBJECTS } from '../engines/protocols/subjects.ts';
 
 test('its tables are current: `npm run task -- manual` would change nothing', () => {
   const pages = currentPages();
-  expect(Object.keys(pages)).toEqual(['engines.md', 'engine-failures.md', 'plans-and-metering.md', 'api-parameters.md']);
+  expect(Object.keys(pages)).toEqual(['engines.md', 'engine-failures.md', 'plans-and-metering.md', 'watching.md', 'api-parameters.md']);
   for (const [name, text] of Object.entries(pages)) expect(text).toBe(manualPage(name.slice(0, -'.md'.length)));
 });
 
@@ -33,6 +34,11 @@ test('its version table has the data formats that this version reads and writes'
   expect(rows.get('Redis')).toEqual([`layout ${LAYOUT_VERSION}`, `the key \`${LAYOUT_KEY}\` `]);
 });
 
+test('lingate.yaml names every protocol', () => {
+  const file = readFileSync(new URL('../../../config/lingate.yaml', import.meta.url), 'utf8');
+  expect(file).toContain(`# The engine's protocol: ${[...builtInProtocols.keys()].join(', ')}, or a plugin's.`);
+});
+
 test('every setting has a row, and every row has a setting', () => {
   const rows = [...manualPage('settings').matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell]) => {
     const names = [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
@@ -45,6 +51,14 @@ test('every setting has a row, and every row has a setting', () => {
     return below.length === 0 || rows.includes(name) ? [name] : below;
   });
   expect(rows.toSorted()).toEqual(members.toSorted());
+});
+
+test('every member of a plan has a row, and every row is a member', () => {
+  const [first] = manualPage('plans-and-metering').split('\n## ');
+  const rows = [...first!.matchAll(/^\| (`.+?) \|/gm)];
+  const names = rows.flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+  const members = [QuotaPlanSchema, CreditPlanSchema].flatMap((schema) => Object.keys(schema.properties));
+  expect(names.toSorted()).toEqual([...new Set(members)].toSorted());
 });
 
 describe.each([...builtInProtocols.keys()])('the configuration shown for %s', (protocol) => {

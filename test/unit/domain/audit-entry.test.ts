@@ -25,6 +25,8 @@ describe('the difference between two states of a team', () => {
 
   test('is empty if nothing differs, whatever else the team has', () => {
     expect(teamDifference({ ...TEAM }, { ...TEAM, limits: { ...PREPAID } })).toBeUndefined();
+    const backwards = Object.fromEntries(Object.entries(PREPAID).toReversed()) as typeof PREPAID;
+    expect(teamDifference(TEAM, { ...TEAM, limits: backwards })).toBeUndefined();
   });
 
   test('for a new team is all of it, with a balance only for credit', () => {

@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { BatchLimits } from '../../../src/engines/batch.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
-import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import type { Attempt, EngineProtocol, EngineWork, Translation } from '../../../src/ports/engine.ts';
+import { alikeOptions } from '../../support/chosen-options.ts';
 
 /** The engine fails every call with a text that ends with this. */
 const POISON = 'poison';
@@ -27,28 +27,7 @@ export type CallFault = 'none' | 'status' | 'one_too_few' | 'one_too_many' | 'th
 
 const GLOSSARIES = [undefined, { id: 'G', entries: { a: 'b' } }, { id: 'H', entries: { a: 'b' } }, { id: 'G', entries: { a: 'c' } }];
 
-const PLAIN = { instructions: undefined, styleId: undefined, memoryId: undefined, memoryThreshold: undefined };
-const STYLES = [
-  { ...PLAIN, styleId: 'x' },
-  { ...PLAIN, memoryId: 'x' },
-  { ...PLAIN, memoryId: 'x', memoryThreshold: 0 },
-  { ...PLAIN, instructions: ['x'] },
-  { ...PLAIN, instructions: ['x', 'y'] },
-];
-
-/** The values of each option. A new option needs a line here, so that the properties cover it too. */
-const VALUES: { readonly [Option in keyof TranslationOptions]: fc.Arbitrary<TranslationOptions[Option]> } = {
-  sourceLang: fc.constantFrom(undefined, 'EN', 'FR'),
-  targetLang: fc.constantFrom('DE', 'IT'),
-  formality: fc.constantFrom(undefined, 'more'),
-  context: fc.constantFrom(undefined, '', 'G', '|', 'G|', 'text', '","'),
-  glossary: fc.constantFrom(...GLOSSARIES),
-  format: fc.constantFrom('text', 'html', 'xml'),
-  ignoreTags: fc.constantFrom(undefined, [], ['x'], ['x', 'y'], ['x,y']),
-  style: fc.constantFrom(undefined, ...STYLES),
-};
-
-const options: fc.Arbitrary<TranslationOptions> = fc.record(VALUES);
+const options = alikeOptions(fc.constantFrom(...GLOSSARIES));
 
 /** Few different values, so that requests can share calls. */
 const request = fc.record({

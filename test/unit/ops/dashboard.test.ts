@@ -8,6 +8,7 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { AZURE, DEEPL, GOOGLE, LIBRETRANSLATE, V1 } from '../../support/fronts.ts';
+import { manualSection } from '../../support/manual.ts';
 import { openBeside } from '../../support/store-place.ts';
 
 interface Dashboard {
@@ -93,6 +94,12 @@ function hasValue(line: string, name: string, pattern: string): boolean {
   const value = new RegExp(`[{,]${name}="([^"]*)"`).exec(line)?.[1];
   return value !== undefined && new RegExp(`^(?:${pattern})$`).test(value);
 }
+
+test('the manual lists every metric of a gateway', () => {
+  const listed = [...manualSection('watching', 'Metrics').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const shown = [...output.matchAll(/^# TYPE (lingate_\w+) /gm)].map(([, name]) => name!);
+  expect(shown.filter((name) => !/^lingate_(?:process|nodejs)_/.test(name) && !listed.includes(name))).toEqual([]);
+});
 
 describe('the dashboard', () => {
   test('has panels, and every query has one of our metrics', () => {

@@ -6,9 +6,11 @@ import { DatabaseSync } from 'node:sqlite';
 import type { DatabaseSyncOptions } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { StoreFinding } from '../../../src/ports/store-contents.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { GENEROUS_QUOTA } from '../../../src/testing/store/team-under-test.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { blobKey, digestKey, ownerKey, SEARCHED_KEY, teamKeys, TEAMS_KEY } from '../../../src/stores/redis/redis-keys.ts';
 import { writeCopy } from '../../../src/stores/sqlite/file-copy.ts';
@@ -399,21 +401,13 @@ const newId = ulidSource(Date.now);
 
 /** Checks several times while teams are created and deleted, keys are revoked, glossaries change and requests are admitted and settled. */
 async function whileServing(store: ReturnType<typeof promisedStore>, look: () => Promise<Checked>): Promise<Checked[]> {
-  const limits = {
-    billing: 'quota',
+  const limits: TeamLimits = {
+    ...GENEROUS_QUOTA,
     requestsPerSecond: 1_000_000,
     maxCharactersPerRequest: 100,
     maxGlossaries: 10,
     characterLimit: 1e9,
-  } as const;
-  const rest = {
-    overageCharacters: 0,
-    overageCapMinor: 0,
-    minorPerMillion: 0,
-    testAllowance: 0,
-    currency: 'EUR',
     period: 'PT1S',
-    windows: '',
   };
   const ending = new AbortController();
   const ended = (): boolean => ending.signal.aborted;
@@ -421,7 +415,7 @@ async function whileServing(store: ReturnType<typeof promisedStore>, look: () =>
   const worker = async (): Promise<void> => {
     while (!ended()) {
       const [teamId, keyId] = [newId(), newId()];
-      await store.teams.createTeam({ teamId, name: `Team ${teamId}`, plan: 'p', limits: { ...limits, ...rest }, balanceMicro: 0 });
+      await store.teams.createTeam({ teamId, name: `Team ${teamId}`, plan: 'p', limits, balanceMicro: 0 });
       const record = { keyId, teamId, digest: `digest-${keyId}`, display: 'la_live_Ab3d', label: '', mode: 'live' } as const;
       // Some keys hold characters before they get a limit, some lose it while they do.
       const limited = { characters: 1000, requestsPerSecond: 1000 };

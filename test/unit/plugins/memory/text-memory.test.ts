@@ -2,39 +2,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../../../src/core/exchange.ts';
-import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
-import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
+import { alikeOptions, fewWords } from '../../../support/chosen-options.ts';
 import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
 import type { MemoryScene } from './scene.ts';
 
-/** Few values of each, so that requests coincide; some would be equal if parts were joined without their lengths. */
-const word = fc.constantFrom('a', 'b', 'ab', '', '1:a', '|', '😀', 'ä', 'a|', '"a"', '["a"]');
-const optional = fc.option(word, { nil: undefined });
-const options: fc.Arbitrary<TranslationOptions> = fc.record({
-  sourceLang: optional,
-  targetLang: word,
-  formality: optional,
-  context: optional,
-  glossary: fc.option(fc.record({ id: word, entries: fc.constant({}) }), { nil: undefined }),
-  format: fc.constantFrom('text', 'html', 'xml'),
-  ignoreTags: fc.option(fc.array(word, { maxLength: 2 }), { nil: undefined }),
-  style: fc.option(
-    fc.record({
-      instructions: fc.option(fc.array(word, { maxLength: 2 }), { nil: undefined }),
-      styleId: optional,
-      memoryId: optional,
-      memoryThreshold: fc.constantFrom(undefined, 0, 1),
-    }),
-    { nil: undefined },
-  ),
-});
-/** Options that differ in one or two members. */
-const alike = fc
-  .tuple(options, fc.subarray(TRANSLATION_OPTIONS.slice(), { maxLength: 2 }))
-  .map(([drawn, names]): TranslationOptions => ({ ...OPTIONS, ...Object.fromEntries(names.map((name) => [name, drawn[name]])) }));
+/** The entries are not compared: a glossary is known by its id. */
+const alike = alikeOptions(fc.option(fc.record({ id: fewWords, entries: fc.constant({}) }), { nil: undefined }));
 const request = fc.record({
   teamId: fc.constantFrom('T', 'T1', '1:T'),
-  text: fc.array(word, { minLength: 1, maxLength: 6 }),
+  text: fc.array(fewWords, { minLength: 1, maxLength: 6 }),
   options: fc.oneof(alike, fc.constant(OPTIONS)),
   engines: fc.constantFrom(['small'], ['large', 'small'], ['sma', 'll']),
   /** The first engine fails, and that is known or not. */

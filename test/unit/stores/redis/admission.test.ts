@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
+import { ROWS } from '../../../../src/stores/redis/row-formats.ts';
 import { BOOKS } from '../../../../src/stores/redis/team-layout.ts';
 import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
@@ -37,13 +38,19 @@ describe('an admission in Redis', () => {
     expect(await functionCalls(client)).toBe(1);
   });
 
-  test('reads 0 for the last of a plan’s numbers if the record was written before that number was added', async () => {
+  test('reads 0 for the last of a plan’s numbers if the record does not have them: one without them is written so', async () => {
     await furnish(store, CREDIT, 1_000_000);
     const packed = (await client.hgetBuffer(keys.team, 'p'))!;
-    await client.hset(keys.team, 'p', packed.subarray(0, -7));
+    expect(packed.length).toBeLessThanOrEqual(ROWS.PLAN.bytes - 7);
     expect(await store.teams.findTeam(TEAM)).toMatchObject({ limits: { ...CREDIT, testAllowance: 0 } });
     expect(await store.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { characters: 10 } });
     expect(await store.teams.standing(TEAM)).toMatchObject({ heldMicro: 10 * CREDIT.minorPerMillion, heldCharacters: 10 });
+  });
+
+  test('leaves the record compact, whatever numbers the plan has', async () => {
+    await furnish(store, { ...QUOTA, testAllowance: Number.MAX_SAFE_INTEGER });
+    await store.ledger.admit(asking('r1'));
+    expect(await client.object('ENCODING', keys.team)).toBe('listpack');
   });
 
   test('with a lease longer than ids are remembered expires on its millisecond', async () => {

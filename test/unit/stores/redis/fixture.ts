@@ -7,26 +7,14 @@ import type { AdmissionRequest } from '../../../../src/ports/ledger.ts';
 import type { Log } from '../../../../src/ports/log.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
+import { GENEROUS_QUOTA } from '../../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
 
 export const TEAM = '01JTEAM0000000000000000000';
 export const KEY = '01JKEY00000000000000000000';
 export const DIGEST = 'digest-of-the-key';
 
-export const QUOTA: TeamLimits = {
-  billing: 'quota',
-  requestsPerSecond: 100,
-  maxCharactersPerRequest: 1000,
-  maxGlossaries: 1,
-  characterLimit: 5000,
-  overageCharacters: 0,
-  overageCapMinor: 0,
-  minorPerMillion: 0,
-  testAllowance: 0,
-  currency: 'EUR',
-  period: 'P1M',
-  windows: '',
-};
+export const QUOTA: TeamLimits = { ...GENEROUS_QUOTA, requestsPerSecond: 100, maxCharactersPerRequest: 1000, characterLimit: 5000 };
 
 export const CREDIT: TeamLimits = { ...QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
 

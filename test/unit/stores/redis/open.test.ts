@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../../support/free-port.ts';
+import { VERSION } from '../../../../src/stores/redis/layout-version.ts';
 import { LAYOUT_KEY, PLAN_NUMBERS_KEY, TEAMS_KEY, teamKey } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { redisOfFile } from '../../../support/redis-of-file.ts';
@@ -95,10 +96,11 @@ describe('a dataset', () => {
     await client.zadd(TEAMS_KEY, 0, TEAM);
     await client.hset(teamKey(TEAM), { name: 'Team', balance: '0', created: '1', period: 'P1M' });
     const before = await snapshot(client);
-    expect(await refusal(url)).toContain('holds data of layout 1, and this version reads layout 5');
+    expect(await refusal(url)).toContain(`holds data of layout 1, and this version reads layout ${VERSION}`);
     expect(await snapshot(client)).toEqual(before);
-    await client.set(LAYOUT_KEY, '6');
-    expect(await refusal(url)).toContain('holds data of layout 6');
+    const later = Number(VERSION) + 1;
+    await client.set(LAYOUT_KEY, later);
+    expect(await refusal(url)).toContain(`holds data of layout ${later}`);
   });
 
   test('with limits of teams that only a newer version checks is refused in one line and left as it is', async () => {
@@ -122,11 +124,11 @@ describe('a dataset', () => {
     const { port, url } = await redisServer();
     const client = plainClient(port);
     await walk(url);
-    expect(await client.get(LAYOUT_KEY)).toBe('5');
+    expect(await client.get(LAYOUT_KEY)).toBe(VERSION);
     await client.del(LAYOUT_KEY);
     const store = await openRedisStore({ url, log: memoryLog(), commandTimeoutMs: 5000 });
     expect(await store.teams.listTeams()).toHaveLength(1);
-    expect(await client.get(LAYOUT_KEY)).toBe('5');
+    expect(await client.get(LAYOUT_KEY)).toBe(VERSION);
     await store.close();
   });
 });
