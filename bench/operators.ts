@@ -1,5 +1,6 @@
-// npm run task -- bench:operators [--operators N] [--seconds N] [--per-second N] [--store sqlite|redis] [--same-key]: how long operators wait who
-// change one team at once, by two gateways, while its callers translate; and whether anything is lost or anyone starves.
+// npm run task -- bench:operators [--operators N] [--seconds N] [--per-second N] [--store sqlite|redis] [--same-key] [--gateways FOLDER]:
+// how long operators wait who change one team at once, by two gateways, while its callers translate, and what that costs; and
+// whether anything is lost or anyone starves.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,6 +20,7 @@ import { startGatewayProcess } from '../test/support/gateway-process.ts';
 import type { GatewayProcess } from '../test/support/gateway-process.ts';
 import { startRedis } from '../test/support/redis.ts';
 import { describeMachine, machineLine } from './machine/description.ts';
+import { usageOf } from './machine/process-tree.ts';
 import { spread } from './run/median.ts';
 import { textTable } from './run/text-table.ts';
 
@@ -29,6 +31,8 @@ const { values: flags } = parseArgs({
     'per-second': { type: 'string', default: '1000' },
     store: { type: 'string' },
     'same-key': { type: 'boolean', default: false },
+    /** Those of another checkout. */
+    gateways: { type: 'string' },
   },
 });
 const OPERATORS = Number(flags.operators);
@@ -81,7 +85,8 @@ async function measured(name: string, url: string, enginePort: number): Promise<
   const settings = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', store: url, admin: { token: TOKEN }, engine: { urls } };
   writeFileSync(config, JSON.stringify(settings));
   const args = ['serve', '--config', config];
-  const gateways = [await startGatewayProcess({ args }), await startGatewayProcess({ args })];
+  const main = flags.gateways === undefined ? {} : { main: join(flags.gateways, 'src/lingate.js') };
+  const gateways = [await startGatewayProcess({ args, ...main }), await startGatewayProcess({ args, ...main })];
   try {
     const both = async (seconds: number): Promise<[Awaited<ReturnType<typeof openLoop>>, readonly Done[]]> => {
       const untilMs = performance.now() + seconds * MS_PER_SECOND;
@@ -91,9 +96,15 @@ async function measured(name: string, url: string, enginePort: number): Promise<
     const before = await settledBalance(store, teamId);
     // Until code and caches are warm.
     const [warmSent, warm] = await both(WARM_SECONDS);
+    const used = (): readonly number[] => [
+      gateways.reduce((sum, { process: { pid } }) => sum + usageOf(pid!).cpuUs, 0),
+      name === 'redis' ? usageOf(redis.process.pid!).cpuUs : 0,
+    ];
+    const usedBefore = used();
     const [sent, done] = await both(SECONDS);
+    const cpuUs = used().map((us, i) => us - usedBefore[i]!);
     await assertNothingLost(store, teamId, before, [...warmSent, ...sent], [...warm, ...done]);
-    return table(name, sent, done);
+    return table(name, sent, done, cpuUs);
   } finally {
     for (const gateway of gateways) await gateway.end('SIGTERM');
     await store.close();
@@ -196,7 +207,8 @@ async function auditEntries(store: Store, teamId: string): Promise<number> {
   return ids.length;
 }
 
-function table(name: string, sent: Awaited<ReturnType<typeof openLoop>>, done: readonly Done[]): string {
+/** `cpuUs`: of the gateways and of Redis. */
+function table(name: string, sent: Awaited<ReturnType<typeof openLoop>>, done: readonly Done[], cpuUs: readonly number[]): string {
   const times = done.flatMap((one) => one.times).toSorted((a, b) => a - b);
   const p99 = times[Math.floor(times.length * 0.99)]!;
   const { median, least, most } = spread(done.map((one) => one.times.length));
@@ -216,6 +228,7 @@ function table(name: string, sent: Awaited<ReturnType<typeof openLoop>>, done: r
         '',
       ],
       ['p50 and p99 of callers, ms', `${quantile(sent, 0.5).toFixed(1)} ${quantile(sent, 0.99).toFixed(1)}`, ''],
+      ['CPU of gateways and Redis for a change, with the callers, µs', cpuUs.map((us) => (us / times.length).toFixed(0)).join(' '), ''],
       ['lost', '0', ''],
     ],
   );

@@ -139,7 +139,7 @@ export class AdminApi {
       if (route.answer === undefined) return ran(emptyAnswer(handled.value as { readonly replicated?: boolean }, requestId));
       const headers = { 'X-Request-Id': requestId };
       const answer = { status, contentType: 'application/json', body: JSON.stringify(handled.value), headers };
-      return ran(answer, shownOnce === undefined ? answer.body : withoutMember(handled.value, shownOnce), teamId);
+      return ran(answer, () => (shownOnce === undefined ? answer.body : withoutMember(handled.value, shownOnce)), teamId);
     } catch (error) {
       return ran(this.#problem(bugRefusal(this.#options.log, requestId, `admin ${route.id}`, error), requestId));
     }
@@ -184,10 +184,15 @@ function fileOf({ contentType, disposition, pieces }: Download, requestId: strin
 }
 
 /** What is kept of an answer. `body`: without what is shown only once. */
-function ran(answer: AdminAnswer, body = answer.body, teamId?: unknown): Ran<AdminAnswer> {
-  const { status, contentType, headers: { 'X-Request-Id': _id, ...headers } = {} } = answer;
-  const kept = JSON.stringify({ status, contentType, body, headers });
-  return { answer, fate: fateOf(answer), kept: { answer: kept, teamId: typeof teamId === 'string' ? teamId : undefined } };
+function ran(answer: AdminAnswer, body = () => answer.body, teamId?: unknown): Ran<AdminAnswer> {
+  const kept = () => {
+    const { status, contentType, headers: { 'X-Request-Id': _id, ...headers } = {} } = answer;
+    return {
+      answer: JSON.stringify({ status, contentType, body: body(), headers }),
+      teamId: typeof teamId === 'string' ? teamId : undefined,
+    };
+  };
+  return { answer, fate: fateOf(answer), kept };
 }
 
 function repeated(kept: string, requestId: string): AdminAnswer {

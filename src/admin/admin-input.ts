@@ -43,15 +43,16 @@ const checks = new Map(
   }),
 );
 
+const matched = matchingOf(ADMIN_ROUTES, { segment: segmentOf, what: 'path', methodsOf: ({ method }) => [method] });
+
 /** `path` is without the prefix. */
 export function match(method: string, path: string): MatchedRoute<AdminRoute> | Refusal {
-  const matching = { segment: segmentOf, what: 'path', methodsOf: ({ method: own }: AdminRoute) => [own] } as const;
-  return matchRoute(ADMIN_ROUTES, method, path, matching) ?? NO_PATH;
+  return matched(method, path) ?? NO_PATH;
 }
 
 /** A tag may be anything printable, percent-encoded; its handler judges it. */
-function segmentOf(name: string): RegExp {
-  return name === 'tag' ? /^[!-~]+$/ : /^[A-Za-z0-9_-]+$/;
+function segmentOf(name: string): string {
+  return name === 'tag' ? '[!-.0-~]+' : '[A-Za-z0-9_-]+';
 }
 
 /** The variable segments of the path are as they were sent, by their names. */
@@ -61,42 +62,34 @@ export interface MatchedRoute<Route> {
 }
 
 interface Matching<Route> {
-  /** What the variable segment of this name may be. */
-  readonly segment: (name: string) => RegExp;
+  /** What the variable segment of this name may be, as a regular expression. */
+  readonly segment: (name: string) => string;
   readonly what: 'path' | 'page';
   readonly methodsOf: (route: Route) => readonly string[];
 }
 
-/** The row for a path, with the variable segments; a refusal for another method; `undefined` if there is no such path. */
-export function matchRoute<Route extends { readonly path: string }>(
+/** Finds the row for a path; a refusal for another method; `undefined` if there is no such path. */
+export function matchingOf<Route extends { readonly path: string }>(
   routes: readonly Route[],
-  method: string,
-  path: string,
   { segment, what, methodsOf }: Matching<Route>,
-): MatchedRoute<Route> | Refusal | undefined {
-  const matching = routes.flatMap((route) => {
-    const parameters = parametersOf(route.path, path, segment);
-    return parameters === undefined ? [] : [{ route, parameters }];
-  });
-  const found = matching.find(({ route }) => methodsOf(route).includes(method));
-  if (found !== undefined || matching.length === 0) return found;
-  const Allow = [...new Set(matching.flatMap(({ route }) => methodsOf(route)))].join(', ');
-  return refuse('method_not_allowed', `This ${what} accepts ${Allow}.`, undefined, [['Allow', Allow]]);
+): (method: string, path: string) => MatchedRoute<Route> | Refusal | undefined {
+  const patterns = routes.map((route) => ({ route, pattern: patternOf(route.path, segment) }));
+  return (method, path) => {
+    const matching = patterns.flatMap(({ route, pattern }) => {
+      const found = pattern.exec(path);
+      return found === null ? [] : [{ route, parameters: { ...found.groups } }];
+    });
+    const found = matching.find(({ route }) => methodsOf(route).includes(method));
+    if (found !== undefined || matching.length === 0) return found;
+    const Allow = [...new Set(matching.flatMap(({ route }) => methodsOf(route)))].join(', ');
+    return refuse('method_not_allowed', `This ${what} accepts ${Allow}.`, undefined, [['Allow', Allow]]);
+  };
 }
 
-/** The variable segments of a path, as they were sent, by their names in the pattern; `undefined` if the path does not match. */
-function parametersOf(pattern: string, path: string, allowed: (name: string) => RegExp): Record<string, string> | undefined {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
-  if (wanted.length !== given.length) return undefined;
-  const parameters: Record<string, string> = {};
-  for (const [index, part] of wanted.entries()) {
-    const segment = given[index]!;
-    const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name === undefined ? part !== segment : !allowed(name).test(segment)) return undefined;
-    if (name !== undefined) parameters[name] = segment;
-  }
-  return parameters;
+/** A named group for each variable segment; all else stands for itself. */
+function patternOf(path: string, segment: (name: string) => string): RegExp {
+  const whole = path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, (_braces, name: string) => `(?<${name}>${segment(name)})`);
+  return new RegExp(`^${whole}$`);
 }
 
 /** `schema` is the route's. */

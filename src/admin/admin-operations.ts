@@ -139,6 +139,7 @@ export class AdminOperations {
   }
 
   async #alike(team: Team, given: Pick<TeamChange, 'name' | 'reference'>): Promise<readonly string[]> {
+    if ((given.name ?? given.reference ?? undefined) === undefined) return [];
     // Imported late, because most commands need none of it.
     const { warningsOfAlike } = await import('./alike-teams.ts');
     return warningsOfAlike(this.#context.options.teams, team, given);

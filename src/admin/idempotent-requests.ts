@@ -17,7 +17,7 @@ export interface Ran<T> {
   readonly answer: T;
   readonly fate: Fate;
   /** What repetitions are answered with, without secrets; and the team that it concerns. */
-  readonly kept: { readonly answer: string; readonly teamId: string | undefined };
+  readonly kept: () => { readonly answer: string; readonly teamId: string | undefined };
 }
 
 type Once<T> = { readonly kind: 'ran'; readonly answer: T } | Exclude<Claimed, { readonly kind: 'claimed' }> | StoreUnavailable;
@@ -83,9 +83,10 @@ export class IdempotentRequests {
     if (isUnavailable(claim) || claim.kind !== 'claimed') return claim;
     const { answer, fate, kept } = await create(claim.recordId);
     if (fate === 'kept') {
+      const { answer: text, teamId } = kept();
       // The change is made: a second attempt is worth more than the answer of a repetition.
-      const failed = await records.finish(held, kept.answer, kept.teamId);
-      if (failed !== undefined) await records.finish(held, kept.answer, kept.teamId);
+      const failed = await records.finish(held, text, teamId);
+      if (failed !== undefined) await records.finish(held, text, teamId);
     } else {
       await records.release(held, fate === 'forgotten' ? 'forget' : 'repeat');
     }

@@ -1,5 +1,5 @@
 // THE table of the console: method, path, page; and the lookup of a path's row. The navigation's sections are in layout.ts.
-import { matchRoute } from '../admin/admin-input.ts';
+import { matchingOf } from '../admin/admin-input.ts';
 import type { MatchedRoute } from '../admin/admin-input.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -45,8 +45,13 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
 
 const NO_PAGE = refuse('not_found', 'The console has no such page.');
 
+const matched = matchingOf(CONSOLE_ROUTES, {
+  segment: () => '[A-Za-z0-9_-]{1,100}',
+  what: 'page',
+  methodsOf: ({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]),
+});
+
 /** `path` is as it was sent, without the prefix. HEAD is handled like GET. */
 export function match(method: string, path: string): MatchedRoute<ConsoleRoute> | Refusal {
-  const methodsOf = (route: ConsoleRoute): readonly string[] => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]);
-  return matchRoute(CONSOLE_ROUTES, method, path, { segment: () => /^[A-Za-z0-9_-]{1,100}$/, what: 'page', methodsOf }) ?? NO_PAGE;
+  return matched(method, path) ?? NO_PAGE;
 }

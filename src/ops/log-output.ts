@@ -3,6 +3,8 @@ import { write, writeSync } from 'node:fs';
 
 /** What may wait for a reader who has stopped reading; further lines are lost, and counted. */
 const WAITING_BYTES_MAX = 8_388_608;
+/** Lines that follow a write within this time are written together, unless they fill a piece: a write costs more than some lines. */
+const GATHER_MS = 10;
 /** A destination that takes nothing for now is tried again after this time, one that fails (a full disk) after the longer one. */
 const BUSY_MS = 20;
 const FAILED_MS = 1000;
@@ -106,9 +108,10 @@ export class LogOutput {
       if (error !== null) return this.#failed(piece, error);
       this.#isFailing = false;
       this.#isLineOpen = endsInLine(piece, written);
-      if (written === piece.length) return this.#writeNext();
-      this.#piece = piece.subarray(written);
-      this.#writePiece(this.#piece);
+      this.#piece = written === piece.length ? undefined : piece.subarray(written);
+      if (this.#piece !== undefined) this.#writePiece(this.#piece);
+      else if (this.#waitingBytes >= this.#pieceBytes) this.#writeNext();
+      else this.#writeAfter(GATHER_MS);
     });
   }
 

@@ -47,7 +47,8 @@ function update(key: KeyRecord, change: KeyChange, nowMs: number, by: Audited | 
   return { result, key: { record: result }, event: keyEvent('key_updated', result), ...audited(by, difference) };
 }
 
-function revocation(key: KeyRecord, by: Audited | undefined): GroupChange<KeyRecord> {
+/** Writes nothing if the key is revoked already; without an audit entry if nobody ordered it. */
+export function revocation(key: KeyRecord, by?: Audited): GroupChange<KeyRecord> {
   if (key.status === 'revoked') return { result: key };
   const result: KeyRecord = { ...key, status: 'revoked' };
   return {

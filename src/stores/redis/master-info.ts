@@ -18,14 +18,14 @@ const UNKNOWN: MasterInfo = { runId: undefined, identity: undefined, isMaster: t
 
 export async function readMasterInfo(server: Redis): Promise<MasterInfo> {
   try {
-    const [process, replication] = await Promise.all([server.info('server'), server.info('replication')]);
-    const member = (text: string, name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(text)?.[1] ?? '';
-    const runId = member(process, 'run_id');
+    const info = await server.info('server', 'replication');
+    const member = (name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
+    const runId = member('run_id');
     return {
       runId,
-      identity: `${runId} ${member(replication, 'master_replid')}`,
-      isMaster: member(replication, 'role') !== 'slave',
-      hasReplicas: Number(member(replication, 'connected_slaves')) > 0 || member(replication, 'repl_backlog_active') === '1',
+      identity: `${runId} ${member('master_replid')}`,
+      isMaster: member('role') !== 'slave',
+      hasReplicas: Number(member('connected_slaves')) > 0 || member('repl_backlog_active') === '1',
     };
   } catch (error) {
     if (['noperm', 'refused'].includes(causeOf(error))) return UNKNOWN;

@@ -2,12 +2,11 @@
 // of the last hour are applied to it again first.
 import { Cluster } from 'ioredis';
 import type { Redis } from 'ioredis';
+import { storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
-import type { KeyRecord } from '../../ports/team-registry.ts';
-import { keyEvent } from '../records/operator-events.ts';
-import { argumentsOf, eventStep, keySteps, readRawKey } from './key-steps.ts';
-import type { RecordStep } from './key-steps.ts';
+import { revocation } from '../records/key-registry.ts';
+import type { FunctionAnswer } from './function-caller.ts';
 import { nameOf, readMasterInfo, serverOf } from './master-info.ts';
 import type { MasterInfo } from './master-info.ts';
 import { RecentRevocations } from './recent-revocations.ts';
@@ -17,8 +16,8 @@ import { UNAUDITED } from './redis-audit-log.ts';
 import { ERASURES_KEY, teamKeys } from './redis-keys.ts';
 import type { RunFunction } from './functions.ts';
 import type { ServerClocks } from './server-clocks.ts';
+import { changeArguments, DECISIONS_MAX, madeSteps, readGroup, UNSETTLED } from './record-steps.ts';
 import { serverTime } from './store-round.ts';
-import { readKey } from './team-codec.ts';
 
 interface MastersOptions {
   readonly redis: RedisConnection;
@@ -106,7 +105,7 @@ export class Masters {
     const revocations = this.revocations.all().filter(({ teamId }) => nodeOf(teamId) === name);
     let restored = 0;
     for (let first = 0; first < revocations.length; first += PIECE) {
-      const results = await Promise.all(revocations.slice(first, first + PIECE).map((revocation) => this.#revoke(revocation)));
+      const results = await Promise.all(revocations.slice(first, first + PIECE).map((one) => this.#revoke(one)));
       restored += results.filter(Boolean).length;
     }
     // Without revocations nothing was lost, as on the first connection to a master.
@@ -123,7 +122,7 @@ export class Masters {
   async #revoke({ teamId, keyId, keepUsage }: Revocation): Promise<boolean> {
     try {
       if (keyId === undefined) return await this.#delete(teamId, keepUsage === true);
-      return await this.#revokeKey({ keyId, teamId });
+      return await this.#revokeKey(teamId, keyId);
     } catch (error) {
       // A broken record of one team must not prevent all others from being served; the cause has been logged.
       if (this.#options.causeOf(error) === 'refused') return false;
@@ -131,22 +130,27 @@ export class Masters {
     }
   }
 
-  /** As `revokeKey` of the registry does it, but for its audit entry: nobody ordered this. */
-  async #revokeKey(owner: Pick<KeyRecord, 'keyId' | 'teamId'>): Promise<boolean> {
-    const { run } = this.#options;
-    const keys = [teamKeys(owner.teamId).team];
-    for (;;) {
-      const head = [this.#clockWord(owner.teamId), ...NO_DEADLINE];
-      const read = (await run('read_group', { keys, args: [...head, owner.keyId] })) as readonly unknown[];
-      const [nowMs, , , ...ofKey] = read;
-      const raw = readRawKey(ofKey);
-      const key = raw && readKey(owner, raw.record, raw, Number(nowMs));
-      if (key === undefined || key.status === 'revoked') return false;
-      const record: KeyRecord = { ...key, status: 'revoked' };
-      const steps: readonly RecordStep[] = [['team'], ...keySteps(raw, { record }), eventStep(keyEvent('key_revoked', record))];
-      const [, word] = (await run('free_records', { keys, args: [...head, ...UNAUDITED, ...argumentsOf(steps)] })) as readonly unknown[];
-      if (String(word) === 'changed') return true;
+  /** As operators do it, but without an audit entry: nobody ordered this. */
+  async #revokeKey(teamId: string, keyId: string): Promise<boolean> {
+    let answer = await this.#answer('read_group', teamId, [keyId]);
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
+      const group = readGroup(teamId, keyId, answer);
+      const change = group?.head.key && revocation(group.head.key);
+      if (change?.key === undefined) return false;
+      answer = await this.#answer('free_records', teamId, [...UNAUDITED, ...changeArguments(group!, madeSteps(group!, change))]);
+      if (answer.word === 'changed') return true;
     }
+    throw storeErrorOf(UNSETTLED);
+  }
+
+  async #answer(
+    name: 'read_group' | 'free_records',
+    teamId: string,
+    args: readonly (string | Buffer)[],
+  ): Promise<Omit<FunctionAnswer, 'kind'>> {
+    const call = { keys: [teamKeys(teamId).team], args: [this.#clockWord(teamId), ...NO_DEADLINE, ...args] };
+    const [nowMs, word, ...values] = (await this.#options.run(name, call)) as readonly unknown[];
+    return { nowMs: Number(nowMs), word: String(word), values };
   }
 
   /** The first step disables the team; the janitor completes unfinished deletions. */

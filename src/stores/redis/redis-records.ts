@@ -1,32 +1,18 @@
 // The record space in Redis: a hash for each table of a team, changed by one function if what it depends on is as it was read.
-import { isLarge } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type {
-  DecideChange,
-  GroupChange,
-  GroupHead,
-  IndexPage,
-  NewBlob,
-  RecordName,
-  RecordSpace,
-  RecordTable,
-} from '../../ports/record-space.ts';
+import type { DecideChange, GroupChange, IndexPage, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
 import type { FunctionAnswer } from './function-caller.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
-import { argumentsOf, eventStep, isUrgent, keySteps, readRawKey } from './key-steps.ts';
-import type { RawKey, RecordStep } from './key-steps.ts';
+import { changeArguments, DECISIONS_MAX, isUrgent, madeSteps, readGroup, UNSETTLED } from './record-steps.ts';
+import type { ReadGroup, RecordValues } from './record-steps.ts';
 import { ownerKey, tableKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { describedPeriod, readKey, readTeam } from './team-codec.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
-const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
-/** How often a change is decided again; only changes by other processes outdate it. */
-const DECISIONS_MAX = 100;
 /** Teams searched at a time for a record. */
 const TEAMS_PIECE = 100;
 
@@ -34,14 +20,6 @@ interface RedisRecordParts {
   readonly link: RedisLink;
   readonly blobs: RedisBlobs;
   readonly audit: Pick<RedisAuditLog, 'begin' | 'beginUrgent'>;
-}
-
-type Values = readonly (string | undefined)[];
-
-/** A group as it was read, and its key as it is stored. */
-interface ReadGroup {
-  readonly head: GroupHead;
-  readonly rawKey?: RawKey | undefined;
 }
 
 export class RedisRecords implements RecordSpace {
@@ -54,7 +32,7 @@ export class RedisRecords implements RecordSpace {
   }
 
   /** A deletion of the team begins by deleting its tables. */
-  read(teamId: string, names: readonly RecordName[]): Promise<Values | StoreUnavailable> {
+  read(teamId: string, names: readonly RecordName[]): Promise<RecordValues | StoreUnavailable> {
     return answering(() => this.#parts.link.ask(() => this.#values(teamId, names)));
   }
 
@@ -106,15 +84,13 @@ export class RedisRecords implements RecordSpace {
       ]);
       if (group === undefined) return undefined;
       const change = decide(values, group.head);
-      const ofKey = change.key === undefined ? [] : keySteps(group.rawKey, change.key);
-      const [read, made] = [readSteps(names, values), [...ofKey, ...madeSteps(change)]];
+      const made = madeSteps(group, change);
       if (made.length === 0 && change.audit === undefined) return change.result;
-      const team = group.head.limits === undefined ? [] : [TEAM_STEP];
-      const answer = await this.#write(teamId, keyId, change, [...team, ...read, ...made]);
+      const answer = await this.#write(teamId, keyId, change, changeArguments(group, made, names, values));
       if (answer.word === 'changed') return change.result;
       // What was prepared has expired: the server was unavailable, or the writes took far too long.
       if (answer.word === 'incomplete') throw storeErrorOf(LATE);
-      known = answer.values.length === 0 ? undefined : readGroup(teamId, keyId, answer);
+      known = readGroup(teamId, keyId, answer);
     }
     throw storeErrorOf(UNSETTLED);
   }
@@ -123,14 +99,14 @@ export class RedisRecords implements RecordSpace {
     teamId: string,
     keyId: string | undefined,
     { audit, event, key, remove = [], attach = [] }: GroupChange<unknown>,
-    steps: readonly RecordStep[],
+    steps: readonly (string | Buffer)[],
   ): Promise<FunctionAnswer> {
     // A key must stop working even while another server of a cluster is unavailable.
     const begin = key !== undefined && isUrgent(key) ? 'beginUrgent' : 'begin';
     const entry = await this.#parts.audit[begin](teamId, audit?.by, audit && { before: audit.before, after: audit.after }, keyId);
     const frees = (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
     const name = frees ? 'free_records' : 'change_records';
-    const args = [...entry, ...argumentsOf(steps)];
+    const args = [...entry, ...steps];
     return this.#parts.link.call({ name, teamId, keys: [teamKeys(teamId).team], args, keepsEvent: event !== undefined });
   }
 
@@ -172,51 +148,12 @@ export class RedisRecords implements RecordSpace {
     const { link } = this.#parts;
     if (teamId === SHARED_RECORDS) return { head: { nowMs: await link.now(), limits: undefined, period: undefined } };
     const answer = await link.call({ name: 'read_group', teamId, keys: [teamKeys(teamId).team], args: [keyId ?? ''] });
-    return answer.word === 'none' ? undefined : readGroup(teamId, keyId, answer);
+    return readGroup(teamId, keyId, answer);
   }
 
-  async #values(teamId: string, names: readonly RecordName[]): Promise<Values> {
+  async #values(teamId: string, names: readonly RecordName[]): Promise<RecordValues> {
     const { redis } = this.#parts.link;
     const values = await Promise.all(names.map(({ table, id }) => redis.hget(tableKey(teamId, table), id)));
     return values.map((value) => value ?? undefined);
   }
-}
-
-/** From the answer of `read_group`, or of a change that another one of the key has outdated. */
-function readGroup(teamId: string, keyId: string | undefined, { values, nowMs }: FunctionAnswer): ReadGroup {
-  const [description, ...ofKey] = values;
-  const { limits } = readTeam(teamId, description);
-  const rawKey = readRawKey(ofKey);
-  const key = rawKey && readKey({ keyId: keyId!, teamId }, rawKey.record, rawKey, nowMs);
-  return { head: { nowMs, limits, period: describedPeriod(description), key }, rawKey };
-}
-
-const TEAM_STEP: RecordStep = ['team'];
-
-/** One for each name that was read. */
-function readSteps(names: readonly RecordName[], values: Values): readonly RecordStep[] {
-  return names.map(({ table, id }, i): RecordStep => (values[i] === undefined ? ['absent', table, id] : ['same', table, id, values[i]]));
-}
-
-function madeSteps({
-  put = [],
-  remove = [],
-  index = [],
-  unindex = [],
-  attach = [],
-  detach = [],
-  event,
-}: GroupChange<unknown>): readonly RecordStep[] {
-  return [
-    ...remove.map(({ table, id }): RecordStep => ['remove', table, id]),
-    ...unindex.map((entry): RecordStep => ['unindex', entry.index, entry.id]),
-    ...put.map(({ table, id, value }): RecordStep => ['put', table, id, value]),
-    ...index.map((entry): RecordStep => ['index', entry.index, entry.id]),
-    ...attach.map(({ blobId, pieces }): RecordStep => {
-      const [piece] = pieces;
-      return isLarge(pieces) || piece === undefined ? ['hold', blobId, String(pieces.length)] : ['attach', blobId, Buffer.from(piece)];
-    }),
-    ...detach.map((blobId): RecordStep => ['detach', blobId]),
-    ...(event === undefined ? [] : [eventStep(event)]),
-  ];
 }

@@ -52,10 +52,9 @@ export class TeamIndex {
   /** Adds a team, or updates its line. */
   async add(teamId: string, line: string): Promise<void> {
     for (let indexed = line; ;) {
-      const now = await this.#link.ask(async ({ redis, run }) => {
-        await run('index_team', { keys: INDEX_KEYS, args: [teamId, indexed] });
-        return readLine(redis, teamId);
-      });
+      const args = [teamId, indexed];
+      await this.#link.ask(({ run }) => run('index_team', { keys: INDEX_KEYS, args }));
+      const now = await this.#link.ask(({ redis }) => readLine(redis, teamId));
       // The team may have been renamed or deleted since its line was read: whoever changes it later either updates the index
       // afterwards, or is seen now. So the last one to write the index leaves the present line in it.
       if (now === null) return this.remove(teamId);
@@ -145,38 +144,27 @@ export class TeamIndex {
 
   /** Searches a part of the teams per call, so that no call blocks the server for long. `first` is a rank. */
   async #search(first: number, limit: number, text: string, exact: boolean): Promise<readonly string[]> {
-    await this.#nameAll();
-    const places = await this.#link.ask(({ redis }) =>
-      Promise.all([String(first), '-1'].map((rank) => redis.zrange(TEAMS_KEY, rank, rank, 'WITHSCORES'))),
-    );
-    const [from = NaN, last = NaN] = places.map(([, place]) => Number(place));
-    return this.#searchPlaces(from, last, limit, { text, exact });
-  }
-
-  /** Searches positions `first` to `last`; both are NaN if there are no teams. */
-  async #searchPlaces(
-    first: number,
-    last: number,
-    limit: number,
-    { text, exact }: { text: string; exact: boolean },
-  ): Promise<readonly string[]> {
     const ids: string[] = [];
-    for (let from = first; from <= last && ids.length < limit;) {
-      const args = [...[from, SEARCH_PIECE, text, limit - ids.length].map(String), exact ? '1' : ''];
-      const reply = await this.#link.ask(({ run }) => run('find_teams', { keys: [SEARCHED_KEY], args }));
-      const [, , next, found] = reply as readonly [number, Buffer, number, readonly Buffer[]];
-      ids.push(...found.map(String));
-      from = next;
+    let isChecked = false;
+    for (let from = `#${first}`; from !== '' && ids.length < limit;) {
+      const args = [from, String(SEARCH_PIECE), text, String(limit - ids.length), exact ? '1' : ''];
+      const reply = await this.#link.ask(({ run }) => run('find_teams', { keys: [TEAMS_KEY, SEARCHED_KEY], args }));
+      const [, named, next, found] = reply as readonly [number, Buffer, Buffer, readonly Buffer[]];
+      if (String(named) === 'unnamed' && !isChecked) {
+        await this.#nameAll();
+      } else {
+        ids.push(...found.map(String));
+        from = String(next);
+      }
+      isChecked = true;
     }
     return ids.slice(0, limit);
   }
 
   /** Adds lines missing from the search: those of teams whose process stopped between the two writes. */
   async #nameAll(): Promise<void> {
-    const [teams, named] = await this.#link.ask(({ redis }) => Promise.all([redis.zcard(TEAMS_KEY), redis.hget(SEARCHED_KEY, 'teams')]));
-    if (Number(named ?? 0) >= teams) return;
-    for (let first = 0; first < teams; first += LIST_PIECE) {
-      const found = await this.#find(await this.ids(first, LIST_PIECE));
+    for await (const ids of this.pieces(LIST_PIECE)) {
+      const found = await this.#find(ids);
       await Promise.all(found.map((team) => this.add(team.teamId, lineOf(team))));
     }
   }

@@ -37,7 +37,7 @@ export const OPERATOR_MUTATIONS: readonly Mutation[] = [
   ),
   bug(
     'Redis: a request that is running is run by another process too, because what was read is not compared',
-    'RedisRecords.#change',
+    'changeArguments',
     '[...team, ...read, ...made]',
     '[...team, ...made]',
     KEPT('Redis.*take effect once'),

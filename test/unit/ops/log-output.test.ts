@@ -35,8 +35,13 @@ class Descriptor {
   syncBytes = Infinity;
   #done: Done | undefined;
 
-  /** The write in the background ends after this many bytes. */
+  /** The write in the background ends after this many bytes; with all of them, the pause passes in which lines are gathered. */
   succeed(bytes = Infinity): void {
+    this.end(bytes);
+    if (this.offered === undefined && vi.isFakeTimers()) vi.advanceTimersByTime(10);
+  }
+
+  end(bytes = Infinity): void {
     const done = this.#done!;
     this.#done = undefined;
     const written = this.#take(this.offered!, bytes);
@@ -77,6 +82,20 @@ test('lines are written one chunk at a time, in order, joined up to the size of 
   expect(descriptor.taken).toBe(pieces.join(''));
 });
 
+test('lines that closely follow a write are written together, at once if they fill a chunk', () => {
+  const descriptor = new Descriptor();
+  descriptor.output.write('a\n');
+  descriptor.end();
+  descriptor.output.write('b\n');
+  descriptor.output.write('c\n');
+  expect(descriptor.offered).toBeUndefined();
+  vi.advanceTimersByTime(10);
+  expect(descriptor.offered?.toString()).toBe('b\nc\n');
+  descriptor.output.write('to fill\n');
+  descriptor.end();
+  expect(descriptor.offered?.toString()).toBe('to fill\n');
+});
+
 test('a chunk that is written in part is continued where that ended', () => {
   const descriptor = new Descriptor();
   descriptor.output.write('0123456\n');
@@ -111,7 +130,7 @@ test('a full disk loses lines, which are counted in the log when it has room aga
   descriptor.output.write('d\n');
   vi.advanceTimersByTime(1000);
   descriptor.succeedAll();
-  expect(descriptor.taken).toBe('d\n' + lost(3, '1970-01-01T00:00:03.000Z'));
+  expect(descriptor.taken).toBe('d\n' + lost(3, '1970-01-01T00:00:03.010Z'));
   // Reported once each time it begins.
   expect(descriptor.failures).toEqual(['ENOSPC']);
   descriptor.output.write('e\n');
@@ -127,7 +146,7 @@ test('a line that a full disk has truncated is ended before the next one', () =>
   descriptor.output.write('g\n');
   vi.advanceTimersByTime(1000);
   descriptor.succeedAll();
-  expect(descriptor.taken).toBe('ab\ng\n' + lost(1, '1970-01-01T00:00:01.000Z'));
+  expect(descriptor.taken).toBe('ab\ng\n' + lost(1, '1970-01-01T00:00:01.010Z'));
 });
 
 test('a full disk that truncates between two lines leaves no empty one', () => {
@@ -139,7 +158,7 @@ test('a full disk that truncates between two lines leaves no empty one', () => {
   descriptor.fail('EDQUOT');
   vi.advanceTimersByTime(1000);
   descriptor.succeedAll();
-  expect(descriptor.taken).toBe('first\na\n' + lost(1, '1970-01-01T00:00:01.000Z'));
+  expect(descriptor.taken).toBe('first\na\n' + lost(1, '1970-01-01T00:00:01.010Z'));
 });
 
 test.each(['EPIPE', 'ECONNRESET'])('when the reader has gone (%s), lines are dropped and no write is tried again', (code) => {
@@ -161,7 +180,7 @@ test('a reader that has stopped reading costs at most 8 MiB; lost lines are coun
   const line = `${'x'.repeat(65_535)}\n`;
   for (let i = 0; i < 128 + 5; i++) descriptor.output.write(line);
   descriptor.succeedAll();
-  expect(descriptor.taken).toBe('first\n' + line.repeat(128) + lost(5, '1970-01-01T00:00:00.000Z'));
+  expect(descriptor.taken).toBe('first\n' + line.repeat(128) + lost(5, '1970-01-01T00:00:00.010Z'));
   descriptor.output.write('last\n');
   descriptor.succeedAll();
   expect(descriptor.taken.endsWith('}\nlast\n')).toBe(true);

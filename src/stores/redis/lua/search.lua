@@ -2,17 +2,21 @@
 -- many teams, in lower case, by position in the list of all teams; a reference follows the name after SEPARATOR. A single string.find over a field rules out all of its teams; checking each
 -- team would cost twenty times as much.
 --@ uses library: functions
---@ uses shared: call, floor, insert, unpack, sub, key_at, text_at, number_at, digits
+--@ uses shared: call, floor, min, insert, unpack, sub, key_at, text_at, number_at, digits
 
 local STRETCH, SEPARATOR = 250, '\31'
 
 -- Adds a team to the end of the list of all teams, once, and its name to the search index; removes both when it is deleted. In
 -- a different cluster slot from the team, and written last. KEYS: teams, searched, due. ARGV: team, its line in lower case.
 
+-- The position of the team with this rank, nil if there is none.
+local function position_of(teams, rank)
+  return tonumber(call('ZRANGE', teams, rank, rank, 'WITHSCORES')[2] or nil)
+end
+
 -- After the last: positions of deleted teams are not reused unless they were the last.
 local function next_position(teams)
-  local last = call('ZRANGE', teams, -1, -1, 'WITHSCORES')[2]
-  return last and tonumber(last) + 1 or 0
+  return (position_of(teams, -1) or -1) + 1
 end
 
 -- A team's field, the field's lines, the beginning of the team's own line, and its offset, nil if there is none.
@@ -65,8 +69,10 @@ function functions.unindex_team()
   return { 0, 'removed' }
 end
 
--- Finds the teams whose names, references or ids contain a text, or whose names or references are that text. KEYS: searched.
--- ARGV: the first position, how many teams to check at least, the text in lower case, how many are wanted, '1' if they are it.
+-- Finds the teams whose names, references or ids contain a text, or whose names or references are that text. KEYS: teams, searched.
+-- ARGV: where to begin, a position or `#` and a rank, how many positions to check at least, the text in lower case, how many teams
+-- are wanted, '1' if they are it. Answers the position at which to go on, or '' after the last team, and the ids; and whether every
+-- team has a line.
 
 local function is_it(line, text)
   local at = string.find(line, SEPARATOR, 1, true)
@@ -74,14 +80,20 @@ local function is_it(line, text)
 end
 
 function functions.find_teams()
-  local first, count, text, wanted, exact = number_at(1), number_at(2), text_at(3), number_at(4), text_at(5) == '1'
+  local teams, searched, start = key_at(1), key_at(2), text_at(1)
+  local count, text, wanted, exact = number_at(2), text_at(3), number_at(4), text_at(5) == '1'
+  local first, final = tonumber(start) or position_of(teams, sub(start, 2)), position_of(teams, -1)
+  local named = tonumber(call('HGET', searched, 'teams') or 0) >= call('ZCARD', teams) and 'named' or 'unnamed'
+  if not final or not first or first > final then
+    return { 0, named, '', {} }
+  end
   local from, fields, of_id = floor(first / STRETCH), {}, string.upper(text)
-  local last = floor((first + count - 1) / STRETCH)
+  local last = floor(min(final, first + count - 1) / STRETCH)
   for stretch = from, last do
     insert(fields, digits(stretch))
   end
   local found = {}
-  for i, lines in ipairs(call('HMGET', key_at(1), unpack(fields))) do
+  for i, lines in ipairs(call('HMGET', searched, unpack(fields))) do
     local hits = {}
     if lines and (string.find(lines, text, 1, true) or string.find(lines, of_id, 1, true)) then
       for position, id, name in string.gmatch(lines, '(%d+) (%S+) ([^\n]*)\n') do
@@ -104,5 +116,6 @@ function functions.find_teams()
       break
     end
   end
-  return { 0, 'found', (last + 1) * STRETCH, found }
+  local next_one = (last + 1) * STRETCH
+  return { 0, named, next_one > final and '' or digits(next_one), found }
 end
