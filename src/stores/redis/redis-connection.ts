@@ -9,21 +9,6 @@ export function mastersOf(redis: RedisConnection): readonly Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis];
 }
 
-/**
- * What is sent from here on in this turn of the event loop leaves in one system call: one for each command costs the gateway and Redis
- * more than most commands do. The replies then arrive together, too, and lead to the next commands in one turn.
- */
-export function sendTogether(redis: RedisConnection): void {
-  for (const node of mastersOf(redis)) {
-    // A node that was never connected has none.
-    const stream = node.stream as Redis['stream'] | undefined;
-    if (stream?.writableCorked !== 0) continue;
-    stream.cork();
-    // Behind everything that waits for promises which this turn has resolved.
-    process.nextTick(() => stream.uncork());
-  }
-}
-
 const CONNECT_TIMEOUT_MS = 1000;
 const RECONNECT_MAX_MS = 500;
 const LOADING_RETRY_MS = 50;

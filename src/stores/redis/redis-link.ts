@@ -12,7 +12,7 @@ import { KEEP_EVENTS } from './functions.ts';
 import type { RunFunction } from './functions.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Masters } from './masters.ts';
-import { isDemoted, sendTogether } from './redis-connection.ts';
+import { isDemoted } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { digestKey } from './redis-keys.ts';
 import type { ServerClocks } from './server-clocks.ts';
@@ -90,7 +90,6 @@ export class RedisLink {
 
   /** Calls a function. `answering` turns a missing reply into a value. */
   async call(call: FunctionCall): Promise<FunctionAnswer> {
-    sendTogether(this.redis);
     const reply = this.#closed ? CLOSED : await this.#track(callFunction(this.#round, call));
     const mayKeep = call.keepsEvent === true || KEEP_EVENTS.has(call.name);
     if (this.#options.keepsEvents === true && mayKeep) await this.#listEvents(call.teamId);
@@ -101,7 +100,6 @@ export class RedisLink {
   /** Runs plain commands. `answering` turns a failure into a value. */
   async ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T> {
     if (this.#closed) throw this.#unanswered(CLOSED);
-    sendTogether(this.redis);
     try {
       return await this.#track(command(this));
     } catch (error) {

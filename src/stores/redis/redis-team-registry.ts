@@ -136,11 +136,13 @@ export class RedisTeamRegistry implements TeamRegistry {
     const made = await this.#keys.createKey(key, by);
     if (made === undefined || isUnavailable(made)) return made;
     return answering(async () => {
-      // The digest is written last: it makes the key work, and its requests need everything else.
-      await this.#link.ask(({ redis }) => redis.set(ownerKey(keyId), teamId));
-      await this.#link.ask(({ redis }) => redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode })));
-      // The team may have been deleted since. A deletion either finds the key's record, or is seen here.
-      const isThere = await this.#link.ask(({ redis }) => redis.hexists(teamKeys(teamId).team, 'b'));
+      const isThere = await this.#link.ask(async ({ redis }) => {
+        // The digest is written last: it makes the key work, and its requests need everything else.
+        await redis.set(ownerKey(keyId), teamId);
+        await redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode }));
+        // The team may have been deleted since. A deletion either finds the key's record, or is seen here.
+        return redis.hexists(teamKeys(teamId).team, 'b');
+      });
       if (isThere === 1) return made;
       await this.#link.ask(({ redis }) => Promise.all([redis.unlink(ownerKey(keyId)), redis.unlink(digestKey(digest))]));
       return undefined;

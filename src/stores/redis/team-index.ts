@@ -52,9 +52,10 @@ export class TeamIndex {
   /** Adds a team, or updates its line. */
   async add(teamId: string, line: string): Promise<void> {
     for (let indexed = line; ;) {
-      const args = [teamId, indexed];
-      await this.#link.ask(({ run }) => run('index_team', { keys: INDEX_KEYS, args }));
-      const now = await this.#link.ask(({ redis }) => readLine(redis, teamId));
+      const now = await this.#link.ask(async ({ redis, run }) => {
+        await run('index_team', { keys: INDEX_KEYS, args: [teamId, indexed] });
+        return readLine(redis, teamId);
+      });
       // The team may have been renamed or deleted since its line was read: whoever changes it later either updates the index
       // afterwards, or is seen now. So the last one to write the index leaves the present line in it.
       if (now === null) return this.remove(teamId);
