@@ -76,7 +76,7 @@ const CONFIGURATION = `plugins:
 /** The guide's protocol and store, tested against the contracts with Node's test runner; and a store that implements nothing. */
 const CONTRACTS = `
 import { after, test } from 'node:test';
-import { protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
+import { accountsContract, protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
 import { mine } from './example/own-protocol.ts';
 import { twoCalls } from './example/two-calls.ts';
 import { emptyData, referenceStore } from './example/reference-store.ts';
@@ -105,6 +105,9 @@ const data = emptyData();
 const reference = storeContract(async (clock) => referenceStore(clock, data));
 for (const { name, run } of reference.cases) test('reference ' + name, run);
 after(() => reference.close());
+const whole = accountsContract(async (clock) => referenceStore(clock));
+for (const { name, run } of whole.cases) test('reference ' + name, run);
+after(() => whole.close());
 const store = storeContract(() => Promise.reject(new Error('no store at all')));
 for (const { name, run } of store.cases) test('store ' + name, run);
 after(() => protocol.close());

@@ -21,7 +21,8 @@ export function contentsOf(account: WholeAccount, told: ToldContents, found: Fou
   if (standing.balanceMicro !== team.balanceMicro) found('balance', `its balance is ${standing.balanceMicro} and ${team.balanceMicro}`);
   if (standing.openReservations !== open.length)
     found('reservation', `${standing.openReservations} of its reservations are open by its counts, and ${open.length} by their states`);
-  const periods = usedPeriods(account);
+  // What is not told is not closed: whoever closes it in a copy tells it.
+  const periods = usedPeriods(account).map((one) => ({ ...one, closed: one.closed && one.number <= told.toldPeriod }));
   const isRunning = (number: number): boolean => number === period.number || periods.some((one) => !one.closed && one.number === number);
   const records = (table: string) => new Map(account.records.filter((one) => one.table === table).map(({ id, value }) => [id, value]));
   return {

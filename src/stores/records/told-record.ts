@@ -14,7 +14,10 @@ export interface ToldRecord {
   readonly balanceMicro: Micro;
 }
 
-export type ToldContents = Pick<TeamContents, 'dayDone' | 'toldPercents' | 'toldRefusals'>;
+export interface ToldContents extends Pick<TeamContents, 'dayDone' | 'toldPercents' | 'toldRefusals'> {
+  /** The number of the last period whose end was told; all, if nothing was. */
+  readonly toldPeriod: number;
+}
 
 export function toldName(teamId: string): RecordName {
   return { table: 'told', id: teamId };
@@ -34,6 +37,7 @@ export function toldContents([value, refusals]: readonly (string | undefined)[],
   const percents = Object.entries(told?.percents ?? {}).map(([number, percent]) => ({ number: Number(number), percent }));
   return {
     dayDone: told?.day ?? dayOf(nowMs) - 1,
+    toldPeriod: told?.period ?? Infinity,
     toldPercents: percents.toSorted((one, other) => one.number - other.number),
     toldRefusals: refusals === undefined ? [] : (JSON.parse(refusals) as ToldRefusal[]),
   };

@@ -83,9 +83,9 @@ test('everything in it is copied to SQLite and back, with and without its teams'
   const copied = await openPostgresStore(second, clock, WAIT_MS);
   expect(await copied.accounts.clear()).toBeUndefined();
   await round('left.db', { teams: 1, keptUsages: 2, digests: 0 });
-  const kept = async ({ history }: PluginStore): Promise<unknown> => [
-    answered(await history.periods(RICH.quota)),
-    answered(await history.days(RICH.credit, { from: 0, to: 100_000 }))!.days,
+  const kept = async (of: PluginStore): Promise<unknown> => [
+    answered(await of.history.periods(RICH.quota)),
+    answered(await of.history.days(RICH.credit, { from: 0, to: 100_000 }))!.days,
   ];
   expect(await kept(copied)).toEqual(await kept(store));
   await store.close();

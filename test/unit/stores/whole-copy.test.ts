@@ -431,6 +431,24 @@ describe("a plugin's store", () => {
     expect(findings).toEqual([{ what: 'digest', teamId: quota, keyId: RICH.key, detail: 'its digest does not lead to it' }]);
   });
 
+  test('keeps a period of Redis that has ended and is not closed for whoever closes it', async () => {
+    const [redis, to, file] = [urlOf('redis', 0), urlOf('memory', 1), sqliteUrl()];
+    const source = await open(redis, clock);
+    const team = await teamUnderTest(source);
+    await team.use(5);
+    await team.setLimits({ period: 'P7D' });
+    await source.close();
+    await copy(redis, to);
+    await copy(to, file);
+    const last = await open(file, clock);
+    const kinds = async (): Promise<string[]> =>
+      Promise.all(answered(await last.outbox.due(100)).map(async (event) => answered(await last.outbox.read(event))!.facts.kind));
+    expect(await kinds()).not.toContain('period_closed');
+    expect(answered(await last.history.periods(team.teamId))).toMatchObject([{ number: 2 }, { number: 1, characters: 5, closed: true }]);
+    expect(await kinds()).toContain('period_closed');
+    await last.close();
+  });
+
   test('into which a copy was interrupted is not opened, and is the same as its source after --restart', async () => {
     const to = urlOf('memory', 1);
     const onProgress = (): void => {
