@@ -17,7 +17,7 @@ import { Clone, Default } from '../domain/typebox.ts';
 import { ConfigFile, LanguagesFile } from './schema.ts';
 import { soundPart } from './sound-part.ts';
 import type { SoundPart } from './sound-part.ts';
-import { readYamlFile } from './yaml-file.ts';
+import { readText, readYamlFile, valueOfYaml } from './yaml-file.ts';
 
 export interface ConfigSources {
   /** `--config`, otherwise `LINGATE_CONFIG`, otherwise the file in the package. Relative to the working directory. */
@@ -169,9 +169,14 @@ function overrideOf(path: string, overrides: readonly Override[]): Override | un
   });
 }
 
+/** The faultless list that was read last: most reloads, and most commands of a process, find it unchanged, and parsing takes longest. */
+let lastLanguages: { readonly text: string; readonly table: LanguageTable } | undefined;
+
 /** Throws a `ConfigError`. */
 function loadLanguages(path: string, read: (path: string) => Buffer): LanguageTable {
-  const value = Default(LanguagesFile, Clone(readYamlFile(path, labelOf(path), read)));
+  const text = readText(path, labelOf(path), read);
+  if (text === lastLanguages?.text) return lastLanguages.table;
+  const value = Default(LanguagesFile, Clone(valueOfYaml(text, labelOf(path))));
   const faults = faultsOf(LanguagesFile, value);
   const table = value as LanguageTable;
   if (faults.length === 0) {
@@ -181,5 +186,6 @@ function loadLanguages(path: string, read: (path: string) => Buffer): LanguageTa
     }
   }
   assertFaultless(path, faults);
+  lastLanguages = { text, table };
   return table;
 }

@@ -10,7 +10,11 @@ const EMPTY = 'is empty: there is nothing in it but blank lines, comments or nul
 
 /** `label` names the file in errors; `read` throws as `readFileSync` does. Throws a `ConfigError`. */
 export function readYamlFile(path: string, label: string, read: (path: string) => Buffer): unknown {
-  const text = readText(path, label, read);
+  return valueOfYaml(readText(path, label, read), label);
+}
+
+/** The value that the text of a file has. Throws a `ConfigError`. */
+export function valueOfYaml(text: string, label: string): unknown {
   const document = parseDocument(text, { prettyErrors: true, logLevel: 'error' });
   // Only the first: what follows a syntax error is mostly its consequence, as after a file that was cut off.
   const [complaint] = [...document.errors, ...document.warnings];
@@ -31,7 +35,8 @@ function plainValue(document: Document, label: string): unknown {
   }
 }
 
-function readText(path: string, label: string, read: (path: string) => Buffer): string {
+/** The text of a file, as of `readYamlFile`. */
+export function readText(path: string, label: string, read: (path: string) => Buffer): string {
   let bytes: Buffer;
   try {
     bytes = read(path);

@@ -2,6 +2,7 @@
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { COMMON, EVIDENCE, startsFor, WORKERS } from '../vitest.config.ts';
+import { longFilesFirst } from '../support/long-files-first.ts';
 import { temporaryFilesInMemory } from '../support/memory-folder.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 
@@ -38,6 +39,9 @@ export default defineConfig({
       ...temporaryFilesInMemory(),
       LINGATE_PROPERTY_RUNS: process.env['LINGATE_PROPERTY_RUNS'] ?? '150',
     },
+    // The smallest of all, so it would start last, and for half a minute nothing else would run. Only this one: long files that start
+    // together starve each other.
+    sequence: { sequencer: longFilesFirst(['test/evidence/documents/books.test.ts']) },
     // `npm test` has fewer random histories of the stores.
     include: [...EVIDENCE.map((folder) => `test/evidence/${folder}/**/*.test.ts`), 'test/unit/stores/equality.test.ts'],
     testTimeout: 180_000,

@@ -12,7 +12,7 @@ function planted(name: string, where: string, find: string, replace: string, tes
 export const FILE_MUTATIONS: readonly Mutation[] = [
   planted(
     'an empty file means all defaults',
-    'readYamlFile',
+    'valueOfYaml',
     'if (value === null || value === undefined) throw new ConfigError([`${label}: ${EMPTY}`]);',
     'if (value === null || value === undefined) return {};',
     'config/lost-parts',

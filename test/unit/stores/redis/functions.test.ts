@@ -14,6 +14,7 @@ import { emptyRedis } from '../../../support/redis-of-file.ts';
 import { KEY, QUOTA, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
 
 const { team } = teamKeys(TEAM);
+const LIBRARY = functionLibrary().name;
 const NEVER_MS = 9_999_999_999_999;
 const PAST_MS = 1;
 const soonMs = (): number => Date.now() + 60_000;
@@ -93,7 +94,7 @@ beforeEach(async () => {
 });
 
 function run({ name, keys: functionKeys }: Call, args: readonly (string | Buffer)[], given = functionKeys): Promise<unknown> {
-  return client.callBuffer('FCALL', `${functionLibrary().name}_${name}`, given.length, ...given, ...args);
+  return client.callBuffer('FCALL', `${LIBRARY}_${name}`, given.length, ...given, ...args);
 }
 
 describe.each(CALLS)('the function $name with $what', (call) => {
