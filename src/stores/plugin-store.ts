@@ -7,15 +7,17 @@ import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '..
 import type { Outbox } from '../ports/outbox.ts';
 import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
 import type { Store } from '../ports/store.ts';
+import { LimitEvents } from './records/limit-events.ts';
 import { RecordClock } from './records/record-clock.ts';
 import { UsageEvents } from './records/usage-events.ts';
 
 /** `clock` is the one that the store was given. `events`: the rules of a process that sends them. */
 export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules | undefined): Store {
   const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
+  const told = events && toldByGateway(store, events, clock);
   return {
     keys,
-    ledger: withCallbacks(store.ledger),
+    ledger: withCallbacks(store.ledger, told?.limits),
     teams,
     glossaries,
     records,
@@ -27,19 +29,26 @@ export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules 
     tagSettings,
     history,
     audit,
-    outbox: events === undefined ? store.outbox : withUsageEvents(store, events, clock),
+    outbox: told?.outbox ?? store.outbox,
     clock: clock instanceof JudgedClock ? new RecordClock(records, clock) : unjudgedClock(clock),
     ping: () => store.ping(),
     close: () => store.close(),
   };
 }
 
-/** The outbox with the events about usage, which are looked for before those that are due. */
-function withUsageEvents({ outbox, teams, history, records }: PluginStore, rules: EventRules, clock: Clock): Outbox {
-  const usage = new UsageEvents({ teams, history, records, rules, nowMs: () => clock.nowMs() });
-  return {
+interface ToldByGateway {
+  readonly limits: LimitEvents;
+  readonly outbox: Outbox;
+}
+
+/** What the store does not tell: refusals, as they are answered, and usage, which is looked for before the events that are due. */
+function toldByGateway({ outbox, teams, history, records }: PluginStore, rules: EventRules, clock: Clock): ToldByGateway {
+  const parts = { teams, history, records, nowMs: () => clock.nowMs() };
+  const [limits, usage] = [new LimitEvents(parts), new UsageEvents({ ...parts, rules })];
+  const withUsage: Outbox = {
     pending: () => outbox.pending(),
     async due(limit) {
+      await limits.idle();
       await usage.look();
       return outbox.due(limit);
     },
@@ -49,6 +58,7 @@ function withUsageEvents({ outbox, teams, history, records }: PluginStore, rules
     lease: (holder, forMs) => outbox.lease(holder, forMs),
     release: (holder) => outbox.release(holder),
   };
+  return { limits, outbox: withUsage };
 }
 
 const OF_CHECK = {
@@ -86,11 +96,12 @@ const KINDS: Readonly<Record<'admit' | 'resolve' | 'check', ReadonlySet<string>>
   check: new Set(Object.keys(OF_CHECK)),
 };
 
-export function withCallbacks(ledger: PluginLedger): Ledger {
+/** `limits` tells the refusals. */
+export function withCallbacks(ledger: PluginLedger, limits?: LimitEvents): Ledger {
   return {
-    admit: (asked) => answer(asked, 'admit', () => ledger.admit(asked)),
+    admit: (asked) => answer(limits === undefined ? asked : limits.watching(asked), 'admit', () => ledger.admit(asked)),
     resolve: (asked) => answer(asked, 'resolve', () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
-    check: (asked) => answer(asked, 'check', () => ledger.check(asked)),
+    check: (asked) => answer(limits === undefined ? asked : limits.watching(asked), 'check', () => ledger.check(asked)),
   };
 }
 

@@ -7,6 +7,7 @@ import type { WholeAccount } from '../../ports/whole-accounts.ts';
 import { TAG_TABLES } from './record-tables.ts';
 import { tagRecords } from './tag-counts.ts';
 import { recordContents, recordsToWrite } from './team-records.ts';
+import { toldRefusalsOf } from './told-record.ts';
 import type { ToldContents } from './told-record.ts';
 
 /** What contradicts itself is passed to `found`. */
@@ -40,7 +41,9 @@ export function contentsOf(account: WholeAccount, told: ToldContents, found: Fou
     periods,
     dayDone: told.dayDone,
     toldPercents: told.toldPercents.filter(({ number }) => isRunning(number)),
-    toldRefusals: told.toldRefusals.filter(({ code, number }) => code === 'credit_exhausted' || number === period.number),
+    toldRefusals: toldRefusalsOf(told.toldLimits, [...account.periods, period]).filter(
+      ({ code, number }) => code === 'credit_exhausted' || number === period.number,
+    ),
     requests: requests.toSorted((one, other) => (one.requestId < other.requestId ? -1 : 1)),
     // Blobs are not listed.
     ...recordContents(records, [], found),

@@ -10,9 +10,12 @@ import type { EventRules } from '../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../src/domain/money.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { windowAt } from '../../../src/domain/window-limits.ts';
+import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { LimitReached } from '../../../src/ports/outbox.ts';
+import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
+import { fromPlugin } from '../../../src/stores/plugin-store.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -32,7 +35,14 @@ afterAll(async () => {
   for (const remove of removals) await remove();
 });
 
-function sqliteKind(): { readonly name: string; readonly open: Open } {
+interface Kind {
+  readonly name: string;
+  readonly open: Open;
+  /** By default `promisedStore`. */
+  readonly promised?: (store: Store) => PluginStore;
+}
+
+function sqliteKind(): Kind {
   const directory = mkdtempSync(join(tmpdir(), 'lingate-limit-events-'));
   removals.push(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'lingate.db');
@@ -42,7 +52,7 @@ function sqliteKind(): { readonly name: string; readonly open: Open } {
   };
 }
 
-async function redisKind(): Promise<{ readonly name: string; readonly open: Open }> {
+async function redisKind(): Promise<Kind> {
   const server = await startRedis();
   removals.push(() => server.stop());
   return {
@@ -51,9 +61,35 @@ async function redisKind(): Promise<{ readonly name: string; readonly open: Open
   };
 }
 
-const KINDS = [sqliteKind(), await redisKind()];
+/** The reference store as a plugin's, of which the gateway tells. */
+function pluginKind(): Kind {
+  const data = emptyData();
+  return {
+    name: 'a plugin’s store',
+    open: async (clock, events) => fromPlugin(referenceStore(clock, data), clock, events),
+    promised(store) {
+      const { ledger, ...others } = promisedStore(store);
+      return {
+        ...others,
+        ledger: {
+          ...ledger,
+          async admit(asked) {
+            // A gateway that sends renews its right.
+            await store.outbox.lease('gateway', 0);
+            const admission = await ledger.admit(asked);
+            // Told just after the answer, and before what is due is listed.
+            await store.outbox.due(1);
+            return admission;
+          },
+        },
+      };
+    },
+  };
+}
 
-describe.each(KINDS)('$name', ({ open }) => {
+const KINDS: readonly Kind[] = [sqliteKind(), await redisKind(), pluginKind()];
+
+describe.each(KINDS)('$name', ({ open, promised = promisedStore }) => {
   const clock = new MovableClock();
   const opened = Promise.all([open(clock, RULES), open(clock, RULES)]);
   removals.unshift(async () => {
@@ -62,8 +98,8 @@ describe.each(KINDS)('$name', ({ open }) => {
 
   async function scene(...args: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never) {
     const [store, again] = await opened;
-    const here = promisedStore(store);
-    const there = promisedStore(again);
+    const here = promised(store);
+    const there = promised(again);
     const team = await teamUnderTest(here, ...args);
     const told = async (): Promise<{ readonly id: string; readonly facts: LimitReached }[]> => {
       // Events of an admission are listed after it, on the same connection.
@@ -141,6 +177,8 @@ describe.each(KINDS)('$name', ({ open }) => {
     await Promise.all([team.commit(requestId), team.admit({ characters: 20 })]);
     await team.use(2);
     for (const one of [undefined, there]) await team.admit({ characters: 5 }, one);
+    // A gateway looks at the usage of a plugin's store again after this time.
+    clock.step(5000);
     expect(await told()).toHaveLength(1);
     const due = answered(await store.outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
     expect(due.map(({ id }) => id).filter((id) => id.includes('-quota-'))).toHaveLength(2);
@@ -207,6 +245,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     const { team, store } = await scene({ characterLimit: 100, testAllowance: 500 });
     const tests = team.withKey((await team.newKey('tests', 'test')).keyId);
     const percents = async (): Promise<number[]> => {
+      clock.step(5000);
       const due = answered(await store.outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
       const kept = await Promise.all(due.map(async (event) => answered(await store.outbox.read(event))));
       return kept.flatMap((event) => (event?.facts.kind === 'quota_threshold' ? [event.facts.percent] : []));

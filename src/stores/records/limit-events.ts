@@ -1,0 +1,173 @@
+// Events about refusals for a limit, for a plugin's store, whose ledger tells nothing: the process that has refused a request looks
+// just after it whether that was told, and keeps the event.
+import { eventIds } from '../../domain/event-rules.ts';
+import { costMicro } from '../../domain/money.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { windowAt } from '../../domain/window-limits.ts';
+import type {
+  Admission,
+  AdmissionRequest,
+  Callbacks,
+  CallerCheck,
+  CheckedCaller,
+  CreditExhausted,
+  QuotaExceeded,
+  RateLimited,
+} from '../../ports/ledger.ts';
+import type { LimitReached } from '../../ports/outbox.ts';
+import type { NewEvent } from '../../ports/record-space.ts';
+import type { Store } from '../../ports/store.ts';
+import type { PeriodUse } from '../../ports/usage-history.ts';
+import { hasAddedSince, readToldLimits, toldLimitsName, withToldLimit } from './told-record.ts';
+import type { ToldLimit } from './told-record.ts';
+
+type Asked = AdmissionRequest | CallerCheck;
+type Refusal = QuotaExceeded | CreditExhausted | RateLimited;
+type Parts = Pick<Store, 'teams' | 'history' | 'records'> & { readonly nowMs: () => number };
+
+/** A refusal that may have to be told. */
+interface Refused {
+  /** The same for all refusals of which only the first is told. */
+  readonly subject: string;
+  /** When another one is to be told in any case. Of credit, that is when some has been added. */
+  readonly untilMs: number | undefined;
+  readonly teamId: string;
+  /** Those to reserve; `undefined` if none would have been. */
+  readonly characters: number | undefined;
+  readonly refusal: Refusal;
+  /** Empty for the team's. */
+  readonly whose: { readonly keyId?: string; readonly tag?: string; readonly testKeys?: true };
+}
+
+/** So many subjects are remembered; of others the store is asked again. */
+const KNOWN_MAX = 10_000;
+
+export class LimitEvents {
+  readonly #parts: Parts;
+  /** What is being told, or was, and until when it need not be looked at. */
+  readonly #known = new Map<string, number>();
+  #telling: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The callbacks of a request to the ledger: a refusal is told, too. */
+  watching<Answer extends Admission | CheckedCaller>(asked: Asked & Callbacks<Answer>): Callbacks<Answer> {
+    return {
+      answered: (answer) => {
+        this.#note(asked, answer);
+        asked.answered(answer);
+      },
+      failed: (error) => asked.failed(error),
+    };
+  }
+
+  #note(asked: Asked, answer: Admission | CheckedCaller): void {
+    const nowMs = this.#parts.nowMs();
+    const refused = refusedFor(asked, answer, nowMs);
+    if (refused === undefined || nowMs < (this.#known.get(refused.subject) ?? -Infinity)) return;
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+    // Until it is known, others of the flood do not look as well.
+    this.#known.set(refused.subject, Infinity);
+    this.#telling = this.#telling.then(async () => {
+      const isTold = await this.#tell(refused).catch(() => false);
+      if (isTold && refused.untilMs !== undefined) this.#known.set(refused.subject, refused.untilMs);
+      else this.#known.delete(refused.subject);
+    });
+  }
+
+  /** Resolves when everything that was refused before is told. */
+  idle(): Promise<void> {
+    return this.#telling;
+  }
+
+  /** Returns false if the store does not answer. */
+  async #tell(refused: Refused): Promise<boolean> {
+    const { teams, history, records, nowMs } = this.#parts;
+    const { teamId } = refused;
+    const name = toldLimitsName(teamId);
+    const values = await records.read(SHARED_RECORDS, [name]);
+    const periods = await history.periods(teamId);
+    if (isUnavailable(values) || isUnavailable(periods)) return false;
+    const limit = periods && newLimit(refused, periods, readToldLimits(values[0]));
+    if (limit === undefined) return true;
+    const usage = await teams.usage(teamId);
+    if (usage === undefined || isUnavailable(usage)) return usage === undefined;
+    const event: NewEvent = { id: limit.id, facts: factsOf(refused, usage) };
+    // Only if the team still exists. What dies in between is told again under the same id.
+    const kept = await records.change(teamId, [], () => ({ result: true, event }));
+    if (kept === undefined || isUnavailable(kept)) return kept === undefined;
+    const noted = await records.change(SHARED_RECORDS, [name], ([value]) => ({
+      result: true,
+      put: [{ ...name, value: withToldLimit(value, limit, nowMs()) }],
+    }));
+    return noted === true;
+  }
+}
+
+function refusedFor(asked: Asked, answer: Admission | CheckedCaller, nowMs: number): Refused | undefined {
+  const { teamId, keyId, tag } = asked;
+  const characters = 'reserve' in asked && asked.reserve ? (asked.charged ?? asked.characters) : undefined;
+  switch (answer.kind) {
+    case 'credit_exhausted':
+      return { subject: `${teamId} credit`, untilMs: undefined, teamId, characters, refusal: answer, whose: {} };
+    case 'quota_exceeded':
+    case 'rate_limited': {
+      const { of, window } = answer;
+      if (answer.kind === 'rate_limited' && window === undefined) return undefined;
+      const whose =
+        of === 'key'
+          ? { keyId }
+          : of === 'tag' && tag !== undefined
+            ? { tag: tag.name }
+            : of === 'test_keys'
+              ? { testKeys: true as const }
+              : {};
+      const untilMs = answer.kind === 'quota_exceeded' ? answer.periodEndMs : windowAt(window!.per, nowMs).endMs;
+      const subject = `${teamId} ${of ?? ''} ${JSON.stringify(whose)} ${window?.per ?? ''}`;
+      return { subject, untilMs, teamId, characters, refusal: answer, whose };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** What to tell and to remember; `undefined` if it was told. */
+function newLimit(
+  { teamId, refusal, whose, untilMs }: Refused,
+  periods: readonly PeriodUse[],
+  told: readonly ToldLimit[],
+): ToldLimit | undefined {
+  if (refusal.kind === 'credit_exhausted') {
+    const last = told.find(({ refusal: known }) => known?.code === 'credit_exhausted');
+    if (last?.refusal?.code === 'credit_exhausted' && last.refusal.told && !hasAddedSince(last, periods)) return undefined;
+    const number = (last?.refusal?.number ?? 0) + 1;
+    const [{ number: period, credit }] = periods as [PeriodUse];
+    // What is added in the moment between the refusal and this counts as before it.
+    const since = { period, addedMicro: credit.addedMicro };
+    return { id: eventIds.creditLimit(teamId, number), refusal: { code: 'credit_exhausted', number, told: true }, since };
+  }
+  const of = whose.tag === undefined ? (whose.keyId ?? teamId) : eventIds.ofTag(teamId, whose.tag);
+  if (refusal.window !== undefined) {
+    const id = eventIds.windowLimit(of, refusal.window.per, windowAt(refusal.window.per, untilMs! - 1).startMs);
+    return told.some((one) => one.id === id) ? undefined : { id, untilMs };
+  }
+  const period = periods.find(({ endMs }) => endMs === untilMs);
+  if (period === undefined) return undefined;
+  const id = whose.testKeys === true ? eventIds.testLimit(teamId, period) : eventIds.quotaLimit(of, period);
+  if (told.some((one) => one.id === id)) return undefined;
+  const { tag, ...copied } = whose;
+  return { id, untilMs, ...(tag === undefined ? { refusal: { code: 'quota_exceeded', ...copied, number: period.number } } : {}) };
+}
+
+function factsOf({ characters, refusal, whose }: Refused, usage: LimitReached['usage']): LimitReached {
+  const common = { kind: 'limit_reached', ...whose, usage } as const;
+  if (refusal.kind === 'credit_exhausted') {
+    return { ...common, code: 'credit_exhausted', requiredMicro: costMicro(characters!, usage.team.limits.minorPerMillion) };
+  }
+  if (refusal.window === undefined) return { ...common, code: 'quota_exceeded', requiredCharacters: characters! };
+  const required = characters === undefined ? {} : { requiredCharacters: characters };
+  return { ...common, code: refusal.kind, window: refusal.window, ...required };
+}
