@@ -1,4 +1,4 @@
-// Runs test files in a workshop and distinguishes a failed test from a run that tested nothing.
+// Runs one test file in a workshop and distinguishes a failed test from a run that tested nothing.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -13,24 +13,10 @@ interface Verdict {
   readonly output: string;
 }
 
-/** vitest's own, as far as it is read here. */
-export interface Report {
+interface Report {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly success: boolean;
-  readonly testResults: readonly {
-    /** The path of the file. */
-    readonly name: string;
-    readonly status: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
-  }[];
-}
-
-interface HowToRun {
-  readonly names?: string | undefined;
-  readonly env?: TestRun['env'];
-  /** Nothing is run after the first test that fails. */
-  readonly bail?: boolean;
 }
 
 /** Set where the sources are unchanged. */
@@ -42,25 +28,15 @@ const OUTPUT_SHOWN = 2000;
 const REPORT = 'report.json';
 const VITEST = 'node_modules/vitest/vitest.mjs';
 
-export async function runTests(workshop: Workshop, { file, names, env }: TestRun): Promise<Verdict> {
-  const { report, output } = await reportOf(workshop, [file], { names, env, bail: true });
-  return { kind: verdictOf(report), output };
-}
-
-/** Without a report if vitest has written none: it did not end, or did not begin. */
-export async function reportOf(
-  workshop: Workshop,
-  files: readonly string[],
-  how: HowToRun,
-): Promise<{ readonly report: Report | undefined; readonly output: string }> {
-  const path = join(workshop.folder, REPORT);
-  await rm(path, { force: true });
-  const output = await runVitest(workshop.folder, files, how);
-  const report = await readFile(path, 'utf8').then(
+export async function runTests(workshop: Workshop, run: TestRun): Promise<Verdict> {
+  const report = join(workshop.folder, REPORT);
+  await rm(report, { force: true });
+  const output = await runVitest(workshop.folder, run);
+  const told = await readFile(report, 'utf8').then(
     (text) => JSON.parse(text) as Report,
     () => undefined,
   );
-  return { report, output };
+  return { kind: verdictOf(told), output };
 }
 
 export function nameOf({ file, names }: TestRun): string {
@@ -73,11 +49,10 @@ function verdictOf(report: Report | undefined): Verdict['kind'] {
   return report.success && report.numPassedTests > 0 ? 'passed' : 'broken';
 }
 
-async function runVitest(folder: string, files: readonly string[], { names, env, bail = false }: HowToRun): Promise<string> {
+async function runVitest(folder: string, { env, file, names }: TestRun): Promise<string> {
   const filter = names === undefined ? [] : ['--testNamePattern', names];
   const reporters = ['--reporter', 'default', '--reporter', 'json', '--outputFile.json', REPORT];
-  const ends = bail ? ['--bail', '1'] : [];
-  const args = ['run', '--config', 'test/evidence/power/vitest.config.ts', '--root', '.', ...ends, ...reporters, ...files, ...filter];
+  const args = ['run', '--config', 'test/evidence/power/vitest.config.ts', '--root', '.', '--bail', '1', ...reporters, file, ...filter];
   const variables = { ...process.env, NO_COLOR: '1', ...env };
   const program = launch('node', [VITEST, ...args], { cwd: folder, env: variables });
   const timer = setTimeout(() => program.kill(), RUN_TIMEOUT_MS);
