@@ -29,7 +29,7 @@ if (!existsSync(COMPILER)) {
 
 function build(): void {
   try {
-    // Who installs does not wait for a check of types, which is most of the work: `npm run typecheck` has checked what was committed.
+    // Whoever installs need not wait for a check of types, which is most of the work: CI runs `npm run typecheck`.
     const compiled = ['-p', `${SOURCES}tsconfig.build.json`, '--noCheck', '--outDir', DRAFT];
     execFileSync(process.execPath, [COMPILER, ...compiled], { stdio: 'inherit' });
     execFileSync(process.execPath, [BUNDLER, ...bundleOf(`${DRAFT}/domain/typebox.js`)], { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -806,7 +806,10 @@ async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: n
   await leavePeriod(account!);
   for (const table of ['requests', 'places', 'window_counts', 'changes', 'pieces'])
     await db(`delete from ${table} where team_id = $1`, [teamId]);
-  await db(`update keys set digest = null, display = '', label = '', revoked = true where team_id = $1`, [teamId]);
+  await db(
+    `update keys set digest = null, display = '', label = '', limits = '{}', revoked = true, last_used_at_ms = null where team_id = $1`,
+    [teamId],
+  );
   await db('delete from keys k where team_id = $1 and not exists (select from uses u where u.key_id = k.key_id)', [teamId]);
   await db(`update teams set gone = true, name = '', reference = null, next_plan = null, balance_micro = 0 where team_id = $1`, [teamId]);
   return true;
@@ -1069,10 +1072,10 @@ function recordsOf(database: Database): RecordSpace {
   return {
     read: async (group, names) => (await inGroup(group, ({ db }) => valuesOf(db, group, names))) ?? names.map(() => undefined),
     async list(group, table) {
-      const rows = await inGroup(group, ({ db }) =>
+      const rows = await database.transaction((db) =>
         db<{ id: string; value: string }>('select id, value from records where group_id = $1 and kind = $2', [group, table]),
       );
-      return isUnavailable(rows) ? rows : new Map(rows?.map(({ id, value }) => [id, value]));
+      return isUnavailable(rows) ? rows : new Map(rows.map(({ id, value }) => [id, value]));
     },
     async page(group, { index, from, below, limit }) {
       const rows = await inGroup(group, ({ db }) =>
@@ -1114,10 +1117,10 @@ function recordsOf(database: Database): RecordSpace {
     prepare: async () => undefined,
     abandon: async () => undefined,
     async readBlob(teamId, blobId) {
-      const found = await database.team(teamId, ({ db }) =>
+      const found = await database.transaction((db) =>
         db<{ piece: Buffer }>('select piece from pieces where team_id = $1 and blob_id = $2 order by number', [teamId, blobId]),
       );
-      if (found === undefined || isUnavailable(found)) return found;
+      if (isUnavailable(found)) return found;
       return found.length === 0 ? undefined : found.map(({ piece }) => piece);
     },
   };

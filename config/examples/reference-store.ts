@@ -371,7 +371,14 @@ function leftBy(account: ReferenceAccount, nowMs: number): UsedAccount | undefin
   const whole = account.whole();
   if (whole.days.length + periods.length === 0) return undefined;
   const { reference: _reference, nextPlan: _nextPlan, ...kept } = whole.team;
-  const keys = whole.keys.map((key) => ({ ...key, display: '', label: '', status: 'revoked' as const }));
+  const keys = whole.keys.map((key) => ({
+    ...key,
+    display: '',
+    label: '',
+    limits: {},
+    status: 'revoked' as const,
+    lastUsedAtMs: undefined,
+  }));
   const nothing = { window: [], windowCounts: [], requests: [], changes: [], records: [] };
   const team = { ...kept, name: '', balanceMicro: 0 };
   return keptOf({ ...whole, ...nothing, team, period: undefined, keys, periods: periods.toReversed() });

@@ -1,7 +1,10 @@
 // Opens plugins' stores to read or write them as a whole, for the commands that check, repair and copy.
 import type { Config } from '../config/config.ts';
+import { stepText } from '../domain/judged-clock.ts';
 import { dayOf } from '../domain/period.ts';
-import { storeKindOf } from '../domain/store-url.ts';
+import { answered, StoreError } from '../domain/store-unavailable.ts';
+import { storeKindOf, withoutCredentials } from '../domain/store-url.ts';
+import type { ClockStep } from '../ports/clock.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
 import type { OtherStores } from '../stores/open-reader.ts';
 import { RecordClock } from '../stores/records/record-clock.ts';
@@ -23,13 +26,27 @@ export async function withWholeStores<T>(
   return withPlugins(plugins, ({ stores }) => use(new Map([...stores].map(([scheme, open]) => [scheme, opener(open)]))));
 }
 
-/** Each store has a clock of its own, which it judges. */
+/** Each store has a clock of its own, which it judges: without it, nothing could be said of what has ended. */
 function opener(open: OpenPluginStore): (url: string, mayCreate: boolean) => ReturnType<OpenPluginStore> {
   return async (url, mayCreate) => {
     const clock = openMachineClock();
     // Nothing in the audit is too old to be copied.
     const store = await open(url, { log: SILENT, clock, historyDays: dayOf(clock.nowMs()), mayCreate });
-    await new RecordClock(store.records, clock).look();
-    return store;
+    try {
+      const judged = new RecordClock(store.records, clock);
+      answered(await judged.look());
+      const step = judged.step();
+      if (step !== undefined) throw unbelieved(url, step);
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   };
+}
+
+function unbelieved(url: string, { byMs }: ClockStep): StoreError {
+  return new StoreError(
+    `this machine's clock is ${stepText(byMs)} the latest time of the store ${withoutCredentials(url)}: set it right, or if it is, run "lingate store check --accept-clock"`,
+  );
 }

@@ -7,6 +7,7 @@ import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
 import { dearerText, minorText } from '../admin/dearer-text.ts';
 import { nearest } from '../config/nearest.ts';
+import { stepText } from '../domain/judged-clock.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ClockStep } from '../ports/clock.ts';
@@ -49,13 +50,6 @@ function unbelievedText(command: string, { byMs, server }: ClockStep): string {
   const whose = server === undefined ? "this machine's clock" : `the clock of ${server}`;
   return `lingate ${command}: ${whose} is ${stepText(byMs)} the store's latest time, which goes on meanwhile; if it is right, run "lingate store check --accept-clock"
 `;
-}
-
-/** `61 days beyond`, `2 hours behind`. */
-export function stepText(byMs: number): string {
-  const hours = Math.round(Math.abs(byMs) / 3_600_000);
-  const days = Math.round(hours / 24);
-  return `${hours < 48 ? `${hours} ${hours === 1 ? 'hour' : 'hours'}` : `${days} days`} ${byMs > 0 ? 'beyond' : 'behind'}`;
 }
 
 /** Printed on standard error when a command has created a store. */

@@ -106,3 +106,10 @@ export function unjudgedClock(clock: { nowMs(): number }) {
     accept: async () => ({ kind: 'accepted', nowMs: clock.nowMs(), steppedMs: 0 }) as const,
   };
 }
+
+/** How far a clock is from the time that is believed: `61 days beyond`, `2 hours behind`. */
+export function stepText(byMs: number): string {
+  const hours = Math.round(Math.abs(byMs) / 3_600_000);
+  const days = Math.round(hours / 24);
+  return `${hours < 48 ? `${hours} ${hours === 1 ? 'hour' : 'hours'}` : `${days} days`} ${byMs > 0 ? 'beyond' : 'behind'}`;
+}

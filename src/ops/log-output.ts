@@ -3,7 +3,7 @@ import { write, writeSync } from 'node:fs';
 
 /** What may wait for a reader who has stopped reading; further lines are lost, and counted. */
 const WAITING_BYTES_MAX = 8_388_608;
-/** Lines that follow a write within this time are written together, unless they fill a piece: a write costs more than some lines. */
+/** Lines that follow a write within this time are written together, unless one is urgent: a write costs more than some lines. */
 const GATHER_MS = 10;
 /** A destination that takes nothing for now is tried again after this time, one that fails (a full disk) after the longer one. */
 const BUSY_MS = 20;
@@ -38,6 +38,8 @@ export class LogOutput {
   /** Being written in the background or, while there is a pause, to be written after it. */
   #piece: Buffer | undefined;
   #pause: NodeJS.Timeout | undefined;
+  /** Whether the pause only waits for more lines. */
+  #isGathering = false;
   #lostLines = 0;
   /** How many lost lines the current piece reports. */
   #reportedLines = 0;
@@ -53,8 +55,8 @@ export class LogOutput {
     this.#io = io;
   }
 
-  /** One or more whole lines. */
-  write(lines: string): void {
+  /** One or more whole lines. `urgent`: what the process does next may be its end, so they do not wait for others. */
+  write(lines: string, urgent = false): void {
     if (this.#isReaderGone) return;
     const bytes = Buffer.from(lines);
     if (this.#waitingBytes + bytes.length > WAITING_BYTES_MAX) {
@@ -63,6 +65,7 @@ export class LogOutput {
     }
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
+    if (this.#isGathering && (urgent || this.#waitingBytes >= this.#pieceBytes)) this.#endPause();
     if (this.#piece === undefined && this.#pause === undefined) this.#writeNext();
   }
 
@@ -77,9 +80,9 @@ export class LogOutput {
     let giveUpAtMs = Date.now() + LAST_PAUSE_MS;
     let piece: Buffer | undefined;
     if (this.#pause !== undefined) {
-      clearTimeout(this.#pause);
+      this.#endPause();
       piece = this.#piece;
-      this.#pause = this.#piece = undefined;
+      this.#piece = undefined;
     }
     while (!this.#isReaderGone && (piece ??= this.#next()) !== undefined) {
       try {
@@ -111,7 +114,7 @@ export class LogOutput {
       this.#piece = written === piece.length ? undefined : piece.subarray(written);
       if (this.#piece !== undefined) this.#writePiece(this.#piece);
       else if (this.#waitingBytes >= this.#pieceBytes) this.#writeNext();
-      else this.#writeAfter(GATHER_MS);
+      else this.#gather();
     });
   }
 
@@ -129,9 +132,20 @@ export class LogOutput {
     this.#writeAfter(FAILED_MS);
   }
 
+  #gather(): void {
+    this.#isGathering = true;
+    this.#writeAfter(GATHER_MS);
+  }
+
+  #endPause(): void {
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
+    this.#isGathering = false;
+  }
+
   #writeAfter(pauseMs: number): void {
     this.#pause = setTimeout(() => {
-      this.#pause = undefined;
+      this.#endPause();
       if (this.#piece === undefined) this.#writeNext();
       else this.#writePiece(this.#piece);
     }, pauseMs).unref();

@@ -56,7 +56,7 @@ export type RecordTable =
   /** Shared, but not in Redis: events (stores/records/event-record.ts), and who sends them. */
   | 'events'
   | 'senders'
-  /** Shared, of a plugin's store: by team what was told (usage-events.ts). */
+  /** Shared, of a plugin's store: by team what was told (stores/records/told-record.ts). */
   | 'told'
   /** Shared, of a plugin's store: that a copy into it is not complete (stores/plugin-contents.ts). */
   | 'copies'

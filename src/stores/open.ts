@@ -2,7 +2,7 @@
 import type { EventRules } from '../domain/event-rules.ts';
 import { HISTORY_DAYS } from '../domain/period.ts';
 import { otherSchemeOf, STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
-import { StoreError } from '../domain/store-unavailable.ts';
+import { answering, StoreAwayError, StoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
@@ -51,13 +51,19 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
     const { fromPlugin } = await import('./plugin-store.ts');
     const { assertUnmarked } = await import('./records/copy-mark.ts');
     const opened = await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation });
-    await assertUnmarked(opened.records, withoutCredentials(url));
-    const store = fromPlugin(opened, clock, events);
-    // The clock is judged before anything goes by it; a store that is away is found by whoever uses it.
-    await store.clock.look();
-    // From now on its operations keep events.
-    if (events !== undefined) await store.outbox.lease('', 0);
-    return store;
+    try {
+      const unmarked = await answering(() => assertUnmarked(opened.records, withoutCredentials(url)));
+      if (unmarked !== undefined) throw new StoreAwayError(storeErrorOf(unmarked).message);
+      const store = fromPlugin(opened, clock, events);
+      // The clock is judged before anything goes by it.
+      await store.clock.look();
+      // From now on its operations keep events.
+      if (events !== undefined) await store.outbox.lease('', 0);
+      return store;
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
   }
   throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
 }

@@ -29,11 +29,14 @@ export function pluginMender(store: WholePluginStore, shown: string): Promise<St
 
 export function pluginSource(store: WholePluginStore, shown: string) {
   return closedOnError(store, async () => {
-    const stillAlone = (): Promise<void> => assertAlone(store, shown);
+    const reader = new RecordReader(store);
+    const beganMs = await reader.nowMs();
+    // Also none that has served and stopped meanwhile.
+    const stillAlone = async (): Promise<void> => assertAlone(store, shown, (await reader.nowMs()) - beganMs);
     await assertUnmarked(store.records, shown);
     if ((await contentOf(store)) === undefined) throw new NoStoreError(shown);
     await stillAlone();
-    return { reader: new RecordReader(store), stillAlone };
+    return { reader, stillAlone };
   });
 }
 
@@ -49,8 +52,9 @@ export function pluginWriter(store: WholePluginStore, shown: string, restart: bo
   });
 }
 
-async function assertAlone({ gateways }: WholePluginStore, shown: string): Promise<void> {
-  const [last] = answered(await gateways.recent(SERVED_WITHIN_MS));
+/** `beganMs`: how long ago the copy began. */
+async function assertAlone({ gateways }: WholePluginStore, shown: string, beganMs = 0): Promise<void> {
+  const [last] = answered(await gateways.recent(beganMs + SERVED_WITHIN_MS));
   if (last === undefined) return;
   throw new StoreError(
     `the store ${shown} was in use by a gateway within the last minute (it runs on ${last.host} with ${last.file}): stop the gateways that use it, and try again a minute later`,

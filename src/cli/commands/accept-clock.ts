@@ -1,5 +1,6 @@
 // lingate store check --accept-clock: makes every process of a store believe the clock as it is now, although it has stepped.
 import { withoutCredentials } from '../../domain/store-url.ts';
+import { stepText } from '../../domain/judged-clock.ts';
 import { storeErrorOf } from '../../domain/store-unavailable.ts';
 import { AdminOperations } from '../../admin/admin-operations.ts';
 import { ulidSource } from '../../domain/ulid.ts';
@@ -7,7 +8,7 @@ import type { AcceptedClock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import { CommandFailure } from '../command.ts';
 import type { CommandContext } from '../command.ts';
-import { commandActor, stepText, valueOf, withStore } from '../with-store.ts';
+import { commandActor, valueOf, withStore } from '../with-store.ts';
 
 export async function acceptClock(context: CommandContext): Promise<void> {
   await withStore(context, async (store, { store: url, plans }, nowMs) => {

@@ -70,7 +70,11 @@ export class EngineMetrics {
       buckets: DURATION_BUCKETS,
       registry,
     });
-    this.#seconds = counter('second_attempts', ['engine', 'result'], 'Second attempts of requests, by the engine that made them.');
+    this.#seconds = counter(
+      'second_attempts',
+      ['engine', 'result'],
+      'Second attempts of requests, by the engine that made them and by result: usable or failed.',
+    );
     this.#quota = counter(
       'quota_exhausted',
       ['engine'],
@@ -78,7 +82,11 @@ export class EngineMetrics {
     );
     this.#batches = counter('batches', ['engine'], 'Calls to the engine shared by several requests.');
     this.#batched = counter('batched_requests', ['engine'], 'Requests whose first attempt was a shared call.');
-    this.#tokens = counter('tokens', ['engine', 'kind'], 'Tokens that a language model read and wrote, as it reported them.');
+    this.#tokens = counter(
+      'tokens',
+      ['engine', 'kind'],
+      'Tokens that a language model read (prompt) and wrote (completion), as it reported them.',
+    );
     this.#unasked = counter(
       'unasked',
       ['engine'],

@@ -2,6 +2,7 @@
 import { Registry } from 'prom-client';
 import type { DescribedMetric } from '../../docs/metric-table.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
+import { openPrimaryMetrics } from './merged-metrics.ts';
 import { GAUGES, openMetrics } from './metrics.ts';
 
 /** Those of prom-client have the names that dashboards for Node know. */
@@ -21,6 +22,7 @@ export function everyMetric(): readonly DescribedMetric[] {
   metrics.events({ pending: 0, delivered: 0, failed: 0, dropped: 0 });
   metrics.documents([]);
   metrics.documentLoad(unread);
+  openPrimaryMetrics(registry);
   const stopLoopGauge = registerEventLoopGauge(registry);
   stopLoopGauge();
   return registry

@@ -50,8 +50,7 @@ interface PrimaryMetrics {
   snapshot(): Promise<MetricsSnapshot>;
 }
 
-export function openPrimaryMetrics(): PrimaryMetrics {
-  const registry = new Registry();
+export function openPrimaryMetrics(registry = new Registry()): PrimaryMetrics {
   const replaced = new FastCounter({
     name: 'lingate_workers_replaced_total',
     help: 'Workers that were replaced because they had ended, or because they hung for ten seconds and were killed.',

@@ -59,7 +59,7 @@ export class RequestSeries implements AccessLog {
     this.#characters = new FastCounter({ name: 'lingate_characters_total', help: about, ...part }).series({});
     this.#engineCharacters = new FastCounter({
       name: 'lingate_engine_characters_total',
-      help: 'Characters of delivered translations, by the engine that made them; of a request in parts, by the last one.',
+      help: 'Characters of delivered translations, by the engine that made them; for a request in parts, by the engine of the last part.',
       labels: ['engine'],
       registry,
     });

@@ -23,7 +23,7 @@ import { hasAddedSince, readToldLimits, toldLimitsName, withToldLimit } from './
 import type { ToldLimit } from './told-record.ts';
 
 type Asked = AdmissionRequest | CallerCheck;
-type Refusal = QuotaExceeded | CreditExhausted | RateLimited;
+type LimitRefusal = QuotaExceeded | CreditExhausted | RateLimited;
 type Parts = Pick<Store, 'teams' | 'history' | 'records'> & { readonly nowMs: () => number };
 
 /** A refusal that may have to be told. */
@@ -35,7 +35,7 @@ interface Refused {
   readonly teamId: string;
   /** Those to reserve; `undefined` if none would have been. */
   readonly characters: number | undefined;
-  readonly refusal: Refusal;
+  readonly refusal: LimitRefusal;
   /** Empty for the team's. */
   readonly whose: { readonly keyId?: string; readonly tag?: string; readonly testKeys?: true };
 }
@@ -110,28 +110,20 @@ export class LimitEvents {
 function refusedFor(asked: Asked, answer: Admission | CheckedCaller, nowMs: number): Refused | undefined {
   const { teamId, keyId, tag } = asked;
   const characters = 'reserve' in asked && asked.reserve ? (asked.charged ?? asked.characters) : undefined;
-  switch (answer.kind) {
-    case 'credit_exhausted':
-      return { subject: `${teamId} credit`, untilMs: undefined, teamId, characters, refusal: answer, whose: {} };
-    case 'quota_exceeded':
-    case 'rate_limited': {
-      const { of, window } = answer;
-      if (answer.kind === 'rate_limited' && window === undefined) return undefined;
-      const whose =
-        of === 'key'
-          ? { keyId }
-          : of === 'tag' && tag !== undefined
-            ? { tag: tag.name }
-            : of === 'test_keys'
-              ? { testKeys: true as const }
-              : {};
-      const untilMs = answer.kind === 'quota_exceeded' ? answer.periodEndMs : windowAt(window!.per, nowMs).endMs;
-      const subject = `${teamId} ${of ?? ''} ${JSON.stringify(whose)} ${window?.per ?? ''}`;
-      return { subject, untilMs, teamId, characters, refusal: answer, whose };
-    }
-    default:
-      return undefined;
-  }
+  if (answer.kind === 'credit_exhausted')
+    return { subject: `${teamId} credit`, untilMs: undefined, teamId, characters, refusal: answer, whose: {} };
+  const isOfWindow = answer.kind === 'rate_limited' && answer.window !== undefined;
+  if (answer.kind !== 'quota_exceeded' && !isOfWindow) return undefined;
+  const whose = whoseOf(answer.of, keyId, tag?.name);
+  const untilMs = answer.kind === 'quota_exceeded' ? answer.periodEndMs : windowAt(answer.window!.per, nowMs).endMs;
+  const subject = `${teamId} ${JSON.stringify(whose)} ${answer.window?.per ?? ''}`;
+  return { subject, untilMs, teamId, characters, refusal: answer, whose };
+}
+
+function whoseOf(of: QuotaExceeded['of'], keyId: string, tag: string | undefined): Refused['whose'] {
+  if (of === 'key') return { keyId };
+  if (of === 'tag' && tag !== undefined) return { tag };
+  return of === 'test_keys' ? { testKeys: true } : {};
 }
 
 /** What to tell and to remember; `undefined` if it was told. */

@@ -1,5 +1,5 @@
-// The clock of a store that goes by those of its gateways' machines: a shared record has the latest time that a process has believed, by which all processes of the
-// store judge their machines' clocks.
+// The clock of a store that goes by those of its gateways' machines: a shared record has the latest time that a process has believed,
+// by which all processes of the store judge their machines' clocks.
 import type { ClockMark, JudgedClock } from '../../domain/judged-clock.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';

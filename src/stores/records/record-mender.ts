@@ -37,6 +37,8 @@ export class RecordMender implements StoreMender {
         return done && { account: mendedAccount(account!, done.contents) };
       }),
     );
+    // What a gateway that serves the store has told meanwhile.
+    if (done !== undefined) await this.#untell(teamId, done);
     return done;
   }
 
@@ -50,11 +52,12 @@ export class RecordMender implements StoreMender {
   }
 
   async #untell(teamId: string, mended: MendedTeam): Promise<void> {
-    const events = [...(await this.reader.records(SHARED_RECORDS, 'events'))].map(([id, value]) => {
-      const name = { table: 'events' as const, id };
-      return { name, stored: readEvent(value), entry: dueEntry(name, readEvent(value)) };
+    const ofTeam = [...(await this.reader.records(SHARED_RECORDS, 'events'))].filter(([id]) => eventOfName(id).teamId === teamId);
+    const events = ofTeam.map(([id, value]) => {
+      const [name, stored] = [{ table: 'events' as const, id }, readEvent(value)];
+      return { name, stored, entry: dueEntry(name, stored) };
     });
-    const undone = events.filter(({ name, stored }) => eventOfName(name.id).teamId === teamId && mended.isUndone(stored.facts));
+    const undone = events.filter(({ stored }) => mended.isUndone(stored.facts));
     const [remove, unindex] = [undone.map(({ name }) => name), undone.map(({ entry }) => entry)];
     const put = toldRecords(mended.contents);
     answered(await this.#store.records.change(SHARED_RECORDS, [], () => ({ result: true, remove, unindex, put })));

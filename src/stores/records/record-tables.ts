@@ -38,11 +38,11 @@ const SHARED: Readonly<
   gateways: 'left',
   clock: 'left',
   senders: 'left',
-  // Copied as a part of teams.
-  told: 'left',
   copies: 'left',
   secrets: 'left',
   sign_ins: 'left',
+  // Copied as a part of teams.
+  told: 'left',
   // Files are not copied: they are gone after hours, and what is reserved for them with its lease.
   documents: 'left',
   documents_by_due: 'left',

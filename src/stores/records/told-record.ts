@@ -86,8 +86,10 @@ export function toldRecords({ team, period, periods, ...told }: TeamContents): r
   const percents = Object.fromEntries(told.toldPercents.map(({ number, percent }) => [number, percent]));
   const whole: ToldRecord = { day: told.dayDone, period: first.number - 1, percents, balanceMicro: team.balanceMicro };
   const limits = told.toldRefusals.map((refusal) => toldLimitOf(refusal, team.teamId, period));
-  const ofLimits = limits.length === 0 ? [] : [{ ...toldLimitsName(team.teamId), value: JSON.stringify(limits) }];
-  return [{ ...toldName(team.teamId), value: JSON.stringify(whole) }, ...ofLimits];
+  return [
+    { ...toldName(team.teamId), value: JSON.stringify(whole) },
+    { ...toldLimitsName(team.teamId), value: JSON.stringify(limits) },
+  ];
 }
 
 function toldLimitOf(refusal: ToldRefusal, teamId: string, period: TeamContents['period']): ToldLimit {

@@ -6,7 +6,7 @@ import type { RecordFormat } from './record-format.ts';
 
 /**
  * 64 bytes with the billing: Redis keeps a hash compact as long as none of its values is longer, so the last number, which is whole like
- * the others, is shorter. Of further numbers, `packPlan` writes those that are not 0.
+ * the others, is shorter. `packPlan` leaves out the zero bytes at the end.
  */
 const PLAN_NUMBERS = Object.fromEntries(LIMIT_NUMBERS.map((name) => [name, name === 'testAllowance' ? 'I7' : 'd'])) as Record<
   LimitNumber,

@@ -96,6 +96,16 @@ export const EVENT_MUTATIONS: readonly Mutation[] = [
     caughtBy: [{ file: 'test/unit/stores/contract.test.ts', names: 'the reference model.*one process holds the lease' }],
   },
   {
+    name: 'a plugin’s store: a refusal is told by each process',
+    edits: [{ where: 'newLimit', find: '  if (told.some((one) => one.id === id)) return undefined;\n', replace: '' }],
+    caughtBy: [{ ...LIMITS, names: 'a plugin’s store' }],
+  },
+  {
+    name: 'a plugin’s store: added credit does not arm the refusal again',
+    edits: [{ where: 'hasAddedSince', find: 'addedMicro > since.addedMicro', replace: 'false' }],
+    caughtBy: [{ ...LIMITS, names: 'a plugin’s store' }],
+  },
+  {
     name: 'a plugin’s store: an event of a deleted team is sent',
     edits: [{ where: 'outlivesTeam', find: "return kind === 'team_deleted' ||", replace: "return kind !== 'key_created' ||" }],
     caughtBy: [{ file: 'test/unit/stores/contract.test.ts', names: 'the reference model.*a deleted team is told of once' }],

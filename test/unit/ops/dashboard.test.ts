@@ -98,6 +98,7 @@ function hasValue(line: string, name: string, pattern: string): boolean {
 test('the manual lists every metric of a gateway', () => {
   const listed = [...manualSection('watching', 'Metrics').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
   const shown = [...output.matchAll(/^# TYPE (lingate_\w+) /gm)].map(([, name]) => name!);
+  expect(shown.length).toBeGreaterThan(40);
   expect(shown.filter((name) => !/^lingate_(?:process|nodejs)_/.test(name) && !listed.includes(name))).toEqual([]);
 });
 

@@ -96,6 +96,30 @@ test('lines that closely follow a write are written together, at once if they fi
   expect(descriptor.offered?.toString()).toBe('to fill\n');
 });
 
+test('an urgent line, or one with which the others fill a chunk, does not wait for more', () => {
+  const descriptor = new Descriptor();
+  descriptor.output.write('a\n');
+  descriptor.end();
+  descriptor.output.write('b\n');
+  descriptor.output.write('c\n', true);
+  expect(descriptor.offered?.toString()).toBe('b\nc\n');
+  descriptor.end();
+  descriptor.output.write('d\n');
+  expect(descriptor.offered).toBeUndefined();
+  descriptor.output.write('to fill\n');
+  expect(descriptor.offered?.toString()).toBe('d\n');
+});
+
+test('an urgent line does not end the pause of a destination that takes nothing', () => {
+  const descriptor = new Descriptor();
+  descriptor.output.write('a\n');
+  descriptor.fail('EAGAIN');
+  descriptor.output.write('b\n', true);
+  expect(descriptor.offered).toBeUndefined();
+  vi.advanceTimersByTime(20);
+  expect(descriptor.offered?.toString()).toBe('a\n');
+});
+
 test('a chunk that is written in part is continued where that ended', () => {
   const descriptor = new Descriptor();
   descriptor.output.write('0123456\n');

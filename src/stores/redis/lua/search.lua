@@ -1,6 +1,6 @@
 -- The index for searches by a part of a name or reference: each field of the hash has the lines `<position> <id> <name>` of this
--- many teams, in lower case, by position in the list of all teams; a reference follows the name after SEPARATOR. A single string.find over a field rules out all of its teams; checking each
--- team would cost twenty times as much.
+-- many teams, in lower case, by position in the list of all teams; a reference follows the name after SEPARATOR. A single string.find
+-- over a field rules out all of its teams; checking each team would cost twenty times as much.
 --@ uses library: functions
 --@ uses shared: call, floor, min, insert, unpack, sub, key_at, text_at, number_at, digits
 

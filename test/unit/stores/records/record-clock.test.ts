@@ -4,7 +4,7 @@ import { emptyData, referenceStore } from '../../../../config/examples/reference
 import type { ReferenceData } from '../../../../config/examples/reference-store.ts';
 import { JudgedClock } from '../../../../src/domain/judged-clock.ts';
 import { DAY_MS } from '../../../../src/domain/period.ts';
-import { answered } from '../../../../src/domain/store-unavailable.ts';
+import { answered, StoreAwayError } from '../../../../src/domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openStore } from '../../../../src/stores/open.ts';
@@ -60,11 +60,13 @@ test('a clock that is accepted is believed by every process at its next look, an
   expect([store, other, await opened()].map(({ clock }) => clock.step())).toEqual([undefined, undefined, undefined]);
 });
 
-test('a store that is away when it is opened is asked again', async () => {
-  await opened();
+test('a store that is away when it is opened may be opened later, and one that is away later is asked again', async () => {
+  isAway = true;
+  await expect(opened()).rejects.toThrow(StoreAwayError);
+  isAway = false;
+  const store = await opened();
   machine.offByMs = 500 * DAY_MS;
   isAway = true;
-  const store = await opened();
   expect(await store.clock.look()).toEqual(AWAY);
   isAway = false;
   expect(await store.clock.look()).toBeUndefined();
