@@ -3,7 +3,8 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { DAY_MS } from '../../../src/domain/period.ts';
 import { migrate } from '../../../src/stores/sqlite/migrate.ts';
 import { SCHEMA } from '../../../src/stores/sqlite/schema-steps.ts';
 import { inProcess, parsed, temporaryFolder } from '../../support/lingate-command.ts';
@@ -146,6 +147,21 @@ describe("a plugin's store", () => {
     expect((await run('team', 'delete', team, '--yes')).status).toBe(0);
     const kept = await run('store', 'copy', '--from', file, '--to', 'memory:two');
     expect([kept.status, kept.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has an audit)')]);
+  });
+
+  test('is not read by a clock that is not believed', async () => {
+    const config = join(folder.path, 'stepped.yaml');
+    writeFileSync(config, `plugins: [{ module: ${JSON.stringify(example)} }]\n`);
+    env = { LINGATE_CONFIG: config, LINGATE_STORE: 'memory:one' };
+    expect((await run('team', 'list')).status).toBe(0);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * DAY_MS });
+    const { status, stdout, stderr } = await run('store', 'check');
+    vi.useRealTimers();
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toBe(
+      'lingate store check: this machine\'s clock is 61 days beyond the latest time of the store memory:one: set it right, or if it is, run "lingate store check --accept-clock"\n',
+    );
+    expect((await run('store', 'check')).status).toBe(0);
   });
 
   test('is a one-line error without its plugin', async () => {
