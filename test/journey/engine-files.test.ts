@@ -25,6 +25,7 @@ const right = scriptedFiles(() => '[]');
 
 describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
   let place: StorePlace;
+  let apart: StorePlace;
   let deepl: ScriptedEngine;
   let own: ScriptedEngine;
   let libre: ScriptedEngine;
@@ -32,7 +33,8 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
   let alone: TestGateway;
 
   beforeAll(async () => {
-    place = await storePlace(kind);
+    // Apart, because every gateway of a store takes documents from the queue.
+    [place, apart] = await Promise.all([storePlace(kind), storePlace(kind)]);
     const texts = (): string => '{"translations":[]}';
     [deepl, own, libre] = await Promise.all([
       startScriptedEngine({ right: scriptedFiles(texts, { billed: (file) => (file.includes('dear') ? 2 * LEAST : LEAST) }) }),
@@ -42,7 +44,7 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     const engines = { vendor: { protocol: 'deepl', urls: [deepl.url], options }, own: { protocol: 'native', urls: [own.url] } };
     both = await startGateway({ store: place.url, engineUrls: [], config: { engines, documents } });
     const engine = { protocol: 'libretranslate', options };
-    alone = await startGateway({ store: place.url, engineUrls: [libre.url], config: { engine, documents } });
+    alone = await startGateway({ store: apart.url, engineUrls: [libre.url], config: { engine, documents } });
   });
   beforeEach(() => {
     for (const engine of [deepl, own, libre]) engine.forget();
@@ -50,11 +52,11 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
   afterAll(async () => {
     for (const gateway of [both, alone]) await gateway.stop();
     for (const engine of [deepl, own, libre]) await engine.close();
-    await place.remove();
+    for (const one of [place, apart]) await one.remove();
   });
 
   const callerOf = ({ port }: TestGateway, { key }: TestTeam): DocumentCaller => new DocumentCaller(port, key);
-  const used = async ({ teamId }: TestTeam): Promise<number> => answered(await both.store.teams.usage(teamId))!.characters;
+  const used = async ({ teamId }: TestTeam, { store } = both): Promise<number> => answered(await store.teams.usage(teamId))!.characters;
   const documentCalls = ({ requests }: ScriptedEngine) =>
     requests.filter(({ path }) => path === '/v2/document' || path === '/translate_file');
 
@@ -112,7 +114,7 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     expect(await caller.reached(id, 'done')).toMatchObject({ billed_characters: CHARACTERS });
     expect(formIn(documentCalls(libre)[0]!).fields).toEqual({ source: 'auto', target: 'de', api_key: 'key-of-the-operator' });
     expect((await caller.result(id)).body).toBe(scriptedFile(LETTER, 'DE'));
-    await expect.poll(() => used(team)).toBe(CHARACTERS);
+    await expect.poll(() => used(team, alone)).toBe(CHARACTERS);
   });
 
   test('a second attempt is made; an answer that is no file of the format is none', async () => {
@@ -159,8 +161,12 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
   test('an engine with a limit has used what it bills for a file, not what was counted or held', async () => {
     const cap = { per: 'month', most: 3 * LEAST };
     const engines = { [`capped-${kind}`]: { protocol: 'deepl', urls: [deepl.url], options, characters: cap } };
-    const gateway = await startGateway({ store: place.url, engineUrls: [], config: { engines, documents } });
-    onTestFinished(() => gateway.stop());
+    const ofItsOwn = await storePlace(kind);
+    const gateway = await startGateway({ store: ofItsOwn.url, engineUrls: [], config: { engines, documents } });
+    onTestFinished(async () => {
+      await gateway.stop();
+      await ofItsOwn.remove();
+    });
     const caller = callerOf(gateway, await gateway.team({ ...QUOTA_PLAN, characters: 10 * LEAST }));
     const reached = async (): Promise<string | undefined> =>
       (await get({ port: gateway.opsPort, path: '/metrics' })).body.match(/^lingate_engine_limit_reached.* (\d)$/m)?.[1];

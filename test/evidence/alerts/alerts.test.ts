@@ -13,6 +13,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
+import type { ClockMark } from '../../../src/domain/judged-clock.ts';
 import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import { openStore } from '../../../src/stores/open.ts';
@@ -196,7 +197,8 @@ describe('the alerts', () => {
     const store = `sqlite:${folder}/clock.db`;
     await (await openBeside(store)).close();
     const file = new DatabaseSync(`${folder}/clock.db`);
-    file.prepare("INSERT OR REPLACE INTO clock VALUES (1, ?, 'another boot', 0)").run(Date.now() - 61 * DAY_MS);
+    const mark: ClockMark = { latestMs: Date.now() - 61 * DAY_MS, boot: 'another boot', monotonicMs: 0 };
+    file.prepare("INSERT OR REPLACE INTO shared_records VALUES ('clock', 'latest', ?)").run(JSON.stringify(mark));
     file.close();
     const scene = await Scene.open({}, store);
     const team = await scene.gateway.team();
