@@ -40,6 +40,8 @@ export class LogOutput {
   #pause: NodeJS.Timeout | undefined;
   /** Whether the pause only waits for more lines. */
   #isGathering = false;
+  /** Whether an urgent line waits. */
+  #isUrgent = false;
   #lostLines = 0;
   /** How many lost lines the current piece reports. */
   #reportedLines = 0;
@@ -65,7 +67,8 @@ export class LogOutput {
     }
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
-    if (this.#isGathering && (urgent || this.#waitingBytes >= this.#pieceBytes)) this.#endPause();
+    this.#isUrgent ||= urgent;
+    if (this.#isGathering && this.#mustWrite()) this.#endPause();
     if (this.#piece === undefined && this.#pause === undefined) this.#writeNext();
   }
 
@@ -113,7 +116,7 @@ export class LogOutput {
       this.#isLineOpen = endsInLine(piece, written);
       this.#piece = written === piece.length ? undefined : piece.subarray(written);
       if (this.#piece !== undefined) this.#writePiece(this.#piece);
-      else if (this.#waitingBytes >= this.#pieceBytes) this.#writeNext();
+      else if (this.#mustWrite()) this.#writeNext();
       else this.#gather();
     });
   }
@@ -130,6 +133,10 @@ export class LogOutput {
     this.#isFailing = true;
     this.#lostLines += this.#reportedLines === 0 ? linesIn(piece) : this.#reportedLines;
     this.#writeAfter(FAILED_MS);
+  }
+
+  #mustWrite(): boolean {
+    return this.#isUrgent || this.#waitingBytes >= this.#pieceBytes;
   }
 
   #gather(): void {
@@ -163,6 +170,7 @@ export class LogOutput {
     }
     const lines = this.#waiting.splice(0, count);
     this.#waitingBytes -= bytes;
+    if (this.#waitingBytes === 0) this.#isUrgent = false;
     if (count === 0) {
       if (this.#lostLines === 0) return undefined;
       this.#reportedLines = this.#lostLines;

@@ -52,12 +52,12 @@ export function pluginWriter(store: WholePluginStore, shown: string, restart: bo
   });
 }
 
-/** `beganMs`: how long ago the copy began. */
-async function assertAlone({ gateways }: WholePluginStore, shown: string, beganMs = 0): Promise<void> {
-  const [last] = answered(await gateways.recent(beganMs + SERVED_WITHIN_MS));
+/** `sinceMs`: how long the copy has taken. */
+async function assertAlone({ gateways }: WholePluginStore, shown: string, sinceMs = 0): Promise<void> {
+  const [last] = answered(await gateways.recent(sinceMs + SERVED_WITHIN_MS));
   if (last === undefined) return;
   throw new StoreError(
-    `the store ${shown} was in use by a gateway within the last minute (it runs on ${last.host} with ${last.file}): stop the gateways that use it, and try again a minute later`,
+    `the store ${shown} was in use by a gateway ${sinceMs === 0 ? 'within the last minute' : 'during the copy or the minute before it'} (it runs on ${last.host} with ${last.file}): stop the gateways that use it, and try again a minute later`,
   );
 }
 

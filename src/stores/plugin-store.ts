@@ -1,5 +1,6 @@
 // Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
 // what is to be told of its teams' usage.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRules } from '../domain/event-rules.ts';
 import { JudgedClock, unjudgedClock } from '../domain/judged-clock.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -36,6 +37,9 @@ export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules 
   };
 }
 
+/** Events that are due do not wait longer for refusals that are being told. */
+const TOLD_WITHIN_MS = 1000;
+
 interface ToldByGateway {
   readonly limits: LimitEvents;
   readonly outbox: Outbox;
@@ -48,7 +52,7 @@ function toldByGateway({ outbox, teams, history, records }: PluginStore, rules: 
   const withUsage: Outbox = {
     pending: () => outbox.pending(),
     async due(limit) {
-      await limits.idle();
+      await Promise.race([limits.idle(), delay(TOLD_WITHIN_MS, undefined, { ref: false })]);
       await usage.look();
       return outbox.due(limit);
     },

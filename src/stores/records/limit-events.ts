@@ -21,6 +21,7 @@ import type { Store } from '../../ports/store.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { hasAddedSince, readToldLimits, toldLimitsName, withToldLimit } from './told-record.ts';
 import type { ToldLimit } from './told-record.ts';
+import { usageOf } from './usage-events.ts';
 
 type Asked = AdmissionRequest | CallerCheck;
 type LimitRefusal = QuotaExceeded | CreditExhausted | RateLimited;
@@ -30,8 +31,8 @@ type Parts = Pick<Store, 'teams' | 'history' | 'records'> & { readonly nowMs: ()
 interface Refused {
   /** The same for all refusals of which only the first is told. */
   readonly subject: string;
-  /** When another one is to be told in any case. Of credit, that is when some has been added. */
-  readonly untilMs: number | undefined;
+  /** Until when another one is not told; of credit, until when it is not looked at. */
+  readonly untilMs: number;
   readonly teamId: string;
   /** Those to reserve; `undefined` if none would have been. */
   readonly characters: number | undefined;
@@ -42,12 +43,17 @@ interface Refused {
 
 /** So many subjects are remembered; of others the store is asked again. */
 const KNOWN_MAX = 10_000;
+/** So many refusals wait to be told; of further ones, the next is. */
+const WAITING_MAX = 500;
+/** How long a refusal for credit need not be looked at again: whether credit was added since is only known to the store. */
+const CREDIT_AGAIN_MS = 1000;
 
 export class LimitEvents {
   readonly #parts: Parts;
   /** What is being told, or was, and until when it need not be looked at. */
   readonly #known = new Map<string, number>();
   #telling: Promise<void> = Promise.resolve();
+  #waiting = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -55,25 +61,28 @@ export class LimitEvents {
 
   /** The callbacks of a request to the ledger: a refusal is told, too. */
   watching<Answer extends Admission | CheckedCaller>(asked: Asked & Callbacks<Answer>): Callbacks<Answer> {
+    const askedAtMs = this.#parts.nowMs();
     return {
       answered: (answer) => {
-        this.#note(asked, answer);
+        this.#note(asked, answer, askedAtMs);
         asked.answered(answer);
       },
       failed: (error) => asked.failed(error),
     };
   }
 
-  #note(asked: Asked, answer: Admission | CheckedCaller): void {
-    const nowMs = this.#parts.nowMs();
-    const refused = refusedFor(asked, answer, nowMs);
-    if (refused === undefined || nowMs < (this.#known.get(refused.subject) ?? -Infinity)) return;
-    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
-    // Until it is known, others of the flood do not look as well.
+  #note(asked: Asked, answer: Admission | CheckedCaller, askedAtMs: number): void {
+    const refused = refusedFor(asked, answer, askedAtMs);
+    if (refused === undefined || this.#waiting >= WAITING_MAX) return;
+    if (this.#parts.nowMs() < (this.#known.get(refused.subject) ?? -Infinity)) return;
+    if (this.#known.size >= KNOWN_MAX) for (const [subject, untilMs] of this.#known) if (untilMs < Infinity) this.#known.delete(subject);
+    // Until it is told, others of the flood do not look as well.
     this.#known.set(refused.subject, Infinity);
+    this.#waiting++;
     this.#telling = this.#telling.then(async () => {
       const isTold = await this.#tell(refused).catch(() => false);
-      if (isTold && refused.untilMs !== undefined) this.#known.set(refused.subject, refused.untilMs);
+      this.#waiting--;
+      if (isTold) this.#known.set(refused.subject, refused.untilMs);
       else this.#known.delete(refused.subject);
     });
   }
@@ -95,7 +104,10 @@ export class LimitEvents {
     if (limit === undefined) return true;
     const usage = await teams.usage(teamId);
     if (usage === undefined || isUnavailable(usage)) return usage === undefined;
-    const event: NewEvent = { id: limit.id, facts: factsOf(refused, usage) };
+    // Of the period of the refusal, if that has ended by now.
+    const period = periods!.find(({ endMs }) => isOfPeriod(refused) && endMs === refused.untilMs);
+    const then = period === undefined || usage.periodEndMs === period.endMs ? usage : usageOf(usage.team, period);
+    const event: NewEvent = { id: limit.id, facts: factsOf(refused, then) };
     // Only if the team still exists. What dies in between is told again under the same id.
     const kept = await records.change(teamId, [], () => ({ result: true, event }));
     if (kept === undefined || isUnavailable(kept)) return kept === undefined;
@@ -107,16 +119,22 @@ export class LimitEvents {
   }
 }
 
-function refusedFor(asked: Asked, answer: Admission | CheckedCaller, nowMs: number): Refused | undefined {
+function isOfPeriod({ refusal }: Refused): boolean {
+  return refusal.kind === 'quota_exceeded' && refusal.window === undefined;
+}
+
+/** `askedAtMs`: when the ledger was asked, so at most as late as its answer. */
+function refusedFor(asked: Asked, answer: Admission | CheckedCaller, askedAtMs: number): Refused | undefined {
   const { teamId, keyId, tag } = asked;
   const characters = 'reserve' in asked && asked.reserve ? (asked.charged ?? asked.characters) : undefined;
   if (answer.kind === 'credit_exhausted')
-    return { subject: `${teamId} credit`, untilMs: undefined, teamId, characters, refusal: answer, whose: {} };
+    return { subject: `${teamId} credit`, untilMs: askedAtMs + CREDIT_AGAIN_MS, teamId, characters, refusal: answer, whose: {} };
   const isOfWindow = answer.kind === 'rate_limited' && answer.window !== undefined;
   if (answer.kind !== 'quota_exceeded' && !isOfWindow) return undefined;
   const whose = whoseOf(answer.of, keyId, tag?.name);
-  const untilMs = answer.kind === 'quota_exceeded' ? answer.periodEndMs : windowAt(answer.window!.per, nowMs).endMs;
-  const subject = `${teamId} ${JSON.stringify(whose)} ${answer.window?.per ?? ''}`;
+  const untilMs =
+    answer.kind === 'quota_exceeded' ? answer.periodEndMs : windowAt(answer.window!.per, askedAtMs + answer.retryAfterMs - 1).endMs;
+  const subject = `${teamId} ${JSON.stringify(whose)} ${answer.window?.per ?? ''} ${untilMs}`;
   return { subject, untilMs, teamId, characters, refusal: answer, whose };
 }
 
@@ -143,7 +161,7 @@ function newLimit(
   }
   const of = whose.tag === undefined ? (whose.keyId ?? teamId) : eventIds.ofTag(teamId, whose.tag);
   if (refusal.window !== undefined) {
-    const id = eventIds.windowLimit(of, refusal.window.per, windowAt(refusal.window.per, untilMs! - 1).startMs);
+    const id = eventIds.windowLimit(of, refusal.window.per, windowAt(refusal.window.per, untilMs - 1).startMs);
     return told.some((one) => one.id === id) ? undefined : { id, untilMs };
   }
   const period = periods.find(({ endMs }) => endMs === untilMs);

@@ -128,7 +128,7 @@ function quotaEvent(teamId: string, period: PeriodUse, percent: number, usage: U
 }
 
 /** Of a period that has ended; it is not known which keys have used it. */
-function usageOf(team: Team, { plan, limits, startMs, endMs, characters, allowanceUsed }: PeriodUse): Usage {
+export function usageOf(team: Team, { plan, limits, startMs, endMs, characters, allowanceUsed }: PeriodUse): Usage {
   return { team: { ...team, plan, limits }, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys: [] };
 }
 

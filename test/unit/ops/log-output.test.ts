@@ -104,6 +104,13 @@ test('an urgent line, or one with which the others fill a chunk, does not wait f
   descriptor.output.write('c\n', true);
   expect(descriptor.offered?.toString()).toBe('b\nc\n');
   descriptor.end();
+  expect(descriptor.offered).toBeUndefined();
+  descriptor.output.write('x\n', true);
+  descriptor.output.write('y\n', true);
+  descriptor.end();
+  // It came while another was being written.
+  expect(descriptor.offered?.toString()).toBe('y\n');
+  descriptor.end();
   descriptor.output.write('d\n');
   expect(descriptor.offered).toBeUndefined();
   descriptor.output.write('to fill\n');

@@ -188,6 +188,8 @@ describe.each(KINDS)('$name', ({ open, promised = promisedStore }) => {
     const { team, here, there, told } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(5));
     const refuse = async (characters: number, store = here): Promise<void> => {
       expect((await team.admit({ characters }, store)).kind).toBe('credit_exhausted');
+      // A gateway looks for added credit again after this time.
+      clock.step(1000);
     };
     await refuse(6);
     await refuse(7, there);
@@ -341,7 +343,7 @@ describe.each(KINDS)('$name', ({ open, promised = promisedStore }) => {
             if (!isCreditTold) expected.add(eventIds.creditLimit(team.teamId, ++credits));
             isCreditTold = true;
           } else if (admission.kind === 'admitted' && one.commits) await key.commit(admission.reservation!.requestId, store);
-          clock.step(1);
+          clock.step(1000);
         }
       }
       const ids = (await told()).map(({ id }) => id.replace(/-(\d+)-\d+$/, '-$1'));
