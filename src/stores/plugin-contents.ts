@@ -35,7 +35,7 @@ export function pluginSource(store: WholePluginStore, shown: string) {
     const stillAlone = async (): Promise<void> => assertAlone(store, shown, (await reader.nowMs()) - beganMs);
     await assertUnmarked(store.records, shown);
     if ((await contentOf(store)) === undefined) throw new NoStoreError(shown);
-    await stillAlone();
+    await assertAlone(store, shown);
     return { reader, stillAlone };
   });
 }

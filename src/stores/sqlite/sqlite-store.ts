@@ -9,10 +9,9 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
 import { overRecords } from '../records/over-records.ts';
-import { RecordClock } from '../records/record-clock.ts';
+import { LATEST, readMark, RecordClock } from '../records/record-clock.ts';
 import { RecordOutbox } from '../records/record-outbox.ts';
 import { Accounts } from './accounts.ts';
-import { compareAtOpen } from './clock-at-open.ts';
 import { DatabaseFile } from './database-file.ts';
 import { EventRows } from './event-rows.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -33,6 +32,7 @@ import { SqliteLedger } from './sqlite-ledger.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
 import { PeriodUsage, SqliteUsageHistory } from './sqlite-usage-history.ts';
+import { prepared, tuples } from './statements.ts';
 import { databaseFaultOf, looked, unavailable } from './store-fault.ts';
 import type { StoreParts } from './store-parts.ts';
 import { TeamErasure } from './team-erasure.ts';
@@ -56,6 +56,7 @@ export interface SqliteStoreOptions {
 }
 
 const BUSY_TIMEOUT_MS = 500;
+const SQL = { latest: tuples<[value: string]>('SELECT value FROM shared_records WHERE kind = ? AND id = ?') };
 
 /** Rejects with a `StoreError` if the file cannot serve. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -118,6 +119,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       return closed;
     },
   };
+}
+
+/** Judges the machine's clock by the file, before anything else reads it; a clock that tests move freely is not judged. */
+function compareAtOpen(database: DatabaseSync, clock: Clock): void {
+  if (clock instanceof JudgedClock) clock.compare(readMark(prepared(database, SQL).latest.get(LATEST.table, LATEST.id)?.[0]));
 }
 
 function logMigration(log: Log, { onMigrated }: StoreCreation): StoreCreation['onMigrated'] {
