@@ -21,9 +21,9 @@ const suite = (what: string, config: string): Task => ({ what, file: VITEST, arg
 export const TASKS = {
   test: suite('the tests', 'test/vitest.config.ts'),
   'test:evidence': suite('tests that take minutes: attacks, faults, pages in a browser', 'test/evidence/vitest.config.ts'),
-  'test:long': suite('tests that are too long for .ci/run', 'test/evidence/long/vitest.config.ts'),
+  'test:long': suite('tests that are too long for .ci/run', 'test/long/vitest.config.ts'),
   'test:package': suite('the package, installed in an empty project', 'test/package/vitest.config.ts'),
-  'test:load': suite('overload, slow callers, resets; on a quiet machine', 'test/evidence/load/vitest.config.ts'),
+  'test:load': suite('overload, slow callers, resets; on a quiet machine', 'test/load/vitest.config.ts'),
   'test:power': {
     what: 'plants bugs, each to be caught; arguments: words of their names, --share 3/8',
     file: 'test/evidence/power/run.ts',
@@ -45,7 +45,7 @@ export const TASKS = {
     file: 'test/evidence/documents/books-run.ts',
   },
   isolation: { what: 'what one team notices while another does its worst', file: 'test/evidence/isolation/run.ts' },
-  soak: { what: 'one long run with mixed requests', file: 'test/evidence/load/soak.ts' },
+  soak: { what: 'one long run with mixed requests', file: 'test/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },
   'bench:curves': { what: 'what a request costs as one parameter grows', file: 'bench/curves.ts' },
   'bench:keyless': { what: 'what the routes that need no key cost, beside a 401', file: 'bench/keyless.ts' },

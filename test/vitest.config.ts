@@ -1,4 +1,4 @@
-// vitest's configuration for `npm test`.
+// vitest's configuration for `npm test`: what is quick. A test's folder says which suite it is in.
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -8,28 +8,6 @@ import { longFilesFirst } from './support/long-files-first.ts';
 import { temporaryFilesInMemory } from './support/memory-folder.ts';
 import { COMMAND_VARIABLE } from './support/start-program.ts';
 import { suiteLimit } from './support/suite-limit.ts';
-
-/** Attacks, faults and load: `npm run test:evidence`, with its own configuration. */
-export const EVIDENCE = [
-  'alerts',
-  'browser',
-  'documents',
-  'drain',
-  'systemd',
-  'faults',
-  'forward',
-  'http-table',
-  'idle',
-  'input',
-  'isolation',
-  'kubernetes',
-  'load',
-  'postgres',
-  'releases',
-  'security',
-  'simulation',
-  'telemetry',
-];
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 
@@ -86,6 +64,6 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: longFilesFirst(LONG_FILES) },
     include: ['test/**/*.test.ts'],
-    exclude: ['test/package/**', ...EVIDENCE.map((folder) => `test/evidence/${folder}/**`)],
+    exclude: ['evidence', 'load', 'long', 'package'].map((suite) => `test/${suite}/**`),
   },
 });

@@ -8,17 +8,15 @@ import { namesOf } from './without.ts';
 
 export interface BareArguments {
   readonly debians: readonly Debian[];
-  /** Whose Node the machine has, one after the other: the first finds it fresh. */
+  /** Whose Node the machine has, one after the other: the first finds it fresh and runs all tests, the others those that can differ. */
   readonly nodes: readonly NodeName[];
   /** npm scripts to run in place of the README's commands. */
   readonly suites: readonly string[];
-  /** The Nodes after the first share the files of `npm test` between them instead of each running all of them. */
-  readonly split: boolean;
   /** Programs to take away, one after the other, each to be missed by name. */
   readonly without: readonly string[];
 }
 
-export const USAGE = `npm run task -- test:bare [--debian 12|13] [--node own|22|24|26] [--split] [--suite "SCRIPT [-- ARGUMENTS]"] [--without PROGRAM|all]`;
+export const USAGE = `npm run task -- test:bare [--debian 12|13] [--node own|22|24|26] [--suite "SCRIPT [-- ARGUMENTS]"] [--without PROGRAM|all]`;
 
 /** Throws an error of one line for what is wrong. */
 export function readBareArguments(args: readonly string[]): BareArguments {
@@ -27,7 +25,6 @@ export function readBareArguments(args: readonly string[]): BareArguments {
     options: {
       debian: { type: 'string', multiple: true, default: Object.keys(RELEASES) },
       node: { type: 'string', multiple: true, default: ['own'] },
-      split: { type: 'boolean', default: false },
       suite: { type: 'string', multiple: true, default: [] },
       without: { type: 'string', multiple: true, default: [] },
     },
@@ -36,6 +33,5 @@ export function readBareArguments(args: readonly string[]): BareArguments {
   if (unknown !== undefined) throw new Error(`--debian ${unknown}: one of ${Object.keys(RELEASES).join(', ')}`);
   const strange = values.node.find((name) => !NODES.includes(name as NodeName));
   if (strange !== undefined) throw new Error(`--node ${strange}: one of ${NODES.join(', ')}`);
-  const { suite: suites, split } = values;
-  return { debians: values.debian as Debian[], nodes: values.node as NodeName[], suites, split, without: namesOf(values.without) };
+  return { debians: values.debian as Debian[], nodes: values.node as NodeName[], suites: values.suite, without: namesOf(values.without) };
 }

@@ -28,11 +28,6 @@ export function failuresOf({ output }: Pick<Ran, 'output'>): readonly string[] {
   return [...new Set(named)];
 }
 
-/** The files of what failed, by the names that vitest prints. */
-export function failedFiles(ran: Pick<Ran, 'output'>): readonly string[] {
-  return [...new Set(failuresOf(ran).flatMap((failure) => /FAIL +(\S+\.test\.ts)/.exec(failure)?.[1] ?? []))];
-}
-
 /** Up to the place in the code, which vitest marks, or the end of the paragraph. */
 function errorAfter(lines: readonly string[], index: number): readonly string[] {
   const rest = lines.slice(index + 1, index + 1 + ERROR_LINES_MAX);

@@ -9,7 +9,7 @@ import { machineSettings } from './machine-settings.ts';
 import type { MachineSettings } from './machine-settings.ts';
 import { whyNoRoot } from './root-file-system.ts';
 import type { Debian } from './root-file-system.ts';
-import { demoAnswers, runSuite, saysItsNode, testsPass } from './stranger.ts';
+import { DIFFERS_BY_NODE, demoAnswers, runSuite, saysItsNode } from './stranger.ts';
 import { say, StepCounts } from './step-counts.ts';
 import { countsOf } from './counts.ts';
 import type { Counts } from './counts.ts';
@@ -75,7 +75,7 @@ async function tryOn(
   }
 }
 
-async function tryNode(machine: BareMachine, index: number, { nodes, suites, split, without }: BareArguments, step: Step): Promise<void> {
+async function tryNode(machine: BareMachine, index: number, { nodes, suites, without }: BareArguments, step: Step): Promise<void> {
   const node = nodes[index]!;
   // Without a word of what was asked for, it is whatever runs npm here.
   const on = node === 'own' ? '' : `Node ${node}: `;
@@ -84,10 +84,9 @@ async function tryNode(machine: BareMachine, index: number, { nodes, suites, spl
   if (without.length === 0 && suites.length === 0) {
     await step(`${on}npm ci && npm start: the demo translates`, () => demoAnswers(machine));
     await step(`${on}npm scripts run on it where they may`, () => saysItsNode(machine, node));
-    // That `npm ci` replaces an installation, each in some forty seconds of CPU, is shown by a second Node's; by its own if it is alone.
-    const installing = nodes.length === 1 ? 'npm ci && ' : '';
-    const part = split && index > 0 ? [`--shard=${index}/${nodes.length - 1}`] : [];
-    await step([`${on}${installing}npm test`, ...part].join(' '), () => testsPass(machine, installing, part));
+    // That `npm ci` replaces an installation is shown by a Node that is alone; further ones use what the first installed.
+    const commands = index > 0 ? DIFFERS_BY_NODE : [nodes.length === 1 ? 'npm ci && npm test' : 'npm test'];
+    for (const command of commands) await step(on + command, async () => countsOf(await runSuite(machine, command)));
   }
   for (const suite of suites) {
     const command = `npm ci && npm run ${suite}`;

@@ -4,14 +4,16 @@ import { expectPassed, mustRun } from './command.ts';
 import type { Ran, Running } from './command.ts';
 import type { BareMachine } from './bare-machine.ts';
 import type { NodeName } from './node.ts';
-import { countsOf, failedFiles } from './counts.ts';
-import type { Counts } from './counts.ts';
 import { say } from './step-counts.ts';
 
 const INSTALL_AND_DEMO_MS = 300_000;
 const INSTALL_AND_TEST_MS = 1_200_000;
-/** More failures than these are not repeated: it is not the machine. */
-const UNSTEADY_MAX = 3;
+
+/** What can differ from one Node to another: native code, HTTP, TLS, `node:sqlite`, how a process starts and how the package does. */
+export const DIFFERS_BY_NODE: readonly string[] = [
+  'npm test -- test/unit/stores/contract.test.ts test/unit/engines/protocols/contract.test.ts test/http/table.test.ts test/journey/serve.test.ts test/journey/tls.test.ts',
+  'npm run test:package -- test/package/package.test.ts',
+];
 const CURL_LINE = /^curl .*$(?=\n)/m;
 const ANSWER_MS = 10_000;
 /** The demo drains what it has, and there is nothing. */
@@ -69,22 +71,6 @@ export async function runSuite(machine: BareMachine, command: string): Promise<R
     say(`  ${seconds(installedAt - started)} for what is installed, ${seconds(performance.now() - installedAt)} for the tests`);
   }
   return ran;
-}
-
-/**
- * `npm test`, after `installing` (`npm ci && ` or nothing), with further arguments. A few failed tests among thousands are repeated, by
- * whole files and with the machine to themselves: what then passes was unsteady, which is said, and is to be mended, but does not fail
- * this run.
- */
-export async function testsPass(machine: BareMachine, installing: string, args: readonly string[]): Promise<Counts> {
-  const ran = await runSuite(machine, [`${installing}npm test`, ...(args.length === 0 ? [] : ['--', ...args])].join(' '));
-  const counts = countsOf(ran);
-  const files = failedFiles(ran);
-  if (ran.killed !== undefined || counts.failed === 0 || counts.failed > UNSTEADY_MAX || files.length === 0) return counts;
-  const again = countsOf(await runSuite(machine, `npm test -- ${files.join(' ')}`));
-  if (again.failed > 0) return counts;
-  say(`unsteady, ${counts.failed} failed at first and passed when repeated: ${files.join(', ')}`);
-  return { passed: counts.passed + counts.failed, failed: 0 };
 }
 
 function seconds(ms: number): string {

@@ -20,7 +20,7 @@ const program = (...args: readonly string[]): Command => ({ kind: 'program', arg
 /** In the order of their rows, each in a process of its own, so that times are measured per row and a crash ends only its job. */
 export function jobsOf(size: Size): readonly Job[] {
   const by = (short: number, card: number, nightly: number): string => String({ short, card, nightly }[size]);
-  const soak = (store: string): Command => program('test/evidence/load/soak.ts', '--minutes', by(0.1, 0.8, 10), '--store', store);
+  const soak = (store: string): Command => program('test/load/soak.ts', '--minutes', by(0.1, 0.8, 10), '--store', store);
   return [
     { row: 1, commands: [tests('evidence/faults/accounting.test.ts')] },
     { row: 2, commands: [tests('evidence/faults/gateway-crash.test.ts')] },
@@ -34,7 +34,7 @@ export function jobsOf(size: Size): readonly Job[] {
     { row: 10, commands: [tests('evidence/simulation/simulation.test.ts')], env: { LINGATE_SIMULATION_SEEDS: by(500, 10_000, 200_000) } },
     // The tests that catch planted bugs are small: forty bugs are many runs.
     { row: 11, commands: [program('test/evidence/power/run.ts')], env: { [SIZE_VARIABLE]: 'short' } },
-    { row: 12, commands: [tests('evidence/http-table/table.test.ts')] },
+    { row: 12, commands: [tests('http/table.test.ts')] },
     { row: 13, commands: [tests('evidence/http-table/smuggling.test.ts')] },
     { row: 14, commands: [tests('evidence/http-table/fragments.test.ts')] },
     { row: 15, commands: [tests('evidence/input/json.test.ts')] },
@@ -48,10 +48,10 @@ export function jobsOf(size: Size): readonly Job[] {
         tests('evidence/input/urls.test.ts'),
       ],
     },
-    { row: 18, commands: [tests('evidence/load/slow-clients.test.ts')] },
+    { row: 18, commands: [tests('load/slow-clients.test.ts')] },
     { row: 19, commands: [tests('evidence/load/abort-storm.test.ts')] },
     { row: 20, commands: [tests('evidence/faults/engine-faults.test.ts')] },
-    { row: 21, commands: [tests('evidence/load/overload.test.ts')] },
+    { row: 21, commands: [tests('load/overload.test.ts')] },
     { row: 22, commands: [tests('evidence/drain/restarts.test.ts')] },
     { row: 23, commands: [soak('sqlite'), soak('redis')] },
     { row: 24, commands: [tests('journey/secrets.test.ts')] },

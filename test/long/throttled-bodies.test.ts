@@ -1,13 +1,13 @@
 // A team above its rate gains nothing with long bodies: their 429, read and dropped, costs the gateway about as much as a good request.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FACADES, FRONTS } from '../../support/fronts.ts';
-import type { Front } from '../../support/fronts.ts';
-import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
-import { request } from '../../support/raw-http.ts';
-import { startLoadedGateway } from '../load/loaded-gateway.ts';
-import type { LoadedGateway } from '../load/loaded-gateway.ts';
-import { BODY_BYTES, COSTLY_BODIES } from './costly-bodies.ts';
-import { processorMs } from './processor-time.ts';
+import { FACADES, FRONTS } from '../support/fronts.ts';
+import type { Front } from '../support/fronts.ts';
+import { makeTeam, QUOTA_PLAN } from '../support/gateway.ts';
+import { request } from '../support/raw-http.ts';
+import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import { BODY_BYTES, COSTLY_BODIES } from '../evidence/isolation/costly-bodies.ts';
+import { processorMs } from '../evidence/isolation/processor-time.ts';
 
 /** To a small translation that is answered; a small 429 costs a fraction of it. */
 const RATIO = 1.5;

@@ -1,9 +1,9 @@
 // 200 uploads of 1 to 1,000 MB, three at once, half of them behind nginx: each arrives whole, and the gateway's memory stays small.
 import { afterAll, expect, test } from 'vitest';
-import { answered } from '../../../src/domain/store-unavailable.ts';
-import { openSite } from '../../support/site.ts';
-import { startUpstream } from '../../support/upstream.ts';
-import { memoryOf, sendAll, startNginx, uploadsOf, writeUploadFiles } from './upload-run.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { openSite } from '../support/site.ts';
+import { startUpstream } from '../support/upstream.ts';
+import { memoryOf, sendAll, startNginx, uploadsOf, writeUploadFiles } from '../evidence/forward/upload-run.ts';
 
 const MB = 1_000_000;
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 125, 250, 500, 1000].map((mb) => mb * MB);

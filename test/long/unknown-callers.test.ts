@@ -1,13 +1,13 @@
 // Unknown callers doing their worst beside a working team: it is served, and their cost is bounded by their bytes.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FACADES, FRONTS, V1 } from '../../support/fronts.ts';
-import type { Front } from '../../support/fronts.ts';
-import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
-import { startLoadedGateway } from '../load/loaded-gateway.ts';
-import type { LoadedGateway } from '../load/loaded-gateway.ts';
-import { COSTLY_BODIES } from './costly-bodies.ts';
-import { loopThreadMs, processorMs } from './processor-time.ts';
+import { FACADES, FRONTS, V1 } from '../support/fronts.ts';
+import type { Front } from '../support/fronts.ts';
+import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
+import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import { COSTLY_BODIES } from '../evidence/isolation/costly-bodies.ts';
+import { loopThreadMs, processorMs } from '../evidence/isolation/processor-time.ts';
 
 const PLACES = 50;
 const SLOW_BODIES = 300;

@@ -1,6 +1,6 @@
 // Row 23, in seconds: thousands of requests of all kinds leave no heap, descriptor, timer or Redis key behind. `soak.ts` is the long one.
 import { describe, expect, test } from 'vitest';
-import { heapPerRequest, soak } from './soak-run.ts';
+import { heapPerRequest, soak } from '../evidence/load/soak-run.ts';
 
 const ROUND = 3000;
 /** Code that becomes hot grows the heap by more than half of this; a leak would be at least the answer's text. */

@@ -1,18 +1,18 @@
 // The HTTP table on both listeners of a real gateway: each case has its listed outcome, and nothing hidden is handled.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpResponse } from '../../support/raw-response.ts';
-import { describeUws, loadUws } from '../../../src/server/uws-build.ts';
-import { LISTENERS, UWS_COLUMN } from '../../support/listeners.ts';
-import type { UwsColumn } from '../../support/listeners.ts';
-import { CASES } from './cases.ts';
-import { NODE_DEVIATIONS, SHOWN_ELSEWHERE, UWS_DEVIATIONS, numbersShown } from './deviations.ts';
-import { deviatingOn, expectedOn } from './notation.ts';
-import type { HttpCase, Outcome } from './notation.ts';
-import { bytesOf, marksOf, play } from './play.ts';
-import { everyWitnessed } from '../../support/plugins/witness.ts';
-import { report } from '../scorecard/report.ts';
-import { startWitnessedGateway } from './witnessed-gateway.ts';
-import type { WitnessedGateway } from './witnessed-gateway.ts';
+import type { HttpResponse } from '../support/raw-response.ts';
+import { describeUws, loadUws } from '../../src/server/uws-build.ts';
+import { LISTENERS, UWS_COLUMN } from '../support/listeners.ts';
+import type { UwsColumn } from '../support/listeners.ts';
+import { CASES } from '../evidence/http-table/cases.ts';
+import { NODE_DEVIATIONS, SHOWN_ELSEWHERE, UWS_DEVIATIONS, numbersShown } from '../evidence/http-table/deviations.ts';
+import { deviatingOn, expectedOn } from '../evidence/http-table/notation.ts';
+import type { HttpCase, Outcome } from '../evidence/http-table/notation.ts';
+import { bytesOf, marksOf, play } from '../evidence/http-table/play.ts';
+import { everyWitnessed } from '../support/plugins/witness.ts';
+import { report } from '../evidence/scorecard/report.ts';
+import { startWitnessedGateway } from '../evidence/http-table/witnessed-gateway.ts';
+import type { WitnessedGateway } from '../evidence/http-table/witnessed-gateway.ts';
 
 type Listener = (typeof LISTENERS)[number];
 

@@ -4,10 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
-import { SEED_VARIABLE } from '../../support/seed.ts';
-import { suiteLimit } from '../../support/suite-limit.ts';
-import { COMMON, startsFor } from '../../vitest.config.ts';
-import { LONG } from '../vitest.config.ts';
+import { SEED_VARIABLE } from '../support/seed.ts';
+import { suiteLimit } from '../support/suite-limit.ts';
+import { COMMON, startsFor } from '../vitest.config.ts';
 
 const DRAWS = /^import .* from '(?:fast-check|.*\/seed(?:ed)?\.ts)';$/m;
 
@@ -20,5 +19,10 @@ process.stdout.write(`drawn at random: ${SEED_VARIABLE}=${seed} repeats it\n`);
 
 export default defineConfig({
   plugins: [suiteLimit(14)],
-  test: { ...COMMON, env: { ...startsFor('test:long'), [SEED_VARIABLE]: seed }, include: [...LONG, ...drawn], testTimeout: 180_000 },
+  test: {
+    ...COMMON,
+    env: { ...startsFor('test:long'), [SEED_VARIABLE]: seed },
+    include: ['test/long/**/*.test.ts', ...drawn],
+    testTimeout: 180_000,
+  },
 });

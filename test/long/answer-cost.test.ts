@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeTeam } from '../../support/gateway.ts';
-import { request } from '../../support/raw-http.ts';
-import type { HttpResponse } from '../../support/raw-http.ts';
-import { ROOMY_PLAN, startLoadedGateway } from '../load/loaded-gateway.ts';
-import type { LoadedGateway } from '../load/loaded-gateway.ts';
-import { COSTLY_ANSWERS, SHAPES } from './costly-answers.ts';
-import type { Answer } from './costly-answers.ts';
-import { METER_SOCKET } from './turn-meter.ts';
+import { makeTeam } from '../support/gateway.ts';
+import { request } from '../support/raw-http.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
+import { ROOMY_PLAN, startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import { COSTLY_ANSWERS, SHAPES } from '../evidence/isolation/costly-answers.ts';
+import type { Answer } from '../evidence/isolation/costly-answers.ts';
+import { METER_SOCKET } from '../evidence/isolation/turn-meter.ts';
 
 const BOUND_MS = 20;
 /** The meter's reference on the machine where the limit was set: a slower or shared machine gets proportionally more. */

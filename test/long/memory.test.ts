@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { GatewayProcess } from '../../support/gateway-process.ts';
-import { openSite } from '../../support/site.ts';
-import type { Site } from '../../support/site.ts';
-import { downloadPiece, sha256, startUpstream } from '../../support/upstream.ts';
-import { LISTENERS } from '../../support/listeners.ts';
+import type { GatewayProcess } from '../support/gateway-process.ts';
+import { openSite } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
+import { downloadPiece, sha256, startUpstream } from '../support/upstream.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 const MIB = 1_048_576;
 const BYTES = 20_000_000;

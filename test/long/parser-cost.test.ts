@@ -7,15 +7,15 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FACADES } from '../../support/fronts.ts';
-import { request } from '../../support/raw-http.ts';
-import { ROOMY_PLAN, startLoadedGateway } from '../load/loaded-gateway.ts';
-import type { LoadedGateway } from '../load/loaded-gateway.ts';
-import { makeTeam } from '../../support/gateway.ts';
-import { COSTLY_BODIES, costlyBody } from './costly-bodies.ts';
-import type { CostlyBody } from './costly-bodies.ts';
-import { METER_SOCKET } from './turn-meter.ts';
-import { LISTENERS } from '../../support/listeners.ts';
+import { FACADES } from '../support/fronts.ts';
+import { request } from '../support/raw-http.ts';
+import { ROOMY_PLAN, startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import { makeTeam } from '../support/gateway.ts';
+import { COSTLY_BODIES, costlyBody } from '../evidence/isolation/costly-bodies.ts';
+import type { CostlyBody } from '../evidence/isolation/costly-bodies.ts';
+import { METER_SOCKET } from '../evidence/isolation/turn-meter.ts';
+import { LISTENERS } from '../support/listeners.ts';
 
 /** Bytes, parser, rules, store and answer: everything one turn does for a request. */
 const BOUND_MS = 20;

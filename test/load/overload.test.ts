@@ -1,13 +1,13 @@
 // Three times the engine's capacity, sent regardless of the answers: accepted requests stay fast, the rest is refused at once.
 import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { report } from '../scorecard/report.ts';
-import type { TestTeam } from '../../support/gateway.ts';
-import { slow } from '../../../src/testing/scripted-engine.ts';
-import { startLoadedGateway } from './loaded-gateway.ts';
-import type { LoadedGateway } from './loaded-gateway.ts';
-import { countBy, goodput, openLoop, quantile } from './open-loop.ts';
-import type { Sent } from './open-loop.ts';
+import { report } from '../evidence/scorecard/report.ts';
+import type { TestTeam } from '../support/gateway.ts';
+import { slow } from '../../src/testing/scripted-engine.ts';
+import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import { countBy, goodput, openLoop, quantile } from '../evidence/load/open-loop.ts';
+import type { Sent } from '../evidence/load/open-loop.ts';
 
 const ENGINE_MS = 100;
 const CONNECTIONS = 8;

@@ -1,11 +1,11 @@
 // More work than the CPU can do: requests that the event loop has no time for are shed before they cost anything.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { answered } from '../../../src/domain/store-unavailable.ts';
-import { startLoadedGateway } from './loaded-gateway.ts';
-import { countBy, goodput, openLoop, quantile } from './open-loop.ts';
+import { answered } from '../../src/domain/store-unavailable.ts';
+import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
+import { countBy, goodput, openLoop, quantile } from '../evidence/load/open-loop.ts';
 
-const SPIN_PLUGIN = fileURLToPath(new URL('../../support/plugins/spin.ts', import.meta.url));
+const SPIN_PLUGIN = fileURLToPath(new URL('../support/plugins/spin.ts', import.meta.url));
 const SPIN_MS = 20;
 /** Requests per second that the CPU could do if it had nothing else to do. */
 const CAPACITY = 1000 / SPIN_MS;
