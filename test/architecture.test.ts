@@ -1,5 +1,5 @@
 // The rules of the layout: which room may import which, one home per third-party package, no cycles, a first sentence in every file.
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'rolldown/utils';
@@ -133,19 +133,6 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
 const PUBLIC =
   /^(?:src\/(?:index|testing)\.ts|src\/plugins\/[^/]+\.ts|config\/examples\/.+|test\/package\/pack-once\.ts|test\/kubernetes\/tools\/.+)$/;
 
-/** Rooms whose files are tested one by one; elsewhere a file is often tested best together with its neighbours, over a socket or a store. */
-const TESTED_BY_FILE = ['core', 'domain', 'runtime', 'steps'];
-/** A file with at least this many decisions has a test at the mirrored path. */
-const DECISIONS = 3;
-/** Files without one, and what tests them instead. This list may only become shorter. */
-const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
-  'core/gateway.ts': 'core/pipeline.test.ts and the tests of the listeners drive every chain through it',
-  'core/route.ts': 'core/pipeline.test.ts and core/router.test.ts compile all their routes by it',
-  'core/step-placement.ts': 'app/plugin-routes.test.ts places the steps of plugins',
-  'runtime/document-work.ts': 'runtime/document-worker.test.ts',
-  'steps/shed.ts': 'evidence/load/shed.test.ts',
-};
-
 interface Import {
   readonly from: string;
   readonly to: string;
@@ -257,15 +244,6 @@ describe('the architecture', () => {
     const all = readdirSync(source, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((entry) => entry.isFile());
     const names = all.map(({ name }) => name);
     expect([...new Set(names.filter((name, index) => names.indexOf(name) !== index))]).toEqual([]);
-  });
-
-  test('files with decisions are tested at the mirrored path', () => {
-    const mirrored = (file: string): boolean => existsSync(join(root, 'test/unit', file.replace(/\.ts$/, '.test.ts')));
-    const without = files.filter((file) => {
-      if (!TESTED_BY_FILE.includes(roomOf(file)) || mirrored(file)) return false;
-      return (readFileSync(join(source, file), 'utf8').match(/\bif \(|^\s+case /gm) ?? []).length >= DECISIONS;
-    });
-    expect(without.toSorted()).toEqual(Object.keys(TESTED_ELSEWHERE));
   });
 
   test('no file declares a type with the name of one that another file exports', () => {

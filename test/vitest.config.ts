@@ -30,7 +30,6 @@ const LONG_FILES = [
   'test/unit/documents/hostile-files.test.ts',
   'test/unit/documents/round-trips.test.ts',
   'test/unit/engines/protocols/contract.test.ts',
-  'test/evidence/power/mutations.test.ts',
 ];
 
 /** Common to all test configurations. */

@@ -5,7 +5,7 @@ import type { Offer } from './rounds.ts';
 import { languagePair } from '../records/glossary-record.ts';
 import { ID_BYTES_MAX, writeRequestId } from './request-id-bytes.ts';
 
-export interface Settlement {
+interface Settlement {
   readonly requestId: string;
   readonly verdict: Verdict;
   /** For a commit that charges less than was reserved. */
