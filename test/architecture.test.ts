@@ -299,6 +299,42 @@ describe('exports', () => {
   });
 });
 
+describe('tests at the boundary', () => {
+  /** HTTP, command line and ports hold the behaviour still while the inside of `src` moves. */
+  const FOLDERS = ['journey', 'evidence', 'http', 'load', 'long', 'support'];
+  const DOOR = 'test/support/door/';
+  const OPEN_TO_ALL = ['src/index.ts', 'src/testing.ts'];
+  /** What still takes values from the inside, and why. This list may only become shorter. */
+  const REACHES_IN: Readonly<Record<string, string>> = {
+    'test/evidence/input/': 'parsers have many inputs and no other door',
+    'test/evidence/simulation/': 'puts a gateway together from its parts, to choose the order in which they go on',
+    'test/evidence/faults/journal/': 'reads what stores wrote to their logs',
+    'test/evidence/load/shed.test.ts': 'decides how late the event loop is',
+    'test/evidence/security/response-fields.test.ts': 'writes fields that no answer has',
+    'test/support/model/': 'judges stores by their own rules',
+  };
+  const reaching = FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, 'test', folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join('test', folder, name))
+      .filter((file) => !file.startsWith(DOOR) && valuesOfSource(file).length > 0),
+  );
+
+  function valuesOfSource(file: string): string[] {
+    const imported = readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export) (?!type\b)[^'";]*'(\.[^']+)';/gm);
+    return [...imported]
+      .map(([, specifier]) => join(dirname(file), specifier!))
+      .filter((target) => target.startsWith('src/') && !OPEN_TO_ALL.includes(target));
+  }
+
+  test('take values from src only by its public modules and the door', () => {
+    const excused = Object.keys(REACHES_IN);
+    expect(reaching.filter((file) => !excused.some((path) => file.startsWith(path)))).toEqual([]);
+    expect(excused.filter((path) => !reaching.some((file) => file.startsWith(path)))).toEqual([]);
+    expect(readdirSync(join(root, DOOR)).length).toBeLessThanOrEqual(5);
+  });
+});
+
 // The imported `expect` knows the test that began last. When that one ends, a poll in another one fails.
 test('tests that run concurrently poll with the `expect` of their own context', () => {
   const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));

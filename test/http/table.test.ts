@@ -1,7 +1,7 @@
 // The HTTP table on both listeners of a real gateway: each case has its listed outcome, and nothing hidden is handled.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../support/raw-response.ts';
-import { describeUws, loadUws } from '../../src/server/uws-build.ts';
+import { describeUws, loadUws } from '../support/door/tables.ts';
 import { LISTENERS, UWS_COLUMN } from '../support/listeners.ts';
 import type { UwsColumn } from '../support/listeners.ts';
 import { CASES } from '../evidence/http-table/cases.ts';

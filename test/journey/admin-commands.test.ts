@@ -1,11 +1,9 @@
 // The admin API and the command line agree: for every operation, on both stores, the answer is what the command prints with --json.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
+import { ADMIN_ROUTES } from '../support/door/tables.ts';
+import { answered as stored, dateOf, dayOf } from '../../src/index.ts';
 import type { AdminRouteId } from '../../src/admin/admin-routes.ts';
-import { dayOf } from '../../src/domain/period.ts';
-import { answered as stored } from '../../src/domain/store-unavailable.ts';
-import { dateOf } from '../../src/domain/usage-days.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';

@@ -2,10 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
+import { ADMIN_ROUTES, LIVE_STEPS } from '../support/door/tables.ts';
+import { isUnavailable } from '../../src/index.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
-import { isUnavailable } from '../../src/domain/store-unavailable.ts';
-import { LIVE_STEPS } from '../../src/runtime/live-window.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ask as askPublic, expectProblem, onEveryGateway } from '../support/every-gateway.ts';

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import TextTranslationClient from 'azure-translation-text-1';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';

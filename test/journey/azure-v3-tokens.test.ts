@@ -1,9 +1,9 @@
 // Tokens of `lingate/plugins/azure-v3`: exchanged for a key as at Azure, they are judged as that key by every gateway of the store,
 // expire, and appear nowhere.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { KeyChange } from '../../src/ports/team-registry.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { storedIn } from '../evidence/security/places.ts';
 import { combinations } from '../support/every-gateway.ts';

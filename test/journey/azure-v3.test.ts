@@ -2,8 +2,8 @@
 import TextTranslationClient, { buildMultiCollection, isUnexpected } from 'azure-translation-text-1';
 import type { TranslateQueryParamProperties } from 'azure-translation-text-1';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { answer, CANARY } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { answer, CANARY } from '../../src/testing.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';

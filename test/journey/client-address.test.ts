@@ -1,7 +1,7 @@
 // The client's address, with and without trusted proxies: in the access log, and for counting unknown keys.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 

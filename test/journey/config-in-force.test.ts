@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine, status } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { freePort } from '../support/free-port.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { describe, expect, test } from 'vitest';
-import { limitsOf } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { limitsOf } from '../support/door/terms.ts';
+import { answered } from '../../src/index.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import type { Fields } from '../support/console-visitor.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';

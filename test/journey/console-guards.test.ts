@@ -1,7 +1,7 @@
 // The console under attack: without a session, with an old one, by forged forms and foreign pages, nothing is shown and nothing changes.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { CONSOLE_ROUTES } from '../../src/console/console-routes.ts';
+import { CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import { expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';

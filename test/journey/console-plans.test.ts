@@ -1,8 +1,8 @@
 // The console's plans over both stores: their numbers, which teams have others, and a confirmation before a plan is applied.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { limitsOf } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { limitsOf } from '../support/door/terms.ts';
+import { answered } from '../../src/index.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';

@@ -1,8 +1,8 @@
 // Usage in the console over real sockets: a team's days, months and periods, a month's teams page by page, and its file.
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { dayOf } from '../../src/domain/period.ts';
-import { dateOf, daysOfMonth, monthOf } from '../../src/domain/usage-days.ts';
+import { dateOf, dayOf } from '../../src/index.ts';
+import { daysOfMonth, monthOf } from '../support/door/terms.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

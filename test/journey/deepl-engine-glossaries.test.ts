@@ -1,9 +1,9 @@
 // A team's glossaries with DeepL as the engine, on both stores: kept there for it, by two gateways, removed with the team; what DeepL
 // does not take goes to another engine, or is a 400 that names the glossary.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { uuidOf } from '../../src/plugins/deepl-v2/glossary-answer.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { uuidOf } from '../support/door/terms.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startDeepLServer } from '../support/deepl-server.ts';
 import type { DeepLServer } from '../support/deepl-server.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { codeBlocks, manualSection } from '../support/manual.ts';

@@ -1,8 +1,8 @@
 // Every class of error that DeepL's own client for Node knows, provoked with real plans and keys; none of them costs anything.
 import * as deepl from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { CANARY, status as answersWith } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { CANARY, status as answersWith } from '../../src/testing.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { freePort } from '../support/free-port.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';

@@ -1,8 +1,8 @@
 // DeepL's own client for Node and its glossaries of both versions, in front of `lingate/plugins/deepl-v2`, on both listeners and stores.
 import * as deepl from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { ulidOf } from '../../src/plugins/deepl-v2/glossary-answer.ts';
+import { answered } from '../../src/index.ts';
+import { ulidOf } from '../support/door/terms.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

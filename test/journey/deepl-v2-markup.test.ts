@@ -1,7 +1,7 @@
 // `markup: free`: with tag_handling, what stands outside of tags is charged, held and told; all of it counts for the length.
 import { DeepLClient, QuotaExceededError } from 'deepl-node';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

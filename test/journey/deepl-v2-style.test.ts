@@ -2,8 +2,8 @@
 import { DeepLClient } from 'deepl-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
+import { answered } from '../../src/index.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { LISTENERS } from '../support/listeners.ts';

@@ -1,6 +1,6 @@
 // Downloads over real sockets that break off, last long, or overlap: what is charged, and when a document goes.
 import { expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
 import { expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // Documents as operators see them, on both stores: admin API, command line and console show the same, and neither names nor texts.
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { answered as stored } from '../../src/domain/store-unavailable.ts';
+import { answered as stored } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';

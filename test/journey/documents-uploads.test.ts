@@ -1,6 +1,6 @@
 // Uploads of documents that are cut off or must not be: a place for each is free again, and nobody's body is read before key and rate.
 import { expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';

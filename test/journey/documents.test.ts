@@ -1,7 +1,6 @@
 // Documents over real sockets, on both listeners and stores: their life from upload to download, and what it costs.
 import { expect, test } from 'vitest';
-import { dayOf } from '../../src/domain/period.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered, dayOf } from '../../src/index.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';

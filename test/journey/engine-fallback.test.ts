@@ -3,11 +3,11 @@
 import { fileURLToPath } from 'node:url';
 import { ulid } from 'ulid';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { limitsOf } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { limitsOf } from '../support/door/terms.ts';
+import { answered } from '../../src/index.ts';
+import { act } from '../support/door/contracts.ts';
+import { answer, CANARY, startScriptedEngine, status } from '../../src/testing.ts';
 import type { AttemptFailure } from '../../src/ports/engine.ts';
-import { act } from '../../src/testing/scripted-behaviours.ts';
-import { answer, CANARY, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
 import type { Behaviour, RightAnswer, ScriptedEngine, ScriptedRequest } from '../../src/testing/scripted-engine.ts';
 import { FACADES, FRONTS, LIBRETRANSLATE, V1 } from '../support/fronts.ts';
 import type { Front } from '../support/fronts.ts';

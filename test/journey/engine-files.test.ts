@@ -1,10 +1,10 @@
 // Engines that take files: DeepL's and LibreTranslate's protocol over real sockets, on both stores; what is billed, and what happens if
 // the engine fails or lies.
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { answer, CANARY, scriptedTranslation, startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { answer, CANARY, scriptedFile, scriptedFiles, scriptedTranslation, startScriptedEngine, status } from '../../src/testing.ts';
+import { formIn } from '../support/door/contracts.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { formIn, scriptedFile, scriptedFiles } from '../../src/testing/scripted-files.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
 import { expectProblem } from '../support/every-gateway.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine, status } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';

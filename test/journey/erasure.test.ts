@@ -1,11 +1,8 @@
 // Deleting a team: what its callers see, and that the whole store, log and metrics contain nothing of it afterwards.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { answered as stored } from '../../src/domain/store-unavailable.ts';
-import { dateOf } from '../../src/domain/usage-days.ts';
-import { dayOf } from '../../src/domain/period.ts';
-import { canonicalRange } from '../../src/domain/key-limits.ts';
-import { digestOf } from '../../src/domain/api-key.ts';
+import { answered as stored, dateOf, dayOf } from '../../src/index.ts';
+import { canonicalRange, digestOf } from '../support/door/terms.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';

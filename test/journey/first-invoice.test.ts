@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { RightAnswer, ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { bareEnvironment } from '../support/compile-cache.ts';
 import { freePort } from '../support/free-port.ts';

@@ -1,6 +1,6 @@
 // Forward routes, as a caller and an operator see them: on both listeners and both stores.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import type { Standing } from '../../src/ports/team-registry.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';

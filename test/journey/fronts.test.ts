@@ -1,9 +1,9 @@
 // The same rules for every API: limit, quota, credit, revocation and release, over every front, listener and store.
 import { afterEach, describe, expect, test } from 'vitest';
-import { describeRoutes } from '../../src/app/route-rows.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { CANARY } from '../../src/testing/scripted-engine.ts';
+import { describeRoutes } from '../support/door/tables.ts';
+import { loadConfig } from '../support/door/gateways.ts';
+import { answered } from '../../src/index.ts';
+import { CANARY } from '../../src/testing.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { DEEPL, FACADES, FRONTS, LIBRETRANSLATE, V1 } from '../support/fronts.ts';
 import type { Front, FrontRequest, RefusalCode } from '../support/fronts.ts';

@@ -1,8 +1,8 @@
 // Glossaries over real sockets: created, shown, listed and deleted, and used by translations; on both listeners and stores.
 import { ulid } from 'ulid';
 import { beforeAll, expect, test } from 'vitest';
-import { GlossariesAnswer, GlossaryAnswer, GlossaryEntriesAnswer } from '../../src/domain/answers.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { GlossariesAnswer, GlossaryAnswer, GlossaryEntriesAnswer } from '../support/door/tables.ts';
+import { answered } from '../../src/index.ts';
 import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // limits.glossary_bytes on every front: exactly as many bytes as configured, then 403 with the contract's member; dictionaries that several glossaries name count once.
 import { describe, expect, test } from 'vitest';
 import { onEveryGateway } from '../support/every-gateway.ts';
-import { uuidOf } from '../../src/plugins/deepl-v2/glossary-answer.ts';
+import { uuidOf } from '../support/door/terms.ts';
 
 const CONFIG = { limits: { glossary_bytes: 10 }, plugins: [{ module: 'lingate/plugins/deepl-v2' }] };
 

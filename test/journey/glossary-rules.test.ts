@@ -1,6 +1,6 @@
 // The rules of a glossary's body over real sockets, in their order, each naming what violates it; on both listeners and stores.
 import { beforeAll, expect, test } from 'vitest';
-import { GlossaryAnswer } from '../../src/domain/answers.ts';
+import { GlossaryAnswer } from '../support/door/tables.ts';
 import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

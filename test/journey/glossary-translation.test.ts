@@ -1,7 +1,7 @@
 // Translations with a glossary: its entries reach the engine, and an unsuitable glossary is refused without charge.
 import { ulid } from 'ulid';
 import { beforeAll, expect, test } from 'vitest';
-import { GlossaryAnswer, TranslateAnswer } from '../../src/domain/answers.ts';
+import { GlossaryAnswer, TranslateAnswer } from '../support/door/tables.ts';
 import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // `lingate/plugins/google-v2` as its callers see it, on both listeners and stores: shapes, keys, codes, formats, failures, costs.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { answered as given } from '../../src/domain/store-unavailable.ts';
-import { answer, CANARY } from '../../src/testing/scripted-engine.ts';
+import { answered as given } from '../../src/index.ts';
+import { answer, CANARY } from '../../src/testing.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';

@@ -12,7 +12,7 @@ import { CREDIT_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 
 const [TOKEN, SALES] = ['a token of at least thirty-two characters', 'another one of at least thirty-two of them'].map((text) =>
   text.replaceAll(' ', '-'),

@@ -3,9 +3,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { sqlitePathOf } from '../../src/domain/store-url.ts';
-import { teamKeys } from '../../src/stores/redis/redis-keys.ts';
+import { answered } from '../../src/index.ts';
+import { sqlitePathOf } from '../support/door/terms.ts';
+import { teamKeys } from '../support/door/stores.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ulid } from 'ulid';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { bareEnvironment } from '../support/compile-cache.ts';
 import { startGateway } from '../support/gateway.ts';
 import { inProcess, MAIN, parsed, temporaryFolder } from '../support/lingate-command.ts';

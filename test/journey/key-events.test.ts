@@ -1,7 +1,7 @@
 // Changes of keys by each front, on both stores: the event and the audit entry of each, with what changed and without a secret.
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { digestOf } from '../../src/domain/api-key.ts';
+import { digestOf } from '../support/door/terms.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';

@@ -1,6 +1,6 @@
 // Limits of keys beyond the fronts' table of refusals: behind a proxy, before long bodies, on forward routes, in rate fields.
 import { afterAll, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import type { KeyChange } from '../../src/ports/team-registry.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { LanguagesAnswer } from '../../src/domain/answers.ts';
+import { LanguagesAnswer } from '../support/door/tables.ts';
 import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 

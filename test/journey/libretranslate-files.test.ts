@@ -1,6 +1,6 @@
 // Files by LibreTranslate's API: as its page and its clients send them, with the key in the form or in a header; the download's address.
 import { beforeAll, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // `lingate/plugins/libretranslate` as LibreTranslate's clients see it, on both listeners and stores: shapes, keys, failures, costs.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { answered as given } from '../../src/domain/store-unavailable.ts';
-import { answer, CANARY } from '../../src/testing/scripted-engine.ts';
+import { answered as given } from '../../src/index.ts';
+import { answer, CANARY } from '../../src/testing.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { OLDER } from '../../src/server/uws-pins.ts';
+import { OLDER } from '../support/door/tables.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { runProgram } from '../support/start-program.ts';
 

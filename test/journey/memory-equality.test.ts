@@ -1,8 +1,8 @@
 // A gateway with the memory and one without answer the same random requests alike, over every front: statuses, headers, bodies, charges.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { FACADES } from '../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';

@@ -1,9 +1,9 @@
 // The memory with several engines: whose translations a request gets while the first engine is down, and when it is back.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
+import { answered } from '../../src/index.ts';
+import { limitsOf } from '../support/door/terms.ts';
 import type { ScriptedEngine, ScriptedRequest } from '../../src/testing/scripted-engine.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { limitsOf } from '../../src/domain/plan.ts';
 import { freePort } from '../support/free-port.ts';
 import { V1 } from '../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

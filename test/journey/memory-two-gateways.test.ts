@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedRequest } from '../../src/testing/scripted-engine.ts';
 import { startGateway } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';

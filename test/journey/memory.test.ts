@@ -1,8 +1,8 @@
 // The plugin lingate/plugins/memory over every front, each listener and each store: what reaches the engine, what callers get, and what they pay.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { CANARY } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { CANARY } from '../../src/testing.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS, V1 } from '../support/fronts.ts';
 import type { Front } from '../support/fronts.ts';

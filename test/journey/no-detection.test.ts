@@ -1,11 +1,11 @@
 // Texts without their language, where no engine detects it: a 400 that names the parameter, never a 503 that asks to try again.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine, status } from '../../src/testing.ts';
+import { limitsOf } from '../support/door/terms.ts';
+import { answered } from '../../src/index.ts';
 import type { Behaviour, ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startApertium } from '../support/apertium.ts';
 import { FACADES } from '../support/fronts.ts';
-import { limitsOf } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';

@@ -1,8 +1,7 @@
 // Operators and their changes, on both stores: who may use which route, and that the audit log has each change once, without a secret.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_ROUTES } from '../../src/admin/admin-routes.ts';
-import { CONSOLE_ROUTES } from '../../src/console/console-routes.ts';
+import { ADMIN_ROUTES, CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';

@@ -1,7 +1,7 @@
 // Pairs that are not offered: refused on every front, after the admission and without asking the engine; the lists match.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';

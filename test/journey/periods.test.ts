@@ -1,7 +1,7 @@
 // Requests across the end of a period: every delivered character is counted once, in the period in which its request was admitted.
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
-import { answered as stored } from '../../src/domain/store-unavailable.ts';
-import { limitsOf } from '../../src/domain/plan.ts';
+import { answered as stored } from '../../src/index.ts';
+import { limitsOf } from '../support/door/terms.ts';
+import { loadConfig } from '../support/door/gateways.ts';
 import type { TeamLimits } from '../../src/domain/plan.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { adminClient } from '../support/admin-client.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';

@@ -1,9 +1,9 @@
 // A plugin's own API beside /v1: metered, limited and logged like ours, in its own words, on both listeners and stores.
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { singleGlossary } from '../../src/testing/store/dictionaries-under-test.ts';
-import { CANARY } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { singleGlossary } from '../support/door/contracts.ts';
+import { CANARY } from '../../src/testing.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';

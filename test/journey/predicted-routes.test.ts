@@ -2,15 +2,13 @@
 // called, in which order, and who is refused; and the lists of languages contain what it says is available.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reportRoute } from '../../src/app/explain-route.ts';
+import { reportRoute } from '../support/door/tables.ts';
+import { limitsOf, uselessRules } from '../support/door/terms.ts';
+import { answered, NOTHING_CHOSEN } from '../../src/index.ts';
+import { act } from '../support/door/contracts.ts';
+import { startScriptedEngine, status } from '../../src/testing.ts';
 import type { Config } from '../../src/config/config.ts';
-import { uselessRules } from '../../src/domain/engine-routing.ts';
-import { limitsOf } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { NOTHING_CHOSEN } from '../../src/domain/translation-options.ts';
 import type { TextFormat } from '../../src/domain/translation-options.ts';
-import { act } from '../../src/testing/scripted-behaviours.ts';
-import { startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
 import type { Behaviour, RightAnswer, ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { FACADES } from '../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // A flood is refused where it comes in: while the store is known to refuse a key, the gateway gives the same answer without asking it.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import type { KeyLimits } from '../../src/domain/key-limits.ts';
 import { adminClient } from '../support/admin-client.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';

@@ -1,12 +1,12 @@
 // `RateLimit-Policy` and `RateLimit` over real sockets: on every answer after the admission if enabled, otherwise on none.
 import { expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
+import { status } from '../../src/testing.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { withinASecond } from '../support/within-a-second.ts';
-import { status } from '../../src/testing/scripted-engine.ts';
 
 const TRANSLATE: Ask = { method: 'POST', path: '/v1/translate', body: { text: ['Hello'], target_lang: 'DE' } };
 

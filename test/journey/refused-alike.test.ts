@@ -1,7 +1,7 @@
 // What no eligible engine can do is refused in the same words whether there is one engine or several, on every front.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { limitsOf } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { limitsOf } from '../support/door/terms.ts';
+import { answered } from '../../src/index.ts';
 import { AZURE, DEEPL, FACADES, FRONTS, GOOGLE, LIBRETRANSLATE, V1 } from '../support/fronts.ts';
 import type { Front, FrontRequest } from '../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

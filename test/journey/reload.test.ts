@@ -2,14 +2,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../../src/config/changes.ts';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { ConfigFile, FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../support/door/tables.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { CONSOLE_URL, OidcVisitor } from '../support/oidc-visitor.ts';
 import { request } from '../support/raw-http.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 import { logged, openSite, translate, workersOf } from '../support/site.ts';

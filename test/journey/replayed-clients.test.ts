@@ -1,7 +1,7 @@
 // What programs that people use send to the APIs of DeepL, LibreTranslate, Google and Azure, byte by byte: the answer is what each
 // of them can read, and the characters that it is charged are those that it has sent.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';

@@ -1,14 +1,15 @@
 // Row 24: secrets are sent in every possible way, errors and misbehaving engines included, and appear only where they belong.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OF_DOCUMENTS, problems } from '../../src/core/problem.ts';
+import { OF_DOCUMENTS } from '../support/door/tables.ts';
+import { problems } from '../../src/index.ts';
+import { CANARY } from '../../src/testing.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
 import { report } from '../evidence/scorecard/report.ts';
 import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import { FACADES } from '../support/fronts.ts';
 import { request } from '../support/raw-http.ts';
-import { CANARY } from '../../src/testing/scripted-behaviours.ts';
 import { formsOf, hitsIn } from '../evidence/security/canaries.ts';
 import type { Canary, Hit } from '../evidence/security/canaries.ts';
 import { FacadeTraffic } from '../evidence/security/facade-traffic.ts';

@@ -11,8 +11,8 @@ import { inProcess, lingate, parsed } from '../support/lingate-command.ts';
 import type { Ended } from '../support/lingate-command.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
-import { builtInProtocols } from '../../src/engines/protocols/built-in.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { builtInProtocols } from '../support/door/tables.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import { outputOf, startProgram } from '../support/start-program.ts';
 import { LISTENERS } from '../support/listeners.ts';
 

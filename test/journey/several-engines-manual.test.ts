@@ -1,9 +1,9 @@
 // The manual's examples of several engines: the real Apertium with a language model after it, and a large engine by plan.
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { limitsOf } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { limitsOf } from '../support/door/terms.ts';
+import { answered } from '../../src/index.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { startApertium } from '../support/apertium.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

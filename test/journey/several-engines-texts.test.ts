@@ -1,7 +1,7 @@
 // Requests of many texts with several engines: in pieces, in several languages, a text a call. A request that fails in part
 // is never answered in part, and is charged once or not at all.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startScriptedEngine, status } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine, status } from '../../src/testing.ts';
 import type { Behaviour, ScriptedEngine, ScriptedRequest } from '../../src/testing/scripted-engine.ts';
 import { AZURE, FACADES, GOOGLE, V1 } from '../support/fronts.ts';
 import type { FrontRequest } from '../support/fronts.ts';

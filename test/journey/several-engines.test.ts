@@ -1,9 +1,9 @@
 // Several engines behind one gateway: routing by plan, pair and features, over all fronts.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { limitsOf } from '../../src/domain/plan.ts';
+import { limitsOf } from '../support/door/terms.ts';
+import { answered } from '../../src/index.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { Plan } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

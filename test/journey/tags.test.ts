@@ -2,9 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { DeepLClient } from 'deepl-node';
 import { describe, expect, test } from 'vitest';
-import { dayOf } from '../../src/domain/period.ts';
-import { dateOf } from '../../src/domain/usage-days.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered, dateOf, dayOf } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';

@@ -1,8 +1,8 @@
 // The guide's plugin that masks e-mail addresses, over every front, each listener and each store: what the engine sees, what callers get and pay.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
-import { answer } from '../../src/testing/scripted-engine.ts';
+import { answered } from '../../src/index.ts';
+import { answer } from '../../src/testing.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import type { Front } from '../support/fronts.ts';

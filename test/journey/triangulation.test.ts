@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { startApertium } from '../support/apertium.ts';
 import type { Apertium } from '../support/apertium.ts';
 import { FACADES, V1 } from '../support/fronts.ts';

@@ -1,6 +1,6 @@
 // An unknown caller costs next to nothing: keys are checked before bodies are read, and a long body only after key and rate.
 import { expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { onEveryGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS, V1 } from '../support/fronts.ts';
 import type { Front } from '../support/fronts.ts';

@@ -1,9 +1,8 @@
 // Usage by day over real sockets: GET /v1/usage with from and to for callers, /admin/v1/usage and periods for operators.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { UsageAnswer } from '../../src/domain/answers.ts';
-import { dayOf } from '../../src/domain/period.ts';
-import { dateOf } from '../../src/domain/usage-days.ts';
+import { UsageAnswer } from '../support/door/tables.ts';
+import { dateOf, dayOf } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';

@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { expect, test } from 'vitest';
-import { UsageAnswer } from '../../src/domain/answers.ts';
-import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
+import { UsageAnswer } from '../support/door/tables.ts';
+import { digestOf, displayOf, newKey } from '../support/door/terms.ts';
+import { answered } from '../../src/index.ts';
+import { status } from '../../src/testing.ts';
 import type { KeyMode } from '../../src/domain/api-key.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
 import { ask, expectAnswer, onEveryGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
-import { status } from '../../src/testing/scripted-engine.ts';
 
 /** Two minor units per character beyond ten, at most forty of them. */
 const OVERAGE_PLAN = {

@@ -1,10 +1,9 @@
 // "Why did customer X get a 503?", "which parameter was wrong in that 400?": log line, admin API and console have the answer.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { status } from '../../src/testing/scripted-behaviours.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine, status } from '../../src/testing.ts';
+import { answered as stored } from '../../src/index.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { answered as stored } from '../../src/domain/store-unavailable.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { freePort } from '../support/free-port.ts';
 import { FACADES } from '../support/fronts.ts';

@@ -1,6 +1,6 @@
 // Limits by minute to month over real sockets: what a refusal says, on every front alike, and what is shown of them.
 import { afterAll, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../support/event-receiver.ts';
 import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // More work than the CPU can do: requests that the event loop has no time for are shed before they cost anything.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import { countBy, goodput, openLoop, quantile } from '../evidence/load/open-loop.ts';
 

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import { report } from '../evidence/scorecard/report.ts';
 import type { TestTeam } from '../support/gateway.ts';
-import { slow } from '../../src/testing/scripted-engine.ts';
+import { slow } from '../../src/testing.ts';
 import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import { countBy, goodput, openLoop, quantile } from '../evidence/load/open-loop.ts';

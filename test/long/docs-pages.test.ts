@@ -1,12 +1,9 @@
 // The documentation in a real browser without a network: complete, linked by anchors, readable, and self-contained.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { anchorOf, problems } from '../../src/core/problem.ts';
+import { advice, anchorOf, GLOSSARY_ID, operations } from '../support/door/tables.ts';
+import { answered, problems } from '../../src/index.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
-import { advice } from '../../src/docs/problem-examples.ts';
-import { GLOSSARY_ID } from '../../src/docs/operation.ts';
-import { operations } from '../../src/docs/operations.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
 import { axeFindings } from '../support/axe.ts';
 import { startBrowser } from '../support/browser.ts';
 import type { Browser } from '../support/browser.ts';

@@ -1,12 +1,11 @@
 // Limits of keys and of their team together, in bursts of unknown order: exact over two instances of each store, and over two gateways on one Redis.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
+import { MovableClock, startScriptedEngine } from '../../src/testing.ts';
+import { freshKey, newId, teamUnderTest } from '../support/door/contracts.ts';
 import type { Admission } from '../../src/ports/ledger.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
-import { MovableClock } from '../../src/testing/movable-clock.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { freshKey, newId, teamUnderTest } from '../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../src/testing/store/team-under-test.ts';
 import { redisBacking, sqliteBacking } from '../support/backings.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 // 200 uploads of 1 to 1,000 MB, three at once, half of them behind nginx: each arrives whole, and the gateway's memory stays small.
 import { afterAll, expect, test } from 'vitest';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import { openSite } from '../support/site.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { memoryOf, sendAll, startNginx, uploadsOf, writeUploadFiles } from '../evidence/forward/upload-run.ts';

@@ -1,5 +1,5 @@
 // The log entry of a translation that succeeded, for tests to vary.
-import { NO_STATS } from '../../src/domain/slots.ts';
+import { NO_STATS } from './door/terms.ts';
 import type { AccessEntry } from '../../src/ports/access-entry.ts';
 
 const { canSpare: _canSpare, works: _works, ...NO_FIGURES } = NO_STATS;

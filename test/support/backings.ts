@@ -2,11 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { JudgedClock } from '../../src/domain/judged-clock.ts';
+import { JudgedClock, openRedisStore, openSqliteStore } from './door/stores.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
-import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-store.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { emptyData, referenceStore } from '../../config/examples/reference-store.ts';
 import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';

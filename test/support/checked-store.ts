@@ -1,8 +1,7 @@
 // Runs `lingate store check`'s own code on a store, for tests that expect it to find nothing, or a planted fault.
 import type { StoreFinding, StoreReader } from '../../src/ports/store-contents.ts';
 import type { OtherStores } from '../../src/stores/open-reader.ts';
-import { openReader } from '../../src/stores/open-reader.ts';
-import { checkStore } from '../../src/stores/store-check.ts';
+import { checkStore, openReader } from './door/stores.ts';
 import type { CheckCounts } from '../../src/stores/store-check.ts';
 
 export interface Checked {

@@ -1,6 +1,7 @@
 // Values of each option for tests: a new option has a line in both lists.
 import * as fc from 'fast-check';
-import { NOTHING_CHOSEN, TRANSLATION_OPTIONS } from '../../src/domain/translation-options.ts';
+import { NOTHING_CHOSEN } from '../../src/index.ts';
+import { TRANSLATION_OPTIONS } from './door/terms.ts';
 import type { TranslationOptions } from '../../src/domain/translation-options.ts';
 
 /** Different from those of `NOTHING_CHOSEN`, and from German as the target. */

@@ -2,7 +2,8 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { problems } from '../../src/core/problem.ts';
+import { problems } from '../../src/index.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
 import { startGateway } from './gateway.ts';
 import type { TestGateway } from './gateway.ts';
@@ -12,7 +13,6 @@ import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
 import { storePlace } from './store-place.ts';
 import type { StorePlace } from './store-place.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
 type StoreName = 'sqlite' | 'redis';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bareEnvironment } from './compile-cache.ts';
 import type { Io } from '../../src/cli/command.ts';
-import { run } from '../../src/cli/run.ts';
+import { run } from './door/gateways.ts';
 import { launch, OWN_NODE, runProgram } from './start-program.ts';
 import type { Program } from './started-program.ts';
 

@@ -1,7 +1,6 @@
 // The public listeners that this machine can open, and which build of uWebSockets.js one of them uses.
-import { loadUws, NoUws } from '../../src/server/uws-build.ts';
+import { loadUws, NoUws, OLDER } from './door/tables.ts';
 import type { UwsBuild } from '../../src/server/uws-build.ts';
-import { OLDER } from '../../src/server/uws-pins.ts';
 
 export type ListenerName = 'uws' | 'node';
 

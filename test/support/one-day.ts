@@ -1,6 +1,6 @@
 // For tests of today's days and months, which must not begin in one day and end in the next.
 import { setTimeout as delay } from 'node:timers/promises';
-import { DAY_MS } from '../../src/domain/period.ts';
+import { DAY_MS } from './door/terms.ts';
 
 /** What a file takes on a busy machine. */
 const FILE_MS = 60_000;

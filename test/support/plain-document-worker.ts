@@ -1,9 +1,9 @@
 // A worker on documents of plain text for tests: no thread reads them, no other work goes first, and nothing is spared.
 import type { Exchange } from '../../src/core/exchange.ts';
 import type { GatewayServices } from '../../src/ports/gateway-services.ts';
-import { DocumentWorker } from '../../src/runtime/document-worker.ts';
+import { DocumentWorker } from './door/gateways.ts';
+import { newId } from './door/contracts.ts';
 import type { DocumentWorkerOptions } from '../../src/runtime/document-worker.ts';
-import { newId } from '../../src/testing/store/team-under-test.ts';
 import { LinesOfText } from './lines-of-text.ts';
 import { SILENT } from './silent-log.ts';
 

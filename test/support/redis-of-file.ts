@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import type { PluginStore } from '../../src/ports/plugin.ts';
-import { openRedisStore } from '../../src/stores/redis/redis-store.ts';
+import { openRedisStore } from './door/stores.ts';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-store.ts';
 import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';

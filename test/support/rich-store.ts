@@ -1,13 +1,13 @@
 // A store that contains everything a store can hold: for tests of copies, checks and backups.
 import type { Audited } from '../../src/domain/audit-entry.ts';
-import { eventRules } from '../../src/domain/event-rules.ts';
-import { isUnavailable } from '../../src/domain/store-unavailable.ts';
+import { eventRules } from './door/terms.ts';
+import { isUnavailable } from '../../src/index.ts';
+import { RecordRefusals } from './door/stores.ts';
+import { GENEROUS_QUOTA } from './door/contracts.ts';
 import type { KeyLimits } from '../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../src/domain/plan.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
-import { RecordRefusals } from '../../src/stores/records/record-refusals.ts';
 import type { MovableClock } from '../../src/testing/movable-clock.ts';
-import { GENEROUS_QUOTA } from '../../src/testing/store/team-under-test.ts';
 
 export const RICH = {
   quota: '01JTEAM000000000000000000A',

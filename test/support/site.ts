@@ -10,7 +10,7 @@ import { startGatewayProcess } from './gateway-process.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { openBeside } from './store-place.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { openStore } from '../../src/stores/open.ts';
+import { openStore } from './door/stores.ts';
 import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 import { SILENT } from './silent-log.ts';

@@ -1,11 +1,9 @@
 // A SQLite store with the usage that a test specifies, on the days that it names, made with a movable clock.
 import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
-import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
-import { toMicro } from '../../src/domain/money.ts';
-import { limitsOf } from '../../src/domain/plan.ts';
+import { digestOf, displayOf, limitsOf, newKey, toMicro } from './door/terms.ts';
+import { answered } from '../../src/index.ts';
 import type { Plan } from '../../src/domain/plan.ts';
-import { answered } from '../../src/domain/store-unavailable.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { QUOTA_PLAN } from './gateway.ts';
 import { promisedLedger } from './promised-store.ts';

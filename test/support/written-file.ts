@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { ConfigError, loadConfig } from './door/gateways.ts';
 import type { ConfigSources } from '../../src/config/load.ts';
 
 /** Writes a file and returns its path. */

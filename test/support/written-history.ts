@@ -1,7 +1,6 @@
 // A usage history that a test specifies: returns what stores would, from memory.
-import { dayOfDate } from '../../src/domain/usage-days.ts';
-import { isInSpan } from '../../src/domain/period-span.ts';
-import { limitsOf } from '../../src/domain/plan.ts';
+import { dayOfDate, limitsOf } from './door/terms.ts';
+import { isInSpan } from '../../src/index.ts';
 import type { KeyRecord, Team, TeamPage } from '../../src/ports/team-registry.ts';
 import type { DayRange, PeriodUse, TeamDays, UsageHistory } from '../../src/ports/usage-history.ts';
 import { QUOTA_PLAN } from './gateway.ts';

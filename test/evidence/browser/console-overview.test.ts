@@ -10,7 +10,7 @@ import type { Tab } from '../../support/tab.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { openSite, translate } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
-import { status } from '../../../src/testing/scripted-behaviours.ts';
+import { status } from '../../../src/testing.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
 const TOKEN = randomBytes(24).toString('hex');

@@ -1,10 +1,8 @@
 // Documents over two gateways that are killed: a ledger of what clients saw is compared with what the store has charged, holds and keeps.
 import { setTimeout as delay } from 'node:timers/promises';
-import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
-import { answered } from '../../../src/domain/store-unavailable.ts';
+import { answered, SHARED_RECORDS } from '../../../src/index.ts';
+import { openRedisStore, RecordDocuments } from '../../support/door/stores.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
-import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { inProcess } from '../../support/lingate-command.ts';

@@ -1,6 +1,6 @@
 // A client of documents that writes down what it has seen: what it was promised, what it has received whole, and how each one ended.
 import { setTimeout as delay } from 'node:timers/promises';
-import { answered } from '../../../src/domain/store-unavailable.ts';
+import { answered } from '../../../src/index.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';

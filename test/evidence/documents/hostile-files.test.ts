@@ -1,7 +1,7 @@
 // 300 hostile files one after another: each refused for what it is, in bounded memory, by a thread that never has to be replaced.
 import process from 'node:process';
 import { afterAll, expect, test } from 'vitest';
-import { createDocumentFormats } from '../../../src/documents/create-document-formats.ts';
+import { createDocumentFormats } from '../../support/door/gateways.ts';
 import { hostileFiles } from '../../support/documents/hostile-files.ts';
 import { SEED } from '../../support/seed.ts';
 

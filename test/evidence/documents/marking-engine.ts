@@ -1,7 +1,7 @@
 // An engine for documents that fails now and then, and notices if two gateway processes work on one document at the same time.
-import { act } from '../../../src/testing/scripted-behaviours.ts';
+import { act } from '../../support/door/contracts.ts';
+import { slow, startScriptedEngine, status } from '../../../src/testing.ts';
 import type { Act } from '../../../src/testing/scripted-behaviours.ts';
-import { slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
 import type { Behaviour } from '../../../src/testing/scripted-engine.ts';
 import type { Seeded } from '../faults/seeded.ts';
 import { numberIn } from './small-files.ts';

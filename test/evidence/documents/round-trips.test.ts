@@ -1,7 +1,7 @@
 // 200 generated files of each format: each text once and in order, nothing else changed, a translation in the place of each; and
 // 200 of each with broken bytes, which are refused or read, but never a fault of ours.
 import { afterAll, describe, expect, test } from 'vitest';
-import { createDocumentFormats } from '../../../src/documents/create-document-formats.ts';
+import { createDocumentFormats } from '../../support/door/gateways.ts';
 import { broken } from '../../support/documents/hostile-files.ts';
 import { RandomTexts } from '../../support/documents/random-texts.ts';
 import { SAMPLES, roundTrip } from '../../support/documents/round-trip.ts';

@@ -1,5 +1,5 @@
 // Small files of several formats whose texts name their document, so that an engine knows whose they are, and a test what they cost.
-import { countCharacters } from '../../../src/domain/characters.ts';
+import { countCharacters } from '../../../src/index.ts';
 import { zipped } from '../../support/documents/office-samples.ts';
 import type { Seeded } from '../faults/seeded.ts';
 

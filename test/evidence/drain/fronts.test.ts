@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { freePortOf } from '../../../src/server/port-check.ts';
+import { freePortOf } from '../../support/door/gateways.ts';
 import { QUOTA_PLAN, makeTeam } from '../../support/gateway.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { startFrontProxy } from '../../support/front-proxy.ts';

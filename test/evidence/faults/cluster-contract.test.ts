@@ -1,7 +1,7 @@
 // The parts of the store contract that admissions rest on, over a Redis Cluster: two instances on three masters.
 import { storeContract } from 'lingate/testing';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
+import { openRedisStore } from '../../support/door/stores.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedisCluster } from '../../support/redis-cluster.ts';
 import type { RedisCluster } from '../../support/redis-cluster.ts';

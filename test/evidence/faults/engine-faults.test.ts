@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { CANARY } from '../../../src/testing/scripted-engine.ts';
+import { CANARY } from '../../../src/testing.ts';
 import { CHARACTERS_MIN, Callers } from './caller.ts';
 import type { Answered, Target } from './caller.ts';
 import { startEngineProcess } from './engine-process.ts';

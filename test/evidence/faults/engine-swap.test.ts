@@ -1,9 +1,9 @@
 // Engines and rules are swapped by SIGHUP again and again under load, over every front: no request fails, each calls one engine
 // once, each is charged once; and the last rules apply to everything after them, in the console as well.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { limitsOf } from '../../../src/domain/plan.ts';
-import { answered } from '../../../src/domain/store-unavailable.ts';
-import { slow, startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { limitsOf } from '../../support/door/terms.ts';
+import { answered } from '../../../src/index.ts';
+import { slow, startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { DEEPL, FACADES, FRONTS } from '../../support/fronts.ts';

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { eventRules } from '../../../src/domain/event-rules.ts';
-import { openStore } from '../../../src/stores/open.ts';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { eventRules } from '../../support/door/terms.ts';
+import { openStore } from '../../support/door/stores.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import { cloudEventFaults } from '../../support/cloud-event.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
 import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';

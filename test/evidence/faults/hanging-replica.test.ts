@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import { startGateway } from '../../support/gateway.ts';
 
 const TIMEOUT_MS = 400;

@@ -1,7 +1,7 @@
 // Tests the history checker: a valid history passes, and every kind of falsification is found, by the invariant it violates.
 import { describe, expect, test } from 'vitest';
-import { limitsOf } from '../../../src/domain/plan.ts';
-import { REMEMBER_MS } from '../../../src/domain/reservation.ts';
+import { limitsOf } from '../../support/door/terms.ts';
+import { REMEMBER_MS } from '../../../src/index.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { figuresOf, findings } from '../../support/history.ts';
 import type { Ended, Finding, History, Operation, Reserved, Seen, TeamAccount } from '../../support/history.ts';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
-import { answered } from '../../../src/domain/store-unavailable.ts';
+import { digestOf, displayOf, newKey } from '../../support/door/terms.ts';
+import { answered } from '../../../src/index.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { Seen } from '../../support/history.ts';

@@ -1,6 +1,6 @@
 // An engine that does to each request what the request's own text says, attempt by attempt, so that several loads can run in parallel.
-import { scriptedTranslation, slow, startScriptedEngine, status } from '../../../src/testing/scripted-engine.ts';
-import { act } from '../../../src/testing/scripted-behaviours.ts';
+import { scriptedTranslation, slow, startScriptedEngine, status } from '../../../src/testing.ts';
+import { act } from '../../support/door/contracts.ts';
 import type { Act } from '../../../src/testing/scripted-behaviours.ts';
 import type { Behaviour, NamedBehaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 

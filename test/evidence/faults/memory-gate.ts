@@ -2,7 +2,7 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { expect } from 'vitest';
-import { answered } from '../../../src/domain/store-unavailable.ts';
+import { answered } from '../../../src/index.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { V1 } from '../../support/fronts.ts';
 import { CREDIT_PLAN } from '../../support/gateway.ts';

@@ -1,8 +1,8 @@
 // The Redis that gateways share as their memory fails in the middle of requests: they get and pay the same as without it.
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act } from '../../../src/testing/scripted-behaviours.ts';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { act } from '../../support/door/contracts.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { startRedis } from '../../support/redis.ts';
 

@@ -1,9 +1,9 @@
 // Two gateways are killed while they refuse, or a replica takes their Redis's place: a refusal's event is kept once in a period, or once
 // since credit was added, and never without a refusal.
 import { afterEach, expect, test } from 'vitest';
-import { answered } from '../../../src/domain/store-unavailable.ts';
-import { openReader } from '../../../src/stores/open-reader.ts';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { answered } from '../../../src/index.ts';
+import { openReader } from '../../support/door/stores.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import { EVENTS_SECRET } from '../../support/event-receiver.ts';
 import { freePort } from '../../support/free-port.ts';
 import { CREDIT_PLAN, makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';

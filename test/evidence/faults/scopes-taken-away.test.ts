@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { answered } from '../../../src/domain/store-unavailable.ts';
+import { answered } from '../../../src/index.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { startRedis } from '../../support/redis.ts';
 import { COMMAND_VARIABLE } from '../../support/start-program.ts';

@@ -1,7 +1,7 @@
 // A program that charges as fast as it can through the SQLite store, and prints each acknowledged step at once.
 import process from 'node:process';
 import { ulid } from 'ulid';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../support/door/stores.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
 
 const [path = '', teamId = '', keyId = ''] = process.argv.slice(2);

@@ -11,7 +11,7 @@ import { inProcess, MAIN } from '../../support/lingate-command.ts';
 import { outputOf } from '../../support/start-program.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 import { request } from '../../support/raw-http.ts';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import { logged, openSite, translate, workersOf } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 

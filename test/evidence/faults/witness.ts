@@ -1,11 +1,10 @@
 // Observes teams during a run: creates them, waits until their accounts are settled, and assembles the history.
 import { expect } from 'vitest';
-import { limitsOf } from '../../../src/domain/plan.ts';
+import { limitsOf, toMicro } from '../../support/door/terms.ts';
+import { answered } from '../../../src/index.ts';
+import { openStore } from '../../support/door/stores.ts';
 import type { Plan, TeamLimits } from '../../../src/domain/plan.ts';
-import { toMicro } from '../../../src/domain/money.ts';
-import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { openStore } from '../../../src/stores/open.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { figuresOf, findings } from '../../support/history.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { answered } from '../../../src/domain/store-unavailable.ts';
+import { answered } from '../../../src/index.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import { LISTENERS } from '../../support/listeners.ts';

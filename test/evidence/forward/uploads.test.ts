@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Duplex } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { answered } from '../../../src/domain/store-unavailable.ts';
+import { answered } from '../../../src/index.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { UWS } from '../../support/listeners.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import type { Front, FrontKind } from '../../support/front-proxy.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';

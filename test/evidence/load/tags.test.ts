@@ -1,9 +1,8 @@
 // 100,000 requests with ever new tags: stores keep as many as are counted, and no more however many come.
 import { expect, test } from 'vitest';
-import { FURTHER_TAGS } from '../../../src/domain/request-tag.ts';
-import { answered } from '../../../src/domain/store-unavailable.ts';
-import { MovableClock } from '../../../src/testing/movable-clock.ts';
-import { teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { answered, FURTHER_TAGS } from '../../../src/index.ts';
+import { MovableClock } from '../../../src/testing.ts';
+import { teamUnderTest } from '../../support/door/contracts.ts';
 import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 
 const REQUESTS = 100_000;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { launch, runProgram } from '../../support/start-program.ts';
 import type { Startable } from '../../support/start-program.ts';

@@ -1,5 +1,6 @@
 // An engine that reveals secrets in every kind of wrong answer, and in some that are right.
-import { act, answer, CANARY, status } from '../../../src/testing/scripted-behaviours.ts';
+import { act } from '../../support/door/contracts.ts';
+import { answer, CANARY, status } from '../../../src/testing.ts';
 import type { Act, Behaviour, NamedBehaviour } from '../../../src/testing/scripted-behaviours.ts';
 
 const NAMED: readonly NamedBehaviour[] = [

@@ -1,9 +1,8 @@
 // The ops listener requires no key: it is on loopback unless configured otherwise, which is logged.
 import { describe, expect, test } from 'vitest';
-import { startApp } from '../../../src/app/app.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import { isLoopback } from '../../../src/config/network-address.ts';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { loadConfig, startApp } from '../../support/door/gateways.ts';
+import { isLoopback } from '../../support/door/terms.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,10 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
-import { json } from '../../../src/core/outcome.ts';
+import { json, refuse } from '../../../src/index.ts';
 import type { Refusal, Reply } from '../../../src/core/outcome.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
-import { refuse } from '../../../src/core/problem.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import { compose, fieldsOf } from '../../../src/server/response-message.ts';
 

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { describeUws } from '../../../src/server/uws-build.ts';
-import { NEWER, OLDER } from '../../../src/server/uws-pins.ts';
+import { describeUws, NEWER, OLDER } from '../../support/door/tables.ts';
 import { UWS } from '../../support/listeners.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadConfig } from '../../../src/config/load.ts';
+import { loadConfig } from '../../support/door/gateways.ts';
 import { runProgram } from '../../support/start-program.ts';
 
 const UNIT = readFileSync(new URL('../../../config/lingate.service', import.meta.url), 'utf8');

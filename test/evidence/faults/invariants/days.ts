@@ -1,5 +1,5 @@
 // The usage history of each team against the journal: what its ids were charged is what its days and periods have.
-import { dayOf } from '../../../../src/domain/period.ts';
+import { dayOf } from '../../../../src/index.ts';
 import type { Finding, History } from '../../../support/history.ts';
 import { unaccounted } from '../../../support/model/day-invariants.ts';
 import type { Charge } from '../../../support/model/day-invariants.ts';

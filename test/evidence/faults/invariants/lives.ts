@@ -1,5 +1,5 @@
 // The life of an id in the journal: reserved at most once, ended at most once, in this order and within its lease.
-import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
+import { REMEMBER_MS } from '../../../../src/index.ts';
 import type { Ended, Finding, History, Operation, Reserved } from '../../../support/history.ts';
 
 export interface Life {

@@ -2,7 +2,7 @@
 import type { Operation } from '../../../support/history.ts';
 import { startRedisCluster } from '../../../support/redis-cluster.ts';
 import type { ClusterNode, RedisCluster, RedisClusterOptions } from '../../../support/redis-cluster.ts';
-import { teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
+import { teamSlot } from '../../../support/door/stores.ts';
 import { JOURNALLED } from './aof-file.ts';
 import { recordsLeft } from './journalled-redis.ts';
 import { redisJournal } from './redis-journal.ts';

@@ -7,7 +7,7 @@ import { startRedis } from '../../../support/redis.ts';
 import type { Operation } from '../../../support/history.ts';
 import { JOURNALLED } from './aof-file.ts';
 import { memoryFolder } from './memory-folder.ts';
-import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { teamKeys } from '../../../support/door/stores.ts';
 import { isOpen, redisJournal } from './redis-journal.ts';
 
 export interface JournalledRedis {

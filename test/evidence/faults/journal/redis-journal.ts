@@ -1,5 +1,5 @@
 // Turns a Redis server's own append-only file into the journal: what each script wrote, per id, key and slot of the window.
-import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
+import { REMEMBER_MS } from '../../../../src/index.ts';
 import { BOOKS, readKeyState } from '../../../../src/stores/redis/team-layout.ts';
 import type { Counters, Ended, Operation, Reserved } from '../../../support/history.ts';
 import { readAof } from './aof-file.ts';

@@ -1,6 +1,6 @@
 // A journal inside the SQLite file itself: triggers record, in the same transaction, what every operation changes.
 import { DatabaseSync } from 'node:sqlite';
-import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
+import { REMEMBER_MS } from '../../../../src/index.ts';
 import { RateWindow } from '../../../../src/stores/sqlite/rate-window.ts';
 import type { Ended, Operation } from '../../../support/history.ts';
 

@@ -1,0 +1,12 @@
+// What starts a gateway, a command or a part of one in the process of a test.
+export { startApp } from '../../../src/app/app.ts';
+export { openConfiguredStore } from '../../../src/app/configured-store.ts';
+export { copyStoreTo } from '../../../src/app/store-upkeep.ts';
+export { run } from '../../../src/cli/run.ts';
+export { ConfigError } from '../../../src/config/config-error.ts';
+export { loadConfig } from '../../../src/config/load.ts';
+export { createDocumentFormats } from '../../../src/documents/create-document-formats.ts';
+export { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+export { DocumentWorker } from '../../../src/runtime/document-worker.ts';
+export { LruKeyCache } from '../../../src/runtime/key-cache.ts';
+export { freePortOf } from '../../../src/server/port-check.ts';

@@ -1,0 +1,30 @@
+// The tables by which tests at the boundary find out what there is: routes, operations, commands, codes, answers, settings, builds.
+export { ADMIN_ROUTES } from '../../../src/admin/admin-routes.ts';
+export { reportRoute } from '../../../src/app/explain-route.ts';
+export { describeRoutes } from '../../../src/app/route-rows.ts';
+export { versionOf } from '../../../src/app/version.ts';
+export { CHART_VALUES } from '../../../src/chart-values.ts';
+export { COMMANDS } from '../../../src/cli/commands.ts';
+export { FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../../../src/config/changes.ts';
+export { withPlugins } from '../../../src/config/plugins.ts';
+export { ConfigFile } from '../../../src/config/schema.ts';
+export { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
+export { anchorOf, OF_DOCUMENTS } from '../../../src/core/problem.ts';
+export { routeName } from '../../../src/core/route.ts';
+export { GLOSSARY_ID } from '../../../src/docs/operation.ts';
+export { operations } from '../../../src/docs/operations.ts';
+export { advice } from '../../../src/docs/problem-examples.ts';
+export {
+  GlossariesAnswer,
+  GlossaryAnswer,
+  GlossaryEntriesAnswer,
+  LanguagesAnswer,
+  TranslateAnswer,
+  UsageAnswer,
+} from '../../../src/domain/answers.ts';
+export { SCOPES } from '../../../src/domain/scopes.ts';
+export { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
+export { ROUTES } from '../../../src/routes.ts';
+export { LIVE_STEPS } from '../../../src/runtime/live-window.ts';
+export { describeUws, loadUws, NoUws } from '../../../src/server/uws-build.ts';
+export { NEWER, OLDER } from '../../../src/server/uws-pins.ts';
