@@ -335,6 +335,20 @@ describe('tests at the boundary', () => {
   });
 });
 
+// A judge that shares its rules with what it judges agrees with every mistake in them.
+test('the reference store has nothing but types of the product, and nothing that has more', () => {
+  const folders = ['reference'].map((name) => join(root, 'test/support', name));
+  const judges = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  const values = judges.flatMap((file) => {
+    const { module } = parseSync(file, readFileSync(file, 'utf8'));
+    return module.staticImports
+      .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
+      .map(({ moduleRequest }) => ({ file: relative(root, file), from: moduleRequest.value }));
+  });
+  expect(judges.length).toBeGreaterThan(5);
+  expect(values.filter(({ from }) => !from.startsWith('node:') && !from.startsWith('./'))).toEqual([]);
+});
+
 // The imported `expect` knows the test that began last. When that one ends, a poll in another one fails.
 test('tests that run concurrently poll with the `expect` of their own context', () => {
   const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));

@@ -17,7 +17,7 @@ import type { LogFields } from '../../../src/ports/log.ts';
 import type { TeamRegistry } from '../../../src/ports/team-registry.ts';
 import { hiddenFields } from '../../support/console-visitor.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 
 const TOKEN = 'a token of at least thirty-two characters';
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 // Attempts to sign in, shared by processes: each recognizes those of the others, and each attempt counts once.
 import { beforeEach, expect, test } from 'vitest';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import type { SignInAttempt } from '../../../src/domain/sign-in-attempt.ts';
 import type { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type { BegunAttempt, SignInAttemptSource } from '../../../src/ports/identity-provider.ts';

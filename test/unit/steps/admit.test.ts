@@ -30,7 +30,7 @@ import { withCallbacks } from '../../../src/stores/plugin-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { singleGlossary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { LEASE_MS, newId, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { offersOver } from '../../support/offers.ts';
 
