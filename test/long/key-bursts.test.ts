@@ -10,8 +10,7 @@ import type { TeamUnderTest } from '../../src/testing/store/team-under-test.ts';
 import { redisBacking, sqliteBacking } from '../support/backings.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { rateFault } from '../support/model/rate-invariants.ts';
-import type { Slot } from '../support/model/rate-invariants.ts';
+import { rateFault } from '../support/auditor/windows.ts';
 import { startRedis } from '../support/redis.ts';
 import type { RedisServer } from '../support/redis.ts';
 import { seeded } from '../evidence/faults/seeded.ts';
@@ -20,7 +19,7 @@ const REQUESTS = 100_000;
 const ROUNDS = 12;
 
 interface Counted {
-  slots: Slot[];
+  slots: { readonly storeMs: number }[];
   used: number;
   held: number;
 }

@@ -15,8 +15,8 @@ import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { TeamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 import type { Backing } from '../../support/backings.ts';
-import { shownFault, WindowCheck } from '../../support/model/window-check.ts';
-import type { Reserved } from '../../support/model/window-check.ts';
+import { shownFault, Windows } from '../../support/auditor/windows.ts';
+import type { Reserved } from '../../support/auditor/windows.ts';
 import { COMMAND_VARIABLE } from '../../support/start-program.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { Callers } from './caller.ts';
@@ -37,7 +37,7 @@ interface Subject {
   readonly of: 'team' | 'key';
   readonly keyId: string;
   readonly written: string;
-  readonly check: WindowCheck;
+  readonly check: Windows;
 }
 
 interface Held extends Reserved {
@@ -83,8 +83,8 @@ class Burst {
     const key = { ...freshKey(team.teamId), limits: { windows: ofKey } };
     answered(await stores()[0]!.teams.createKey(key));
     return new Burst(team, stores, random, [
-      { of: 'team', keyId: '', written: ofTeam, check: new WindowCheck() },
-      { of: 'key', keyId: key.keyId, written: ofKey, check: new WindowCheck() },
+      { of: 'team', keyId: '', written: ofTeam, check: new Windows() },
+      { of: 'key', keyId: key.keyId, written: ofKey, check: new Windows() },
     ]);
   }
 

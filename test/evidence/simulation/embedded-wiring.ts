@@ -7,7 +7,7 @@ import type { Store } from '../../../src/ports/store.ts';
 import { withCallbacks } from '../../../src/stores/plugin-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { actionOf, perform } from './change.ts';
-import type { Action } from './entries.ts';
+import type { Action } from '../../support/auditor/deeds.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
