@@ -13,7 +13,7 @@ import { dayOf } from '../reference/calendar.ts';
 import type { Action, Moment, Violate } from './deeds.ts';
 import { isForNothing, overdrawn, priceOf } from './totals.ts';
 import type { Charge } from './totals.ts';
-import { leftFault, rateFault, standing, tooLongFault, windowFault, Windows } from './windows.ts';
+import { leftFault, limitsIn, rateFault, standing, tooLongFault, windowFault, Windows } from './windows.ts';
 import type { Reserved, Windowed } from './windows.ts';
 
 /** What is known of a reservation. */
@@ -34,7 +34,7 @@ export interface Held extends Reserved {
 }
 
 /** What only a run can know. */
-export interface Setting {
+interface Setting {
   /** When the store's clock last jumped, in true time: earlier slots prove nothing any more. */
   clockChangedAtMs(): number;
   isAddressIn(ranges: readonly string[], address: string): boolean;
@@ -255,9 +255,74 @@ export class AuditedTeam {
     if (fault !== undefined) violate('L11', `${requestId} ${fault}`);
     if (refusal !== undefined) return;
     for (const { written, windows } of subjects) windows.count(written, storeMs);
-    this.#takePlace(request, answer, at, violate);
+    this.#takeSlots(request, at);
+    if (request.reserve && /^(?:admitted|quota_exceeded|credit_exhausted)$/.test(answer.kind))
+      this.#judgeReservation(request, answer, at, violate);
+    this.#hold(request, answer, at);
     const left = 'windows' in answer && answer.windows !== undefined ? leftFault(subjects, answer.windows, storeMs, isCertain) : undefined;
     if (left !== undefined) violate('L11', `${requestId} ${left}`);
+  }
+
+  /**
+   * Admissions of one moment whose order is not known. What was admitted came first in one of the orders that are possible, because a
+   * refusal holds nothing; each refusal is judged by the limit that it names, because the order decides which others were full by then.
+   */
+  takeAtOnce(admissions: readonly Done<'admit'>[], at: Moment, violate: Violate): void {
+    const [admitted, refused] = [true, false].map((is) => admissions.filter(({ answer }) => (answer.kind === 'admitted') === is));
+    for (const { request, answer } of admitted!) this.#admitted(request, answer, at, violate);
+    for (const { request, answer } of refused!.filter(({ answer: { kind } }) => kind !== 'rate_limited')) {
+      this.#judgeRates(request, answer, at, violate);
+      for (const { written, windows } of this.windowed(request.keyId, request.tag?.name)) windows.count(written, at.storeMs);
+      this.#takeSlots(request, at);
+    }
+    for (const { request, answer } of refused!) {
+      const fault = this.#refusalFault(request, answer, at.storeMs);
+      if (fault !== undefined) violate('L6', `${request.requestId} for ${request.characters} was told ${wordsOf(answer)}: ${fault}`);
+    }
+    for (const subject of [undefined, ...this.#keys.keys()]) this.#judgeFull(subject, at.storeMs, violate);
+  }
+
+  /** Nothing is over its limit, whichever order there was. */
+  #judgeFull(keyId: string | undefined, storeMs: number, violate: Violate): void {
+    const [ofTeam, ofKey] = this.windowed(keyId ?? '', undefined);
+    const { written, windows } = keyId === undefined ? ofTeam! : ofKey!;
+    for (const { per, unit, most } of limitsIn(written)) {
+      const used = windows.used(per, storeMs);
+      if (used[unit] > most) violate('L11', `${keyId ?? 'the team'} has used ${used[unit]} of ${most} ${unit} in a ${per}`);
+    }
+  }
+
+  #refusalFault({ keyId, characters = 0, tag: named }: AdmissionRequest, answer: Admission, storeMs: number): string | undefined {
+    const [key, tag] = [this.key(keyId), this.#tag(named?.name)];
+    const subjects = this.windowed(keyId, named?.name);
+    if (answer.kind === 'rate_limited' && answer.window === undefined) {
+      const { slots, rate } = this.#rated(keyId, named?.name).find(({ of }) => of === answer.of)!;
+      return rate === answer.limit ? rateFault(slots, rate, true, storeMs) : `its rate is ${rate}`;
+    }
+    if (answer.kind === 'rate_limited') {
+      const { per, counts } = answer.window!;
+      const subject = subjects.find(({ of }) => of === answer.of);
+      const most = limitsIn(subject?.written ?? '').find((one) => one.per === per && one.unit === counts)?.most;
+      const used = subject?.windows.used(per, storeMs);
+      const isFull = used !== undefined && used[counts] + (counts === 'requests' ? 1 : characters) > answer.limit;
+      const isRight = most === answer.limit && isFull && answer.retryAfterMs === used.endMs - storeMs;
+      return isRight ? undefined : `used are ${JSON.stringify(used)} of ${most}`;
+    }
+    if (answer.kind === 'quota_exceeded' && answer.window !== undefined) return tooLongFault(subjects, answer, characters, storeMs);
+    const isOfOne = answer.kind === 'quota_exceeded' && (answer.of === 'key' || answer.of === 'tag');
+    const ofKey = [...this.ids.values()].filter((one) => one.keyId === keyId);
+    const [most = Infinity, used] =
+      isOfOne && answer.of === 'key'
+        ? [key.limits.characters, standing(ofKey, storeMs)]
+        : [tag?.settings.characters, tag?.used(storeMs) ?? 0];
+    if (isOfOne) return answer.characterLimit === most && used + characters > most ? undefined : `used are ${used} of ${most}`;
+    if (answer.kind !== 'quota_exceeded' && answer.kind !== 'credit_exhausted') return 'that is no answer to it';
+    return this.#overdrawnBy(characters, key.mode, storeMs) === undefined ? 'it fits' : undefined;
+  }
+
+  /** What open reservations hold. */
+  held(storeMs: number): number {
+    return sumOf([...this.ids.values()].filter(({ state, leaseUntilMs }) => state === 'open' && storeMs < leaseUntilMs));
   }
 
   /** The answer required before anything is counted, if any. */
@@ -311,17 +376,16 @@ export class AuditedTeam {
     ];
   }
 
-  /** A request that took its place. */
-  #takePlace(request: AdmissionRequest, answer: Admission, at: Moment, violate: Violate): void {
-    const { requestId, keyId, tag: named } = request;
-    const [key, tag, limits] = [this.key(keyId), this.#tag(named?.name), this.#limits!];
+  #takeSlots({ keyId, tag: named }: AdmissionRequest, at: Moment): void {
+    const [key, tag] = [this.key(keyId), this.#tag(named?.name)];
     this.#slots.push(at);
     if (key.limits.requestsPerSecond !== undefined) key.slots.push(at);
     if (tag?.settings.requestsPerSecond !== undefined) tag.slots.push(at);
-    if (!request.reserve) return;
-    if (answer.kind === 'admitted' || answer.kind === 'quota_exceeded' || answer.kind === 'credit_exhausted')
-      this.#judgeReservation(request, answer, at, violate);
+  }
+
+  #hold({ requestId, keyId, tag: named }: AdmissionRequest, answer: Admission, at: Moment): void {
     if (answer.kind !== 'admitted' || answer.reservation === undefined) return;
+    const [key, tag, limits] = [this.key(keyId), this.#tag(named?.name), this.#limits!];
     const { characters, leaseUntilMs } = answer.reservation;
     const [ofAllowance, priceMicro] = [isForNothing(limits, key.mode), priceOf(characters, limits, key.mode)];
     const times = { reservedAtStoreMs: at.storeMs, leaseUntilMs };

@@ -11,7 +11,7 @@ export interface Reserved {
   readonly leaseUntilMs: number;
 }
 
-export interface Limit {
+interface Limit {
   readonly per: WindowName;
   readonly unit: 'requests' | 'characters';
   readonly most: number;

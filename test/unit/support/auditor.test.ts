@@ -69,7 +69,7 @@ class Story {
   }
 
   async key(keyId: string, limits: KeyLimits = {}, mode: KeyMode = 'live'): Promise<this> {
-    answered(await this.#store.teams.createKey({ keyId, teamId: TEAM, digest: keyId as never, display: keyId, label: '', mode, limits }));
+    answered(await this.#store.teams.createKey({ keyId, teamId: TEAM, digest: keyId, display: keyId, label: '', mode, limits }));
     this.#tell({ kind: 'create_key', keyId, mode, limits });
     return this;
   }
@@ -566,6 +566,50 @@ test.each(WRONG)('%s breaks %s', async (_name, rule, tell) => {
   const honest = new Story(true);
   await tell(honest);
   expect(honest.violations).toEqual([]);
+});
+
+describe('requests of one moment, in an order that nobody knows', () => {
+  const MINUTE = Date.UTC(2030, 0, 1, 12, 0, 1);
+  const RATED: Admission = { kind: 'rate_limited', limit: 2, retryAfterMs: 1000 };
+  const FULL: Admission = { kind: 'rate_limited', limit: 2, retryAfterMs: 59_000, window: { per: 'minute', counts: 'requests' } };
+  const BEYOND: Admission = { kind: 'quota_exceeded', characterLimit: 100, overageCapMinor: 0, periodEndMs: 0 };
+
+  /** Of 40 characters each. */
+  function toldAtOnce(limits: TeamLimits, told: readonly (Admission | 'reserved')[]): string[] {
+    const violations: string[] = [];
+    const violate = (rule: string, seen: string): void => void violations.push(`${rule}: ${seen}`);
+    const auditor = new AuditedTeam({ clockChangedAtMs: () => -Infinity, isAddressIn: () => false });
+    const at = { atMs: 0, storeMs: MINUTE };
+    auditor.take({ kind: 'team', limits, addMicro: 0 }, at, violate);
+    auditor.take({ kind: 'create_key', keyId: 'key', mode: 'live', limits: {} }, at, violate);
+    const admissions = told.map((answer, n) => {
+      const [requestId, characters, leaseMs] = [`request-${n}`, 40, 5000];
+      const request = { requestId, teamId: TEAM, keyId: 'key', characters, reserve: true, leaseMs, glossary: undefined };
+      const reservation = { requestId, teamId: TEAM, characters, leaseUntilMs: MINUTE + leaseMs };
+      return { kind: 'admit' as const, request, answer: answer === 'reserved' ? { kind: 'admitted' as const, reservation } : answer };
+    });
+    auditor.takeAtOnce(admissions, at, violate);
+    return violations;
+  }
+
+  test.each([
+    ['a second', rated, [RATED, 'reserved', 'reserved', RATED]],
+    ['a window', WINDOWED, [FULL, 'reserved', 'reserved']],
+    ['a quota', QUOTA, [BEYOND, 'reserved', 'reserved']],
+  ] as const)('a refusal by %s may come before what filled it', (_name, limits, told) => {
+    expect(toldAtOnce(limits, told)).toEqual([]);
+  });
+
+  test.each([
+    ['one too many in a second', rated, ['reserved', 'reserved', 'reserved'], 'L6'],
+    ['a refusal by a second that nothing filled', rated, [RATED, 'reserved'], 'L6'],
+    ['one too many in a window', WINDOWED, ['reserved', 'reserved', 'reserved'], 'L11'],
+    ['a refusal by a window that nothing filled', WINDOWED, [FULL, 'reserved'], 'L6'],
+    ['more than the quota', QUOTA, ['reserved', 'reserved', 'reserved'], 'L3'],
+    ['a refusal of what the quota covers', QUOTA, [BEYOND, 'reserved'], 'L6'],
+  ] as const)('%s', (_name, limits, told, rule) => {
+    expect(toldAtOnce(limits, told).join('\n')).toMatch(new RegExp(`^${rule}:`, 'm'));
+  });
 });
 
 describe('requests that overlap, on a limit of 3', () => {
