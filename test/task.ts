@@ -47,17 +47,8 @@ export const TASKS = {
   isolation: { what: 'what one team notices while another does its worst', file: 'test/evidence/isolation/run.ts' },
   soak: { what: 'one long run with mixed requests', file: 'test/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },
-  'bench:curves': { what: 'what a request costs as one parameter grows', file: 'bench/curves.ts' },
-  'bench:keyless': { what: 'what the routes that need no key cost, beside a 401', file: 'bench/keyless.ts' },
-  'bench:ledger': { what: 'what the ledger costs Redis and the driver', file: 'bench/ledger.ts' },
-  'bench:invoices': { what: 'what callers notice while invoices are exported, and what an export costs', file: 'bench/invoices.ts' },
+  'bench:ledger': { what: "what the ledger costs: Redis's instructions, or SQLite's CPU time", file: 'bench/ledger.ts' },
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },
-  'bench:operators': {
-    what: 'how long operators wait who change one team at once, and their callers beside them',
-    file: 'bench/operators.ts',
-  },
-  'bench:history': { what: 'what a year of usage days takes in each store', file: 'bench/history.ts' },
-  'bench:micro': { what: "the parts of a request's path, each beside a floor", file: 'bench/micro.ts' },
   pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },
   manual: { what: 'writes the tables that come from the code into the manual', file: 'src/manual.ts' },
   chart: {
