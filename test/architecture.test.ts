@@ -111,7 +111,6 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   'lru-cache': ['runtime/', 'plugins/memory/'],
   yaml: 'config/',
   'prom-client': 'ops/',
-  '@lezer/markdown': 'documents/',
   // Markup in texts of DeepL's API, and documents.
   parse5: ['plugins/deepl-v2/', 'documents/'],
   saxes: ['plugins/deepl-v2/', 'documents/'],
