@@ -52,11 +52,7 @@ const HAS_LETTER = /\p{L}/u;
 
 /** Whether there is something to translate. */
 export function hasWords(pieces: readonly TextPiece[]): boolean {
-  return pieces.some((piece) => piece.kind === 'text' && hasLetter(piece.text));
-}
-
-export function hasLetter(text: string): boolean {
-  return HAS_LETTER.test(text);
+  return pieces.some((piece) => piece.kind === 'text' && HAS_LETTER.test(piece.text));
 }
 
 export function limitTexts(count: number): void {
