@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadedProblems, refuseBy } from '../../../../src/config/plugin-problems.ts';
 import type { Refusal } from '../../../../src/index.ts';
 import { UNKNOWN_KEY } from '../../../../src/index.ts';
-import { PROBLEM_FORM } from '../../../../src/plugins/google-v2/google-request.ts';
+import { PROBLEM_FORM } from '../../../../src/plugins/google-v2.ts';
 
 const plugin = refuseBy(
   loadedProblems('other', {

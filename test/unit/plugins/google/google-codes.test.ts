@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Languages } from '../../../../src/domain/languages.ts';
 import { sourceNamed, targetNamed } from '../../../../src/plugins/facades/code-names.ts';
-import { theirCode } from '../../../../src/plugins/google-v2/google-codes.ts';
+import { theirCode } from '../../../../src/plugins/google/google-api.ts';
 
 const VARIANTS = { EN: 'EN-GB', PT: 'PT-PT' };
 const SOURCES = ['EN', 'DE', 'HE', 'NB', 'PT', 'ZH', 'FIL', 'JV'];
