@@ -4,7 +4,7 @@ import { answeredId } from '../../domain/request-id.ts';
 import type { EngineResponse } from '../../ports/engine.ts';
 
 /** `malformed` includes ambiguous answers; `foreign` is the answer to another request. */
-export type Reading = 'open' | 'complete' | 'malformed' | 'too_large' | 'foreign';
+type Reading = 'open' | 'complete' | 'malformed' | 'too_large' | 'foreign';
 
 /** Per head, per trailer section, and for all extensions of chunks together. */
 export const HEAD_BYTES_MAX = 16_384;
