@@ -34,7 +34,6 @@ export type { Lenience } from './core/route.ts';
 export type { Scope } from './domain/scopes.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
-export type { AccessTokens } from './ports/access-tokens.ts';
 export type * from './ports/document-services.ts';
 export type { DocumentState } from './ports/documents.ts';
 export type * from './ports/gateway-services.ts';

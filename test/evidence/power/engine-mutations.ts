@@ -99,9 +99,6 @@ export const ENGINE_MUTATIONS: readonly Mutation[] = [
     'if (name === chosen.id) {\n      await',
     KEPT_GLOSSARIES,
   ),
-  bug('an expired access token is good', 'readToken', 'expiresAtMs <= nowMs || ', '', {
-    file: 'test/unit/runtime/token-sealer.test.ts',
-  }),
   bug("another request's id says nothing", 'answeredId', "else if (OURS.test(id)) return 'foreign';", '', UNASKED),
   bug('the state of distrust ends no connection', 'Pool.onUnasked', 'this.idle.endAll();', '', UNASKED),
   bug(
