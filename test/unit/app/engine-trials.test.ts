@@ -121,10 +121,10 @@ test.each([
 ] as const)(
   '%s is asked for what it does not bill; JSON passes, and a page or a refused key does not',
   async (_name, protocol, options, path) => {
-    const asked: string[] = [];
+    const calls: string[] = [];
     let answer: readonly [status: number, body: string] = [200, '{}'];
     const server = createHttpServer((message, response) => {
-      asked.push(`${message.method} ${message.url}`);
+      calls.push(`${message.method} ${message.url}`);
       response.writeHead(answer[0]).end(answer[1]);
     });
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -140,7 +140,7 @@ test.each([
     expect(engine.health()).toMatchObject([{ reached: false, failed: 0, lastFailure: { failure: 'status', status: 404 } }]);
     expect(await tried(200, '<!doctype html>')).toMatchObject({ failure: 'wrong_shape' });
     expect(await tried(401, '{"error":"bad key"}')).toMatchObject({ failure: 'status', status: 401 });
-    expect(new Set(asked)).toEqual(new Set([`GET ${path}`]));
+    expect(new Set(calls)).toEqual(new Set([`GET ${path}`]));
     server.close();
   },
 );
