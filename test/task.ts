@@ -25,7 +25,7 @@ export const TASKS = {
   'test:package': suite('the package, installed in an empty project', 'test/package/vitest.config.ts'),
   'test:load': suite('overload, slow callers, resets; on a quiet machine', 'test/load/vitest.config.ts'),
   'test:power': {
-    what: 'plants bugs, each to be caught; arguments: words of their names, --share 3/8',
+    what: 'wrong ports, each to be noticed by a contract, and edits of Lua and SQL; --ports: only the wrong ports, in seconds',
     file: 'test/evidence/power/run.ts',
   },
   'test:bare': { what: "the README's two commands on a fresh Debian", file: 'test/bare/main.ts' },
