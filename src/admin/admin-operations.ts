@@ -15,7 +15,6 @@ import { KeyOperations } from './key-operations.ts';
 import { OperationContext } from './operation-context.ts';
 import type { AdminOptions } from './operation-context.ts';
 import { PlanOperations } from './plan-operations.ts';
-import { TagOperations } from './tag-operations.ts';
 import type { TeamFilter } from './team-filter.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit } from './team-terms.ts';
 import type { TeamDraft, TeamEdit } from './team-terms.ts';
@@ -33,7 +32,6 @@ export interface TeamUse {
 /** Ids are canonical ULIDs, names have been checked. */
 export class AdminOperations {
   readonly keys: KeyOperations;
-  readonly tags: TagOperations;
   readonly plans: PlanOperations;
   readonly audit: AuditOperations;
   readonly #context: OperationContext;
@@ -41,9 +39,12 @@ export class AdminOperations {
   constructor(options: AdminOptions) {
     this.#context = new OperationContext(options);
     this.keys = new KeyOperations(this.#context);
-    this.tags = new TagOperations(this.#context);
     this.plans = new PlanOperations(this.#context);
     this.audit = new AuditOperations(this.#context);
+  }
+
+  get context(): OperationContext {
+    return this.#context;
   }
 
   /** The same operations, in this operator's name. */

@@ -96,8 +96,8 @@ onEveryGateway({ listeners: ['node'], config }, (setting) => {
     });
 
     test.each([
-      ['?team=acme', "team: must be a team's id."],
-      ['?state=lost', 'state: must be one of queued, translating, done, error.'],
+      ['?team=acme', 'team: "acme" is not a team\'s id.'],
+      ['?state=lost', 'state: "lost" is not one of queued, translating, done, error.'],
       ['?cursor=abc', 'cursor: must be the `next` of the previous page.'],
     ])('%s is a 400 that names the parameter, also in the console', async (query, detail) => {
       expect(expectProblem(await call('GET', `/documents${query}`), 'validation_error')).toBe(detail);
@@ -131,7 +131,7 @@ onEveryGateway({ listeners: ['node'], config }, (setting) => {
     expect([table.status, table.stdout]).toEqual([0, expect.stringContaining('error validation_error')]);
     expect(table.stdout).not.toContain(PRIVATE);
     const wrong = await lingate(['documents', 'list', '--state', 'lost', '--store', setting.url]);
-    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--state must be one of queued')]);
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--state "lost" is not one of queued')]);
   });
 
   test('neither the name of a file nor its text is shown anywhere', async () => {

@@ -3,11 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answered as stored } from '../../src/domain/store-unavailable.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
-import { CONSOLE_ROUTES } from '../../src/console/console-routes.ts';
-import { startScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { answered as stored } from '../../src/index.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
+import type { ScriptedEngine } from '../../src/testing.ts';
+import { COMMANDS, CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
 import { CREDIT_PLAN, QUOTA_PLAN, startGateway } from '../support/gateway.ts';
@@ -160,8 +159,9 @@ const ENDLESS = ['serve', 'demo'];
 
 test('the commands: operands, flags, exit statuses', async () => {
   const lines: string[] = [];
-  for (const { name, load } of COMMANDS) {
-    const { operands = [], flags = {} } = await load();
+  for (const listed of COMMANDS) {
+    const { name } = listed;
+    const { operands = [], flags = {} } = await listed.load();
     lines.push([name, ...operands].join(' '));
     const shown = Object.entries(flags).map(([flag, { kind, required = false }]) => {
       const value = kind === 'switch' ? '' : kind === 'texts' ? ' …' : ' .';
@@ -279,11 +279,12 @@ test('the pages and forms of the console', async () => {
       .replaceAll(/-[\w-]+(?=\.(?:css|js))/g, '');
   const lines: string[] = [];
   const pages = CONSOLE_ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path);
-  for (const path of [...pages, '/teams/{id}/tag?tag=acme', '/teams/{id}/tag?tag=closed', '/teams/{id}/tag?tag=none']) {
+  for (const path of [...pages, '/teams/{id}/tag?tag=acme', '/teams/{id}/tag?tag=closed', '/teams/{id}/tag?tag=none'].toSorted()) {
     if (path.startsWith('/oidc') || path.startsWith('/assets')) continue;
     const at = `/console${path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) => ids[name]!)}`;
-    const { status, body, header } = await visitor.get(at);
-    const type = header('content-type') ?? header('location') ?? '';
+    const answer = await visitor.get(at);
+    const { status, body } = answer;
+    const type = answer.header('content-type') ?? answer.header('location') ?? '';
     lines.push(`${path} ${status} ${named(type.split(';', 1)[0]!)}`);
     if (!type.startsWith('text/html')) continue;
     for (const [, attributes, inner] of body.matchAll(/<form([^>]*)>([\s\S]*?)<\/form>/g)) {

@@ -18,8 +18,8 @@ function bug(name: string, where: string, find: string, replace: string, caughtB
 const WHY: TestRun = { file: 'test/journey/why-it-failed.test.ts', names: 'is found in the console' };
 
 export const CONSOLE_MUTATIONS: readonly Mutation[] = [
-  bug('a name does not mean its team while another contains it', 'teamsMeant', 'if (named.length > 0) return done(named);', '', WHY),
-  bug('a time of day may be in the future', 'momentOf in request-filter.ts', 'atMs > nowMs ? atMs - DAY_MS : atMs', 'atMs', {
+  bug('a name does not mean its team while another contains it', 'teamMeant', 'named.length > 0 ? named : await', 'await', WHY),
+  bug('a time of day may be in the future', 'momentOf in requests.ts', 'atMs > nowMs ? atMs - DAY_MS : atMs', 'atMs', {
     file: 'test/unit/admin/request-filter.test.ts',
   }),
   bug("a plugin's refusals are failures", 'outcomeOf in overview-figures.ts', 'pluginStatuses.get(code) ?? 500', '500', {
