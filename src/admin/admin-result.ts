@@ -73,19 +73,6 @@ export function done<T>(value: T, replicated?: boolean, warnings: readonly strin
   return { kind: 'done', value, replicated, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
-/** Requests one more than the page has, to find out whether there is a next page. */
-export async function pageWithNext<T, Asked extends { readonly limit: number }>(
-  page: Asked,
-  read: (more: Asked) => Promise<readonly T[] | StoreUnavailable>,
-  idOf: (item: T) => string,
-): Promise<AdminResult<Page<T>>> {
-  const found = await read({ ...page, limit: page.limit + 1 });
-  if (isUnavailable(found)) return found;
-  const items = found.slice(0, page.limit);
-  const last = items.at(-1);
-  return done({ items, next: last !== undefined && found.length > page.limit ? idOf(last) : undefined });
-}
-
 /** What the registry answered for a team. */
 export function ofTeam<T extends object>(teamId: string, found: T | undefined | StoreUnavailable): AdminResult<T> {
   if (found === undefined) return { kind: 'no_such_team', teamId };

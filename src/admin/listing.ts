@@ -64,6 +64,10 @@ export async function* allRows(
   } while (after !== undefined);
 }
 
+interface OrderedPage<T> extends ListedPage<T> {
+  readonly next: string | undefined;
+}
+
 interface Ordered<T> {
   readonly read: (after: string | undefined, limit: number) => Promise<readonly T[] | StoreUnavailable>;
   readonly idOf: (item: T) => string;
@@ -79,14 +83,15 @@ export async function orderedPage<T>(
   { read, idOf, fits, pieceSize, checkedMax }: Ordered<T>,
   place: unknown,
   limit: number,
-): Promise<Result<ListedPage<T>>> {
+): Promise<{ readonly kind: 'done'; readonly value: OrderedPage<T> } | StoreUnavailable> {
   let after = place as string | undefined;
   if (fits === undefined) {
     // One more than the page has, to find out whether there is a next one.
     const found = await read(after, limit + 1);
     if (isUnavailable(found)) return found;
     const rows = found.slice(0, limit);
-    return done({ rows, next: found.length > limit ? idOf(rows.at(-1)!) : undefined });
+    const last = rows.at(-1);
+    return pageWith(rows, last !== undefined && found.length > limit ? idOf(last) : undefined);
   }
   const rows: T[] = [];
   for (let checked = 0; checked < checkedMax;) {
@@ -95,15 +100,23 @@ export async function orderedPage<T>(
     if (isUnavailable(piece)) return piece;
     for (const item of piece) {
       if (fits(item)) {
-        if (rows.length === limit) return done({ rows, next: after });
+        if (rows.length === limit) return pageWith(rows, after);
         rows.push(item);
       }
       after = idOf(item);
     }
-    if (piece.length < size) return done({ rows, next: undefined });
+    if (piece.length < size) return pageWith(rows, undefined);
     checked += piece.length;
     // A store that answers synchronously would keep everyone else waiting until the page is full.
     await nextTurn();
   }
-  return done({ rows, next: after, checkedMax: rows.length < limit ? checkedMax : undefined });
+  return pageWith(rows, after, rows.length < limit ? checkedMax : undefined);
+}
+
+function pageWith<T>(
+  rows: readonly T[],
+  next: string | undefined,
+  checkedMax?: number,
+): { readonly kind: 'done'; readonly value: OrderedPage<T> } {
+  return { kind: 'done', value: { rows, next, checkedMax } };
 }

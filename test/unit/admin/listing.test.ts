@@ -1,18 +1,13 @@
 // Pages of what fits a filter: nothing is left out or repeated, whatever fits, and each reads a bounded part of the list.
 import { expect, test } from 'vitest';
-import { filteredPage } from '../../../src/admin/filtered-page.ts';
+import { orderedPage } from '../../../src/admin/listing.ts';
 import { AWAY } from '../../support/away-store.ts';
-
-interface Asked {
-  readonly after: string | undefined;
-  readonly limit: number;
-}
 
 const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index).padStart(5, '0'));
 
 function listOf(all: readonly string[]) {
   const pieces: number[] = [];
-  const read = async ({ after, limit }: Asked): Promise<readonly string[]> => {
+  const read = async (after: string | undefined, limit: number): Promise<readonly string[]> => {
     pieces.push(limit);
     return all.filter((id) => after === undefined || id > after).slice(0, limit);
   };
@@ -27,12 +22,12 @@ async function walked(all: readonly string[], fits: (id: string) => boolean, lim
   let after: string | undefined;
   do {
     const { read, pieces } = listOf(all);
-    const page = await filteredPage({ after, limit }, { read, idOf: (id) => id, fits, ...SIZES });
+    const page = await orderedPage({ read, idOf: (id) => id, fits, ...SIZES }, after, limit);
     if (page.kind !== 'done') throw new Error(page.kind);
     expect(pieces.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(SIZES.checkedMax);
-    found.push(...page.value.items);
-    pages.push(page.value.items.length);
-    expect(page.value.checkedMax).toBe(page.value.next !== undefined && page.value.items.length < limit ? SIZES.checkedMax : undefined);
+    found.push(...page.value.rows);
+    pages.push(page.value.rows.length);
+    expect(page.value.checkedMax).toBe(page.value.next !== undefined && page.value.rows.length < limit ? SIZES.checkedMax : undefined);
     after = page.value.next;
   } while (after !== undefined);
   return { found, pages };
@@ -57,8 +52,8 @@ test.each(FILTERS)('%s that fits is found once, in order, with pages of any size
 
 test('a page that found too few ends when enough was checked, and says so', async () => {
   const { read } = listOf(ids(100));
-  const page = await filteredPage({ after: undefined, limit: 5 }, { read, idOf: (id) => id, fits: () => false, ...SIZES });
-  expect(page).toMatchObject({ kind: 'done', value: { items: [], next: '00019', checkedMax: 20 } });
+  const page = await orderedPage({ read, idOf: (id) => id, fits: () => false, ...SIZES }, undefined, 5);
+  expect(page).toMatchObject({ kind: 'done', value: { rows: [], next: '00019', checkedMax: 20 } });
 });
 
 test('a full page goes on right behind its last item or what was checked behind that', async () => {
@@ -68,5 +63,5 @@ test('a full page goes on right behind its last item or what was checked behind 
 
 test('a store that is away is reported', async () => {
   const read = () => Promise.resolve(AWAY);
-  expect(await filteredPage({ after: undefined, limit: 5 }, { read, idOf: String, fits: () => true, ...SIZES })).toBe(AWAY);
+  expect(await orderedPage({ read, idOf: String, fits: () => true, ...SIZES }, undefined, 5)).toBe(AWAY);
 });
