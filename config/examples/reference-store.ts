@@ -621,7 +621,8 @@ export class ReferenceAccount {
     const tickets = Object.fromEntries(windowed.map((one) => [one.subject, countIn(one, nowMs)]));
     const tag = this.#tag(request.tag, nowMs);
     const tagRate = tag?.settings.requestsPerSecond;
-    const tagPlaces = tagRate === undefined ? 0 : tag!.uses.takeSlot(nowMs);
+    if (tagRate !== undefined) tag!.uses.take(nowMs);
+    const tagPlaces = tagRate === undefined ? 0 : tag!.uses.taken;
     const tagTicket = tag?.uses.counts.count(windowLimits(tag.settings.windows ?? ''), nowMs) ?? 0;
     const answer = this.#judge(request, nowMs, tag);
     if (answer.kind === 'admitted' && answer.reservation !== undefined) {

@@ -2,7 +2,7 @@
 import { judgeLimits } from './given-key-limits.ts';
 import type { LimitName } from './given-key-limits.ts';
 import type { KeyLimits } from './key-limits.ts';
-import type { WindowUse } from './window-counts.ts';
+import type { WindowUse } from './window-limits.ts';
 
 /** Limits are absent if the tag has no such limit; their bounds are those of a key's. */
 export interface TagSettings extends Pick<KeyLimits, 'characters' | 'requestsPerSecond' | 'windows'> {

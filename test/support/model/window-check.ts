@@ -1,5 +1,5 @@
 // What a team, a key or a tag has used of its limits by minute to month, from the store's answers alone: a list of requests for each window.
-import type { WindowUse } from '../../../src/domain/window-counts.ts';
+import type { WindowUse } from '../../../src/domain/window-limits.ts';
 import { COUNTED, windowAt, windowLimits, WINDOWS } from '../../../src/domain/window-limits.ts';
 import type { WindowLimit, WindowName, WindowNumber } from '../../../src/domain/window-limits.ts';
 import type { QuotaExceeded, RateLimited, WindowStanding } from '../../../src/ports/ledger.ts';

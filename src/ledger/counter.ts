@@ -1,38 +1,19 @@
-// What one subject (a team, one of its keys) has used of its limits by minute to month, and the rules that judge and count it.
-import { keySubject, NO_WINDOWS, windowAt, windowLimits, WINDOWS } from './window-limits.ts';
-import type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject } from './window-limits.ts';
-
-/** One window of a subject, as it was when something was last counted in it. */
-export interface CountedWindow {
-  readonly per: WindowName;
-  startMs: number;
-  endMs: number;
-  /** Requests with a ticket of at most this were not counted in it. */
-  from: number;
-  requests: number;
-  /** Charged ones, and those that open reservations hold. */
-  characters: number;
-  /** Whether an event told of a refusal by this window. */
-  told: boolean;
-}
-
-/** As stores keep it: at most one window for each `per`, the shortest first. */
-export interface StoredCounts {
-  /** The last ticket: how many requests were counted. */
-  readonly tickets: number;
-  readonly windows: readonly CountedWindow[];
-}
+// Counters: what one subject (a team, a key, a tag) has used and holds in the windows that are running, from minute to month.
+import { keySubject, NO_WINDOWS, windowAt, windowLimits, WINDOWS } from '../domain/window-limits.ts';
+import type {
+  Counted,
+  CountedWindow,
+  StoredCounts,
+  WindowLimit,
+  WindowName,
+  WindowNumber,
+  WindowSubject,
+  WindowUse,
+} from '../domain/window-limits.ts';
 
 /** The first number that a request exceeds. */
 export interface ExceededWindow extends WindowNumber {
   readonly limit: number;
-  readonly endMs: number;
-}
-
-/** A limit and what is used of it. */
-export interface WindowUse extends WindowLimit {
-  readonly usedRequests: number;
-  readonly usedCharacters: number;
   readonly endMs: number;
 }
 

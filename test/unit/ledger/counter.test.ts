@@ -1,6 +1,6 @@
 // What a subject has used of its windows: kept as it was, told of once, and shown with a team's usage.
 import { describe, expect, test } from 'vitest';
-import { WindowCounts, withWindowUses } from '../../../src/domain/window-counts.ts';
+import { WindowCounts, withWindowUses } from '../../../src/ledger/counter.ts';
 import { windowLimits } from '../../../src/domain/window-limits.ts';
 
 const NOW = Date.parse('2026-11-24T10:30:30Z');

@@ -1,11 +1,11 @@
 // The records of tags with settings: `tag_limits` has the settings, `tag_uses` what the ledger counts for them. Their formats, and the
 // rules by which requests are judged and counted, in one place; those of windows are in domain/window-counts.ts.
-import { DAY_MS } from '../../domain/period.ts';
-import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
-import type { TagSettings, TagUse } from '../../domain/tag-settings.ts';
-import { WindowCounts } from '../../domain/window-counts.ts';
-import type { CountedWindow } from '../../domain/window-counts.ts';
-import { NO_WINDOWS, windowLimits, WINDOWS } from '../../domain/window-limits.ts';
+import { DAY_MS } from '../domain/period.ts';
+import { RATE_WINDOW_MS } from '../domain/reservation.ts';
+import type { TagSettings, TagUse } from '../domain/tag-settings.ts';
+import { WindowCounts } from './counter.ts';
+import type { CountedWindow } from '../domain/window-limits.ts';
+import { NO_WINDOWS, windowLimits, WINDOWS } from '../domain/window-limits.ts';
 
 /** `DISABLED RATE CHARACTERS`, 0 for none, and the limits by minute to month as `writtenWindows` if there are any. */
 export function writtenTagSettings({ disabled, requestsPerSecond = 0, characters = 0, windows = NO_WINDOWS }: TagSettings): string {
@@ -35,7 +35,7 @@ interface PeriodOfTag {
   told: boolean;
 }
 
-interface Slots {
+interface TagSlots {
   readonly atMs: number;
   readonly count: number;
 }
@@ -55,7 +55,7 @@ export class TagUses {
   readonly counts: WindowCounts;
   /** That of `periodNumber`. */
   readonly period: PeriodOfTag;
-  #slots: Slots[] = [];
+  #slots: TagSlots[] = [];
 
   /**
    * `text`: the record; without one nothing was counted since the tag got settings, and tickets begin with the time.
@@ -73,11 +73,11 @@ export class TagUses {
     }));
   }
 
-  /** How long until a slot of this rate is free; 0 if one is. Slots move back with the clock. */
+  /** How long until a slot of this rate is free; 0 if one is. TagSlots move back with the clock. */
   waitMs(rate: number, nowMs: number): number {
     const backMs = Math.max(0, (this.#slots.at(-1)?.atMs ?? 0) - nowMs);
     if (backMs > 0) this.#slots = this.#slots.map(({ atMs, count }) => ({ atMs: atMs - backMs, count }));
-    let over = this.#slots.reduce((sum, { count }) => sum + count, 0) - rate;
+    let over = this.taken - rate;
     for (const { atMs, count } of this.#slots) {
       if (over < 0) break;
       over -= count;
@@ -86,14 +86,17 @@ export class TagUses {
     return 0;
   }
 
-  /** After `waitMs`. Drops slots that are free again. Returns how many are taken. */
-  takeSlot(nowMs: number): number {
+  get taken(): number {
+    return this.#slots.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** After `waitMs`. Drops slots that are free again. */
+  take(nowMs: number): void {
     const live = this.#slots.filter(({ atMs }) => nowMs - atMs < RATE_WINDOW_MS);
     const last = live.at(-1);
     if (last?.atMs === nowMs) live.splice(-1, 1, { atMs: nowMs, count: last.count + 1 });
     else live.push({ atMs: nowMs, count: 1 });
     this.#slots = live;
-    return live.reduce((sum, { count }) => sum + count, 0);
   }
 
   /** Counts the characters that the request counted last reserves. */
@@ -114,12 +117,11 @@ export class TagUses {
     const { number, from, characters, told } = this.period;
     const newestMs = this.#slots.at(-1)?.atMs ?? 0;
     const low = newestMs % LOW_MAX;
-    const total = this.#slots.reduce((sum, { count }) => sum + count, 0);
     const slots = this.#slots.map(({ atMs, count }) => {
       const at = (low - (newestMs - atMs) + 2 * LOW_MAX) % LOW_MAX;
       return String(at).padStart(5, '0') + String(count).padStart(6, '0');
     });
-    const head = `${tickets} ${number} ${from} ${characters} ${told ? 1 : 0} ${newestMs} ${low} ${total} ${slots.join('') || '-'}`;
+    const head = `${tickets} ${number} ${from} ${characters} ${told ? 1 : 0} ${newestMs} ${low} ${this.taken} ${slots.join('') || '-'}`;
     return [head, ...windows.map(writtenWindow)].join(' ');
   }
 

@@ -1,10 +1,10 @@
 // What a change makes of a team, for stores that decide it in a transaction; Redis decides it in one function (redis/lua/teams.lua).
-import { teamDifference } from '../../domain/audit-entry.ts';
-import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
-import type { Micro } from '../../domain/money.ts';
-import { isPeriodRule, sameLength } from '../../domain/period-rule.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
-import type { BalanceOutOfBounds, CreditNotFree, OtherRequest, Team, TeamChange } from '../../ports/team-registry.ts';
+import { teamDifference } from '../domain/audit-entry.ts';
+import type { AuditDifference, Audited } from '../domain/audit-entry.ts';
+import type { Micro } from '../domain/money.ts';
+import { isPeriodRule, sameLength } from '../domain/period-rule.ts';
+import type { TeamLimits } from '../domain/plan.ts';
+import type { BalanceOutOfBounds, CreditNotFree, OtherRequest, Team, TeamChange } from '../ports/team-registry.ts';
 
 /** A team whose ended leases and period have been brought up to date. */
 interface FoundTeam {

@@ -1,6 +1,6 @@
 // The subjects of a request in the order in which they are judged, what they refuse, and what is left.
 import { describe, expect, test } from 'vitest';
-import { WindowCounts } from '../../../src/domain/window-counts.ts';
+import { WindowCounts } from '../../../src/ledger/counter.ts';
 import type { WindowSubject } from '../../../src/domain/window-limits.ts';
 import {
   countInWindows,
@@ -9,7 +9,7 @@ import {
   windowedSubjects,
   windowRefusal,
   windowStandings,
-} from '../../../src/domain/windowed-subjects.ts';
+} from '../../../src/ledger/windowed-subjects.ts';
 
 const NOW = Date.parse('2026-11-24T10:30:30Z');
 

@@ -1,8 +1,8 @@
 // The subjects of a request whose windows are limited: in which order they are judged, what they refuse, and what is left.
-import type { LimitOwner } from './key-limits.ts';
-import type { ExceededWindow, WindowCounts } from './window-counts.ts';
-import { COUNTED, keySubject, NO_WINDOWS, tagSubject, windowLimits } from './window-limits.ts';
-import type { WindowLimit, WindowNumber, WindowSubject, WindowTickets } from './window-limits.ts';
+import type { LimitOwner } from '../domain/key-limits.ts';
+import type { ExceededWindow, WindowCounts } from './counter.ts';
+import { COUNTED, keySubject, NO_WINDOWS, tagSubject, windowLimits } from '../domain/window-limits.ts';
+import type { WindowLimit, WindowNumber, WindowSubject, WindowTickets } from '../domain/window-limits.ts';
 
 /** A team or a key whose windows are limited, or a tag with settings, with what it has used of them. */
 export interface WindowedSubject {

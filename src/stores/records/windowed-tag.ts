@@ -1,9 +1,9 @@
 // A request's tag that has settings, as a ledger judges and counts it; the rules of what is used are in tag-uses.ts.
 import type { TagSettings } from '../../domain/tag-settings.ts';
 import type { CallerRefusal, QuotaExceeded, RateStanding } from '../../ports/ledger.ts';
-import type { TagUses } from './tag-uses.ts';
+import type { TagUses } from '../../ledger/tag-uses.ts';
 
-export class TagAccount {
+export class TagInStore {
   readonly name: string;
   readonly settings: TagSettings;
   readonly uses: TagUses;
@@ -35,7 +35,10 @@ export class TagAccount {
   /** Of a request that was counted in its windows, with the characters that it reserves. */
   takePlace(characters: number, nowMs: number): void {
     this.uses.period.characters += characters;
-    if (this.settings.requestsPerSecond !== undefined) this.#taken = this.uses.takeSlot(nowMs);
+    if (this.settings.requestsPerSecond !== undefined) {
+      this.uses.take(nowMs);
+      this.#taken = this.uses.taken;
+    }
   }
 
   /** Judged after the characters of the key. */
