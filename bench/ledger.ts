@@ -1,256 +1,197 @@
-// npm run task -- bench:ledger [--before FOLDER] [--windows 'requests=1000000/minute characters=1000000000/day'] [--tag NAME] [--counters]:
-// what an admission and its commit, or a refusal, cost the store and its driver, by requests per call and by teams; optionally
-// compared, in alternating rounds, with teams that have such limits, with requests that have a tag, with another checkout (which
-// also gets the limits), and with the script of the OpenResty-style gateway, which counts twice and gives nothing back.
-import { randomInt } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+// npm run task -- bench:ledger: what an admission and its commit cost. For Redis its instructions, counted by callgrind, the same
+// whatever else the machine does; for SQLite the CPU time of store and driver, in rounds in turn.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
-import { pathToFileURL } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
-import { eventRules } from '../src/domain/event-rules.ts';
-import type { RequestTag } from '../src/domain/request-tag.ts';
-import { answered } from '../src/domain/store-unavailable.ts';
-import type { Ledger, Resolution } from '../src/ports/ledger.ts';
-import type { PluginLedger } from '../src/ports/plugin.ts';
-import type { Store } from '../src/ports/store.ts';
-import { GENEROUS_QUOTA } from '../src/testing/store/team-under-test.ts';
-import { promisedLedger } from '../test/support/promised-store.ts';
-import { startRedis } from '../test/support/redis.ts';
-import { describeMachine, machineLine } from './machine/description.ts';
-import { usageOf } from './machine/process-tree.ts';
-import { spread } from './run/median.ts';
-import { textTable } from './run/text-table.ts';
+import type { openStore } from '../src/stores/open.ts';
+import { freePort } from '../test/support/free-port.ts';
+import type { promisedLedger } from '../test/support/promised-store.ts';
+import { launch, runProgram } from '../test/support/start-program.ts';
+import { benchKeys } from './contestants/contestant.ts';
+import type { BENCH_PLAN, makeTeams, TeamOfKey } from './contestants/lingate-teams.ts';
+import { REDIS_SETTINGS } from './contestants/redis.ts';
+import { spread, textTable } from './figures.ts';
+import { describeMachine, machineLine } from './machine.ts';
+
+const USAGE = `npm run task -- bench:ledger [--store redis|sqlite] [--before FOLDER] [--teams 1,10,400] [--requests 1,4,13] [--limits] [--tag NAME]
+  --before FOLDER  another checkout beside this one, with its dependencies
+  --limits         teams with two limits that nobody reaches, by minute and by day
+  --tag NAME       requests with that tag
+  --rounds N       of SQLite (15)`;
 
 const { values: flags } = parseArgs({
   options: {
-    before: { type: 'string' },
-    windows: { type: 'string' },
-    tag: { type: 'string' },
-    counters: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '2' },
     store: { type: 'string', default: 'redis' },
-    billing: { type: 'string', default: 'quota' },
-    outcome: { type: 'string', default: 'admitted' },
+    before: { type: 'string' },
+    teams: { type: 'string', default: '1,10,400' },
     requests: { type: 'string', default: '1,4,13' },
-    teams: { type: 'string', default: '1,10,1000' },
+    limits: { type: 'boolean', default: false },
+    tag: { type: 'string' },
+    rounds: { type: 'string', default: '15' },
+    help: { type: 'boolean', default: false },
   },
 });
-const ROUNDS = Number(flags.rounds);
-const ROUND_MS = Number(flags.seconds) * 1000;
-const WARM_UP_MS = 300;
-const LEASE_MS = 60_000;
 
-interface Team {
-  readonly teamId: string;
-  readonly keyId: string;
-}
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const COUNTED = 2600;
+const ROUND_MS = 200;
+const LEASE_MS = 600_000;
+const STARTING_MS = 60_000;
+const LIMITS = [
+  { per: 'minute', requests: 100_000_000 },
+  { per: 'day', characters: 100_000_000_000 },
+] as const;
 
+/** One checkout. */
 interface Contender {
   readonly name: string;
-  /** Of its teams, as stores write them. */
-  readonly windows: string;
-  /** Of its requests. */
-  readonly tag: RequestTag | undefined;
-  /** Instead of the ledger, the script, by its digest. */
-  readonly counters: string | undefined;
-  readonly store: Store;
-  /** `undefined` for SQLite, which is in this process. */
-  readonly server: { readonly pid: number; readonly redis: Redis } | undefined;
-  readonly stop: () => Promise<void>;
+  readonly folder: string;
 }
 
-interface Figures {
-  readonly redisUs: number;
-  readonly driverUs: number;
-  readonly commands: number;
+/** Does that many requests, a number of them together. */
+type Work = (requests: number, together: number) => Promise<void>;
+
+/** A ledger with its teams, opened by a checkout's own code. */
+interface Opened {
+  readonly work: Work;
+  readonly close: () => Promise<void>;
 }
 
-const IS_REFUSED = flags.outcome === 'refused';
-const IS_CREDIT = flags.billing === 'credit';
-
-interface Variant {
-  readonly windows?: string;
-  readonly tag?: RequestTag;
-  readonly counters?: true;
+if (flags.help) console.log(USAGE);
+else if (flags.store !== 'redis' && flags.store !== 'sqlite') throw new Error('--store: redis or sqlite');
+else {
+  const contenders: Contender[] = [{ name: 'now', folder: ROOT }];
+  if (flags.before !== undefined) contenders.push({ name: 'before', folder: resolve(flags.before) });
+  const counts = flags.teams.split(',').map(Number);
+  const together = flags.requests.split(',').map(Number);
+  const rows = flags.store === 'redis' ? await onRedis(contenders, counts, together) : await onSqlite(contenders, counts, together);
+  const head = ['', 'teams', 'requests a call', ...(flags.store === 'redis' ? ['thousand instructions'] : ['CPU µs', 'middle half'])];
+  console.log(`${machineLine(await describeMachine())}\n\n${textTable(head, rows)}`);
 }
 
-async function contender(name: string, folder: string, variant: Variant = {}): Promise<Contender> {
-  const { windows = '', tag } = variant;
-  const { openStore } = (await import(pathToFileURL(resolve(folder, 'src/stores/open.ts')).href)) as {
-    openStore: (url: string, context: object) => Promise<Store>;
-  };
-  const say = (message: string, fields: unknown) => console.error(message, fields);
-  const context = { log: { info: () => undefined, warn: say, error: say }, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 };
-  // Keeps the event of a first refusal, as gateways with `events` do.
-  const events = eventRules([80, 95, 100], []);
-  if (flags.store === 'sqlite') {
-    const place = await mkdtemp(join(tmpdir(), 'lingate-bench-ledger-'));
-    const store = await openStore(`sqlite:${place}/lingate.db`, { ...context, events });
-    const stop = async () => {
-      await store.close();
-      await rm(place, { recursive: true, force: true });
-    };
-    return { name, windows, tag, counters: undefined, store, server: undefined, stop };
-  }
-  const server = await startRedis();
-  const store = await openStore(server.url, { ...context, events });
-  const redis = new Redis(server.url, { protocol: 2 });
-  const stop = async () => {
-    await store.close();
-    redis.disconnect();
-    await server.stop();
-  };
-  const counters = variant.counters === true ? String(await redis.script('LOAD', await counterScript())) : undefined;
-  return { name, windows, tag, counters, store, server: { pid: server.process.pid!, redis }, stop };
-}
-
-/** What the contestant `openresty` runs. */
-async function counterScript(): Promise<string> {
-  const gateway = await readFile(new URL('contestants/openresty.lua', import.meta.url), 'utf8');
-  const script = /ADMIT = \[\[([^]*?)\]\]/.exec(gateway)?.[1];
-  if (script === undefined) throw new Error('bench/contestants/openresty.lua has no script ADMIT');
-  return script;
-}
-
-async function furnish({ store, windows }: Contender, count: number): Promise<Team[]> {
-  const limits = {
-    ...GENEROUS_QUOTA,
-    requestsPerSecond: 100_000,
-    windows,
-    characterLimit: IS_REFUSED ? 0 : 1e12,
-    ...(IS_REFUSED ? { overageCharacters: 0 } : {}),
-    ...(IS_CREDIT ? ({ billing: 'credit', minorPerMillion: 1 } as const) : {}),
-  };
-  const teams = Array.from({ length: count }, () => ({ teamId: ulid(), keyId: ulid() }));
-  for (const { teamId, keyId } of teams) {
-    answered(
-      await store.teams.createTeam({ teamId, name: 'bench', plan: 'bench', limits, balanceMicro: IS_CREDIT && !IS_REFUSED ? 1e14 : 0 }),
-    );
-    answered(await store.teams.createKey({ keyId, teamId, digest: keyId, display: 'la_live_xxxx', label: '', mode: 'live' }));
-  }
-  return teams;
-}
-
-/** The same number of requests together, as pipelined calls. */
-async function loadCounters(redis: Redis, sha: string, teams: readonly Team[], together: number, forMs: number): Promise<number> {
-  const endMs = performance.now() + forMs;
-  let requests = 0;
-  let next = randomInt(teams.length);
-  while (performance.now() < endMs) {
-    const pipeline = redis.pipeline();
-    for (let i = 0; i < together; i++) {
-      const { teamId } = teams[next++ % teams.length]!;
-      pipeline.evalsha(sha, 2, `rate:${teamId}`, `used:${teamId}`, 100_000, 33, 1_000_000_000_000);
-    }
-    for (const [error, status] of (await pipeline.exec())!) if (status !== 200) throw error ?? new Error('a counter refused');
-    requests += together;
-  }
-  return requests;
-}
-
-/** A closed loop of calls: `together` admissions, with the commits of the previous ones. */
-async function load(one: Contender, teams: readonly Team[], together: number, forMs: number): Promise<number> {
-  const { store, server, tag, counters } = one;
-  if (server !== undefined && counters !== undefined) return loadCounters(server.redis, counters, teams, together, forMs);
-  const endMs = performance.now() + forMs;
-  let requests = 0;
-  let next = randomInt(teams.length);
-  const ledger = ledgerOf(store);
-  let commits: Promise<Resolution>[] = [];
-  while (performance.now() < endMs) {
-    const asked = Array.from({ length: together }, () => {
-      const { teamId, keyId } = teams[next++ % teams.length]!;
-      return { requestId: ulid(), teamId, keyId, characters: 33, reserve: true, leaseMs: LEASE_MS, glossary: undefined, tag };
-    });
-    const [answers] = await Promise.all([Promise.all(asked.map(async (request) => ledger.admit(request))), ...commits]);
-    const wanted = !IS_REFUSED ? 'admitted' : IS_CREDIT ? 'credit_exhausted' : 'quota_exceeded';
-    for (const { kind } of answers) if (kind !== wanted) throw new Error(`an admission returned ${kind}`);
-    commits = IS_REFUSED ? [] : asked.map(async ({ teamId, requestId }) => ledger.resolve(teamId, requestId, 'commit'));
-    requests += together;
-  }
-  for (const { kind } of await Promise.all(commits)) if (kind !== 'committed') throw new Error('a commit failed');
-  return requests;
-}
-
-/** Older commits have the ledger with callbacks as `direct`. */
-function ledgerOf({ ledger }: Store): PluginLedger {
-  return promisedLedger((ledger as Ledger & { readonly direct?: Ledger }).direct ?? ledger);
-}
-
-async function commandsOf({ server }: Contender): Promise<number> {
-  if (server === undefined) return 0;
-  const statistics = await server.redis.info('commandstats');
-  const calls = [...statistics.matchAll(/^cmdstat_(?!eval|evalsha|fcall|info|config)[^:]+:calls=(\d+)/gm)];
-  return calls.reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-async function round(one: Contender, teams: readonly Team[], together: number): Promise<Figures> {
-  await load(one, teams, together, WARM_UP_MS);
-  const serverUs = (): number => (one.server === undefined ? 0 : usageOf(one.server.pid).cpuUs);
-  const [redisBefore, driverBefore, commandsBefore] = [serverUs(), process.cpuUsage(), await commandsOf(one)];
-  const requests = await load(one, teams, together, ROUND_MS);
-  const driver = process.cpuUsage(driverBefore);
-  return {
-    redisUs: (serverUs() - redisBefore) / requests,
-    driverUs: (driver.user + driver.system) / requests,
-    commands: ((await commandsOf(one)) - commandsBefore) / requests,
-  };
-}
-
-const contenders = [await contender('now', '.')];
-if (flags.windows !== undefined) contenders.push(await contender('with windows', '.', { windows: flags.windows }));
-if (flags.tag !== undefined) contenders.push(await contender('with a tag', '.', { tag: { name: flags.tag, distinctMax: 1000 } }));
-if (flags.counters) contenders.push(await contender('two counters', '.', { counters: true }));
-if (flags.before !== undefined) contenders.push(await contender('before', flags.before));
-if (flags.before !== undefined && flags.windows !== undefined)
-  contenders.push(await contender('before, with windows', flags.before, { windows: flags.windows }));
-const rows: string[][] = [];
-try {
-  for (const count of flags.teams.split(',').map(Number)) {
-    const teams = new Map(await Promise.all(contenders.map(async (one) => [one, await furnish(one, count)] as const)));
-    for (const together of flags.requests.split(',').map(Number)) {
-      const figures = new Map<Contender, Figures[]>(contenders.map((one) => [one, []]));
-      for (let i = 0; i < ROUNDS; i++) for (const one of contenders) figures.get(one)!.push(await round(one, teams.get(one)!, together));
-      for (const [{ name }, all] of figures) {
-        const [redis, driver, commands] = [
-          spread(all.map((f) => f.redisUs)),
-          spread(all.map((f) => f.driverUs)),
-          spread(all.map((f) => f.commands)),
-        ];
-        rows.push([
-          String(count),
-          String(together),
-          name,
-          redis.median.toFixed(1),
-          redis.least.toFixed(1),
-          driver.median.toFixed(1),
-          driver.least.toFixed(1),
-          commands.median.toFixed(1),
-        ]);
+async function onRedis(contenders: readonly Contender[], counts: readonly number[], togethers: readonly number[]): Promise<string[][]> {
+  const rows: string[][] = [];
+  for (const count of counts) {
+    for (const together of togethers) {
+      for (const contender of contenders) {
+        const instructions = await instructionsOf(contender, count, together);
+        rows.push([contender.name, String(count), String(together), (instructions / 1000).toFixed(1)]);
       }
-      const [now, ...others] = contenders;
-      for (const one of others) rows.push(ratioRow(one.name, figures.get(one)!, figures.get(now!)!));
     }
   }
-} finally {
-  await Promise.all(contenders.map((one) => one.stop()));
+  return rows;
 }
-console.log(`${machineLine(await describeMachine())}\n`);
-const HEADS = ['teams', 'requests a call', '', 'Redis µs', 'least', 'driver µs', 'least', 'commands'];
-const OF_REDIS = new Set([3, 4, 7]);
-const shown = (row: readonly string[]): string[] => row.filter((_, i) => flags.store === 'redis' || !OF_REDIS.has(i));
-console.log(textTable(shown(HEADS), rows.map(shown)));
 
-/** Medians of the rounds' ratios, with their middle half. */
-function ratioRow(name: string, all: readonly Figures[], now: readonly Figures[]): string[] {
-  const ratios = (of: (figures: Figures) => number): string[] => {
-    const { median, low, high } = spread(all.map((figures, index) => of(figures) / of(now[index]!)));
-    return [median.toFixed(3), `${low.toFixed(2)}-${high.toFixed(2)}`];
+/** Of Redis, for a request. */
+async function instructionsOf(contender: Contender, count: number, together: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'lingate-bench-ledger-'));
+  const port = await freePort();
+  const server = ['redis-server', '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--hz', '1', ...REDIS_SETTINGS];
+  const valgrind = launch('valgrind', ['--tool=callgrind', `--callgrind-out-file=${folder}/callgrind`, ...server], {
+    stdio: 'ignore',
+    uses: ['redis-server'],
+  });
+  try {
+    await untilAnswering(port);
+    const opened = await open(contender, `redis://127.0.0.1:${port}`, count);
+    await opened.work(Math.max(together * 20, count), together);
+    const control = (flag: string) => runProgram('callgrind_control', [flag, String(valgrind.child.pid)]);
+    await control('--zero');
+    await opened.work(COUNTED, together);
+    await control('--dump');
+    await opened.close();
+    const dump = readdirSync(folder).findLast((name) => name.startsWith('callgrind.'))!;
+    return Number(/^(?:totals|summary): (\d+)/m.exec(readFileSync(join(folder, dump), 'utf8'))![1]) / COUNTED;
+  } finally {
+    await valgrind.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function untilAnswering(port: number): Promise<void> {
+  const redis = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 200, maxRetriesPerRequest: null });
+  redis.on('error', () => undefined);
+  const answer = await Promise.race([redis.ping(), pause(STARTING_MS, 'late', { ref: false })]);
+  redis.disconnect();
+  if (answer !== 'PONG') throw new Error('Redis did not start under callgrind');
+}
+
+async function onSqlite(contenders: readonly Contender[], counts: readonly number[], togethers: readonly number[]): Promise<string[][]> {
+  const rows: string[][] = [];
+  for (const count of counts) {
+    const folder = mkdtempSync(join(tmpdir(), 'lingate-bench-ledger-'));
+    const opened = await Promise.all(contenders.map((one) => open(one, `sqlite:${folder}/${one.name}.db`, count)));
+    for (const together of togethers) {
+      const figures = contenders.map((): number[] => []);
+      for (let round = 0; round <= Number(flags.rounds); round++) {
+        for (const [index, one] of opened.entries()) {
+          const cpuUs = await cpuUsOf(one, together);
+          // The first round is for warming up.
+          if (round > 0) figures[index]!.push(cpuUs);
+        }
+      }
+      for (const [index, { name }] of contenders.entries()) {
+        const { low, median, high } = spread(figures[index]!);
+        rows.push([name, String(count), String(together), median.toFixed(1), `${low.toFixed(1)} to ${high.toFixed(1)}`]);
+      }
+    }
+    await Promise.all(opened.map(({ close }) => close()));
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return rows;
+}
+
+/** Of this process, for a request. */
+async function cpuUsOf({ work }: Opened, together: number): Promise<number> {
+  const endMs = performance.now() + ROUND_MS;
+  const before = process.cpuUsage();
+  let requests = 0;
+  while (performance.now() < endMs) {
+    await work(together * 20, together);
+    requests += together * 20;
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / requests;
+}
+
+async function open({ folder }: Contender, url: string, count: number): Promise<Opened> {
+  const of = <Module>(file: string): Promise<Module> => import(pathToFileURL(join(folder, file)).href) as Promise<Module>;
+  const teamsModule = await of<{ makeTeams: typeof makeTeams; BENCH_PLAN: typeof BENCH_PLAN }>('bench/contestants/lingate-teams.ts');
+  const stores = await of<{ openStore: typeof openStore }>('src/stores/open.ts');
+  const promised = await of<{ promisedLedger: typeof promisedLedger }>('test/support/promised-store.ts');
+  const plan = { ...teamsModule.BENCH_PLAN, ...(flags.limits ? { limits: LIMITS } : {}) };
+  const teams = await teamsModule.makeTeams(url, plan, benchKeys(count));
+  const say = (message: string, fields: unknown): void => console.error(message, fields);
+  const log = { info: () => undefined, warn: say, error: say };
+  const store = await stores.openStore(url, { log, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 60_000 });
+  return { work: workOf(promised.promisedLedger(store.ledger), teams), close: () => store.close() };
+}
+
+/** Admissions, beside the commits of those before them. */
+function workOf(ledger: ReturnType<typeof promisedLedger>, teams: readonly TeamOfKey[]): Work {
+  const tag = flags.tag === undefined ? undefined : { name: flags.tag, distinctMax: 1000 };
+  let next = 0;
+  return async (requests, together) => {
+    let commits: Promise<unknown>[] = [];
+    for (let done = 0; done < requests; done += together) {
+      const asked = Array.from({ length: together }, () => {
+        const { teamId, keyId } = teams[next++ % teams.length]!;
+        return { requestId: ulid(), teamId, keyId, characters: 33, reserve: true, leaseMs: LEASE_MS, glossary: undefined, tag };
+      });
+      const [answers] = await Promise.all([Promise.all(asked.map(async (request) => ledger.admit(request))), ...commits]);
+      for (const { kind } of answers) if (kind !== 'admitted') throw new Error(`an admission returned ${kind}`);
+      commits = asked.map(async ({ teamId, requestId }) => committed(await ledger.resolve(teamId, requestId, 'commit')));
+    }
+    await Promise.all(commits);
   };
-  return ['', '', `${name} / now`, ...ratios(({ redisUs }) => redisUs), ...ratios(({ driverUs }) => driverUs), ''];
+}
+
+function committed({ kind }: { readonly kind: string }): void {
+  if (kind !== 'committed') throw new Error(`a commit returned ${kind}`);
 }

@@ -1,58 +1,30 @@
-// npm run bench: all contestants side by side; prints a table, and writes raw numbers and a report page to bench/results.
+// npm run bench: all contestants side by side; prints a table, and keeps it on request.
+import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { aimsReached } from './aims/aims.ts';
-import { aimsTable } from './aims/aims-table.ts';
-import { contestants, furtherContestants, YARDSTICK } from './contestants/all.ts';
+import { runBench } from './bench.ts';
+import { contestants, furtherContestants } from './contestants/all.ts';
 import type { Contestant } from './contestants/contestant.ts';
-import { machineLine } from './machine/description.ts';
-import { runBench } from './run/bench.ts';
-import type { BenchPlan } from './run/bench.ts';
-import { benchTable, memoryTable } from './run/bench-table.ts';
-import { figuresOf } from './run/figures.ts';
-import { keepResult } from './run/keep-result.ts';
+import { BASELINE, figuresOf, readmeTable, terminalTable } from './figures.ts';
+import type { Result } from './figures.ts';
+import { describeMachine, machineLine } from './machine.ts';
 
-const USAGE = `npm run bench -- [--quick] [--only a,b] [--rounds N] [--load own|autocannon] [--keep]
-  --quick       about two minutes instead of ten, without 100,000 teams and memory
-  --only a,b    these contestants, and nginx to compare with: ${contestants.map(({ name }) => name).join(', ')};
-                on no other list: ${furtherContestants.map(({ name }) => name).join(', ')}
-  --rounds N    how often everybody is measured at least
-  --load        autocannon instead of the bench's own, leaner load
-  --keep        makes this run the example that is committed`;
+const USAGE = `npm run bench -- [--quick] [--only a,b] [--rounds N] [--teams N] [--load wrk|autocannon] [--before FOLDER] [--keep]
+  --quick          about three minutes instead of ten
+  --only a,b       these contestants, and ${BASELINE} to compare with: ${contestants.map(({ name }) => name).join(', ')};
+                   on no other list: ${furtherContestants.map(({ name }) => name).join(', ')}
+  --rounds N       how often everybody is measured
+  --teams N        how many teams the requests are of, in turn (10)
+  --load           autocannon instead of wrk
+  --before FOLDER  another checkout, built, for the contestants that end in -before
+  --keep           writes bench/result.json, and its table into bench/README.md`;
 
-const DEFAULT = {
-  rounds: 11,
-  closedMs: 500,
-  openMs: 700,
-  singleMs: 400,
-  steadyRounds: 1,
-  latencyRounds: 5,
-  triesMax: 3,
-  againMsMax: 90_000,
-  extraRoundsMax: 8,
-  extraMsMax: 60_000,
-  // V8 compiles a gateway's last functions for about this long.
-  warmRequests: 150_000,
-  warmMsMax: 10_000,
-  memoryTeams: 2000,
-  connections: 64,
-  // The curve over teams shows the cost of more of them.
-  teams: 10,
-  steadyPerSecond: 2000,
-};
-const QUICK = {
-  ...DEFAULT,
-  rounds: 3,
-  closedMs: 400,
-  latencyRounds: 2,
-  againMsMax: 10_000,
-  extraRoundsMax: 0,
-  warmRequests: 60_000,
-  warmMsMax: 4000,
-  memoryTeams: 0,
-};
-/** Creating 100,000 teams takes longer than the rest of a quick run. */
-const QUICK_TEAMS_MAX = 1000;
+const DEFAULT = { rounds: 11, seconds: 1, warmSeconds: 8, latencyRounds: 3, steadyPerSecond: 2000, connections: 64, teams: 10 };
+const QUICK = { ...DEFAULT, rounds: 3, warmSeconds: 3, latencyRounds: 1 };
+
+const RESULT = new URL('result.json', import.meta.url);
+const README = new URL('README.md', import.meta.url);
+const TABLE = /(?<=<!-- result -->\n)[^]*(?=<!-- end of result -->)/;
 
 try {
   await main();
@@ -66,7 +38,9 @@ async function main(): Promise<void> {
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     rounds: { type: 'string' },
-    load: { type: 'string', default: 'own' },
+    teams: { type: 'string' },
+    load: { type: 'string', default: 'wrk' },
+    before: { type: 'string' },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   } as const;
@@ -75,45 +49,50 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  if (values.load !== 'own' && values.load !== 'autocannon') throw new Error('--load: own or autocannon');
+  const { load, before } = values;
+  if (load !== 'wrk' && load !== 'autocannon') throw new Error('--load: wrk or autocannon');
+  if (before !== undefined) process.env['BENCH_BEFORE'] = before;
   const lengths = values.quick ? QUICK : DEFAULT;
-  const plan: BenchPlan = {
+  const settings = {
     ...lengths,
-    rounds: roundsOf(values.rounds, lengths.rounds),
-    load: values.load,
-    contestants: chosen(values.only).filter(({ teams = 0 }) => !values.quick || teams <= QUICK_TEAMS_MAX),
-  };
-  const result = await runBench(plan, (line) => console.error(line));
-  const figures = figuresOf(result);
-  console.log(
-    `\n${machineLine(result.machine)}\n${Object.entries(result.machine.versions)
-      .map((pair) => pair.join(' '))
-      .join(', ')}\n`,
-  );
-  console.log(benchTable(figures));
-  for (const { name, reason } of result.leftOut) console.log(`left out: ${name}: ${reason}`);
-  for (const { name, faults } of figures) for (const fault of faults) console.log(`WRONG: ${name}: ${fault}`);
-  const { memory } = result;
-  if (memory.length > 0) console.log(`\n${memoryTable(memory)}`);
-  console.log(`\n${aimsTable(aimsReached(result.contestants))}`);
-  if (figures.some(({ disturbed }) => disturbed > 0.5))
-    console.log('Other programs were active most of the time: trust the ratios, and measure again when the machine is quiet.');
-  console.log(`\n${keepResult('bench', result, values.keep).join('\n')}`);
-  if (figures.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+    load,
+    rounds: numberOf('--rounds', values.rounds, lengths.rounds),
+    teams: numberOf('--teams', values.teams, lengths.teams),
+  } as const;
+  const machine = await describeMachine();
+  const { measured, leftOut } = await runBench({ ...settings, contestants: chosen(values.only) }, (line) => console.error(line));
+  const result: Result = { machine, settings, contestants: figuresOf(measured) };
+  console.log(`\n${machineLine(machine)}\n\n${terminalTable(result.contestants)}`);
+  for (const { name, reason } of leftOut) console.log(`left out: ${name}: ${reason}`);
+  for (const { name, faults } of measured) for (const fault of faults) console.log(`WRONG: ${name}: ${fault}`);
+  if (measured.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+  else if (values.keep) keep(result);
 }
 
-function roundsOf(given: string | undefined, fallback: number): number {
-  const rounds = given === undefined ? fallback : Number(given);
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds: a whole number from 1 to 100');
-  return rounds;
+function keep(result: Result): void {
+  const { machine, settings, contestants: all } = result;
+  const rows = Object.entries(all).map(([name, figures]) => `    ${JSON.stringify(name)}: ${JSON.stringify(figures)}`);
+  const head = `{\n  "machine": ${JSON.stringify(machine)},\n  "settings": ${JSON.stringify(settings)},`;
+  writeFileSync(RESULT, `${head}\n  "contestants": {\n${rows.join(',\n')}\n  }\n}\n`);
+  const table = `\n${machineLine(result.machine)}:\n\n${readmeTable(result.contestants)}\n\n`;
+  writeFileSync(
+    README,
+    readFileSync(README, 'utf8').replace(TABLE, () => table),
+  );
+}
+
+function numberOf(name: string, given: string | undefined, fallback: number): number {
+  const number = given === undefined ? fallback : Number(given);
+  if (!Number.isInteger(number) || number < 1) throw new Error(`${name}: a whole number from 1`);
+  return number;
 }
 
 /** The baseline always takes part: ratios are to its own rounds. */
 function chosen(only: string | undefined): Contestant[] {
+  const all = [...contestants, ...furtherContestants];
   if (only === undefined) return [...contestants];
   const names = only.split(',');
-  const all = [...contestants, ...furtherContestants];
   const unknown = names.find((name) => !all.some((contestant) => contestant.name === name));
   if (unknown !== undefined) throw new Error(`--only: there is no "${unknown}"; there are ${all.map(({ name }) => name).join(', ')}`);
-  return all.filter(({ name }) => name === YARDSTICK || names.includes(name));
+  return all.filter(({ name }) => name === BASELINE || names.includes(name));
 }

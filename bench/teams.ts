@@ -15,10 +15,8 @@ import { ConsoleVisitor } from '../test/support/console-visitor.ts';
 import { startGatewayProcess } from '../test/support/gateway-process.ts';
 import { lingate } from '../test/support/lingate-command.ts';
 import { startRedis } from '../test/support/redis.ts';
-import { describeMachine, machineLine } from './machine/description.ts';
-import { memoryKib, usageOf } from './machine/process-tree.ts';
-import { spread } from './run/median.ts';
-import { textTable } from './run/text-table.ts';
+import { spread, textTable } from './figures.ts';
+import { describeMachine, machineLine, memoryMib, usageOf } from './machine.ts';
 
 const { values: flags } = parseArgs({
   options: { teams: { type: 'string', default: '100000' }, times: { type: 'string', default: '15' } },
@@ -35,7 +33,6 @@ const AIM_MS = 100;
 const PAGES = 100;
 /** A pass takes some minutes: this is 10,000 teams of it. */
 const WATCH_MS = 20_000;
-const KIB_PER_MIB = 1024;
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 interface Figure {
@@ -105,7 +102,7 @@ async function watchLine(name: string, url: string): Promise<string> {
   writeFileSync(config, JSON.stringify({ listen: '127.0.0.1:0', ops: '127.0.0.1:0', store: url, team_metrics }));
   const gateway = await startGatewayProcess({ args: ['serve', '--config', config] });
   const pid = gateway.process.pid!;
-  const look = () => ({ cpuUs: usageOf(pid).cpuUs, mib: memoryKib(pid, 'VmRSS') / KIB_PER_MIB });
+  const look = () => ({ cpuUs: usageOf(pid).cpuUs, mib: memoryMib(pid, 'VmRSS') });
   await pause(WATCH_MS);
   const first = look();
   await pause(WATCH_MS);
@@ -175,7 +172,7 @@ async function memoryLine(pid: number, page: (query: string, found: number) => P
   const turn = async (): Promise<number> => {
     let cursor: string | null = '';
     for (let i = 0; i < PAGES && cursor !== null; i++) cursor = await page(`limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`, 200);
-    return memoryKib(pid, 'VmRSS') / KIB_PER_MIB;
+    return memoryMib(pid, 'VmRSS');
   };
   const [warm, after] = [await turn(), await turn()];
   return `memory of the gateway: ${warm.toFixed(1)} MiB after ${PAGES} pages of 200, ${after.toFixed(1)} MiB after ${PAGES} more`;

@@ -34,7 +34,6 @@ export type { Lenience } from './core/route.ts';
 export type { Scope } from './domain/scopes.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
 export type { StepPlacement } from './core/step-placement.ts';
-export type { AccessTokens } from './ports/access-tokens.ts';
 export type * from './ports/document-services.ts';
 export type { DocumentState } from './ports/documents.ts';
 export type * from './ports/gateway-services.ts';
@@ -69,7 +68,7 @@ export { countCharacters } from './domain/characters.ts';
 export { periodBy, sameLength } from './domain/period-rule.ts';
 export { keySubject, tagOfSubject, tagSubject, windowAt, windowLimits } from './domain/window-limits.ts';
 export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
-export { WindowCounts, withWindowUses } from './domain/window-counts.ts';
+export { WindowCounts, withWindowUses } from './ledger/counter.ts';
 export {
   countInWindows,
   nextTickets,
@@ -77,9 +76,10 @@ export {
   windowedSubjects,
   windowRefusal,
   windowStandings,
-} from './domain/windowed-subjects.ts';
-export type { WindowedSubject } from './domain/windowed-subjects.ts';
-export type { CountedWindow, ExceededWindow, StoredCounts, WindowUse } from './domain/window-counts.ts';
+} from './ledger/windowed-subjects.ts';
+export type { WindowedSubject } from './ledger/windowed-subjects.ts';
+export type { ExceededWindow } from './ledger/counter.ts';
+export type { CountedWindow, StoredCounts, WindowUse } from './domain/window-limits.ts';
 export type { Credential, CredentialReader } from './domain/api-key.ts';
 export { FORM_BODY_HEADERS, isFormType, readFormBody, readQuery } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
@@ -137,12 +137,12 @@ export { HISTORY_DAYS } from './domain/period.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
 export { chargeSums } from './stores/records/charge-sums.ts';
 export type { ChargeSum } from './stores/records/charge-sums.ts';
-export { TagAccount } from './stores/records/tag-account.ts';
-export { countTag } from './stores/records/tag-counts.ts';
-export type { TagRecords } from './stores/records/tag-counts.ts';
-export { readTagSettings, TagUses } from './stores/records/tag-uses.ts';
+export { TagInStore as TagAccount } from './stores/records/windowed-tag.ts';
+export { countTag } from './ledger/tag-account.ts';
+export type { TagRecords } from './ledger/tag-account.ts';
+export { readTagSettings, TagUses } from './ledger/tag-uses.ts';
 export { keyRegistry } from './stores/records/key-registry.ts';
-export { decideTeamChange, withNextPlan } from './stores/records/team-change.ts';
+export { decideTeamChange, withNextPlan } from './ledger/team-change.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export { eventNames, eventWrites, outlivesTeam } from './stores/records/event-record.ts';
 export type { EventWrites } from './stores/records/event-record.ts';

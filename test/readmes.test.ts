@@ -1,4 +1,4 @@
-// The READMEs and the manual's pages name only what exists: files, folders, headings, npm scripts, commands, and the code names of "Where do I change X".
+// The READMEs and the manual's pages name only what exists: files, folders, headings, npm scripts, commands.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { TASKS } from './task.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const READMES = ['README.md', 'src/README.md', 'config/README.md', 'test/README.md', 'bench/README.md'];
 /** Pages to search, beside the READMEs. */
-const SEARCHED = ['src/WHERE.md', 'src/DECISIONS.md'];
+const SEARCHED = ['src/DECISIONS.md'];
 /** For visitors of the repository. */
 const REPOSITORY = ['.github/CONTRIBUTING.md', '.github/SECURITY.md'];
 /** Ten minutes, at 250 words a minute. */
@@ -137,17 +137,4 @@ test('the top README is short', () => {
 
 test('the source README is read in ten minutes', () => {
   expect(read('src/README.md').split(/\s+/).length).toBeLessThanOrEqual(TEN_MINUTES_WORDS);
-});
-
-test('each code name in "Where do I change X" occurs in a file of its row', () => {
-  const rows = read('src/WHERE.md')
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && line.includes('`'));
-  expect(rows.length).toBeGreaterThan(10);
-  const wrong = rows.flatMap((row) => {
-    const texts = placesOf(row, 'src').flatMap(({ places }) => places.filter((place) => /\.\w+$/.test(place)).map(read));
-    const names = quoted(row).filter((word) => /^[a-z]+(?:[A-Z]\w*)?$/.test(word));
-    return names.filter((name) => !texts.some((file) => new RegExp(`\\b${name}\\b`).test(file)));
-  });
-  expect(wrong).toEqual([]);
 });

@@ -25,7 +25,7 @@ export const TASKS = {
   'test:package': suite('the package, installed in an empty project', 'test/package/vitest.config.ts'),
   'test:load': suite('overload, slow callers, resets; on a quiet machine', 'test/load/vitest.config.ts'),
   'test:power': {
-    what: 'plants bugs, each to be caught; arguments: words of their names, --share 3/8',
+    what: 'wrong ports, each to be noticed by a contract, and edits of Lua and SQL; --ports: only the wrong ports, in seconds',
     file: 'test/evidence/power/run.ts',
   },
   'test:bare': { what: "the README's two commands on a fresh Debian", file: 'test/bare/main.ts' },
@@ -47,17 +47,8 @@ export const TASKS = {
   isolation: { what: 'what one team notices while another does its worst', file: 'test/evidence/isolation/run.ts' },
   soak: { what: 'one long run with mixed requests', file: 'test/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },
-  'bench:curves': { what: 'what a request costs as one parameter grows', file: 'bench/curves.ts' },
-  'bench:keyless': { what: 'what the routes that need no key cost, beside a 401', file: 'bench/keyless.ts' },
-  'bench:ledger': { what: 'what the ledger costs Redis and the driver', file: 'bench/ledger.ts' },
-  'bench:invoices': { what: 'what callers notice while invoices are exported, and what an export costs', file: 'bench/invoices.ts' },
+  'bench:ledger': { what: "what the ledger costs: Redis's instructions, or SQLite's CPU time", file: 'bench/ledger.ts' },
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },
-  'bench:operators': {
-    what: 'how long operators wait who change one team at once, and their callers beside them',
-    file: 'bench/operators.ts',
-  },
-  'bench:history': { what: 'what a year of usage days takes in each store', file: 'bench/history.ts' },
-  'bench:micro': { what: "the parts of a request's path, each beside a floor", file: 'bench/micro.ts' },
   pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },
   manual: { what: 'writes the tables that come from the code into the manual', file: 'src/manual.ts' },
   chart: {

@@ -1,9 +1,7 @@
 // Fastify with bearer-auth, rate-limit on Redis and http-proxy: what a Node team would build in an afternoon.
-import { engineAnswer, TRANSLATE_PATH } from './contestant.ts';
+import { startServer } from '../machine.ts';
+import { bearer, benchKeys, engineAnswer, expectLimit, expectStatus, TRANSLATE_PATH } from './contestant.ts';
 import type { Contestant } from './contestant.ts';
-import { expectLimit, expectStatus } from './sample.ts';
-import { bearer, benchKeys } from './keys.ts';
-import { startServer } from './program.ts';
 import { startRedis } from './redis.ts';
 
 /** Never reached under load; the limit is tested on a second process with a low one. */
@@ -21,15 +19,15 @@ export const fastify: Contestant = {
     return {
       port: program.port,
       path: TRANSLATE_PATH,
-      gatewayPid: program.pid,
-      redis: [redis],
+      pid: program.pid,
+      redis,
       authorizations,
       expect: engineAnswer,
       async checkRefusals() {
         await expectStatus(program.port, 'Bearer nobody', 401, 'an unknown key');
         const strict = await startServer('fastify.ts', cores.gateway, folder, { ...numbers, limit: 1 });
         try {
-          await expectLimit(strict.port, authorizations[0]!, 4);
+          await expectLimit(strict.port, authorizations[0]!);
         } finally {
           await strict.stop();
         }

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.ts';
+import { startPinned } from '../machine.ts';
+import { plainProxy } from './contestant.ts';
 import type { Contestant } from './contestant.ts';
-import { plainProxy } from './plain.ts';
-import { startProgram } from './program.ts';
 
 export const haproxy: Contestant = {
   name: 'haproxy',
@@ -13,7 +13,7 @@ export const haproxy: Contestant = {
     const port = await freePort();
     const file = join(folder, 'haproxy.cfg');
     writeFileSync(file, settings(port, enginePort));
-    return plainProxy(await startProgram('haproxy', ['-db', '-f', file], { cores: cores.gateway, port, folder, name: 'haproxy' }));
+    return plainProxy(await startPinned('haproxy', ['-db', '-f', file], { cores: cores.gateway, port, folder, name: 'haproxy' }));
   },
 };
 

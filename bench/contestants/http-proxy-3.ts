@@ -1,7 +1,7 @@
 // http-proxy-3 on node:http: the proxy library that Node users know.
+import { startServer } from '../machine.ts';
+import { plainProxy } from './contestant.ts';
 import type { Contestant } from './contestant.ts';
-import { plainProxy } from './plain.ts';
-import { startServer } from './program.ts';
 
 export const httpProxy3: Contestant = {
   name: 'http-proxy-3',

@@ -24,17 +24,26 @@ export const BENCH_PLAN: QuotaPlan = {
   currency: 'EUR',
 };
 
-export async function makeTeams(storeUrl: string, plan: Plan, keys: readonly string[]): Promise<void> {
-  const store = await openStore(storeUrl, { log: SILENT, clock, sqliteDurability: 'normal', commandTimeoutMs: 10_000 });
+export interface TeamOfKey {
+  readonly teamId: string;
+  readonly keyId: string;
+}
+
+/** A team for each key, in the order of the keys. */
+export async function makeTeams(storeUrl: string, plan: Plan, keys: readonly string[]): Promise<TeamOfKey[]> {
+  const store = await openStore(storeUrl, { log: SILENT, clock, sqliteDurability: 'normal', commandTimeoutMs: 60_000 });
   const newId = ulidSource(clock.nowMs);
-  const make = async (key: string): Promise<void> => {
+  const make = async (key: string): Promise<TeamOfKey> => {
     const [teamId, keyId] = [newId(), newId()];
     answered(await store.teams.createTeam({ teamId, name: 'Bench', plan: 'bench', limits: limitsOf(plan), balanceMicro: 0 }));
     answered(await store.teams.createKey({ keyId, teamId, digest: digestOf(key), display: displayOf(key), label: 'bench', mode: 'live' }));
+    return { teamId, keyId };
   };
+  const teams: TeamOfKey[] = [];
   try {
-    for (let done = 0; done < keys.length; done += AT_ONCE) await Promise.all(keys.slice(done, done + AT_ONCE).map(make));
+    for (let done = 0; done < keys.length; done += AT_ONCE) teams.push(...(await Promise.all(keys.slice(done, done + AT_ONCE).map(make))));
   } finally {
     await store.close();
   }
+  return teams;
 }

@@ -4,8 +4,8 @@ import httpProxy from '@fastify/http-proxy';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
 import { Redis } from 'ioredis';
-import { benchKeys } from '../contestants/keys.ts';
-import { numberArgument } from './arguments.ts';
+import { benchKeys } from '../contestants/contestant.ts';
+import { numberArgument } from './common.ts';
 
 const CONNECTIONS_MAX = 64;
 

@@ -1,7 +1,7 @@
 // http-proxy-3 as its users run it: node:http in front, an agent with kept connections to the engine.
 import { Agent, createServer } from 'node:http';
 import { createProxyServer } from 'http-proxy-3';
-import { numberArgument } from './arguments.ts';
+import { numberArgument } from './common.ts';
 
 const CONNECTIONS_MAX = 64;
 

@@ -1,7 +1,5 @@
 // The floor: bare uWebSockets.js that parses the JSON and returns a constant. No proxy can be cheaper in this process.
-import { numberArgument } from './arguments.ts';
-import { collectBody } from './collect-body.ts';
-import { listen, uwsApp } from './listen.ts';
+import { collectBody, listen, uwsApp } from './common.ts';
 
 const ANSWER = '{"translations":[{"detected_source_language":"EN","text":"DE: The house by the sea is for sale."}]}';
 
@@ -13,4 +11,4 @@ app.post('/v1/translate', (res) => {
     res.writeHeader('Content-Type', 'application/json').end(ANSWER);
   });
 });
-listen(app, numberArgument('port'));
+listen(app);

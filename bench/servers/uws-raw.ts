@@ -2,9 +2,7 @@
 // it only understands answers with a Content-Length that arrive in one piece, and is no client for real engines.
 import { Socket } from 'node:net';
 import type { HttpResponse } from 'uWebSockets.js';
-import { numberArgument } from './arguments.ts';
-import { collectBody } from './collect-body.ts';
-import { listen, uwsApp } from './listen.ts';
+import { collectBody, listen, numberArgument, uwsApp } from './common.ts';
 
 const CONNECTIONS_MAX = 64;
 const READ_BYTES = 65_536;
@@ -82,7 +80,7 @@ app.post('/v1/translate', (res) => {
     startNext();
   });
 });
-listen(app, numberArgument('port'));
+listen(app);
 
 function finish(res: HttpResponse, answer: string | undefined): void {
   if (answer === undefined) res.writeStatus('502 Bad Gateway').end();

@@ -1,10 +1,8 @@
 // A minimal proxy: uWebSockets.js in front, undici's dispatch to the engine, nothing in between.
-import { numberArgument } from './arguments.ts';
 import type { HttpResponse } from 'uWebSockets.js';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
-import { collectBody } from './collect-body.ts';
-import { listen, uwsApp } from './listen.ts';
+import { collectBody, listen, numberArgument, uwsApp } from './common.ts';
 
 const CONNECTIONS_MAX = 64;
 const HEADERS = { 'content-type': 'application/json' };
@@ -16,7 +14,7 @@ app.post('/v1/translate', (res) => {
   res.onAborted(() => answer.abort());
   collectBody(res, (body) => void pool.dispatch({ method: 'POST', path: '/translate', headers: HEADERS, body }, answer));
 });
-listen(app, numberArgument('port'));
+listen(app);
 
 class ProxyAnswer implements Dispatcher.DispatchHandler {
   readonly #res: HttpResponse;

@@ -14,10 +14,15 @@ import type { HandlerParts } from './admin-handlers.ts';
 import { headerOf, match, readBody } from './admin-input.ts';
 import type { AdminRequest } from './admin-input.ts';
 import type { AdminOperations } from './admin-operations.ts';
-import { bugRefusal, MAY_ONLY_READ, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import { bugRefusal, MAY_ONLY_READ, refusalOf, refusalOfOperation, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import type { Handled } from './admin-refusals.ts';
 import { ADMIN_PREFIX, REPLAYED } from './admin-routes.ts';
-import type { AdminRoute } from './admin-routes.ts';
-import type { GlossaryOperations } from './glossary-operations.ts';
+import type { HandledRouteId } from './admin-routes.ts';
+import type { OperationContext } from './operation-context.ts';
+import { changes, concerned } from './operation.ts';
+import type { AdminOperation } from './operation.ts';
+import { answerTo } from './operation-http.ts';
+import type { AdminRoute } from './operation-http.ts';
 import { IDEMPOTENCY_KEY } from './idempotent-answers.ts';
 import type { Fate } from './idempotent-answers.ts';
 import { IdempotentRequests } from './idempotent-requests.ts';
@@ -37,7 +42,6 @@ interface AdminAnswer {
 
 interface AdminApiOptions extends HandlerParts {
   readonly operations: AdminOperations;
-  readonly glossaries: GlossaryOperations;
   readonly attempts: SignInAttempts;
   /** Called for each problem, because the documentation's URL is only known once every listener is open. */
   readonly problems: () => ProblemWriter;
@@ -126,9 +130,7 @@ export class AdminApi {
     const actor = actorOf('admin', operator, request.remoteAddress);
     try {
       const input = this.#inputOf(route, parameters, request);
-      const operations = this.#options.operations.as(actor);
-      const glossaries = this.#options.glossaries.as(actor);
-      const handled = 'kind' in input ? input : await this.#handlers[route.id]({ ...input, operations, glossaries, id, once });
+      const handled = 'kind' in input ? input : await this.#handle(route, actor, { ...input, id, once });
       if ('kind' in handled) return ran(handled.kind === 'download' ? fileOf(handled, requestId) : this.#problem(handled, requestId));
       if (handled.audit !== undefined) {
         this.#options.log.info('audit', { action: route.id, ...handled.audit, actor, request_id: requestId });
@@ -145,11 +147,13 @@ export class AdminApi {
     }
   }
 
-  #inputOf(
-    route: AdminRoute,
-    parameters: Input['parameters'],
-    request: AdminRequest,
-  ): Omit<Input, 'operations' | 'glossaries' | 'id' | 'once'> | Refusal {
+  #handle(route: AdminRoute, actor: string, input: Omit<Input, 'operations'>): Promise<Handled> {
+    const operations = this.#options.operations.as(actor);
+    if (route.operation !== undefined) return handledBy(route.operation, operations.context, input);
+    return this.#handlers[route.id as HandledRouteId]({ ...input, operations });
+  }
+
+  #inputOf(route: AdminRoute, parameters: Input['parameters'], request: AdminRequest): Omit<Input, 'operations' | 'id' | 'once'> | Refusal {
     const accepted = new Set(Object.keys(route.query ?? {}));
     const names = [...request.query.keys()];
     const foreign = names.find((name) => !accepted.has(name));
@@ -171,6 +175,20 @@ export class AdminApi {
       headers: { ...Object.fromEntries(headers), 'X-Request-Id': requestId },
     };
   }
+}
+
+async function handledBy(
+  one: AdminOperation,
+  context: OperationContext,
+  { parameters, query, body }: Omit<Input, 'operations'>,
+): Promise<Handled> {
+  const { input, result } = await answerTo(one, context, { segments: parameters, query, body });
+  if (result.kind !== 'done') return refusalOfOperation(result);
+  const { value, replicated } = result;
+  return {
+    value: { ...(value as object), ...(replicated === undefined ? {} : { replicated }) },
+    ...(changes(one) ? { audit: concerned(one, input, value) } : {}),
+  };
 }
 
 /** The answer to a deletion has no body, only whether a replica has it. */

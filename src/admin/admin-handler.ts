@@ -5,12 +5,10 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { AdminOperations } from './admin-operations.ts';
 import type { Handled } from './admin-refusals.ts';
-import type { GlossaryOperations } from './glossary-operations.ts';
 
 /** What a handler gets: the operations, in the name of the caller; the path's variable segments by their names, the checked body, the query. */
 export interface Input {
   readonly operations: AdminOperations;
-  readonly glossaries: GlossaryOperations;
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: JsonMembers;
   readonly query: URLSearchParams;

@@ -6,26 +6,18 @@ import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import type { LimitName } from '../domain/given-key-limits.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { changedLimits } from '../domain/key-limits.ts';
-import type { RecentRequest } from '../ports/access-entry.ts';
 import type { KeyChange } from '../ports/team-registry.ts';
 import { ofRecord } from './admin-handler.ts';
 import type { AdminHandler } from './admin-handler.ts';
-import { auditPageOf, limitOf, nameOf, pageOf, reasonOf, referenceOf } from './admin-input.ts';
-import { done, NO_GLOSSARY, NO_KEY, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
+import { limitOf, nameOf, pageOf, reasonOf, referenceOf } from './admin-input.ts';
+import { done, NO_KEY, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
-import type { AdminRouteId } from './admin-routes.ts';
-import { readAuditFilter } from './audit-filter.ts';
-import { auditEntryReport } from './audit-report.ts';
-import { documentReport, readDocumentCursor, readDocumentFilter } from './document-operations.ts';
-import type { DocumentOperations } from './document-operations.ts';
-import { glossaryReport } from './glossary-operations.ts';
+import type { HandledRouteId } from './admin-routes.ts';
 import { invoiceDownload } from './invoice-csv.ts';
 import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from './invoice-question.ts';
 import type { InvoiceReading } from './invoice-reading.ts';
-import { readRequestFilter, recentPage, recentRequestReport } from './request-filter.ts';
 import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
-import { TAG_HANDLERS } from './tag-handlers.ts';
 import { readTeamFilter } from './team-filter.ts';
 import type { PlanTime } from './team-terms.ts';
 import { usageDownload } from './usage-csv.ts';
@@ -37,10 +29,7 @@ import type { UsageQuestion } from './usage-rows.ts';
 export interface HandlerParts {
   readonly usage: UsageReading;
   readonly invoices: InvoiceReading;
-  readonly documents: DocumentOperations;
   readonly live: () => Promise<LiveReport>;
-  /** Of all processes, newest first. */
-  readonly recentRequests: () => Promise<readonly RecentRequest[]>;
   /** The wall clock. */
   readonly nowMs: () => number;
 }
@@ -53,14 +42,7 @@ const ONLY_A_REASON = refuse(
 
 const NO_PLAN_TIME = refuse('validation_error', 'when: now and next-period need a plan, never takes none.');
 
-export function adminHandlers({
-  usage,
-  invoices,
-  documents,
-  live,
-  recentRequests,
-  nowMs,
-}: HandlerParts): Readonly<Record<AdminRouteId, AdminHandler>> {
+export function adminHandlers({ usage, invoices, live, nowMs }: HandlerParts): Readonly<Record<HandledRouteId, AdminHandler>> {
   return {
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
@@ -108,12 +90,6 @@ export function adminHandlers({
       const deleted = await operations.deleteTeam(id, keeps === 'true');
       return done(deleted, () => ({ value: {}, audit: { team_id: id } }));
     }),
-    listGlossaries: ofRecord(NO_TEAM, async ({ glossaries }, id) =>
-      done(await glossaries.list(id), (found) => ({ value: { glossaries: found.map(glossaryReport) } })),
-    ),
-    deleteGlossary: ofRecord(NO_GLOSSARY, async ({ glossaries }, id) =>
-      done(await glossaries.remove(id), ({ teamId }) => ({ value: {}, audit: { team_id: teamId, glossary_id: id } })),
-    ),
     teamUsage: ofRecord(NO_TEAM, async ({ operations }, id) => done(await operations.usage(id), ({ report }) => ({ value: report }))),
     listPeriods: ofRecord(NO_TEAM, async (_input, id) =>
       done(await usage.periods(id), (periods) => ({ value: { periods: periods.map(periodReport) } })),
@@ -150,7 +126,6 @@ export function adminHandlers({
       if ('kind' in search) return search;
       return done(await operations.keys.find(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
     },
-    ...TAG_HANDLERS,
     listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.plans.list() } }),
     applyPlan: async ({ operations, parameters, body }) =>
       done(
@@ -161,34 +136,6 @@ export function adminHandlers({
         (applied) => ({ value: applied, audit: { plan: applied.plan, teams: applied.teams, changed: applied.changed } }),
         'path',
       ),
-    listAudit: async ({ operations, query }) => {
-      const page = auditPageOf(query);
-      if ('kind' in page) return page;
-      const filter = readAuditFilter((name) => query.get(name));
-      if ('fault' in filter) return refusalOfFault(filter);
-      return done(await operations.audit.list(page, filter), ({ items, next }) => ({
-        value: { entries: items.map(auditEntryReport), next: next ?? null },
-      }));
-    },
-    listRequests: async ({ query }) => {
-      const filter = readRequestFilter(query, nowMs());
-      if ('fault' in filter) return refusalOfFault(filter);
-      const page = pageOf(query);
-      if ('kind' in page) return page;
-      const { items, next } = recentPage(await recentRequests(), filter, page);
-      return { value: { requests: items.map(recentRequestReport), next: next ?? null } };
-    },
-    listDocuments: async ({ query }) => {
-      const filter = readDocumentFilter((name) => query.get(name));
-      if ('fault' in filter) return refusalOfFault(filter);
-      const cursor = readDocumentCursor(query.get('cursor'));
-      if ('fault' in cursor) return refusalOfFault(cursor);
-      const limit = limitOf(query);
-      if (typeof limit === 'object') return limit;
-      return done(await documents.list({ ...cursor, limit }, filter), ({ items, next }) => ({
-        value: { documents: items.map(documentReport), next: next ?? null },
-      }));
-    },
     live: async () => ({ value: await live() }),
   };
 }

@@ -11,12 +11,9 @@ import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-n
 import type { JudgedText } from '../domain/record-name.ts';
 import { schemaRefusal } from '../domain/schema-refusal.ts';
 import { Compile, Type } from '../domain/typebox.ts';
-import { AUDIT_ID } from '../domain/audit-entry.ts';
-import type { AuditPage } from '../ports/audit-log.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
-import { canonicalUlid } from '../domain/ulid.ts';
 import { ADMIN_ROUTES } from './admin-routes.ts';
-import type { AdminRoute } from './admin-routes.ts';
+import type { AdminRoute } from './operation-http.ts';
 
 export interface AdminRequest {
   readonly method: string;
@@ -36,8 +33,8 @@ const SEARCH_MAX = 100;
 const WHOLE_KEY = 'contains a key, which does not belong in a URL: find it with POST /admin/v1/keys/find.';
 const NO_PATH = refuse('not_found', 'The admin API has no such path.');
 const checks = new Map(
-  ADMIN_ROUTES.flatMap(({ id, body }) => {
-    if (body === undefined) return [];
+  ADMIN_ROUTES.flatMap(({ id, body, operation }) => {
+    if (body === undefined || operation !== undefined) return [];
     const checked = withoutLimits(body);
     return [[id, { checked, check: Compile(checked) }] as const];
   }),
@@ -94,7 +91,6 @@ function patternOf(path: string, segment: (name: string) => string): RegExp {
 
 /** `schema` is the route's. */
 export function readBody(request: AdminRequest, route: AdminRoute, schema: TObject): { readonly members: JsonMembers } | Refusal {
-  const { checked, check } = checks.get(route.id)!;
   const type = headerOf(request, 'content-type')?.split(';', 1)[0]!.trim().toLowerCase();
   if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
   let value: unknown;
@@ -109,6 +105,10 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return refuse('validation_error', 'body: must be a JSON object.');
+  const judge = checks.get(route.id);
+  // An operation is judged with the members of its path.
+  if (judge === undefined) return { members: value as JsonMembers };
+  const { checked, check } = judge;
   const accepted = new Set(Object.keys(schema.properties));
   const unknown = unknownMembers(value, accepted);
   if (unknown !== undefined) return refuse('validation_error', `Unknown member: ${unknown}. Accepted are ${[...accepted].join(', ')}.`);
@@ -148,17 +148,6 @@ export function limitOf(query: URLSearchParams): number | Refusal {
   const limit = query.get('limit') ?? String(PAGE_DEFAULT);
   if (/^\d{1,3}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= PAGE_MAX) return Number(limit);
   return refuse('validation_error', `limit: must be a whole number from 1 to ${PAGE_MAX}.`);
-}
-
-export function auditPageOf(query: URLSearchParams): AuditPage | Refusal {
-  const limit = limitOf(query);
-  if (typeof limit === 'object') return limit;
-  const after = query.get('cursor') ?? undefined;
-  if (after !== undefined && !AUDIT_ID.test(after)) return refuse('validation_error', NO_CURSOR);
-  const team = query.get('team') ?? undefined;
-  const teamId = team === undefined ? undefined : canonicalUlid(team);
-  if (team !== undefined && teamId === undefined) return refuse('validation_error', "team: must be a team's id.");
-  return { teamId, after, sinceMs: undefined, limit };
 }
 
 export function pageOf(query: URLSearchParams): TeamPage | Refusal {

@@ -5,7 +5,7 @@ import { openApi } from '../docs/openapi-writer.ts';
 import type { DescribedRoute, DescribedParameter, DescribedResponses, OpenApiNode } from '../docs/openapi-writer.ts';
 import { Type } from '../domain/typebox.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES, REPLAYED } from './admin-routes.ts';
-import type { AdminRoute } from './admin-routes.ts';
+import type { AdminRoute } from './operation-http.ts';
 
 interface AdminOpenApiOptions {
   readonly serviceName: string;
@@ -26,11 +26,19 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
     serverUrl,
     security: [{ token: [] }],
     operations: ADMIN_ROUTES.map((route) => [describedAdminRoute(route), responsesOf(route)]),
+    shown: shownSchema,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token from the configuration.' } },
       schemas: { Problem: PROBLEM },
     },
   });
+}
+
+/** Without what is for flags and fields. */
+function shownSchema(schema: object): OpenApiNode {
+  return JSON.parse(
+    JSON.stringify(schema, (name, value: unknown) => (name === 'given' || name === 'is' ? undefined : value)),
+  ) as OpenApiNode;
 }
 
 function describedAdminRoute(route: AdminRoute): DescribedRoute {

@@ -8,14 +8,14 @@ import { usageReport } from '../domain/usage-report.ts';
 import type { UsageReport } from '../domain/usage-report.ts';
 import type { RefusalCounts } from '../ports/refusal-days.ts';
 import type { Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
-import { done, ofTeam, pageWithNext } from './admin-result.ts';
+import { done, ofTeam } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, Page } from './admin-result.ts';
 import { AuditOperations } from './audit-operations.ts';
 import { KeyOperations } from './key-operations.ts';
+import { orderedPage } from './listing.ts';
 import { OperationContext } from './operation-context.ts';
 import type { AdminOptions } from './operation-context.ts';
 import { PlanOperations } from './plan-operations.ts';
-import { TagOperations } from './tag-operations.ts';
 import type { TeamFilter } from './team-filter.ts';
 import { BALANCE_TOO_LARGE, judgeNewTeam, judgeTeamEdit } from './team-terms.ts';
 import type { TeamDraft, TeamEdit } from './team-terms.ts';
@@ -33,7 +33,6 @@ export interface TeamUse {
 /** Ids are canonical ULIDs, names have been checked. */
 export class AdminOperations {
   readonly keys: KeyOperations;
-  readonly tags: TagOperations;
   readonly plans: PlanOperations;
   readonly audit: AuditOperations;
   readonly #context: OperationContext;
@@ -41,9 +40,12 @@ export class AdminOperations {
   constructor(options: AdminOptions) {
     this.#context = new OperationContext(options);
     this.keys = new KeyOperations(this.#context);
-    this.tags = new TagOperations(this.#context);
     this.plans = new PlanOperations(this.#context);
     this.audit = new AuditOperations(this.#context);
+  }
+
+  get context(): OperationContext {
+    return this.#context;
   }
 
   /** The same operations, in this operator's name. */
@@ -70,8 +72,9 @@ export class AdminOperations {
       const found = await this.listSummaries(page, filter);
       return found.kind === 'done' ? done({ ...found.value, items: found.value.items.map(({ team }) => team) }) : found;
     }
-    return pageWithNext(
+    return pageOf(
       page,
+      undefined,
       (more) => this.#context.options.teams.pageTeams(more),
       ({ teamId }) => teamId,
     );
@@ -79,11 +82,12 @@ export class AdminOperations {
 
   /** The same page with the teams' usage, in one call to the store. */
   async listSummaries(page: TeamPage, filter?: TeamFilter): Promise<AdminResult<Page<TeamSummary>>> {
-    const read = (more: TeamPage) => this.#context.options.teams.pageSummaries(more);
-    const idOf = ({ team }: TeamSummary): string => team.teamId;
-    if (filter === undefined) return pageWithNext(page, read, idOf);
-    const { filteredPage } = await import('./filtered-page.ts');
-    return filteredPage(page, { read, idOf, fits: filter, ...TEAMS_CHECKED });
+    return pageOf(
+      page,
+      filter,
+      (more) => this.#context.options.teams.pageSummaries(more),
+      ({ team }) => team.teamId,
+    );
   }
 
   async showTeam(teamId: string): Promise<AdminResult<Team>> {
@@ -144,6 +148,19 @@ export class AdminOperations {
     const { warningsOfAlike } = await import('./alike-teams.ts');
     return warningsOfAlike(this.#context.options.teams, team, given);
   }
+}
+
+async function pageOf<T>(
+  page: TeamPage,
+  fits: ((item: T) => boolean) | undefined,
+  read: (more: TeamPage) => Promise<readonly T[] | StoreUnavailable>,
+  idOf: (item: T) => string,
+): Promise<AdminResult<Page<T>>> {
+  const more = (after: string | undefined, limit: number) => read({ ...page, after, limit });
+  const found = await orderedPage({ read: more, idOf, fits, ...TEAMS_CHECKED }, page.after, page.limit);
+  if (found.kind !== 'done') return found;
+  const { rows, next, checkedMax } = found.value;
+  return done({ items: rows, next, ...(checkedMax === undefined ? {} : { checkedMax }) });
 }
 
 function refusedUpdate(

@@ -2,12 +2,13 @@
 import type { Refusal } from '../core/outcome.ts';
 import { placeOf } from '../core/error-place.ts';
 import { problems, refuse, refuseAs } from '../core/problem.ts';
-import { TAG_FAULT } from '../domain/request-tag.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
-import { resultMembers, tooManyTags } from './admin-result.ts';
+import { resultMembers } from './admin-result.ts';
 import { dearerText, minorText } from './dearer-text.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
+import { detailOf } from './input.ts';
+import type { OperationRefusal } from './operation.ts';
 import type { Download } from './usage-csv.ts';
 import type { QueryFault } from './usage-question.ts';
 
@@ -15,9 +16,6 @@ import type { QueryFault } from './usage-question.ts';
 export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you can see everything, but change nothing.');
 
 export const NO_TEAM = refuse('not_found', 'There is no team with this id.');
-export const NO_GLOSSARY = refuse('not_found', 'There is no glossary with this id.');
-const NO_TAG = refuse('not_found', 'No limits are set for this tag of the team.');
-export const BAD_TAG = refuse('validation_error', `tag: ${TAG_FAULT}; in a path percent-encoded.`);
 export const NO_KEY = refuse('not_found', 'There is no key with this id.');
 
 export const WRONG_TOKEN = refuse('unauthorized', 'The admin API needs "Authorization: Bearer TOKEN" with a token from the configuration.');
@@ -39,14 +37,12 @@ export function bugRefusal(log: Log, requestId: string, where: string, error: un
 
 type Refused = AdminRefusal | StoreUnavailable;
 /** Refusals whose answers name something. */
-type Detailed = 'dearer' | 'too_many_tags' | 'no_such_plan' | 'plan_takes_no_credit' | 'balance_too_large' | 'credit_not_free';
+type Detailed = 'dearer' | 'no_such_plan' | 'plan_takes_no_credit' | 'balance_too_large' | 'credit_not_free';
 
 const REFUSALS: Readonly<Record<Exclude<Refused['kind'], Detailed>, Refusal>> = {
   unavailable: refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.'),
   no_such_team: NO_TEAM,
   no_such_key: NO_KEY,
-  no_such_tag: NO_TAG,
-  no_such_glossary: NO_GLOSSARY,
   other_request: KEY_OF_ANOTHER,
   reason_missing: refuse('validation_error', 'reason: is required to deduct credit.'),
 };
@@ -61,7 +57,6 @@ export function refusalOf(refusal: Refused, planIn: 'body' | 'path' = 'body'): R
     const most = `at most ${refusal.freeMinor} minor units can be deducted`;
     return refuse('validation_error', `add_credit_minor: ${most}: ${freeCreditWords(refusal)}.`);
   }
-  if (refusal.kind === 'too_many_tags') return refuse('validation_error', `tag: ${tooManyTags(refusal)}.`);
   if (refusal.kind === 'dearer') return dearerRefusal(refusal);
   if (refusal.kind !== 'no_such_plan') return REFUSALS[refusal.kind];
   const known = refusal.plans.join(', ');
@@ -73,6 +68,11 @@ export function refusalOf(refusal: Refused, planIn: 'body' | 'path' = 'body'): R
 function dearerRefusal({ dearer, currency }: Extract<AdminRefusal, { kind: 'dearer' }>): Refusal {
   const detail = `confirm: this ${dearerText(dearer, minorText(currency))}; send "confirm": true to change it anyway, or "when": "next-period".`;
   return refuseAs('validation_error', problems.validation_error, detail, { dearer: { ...dearer } });
+}
+
+/** Of an operation that was not carried out. */
+export function refusalOfOperation(refusal: OperationRefusal | StoreUnavailable): Refusal {
+  return refusal.kind === 'unavailable' ? REFUSALS.unavailable : refuse(refusal.code, detailOf(refusal));
 }
 
 /** What the credit that can be deducted is. */

@@ -7,10 +7,6 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 export type AdminRefusal =
   | { readonly kind: 'no_such_team'; readonly teamId: string }
   | { readonly kind: 'no_such_key'; readonly keyId: string }
-  | { readonly kind: 'no_such_glossary'; readonly glossaryId: string }
-  | { readonly kind: 'no_such_tag'; readonly teamId: string; readonly tag: string }
-  /** As many other tags of the team have settings as may. */
-  | { readonly kind: 'too_many_tags'; readonly most: number }
   | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
   /** Credit for a team whose plan has billing quota. */
   | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }
@@ -58,11 +54,6 @@ export function resultMembers(result: AdminResult<unknown>): Pick<Done<unknown>,
 const NOT_REPLICATED =
   'It is in effect, but no replica of the store has confirmed it within a second: a failover may undo it. Check the replicas, and after a failover check whether it is still in effect.';
 
-/** For people, without a full stop. */
-export function tooManyTags({ most }: Extract<AdminRefusal, { kind: 'too_many_tags' }>): string {
-  return `limits.tags lets ${most} tags of a team have limits, and as many others have some; remove those of another tag, or raise it`;
-}
-
 /** For people: the warning if no replica has it. */
 export function replicatedWarning(result: AdminResult<unknown>): string | undefined {
   return resultMembers(result).replicated === false ? NOT_REPLICATED : undefined;
@@ -80,19 +71,6 @@ export interface Page<T> {
 
 export function done<T>(value: T, replicated?: boolean, warnings: readonly string[] = []): Done<T> {
   return { kind: 'done', value, replicated, ...(warnings.length === 0 ? {} : { warnings }) };
-}
-
-/** Requests one more than the page has, to find out whether there is a next page. */
-export async function pageWithNext<T, Asked extends { readonly limit: number }>(
-  page: Asked,
-  read: (more: Asked) => Promise<readonly T[] | StoreUnavailable>,
-  idOf: (item: T) => string,
-): Promise<AdminResult<Page<T>>> {
-  const found = await read({ ...page, limit: page.limit + 1 });
-  if (isUnavailable(found)) return found;
-  const items = found.slice(0, page.limit);
-  const last = items.at(-1);
-  return done({ items, next: last !== undefined && found.length > page.limit ? idOf(last) : undefined });
 }
 
 /** What the registry answered for a team. */

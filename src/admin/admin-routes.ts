@@ -1,17 +1,12 @@
 // The table of the admin API: method, path, input, answer. Handlers and the OpenAPI document are derived from it.
 import type { TObject, TSchema } from 'typebox';
-import { DOCUMENT_STATES } from '../domain/document-states.ts';
 import { Type } from '../domain/typebox.ts';
-import { AUDIT_CRITERIA } from './audit-filter.ts';
-import { DocumentAnswer } from './document-schema.ts';
 import { TEAM_CRITERIA } from './team-filter.ts';
 import {
-  AuditEntryAnswer,
   ChangedKeyAnswer,
   ChangedTeamAnswer,
   CreatedKeyAnswer,
   FoundKeyAnswer,
-  GlossaryAnswer,
   InvoiceAnswer,
   KeyAnswer,
   KeyPatchBody,
@@ -22,46 +17,22 @@ import {
   PeriodAnswer,
   PlanAppliedAnswer,
   PlanApplyBody,
-  RecentRequestAnswer,
   ShownTeamAnswer,
   TeamAnswer,
   TeamPatchBody,
   UsageRowAnswer,
-  replicated,
 } from './admin-schemas.ts';
-import { ChangedTagAnswer, TagAnswer, TagSettingsBody } from './tag-schemas.ts';
+import { replicated, routeOf } from './operation-http.ts';
+import type { AdminRoute } from './operation-http.ts';
+import { OPERATIONS } from './operations/all.ts';
 
 export const ADMIN_PREFIX = '/admin/v1';
 /** The field of an answer that was given before, to the same request with the same `Idempotency-Key`. */
 export const REPLAYED = 'Lingate-Replayed';
 
-interface RouteDraft {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below `/admin/v1`; `{id}`, `{name}` and `{tag}` stand for one segment, the last one percent-encoded. */
-  readonly path: string;
-  readonly summary: string;
-  readonly body?: TObject;
-  /** It may be left out. */
-  readonly bodyOptional?: true;
-  readonly status: 200 | 201 | 204;
-  /** Absent with 204. */
-  readonly answer?: TSchema;
-  /** A member of the answer that a repetition with the same `Idempotency-Key` does not get. */
-  readonly shownOnce?: string;
-  /** Changes nothing although it is not a GET: what it searches for must not be in a URL. */
-  readonly looksOnly?: true;
-  /** Query parameters with their descriptions. */
-  readonly query?: Readonly<Record<string, string>>;
-  /** The other media type that it can answer, if requested. */
-  readonly otherType?: string;
-}
+type RouteDraft = Omit<AdminRoute, 'id'>;
 
-export interface AdminRoute extends RouteDraft {
-  /** The `operationId`, by which handlers are found. */
-  readonly id: AdminRouteId;
-}
-
-export type AdminRouteId = keyof typeof ROUTES;
+export type AdminRouteId = string;
 
 const PAGE = {
   cursor: 'The `next` of the previous page.',
@@ -90,8 +61,6 @@ const ROUTES = {
   deleteTeam: remove('/teams/{id}', 'Deletes a team with all its data: keys, glossaries, history. Repeat an interrupted deletion.', {
     keep_usage: '`true`: days and periods stay, without names and labels. `false` by default.',
   }),
-  listGlossaries: get('/teams/{id}/glossaries', "Lists a team's glossaries, without their entries.", listOf('glossaries', GlossaryAnswer)),
-  deleteGlossary: remove('/glossaries/{id}', 'Deletes a glossary.'),
   teamUsage: get('/teams/{id}/usage', "Shows a team's usage in its current period, like GET /v1/usage.", Type.Object({})),
   listPeriods: get(
     '/teams/{id}/periods',
@@ -161,19 +130,6 @@ const ROUTES = {
     ),
     looksOnly: true,
   },
-  listTags: get(
-    '/teams/{id}/tags',
-    "Lists a team's tags that have limits or are disabled, and what they have used.",
-    listOf('tags', TagAnswer),
-  ),
-  showTag: get('/teams/{id}/tags/{tag}', 'Shows the limits of a tag, and what it has used.', TagAnswer),
-  setTag: put(
-    '/teams/{id}/tags/{tag}',
-    'Sets the limits of a tag, for all keys together, or disables it; effective at its next request. Replaces what was set before.',
-    ChangedTagAnswer,
-    TagSettingsBody,
-  ),
-  deleteTag: remove('/teams/{id}/tags/{tag}', 'Removes the limits of a tag. What was charged with it stays in the usage.'),
   listPlans: get('/plans', 'Lists the plans of the configuration.', listOf('plans', Type.Object({ name: Type.String() }))),
   applyPlan: {
     ...post(
@@ -184,41 +140,16 @@ const ROUTES = {
     ),
     bodyOptional: true,
   },
-  listAudit: get('/audit', 'Lists what operators have changed, newest first, in pages.', pageOf('entries', AuditEntryAnswer), {
-    team: 'Only changes of the team with this id, which may have been deleted.',
-    ...sentences(AUDIT_CRITERIA),
-    cursor: PAGE.cursor,
-    limit: FILTERED_LIMIT,
-  }),
-  listRequests: get(
-    '/requests',
-    'Lists the latest requests that were refused or met a failure, newest first, in pages. Each process keeps 1,000 of each in memory.',
-    pageOf('requests', RecentRequestAnswer),
-    {
-      team: 'Only requests of the team with this id.',
-      status: 'Only those with this HTTP status.',
-      code: 'Only those with this problem code.',
-      since: 'Only those since this moment, UTC day or time of the last 24 hours: 2026-11-22T14:00:00Z, 2026-11-22 or 14:00.',
-      request_id: "Only the one with this id, an answer's X-Request-Id.",
-      cursor: PAGE.cursor,
-      limit: PAGE.limit,
-    },
-  ),
-  listDocuments: get(
-    '/documents',
-    'Lists the documents of all teams or of one, newest first, in pages. Neither names of files nor texts are shown.',
-    pageOf('documents', DocumentAnswer),
-    {
-      team: 'Only documents of the team with this id.',
-      state: `Only documents in this state: ${DOCUMENT_STATES.join(', ')}.`,
-      cursor: PAGE.cursor,
-      limit: FILTERED_LIMIT,
-    },
-  ),
   live: get('/live', 'Shows the last 15 minutes in steps of 5 seconds.', LiveAnswer),
 } satisfies Readonly<Record<string, RouteDraft>>;
 
-export const ADMIN_ROUTES: readonly AdminRoute[] = Object.entries(ROUTES).map(([id, route]) => ({ id: id as AdminRouteId, ...route }));
+/** Those that are not derived from an operation yet. */
+export type HandledRouteId = keyof typeof ROUTES;
+
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  ...Object.entries(ROUTES).map(([id, route]) => ({ id, ...route })),
+  ...OPERATIONS.map(routeOf),
+];
 
 /** What criteria are about, as descriptions of query parameters. */
 function sentences(criteria: Readonly<Record<string, { readonly about: string }>>): Readonly<Record<string, string>> {
@@ -231,10 +162,6 @@ function get(path: string, summary: string, answer: TSchema, query?: RouteDraft[
 
 function post(path: string, summary: string, answer: TSchema, body?: TObject): RouteDraft {
   return { method: 'POST', path, summary, ...(body === undefined ? {} : { body }), status: 200, answer };
-}
-
-function put(path: string, summary: string, answer: TSchema, body: TObject): RouteDraft {
-  return { method: 'PUT', path, summary, body, status: 200, answer };
 }
 
 function patch(path: string, summary: string, answer: TSchema, body: TObject): RouteDraft {

@@ -9,6 +9,7 @@ import { MINOR_MAX } from '../domain/money.ts';
 import { OPTIONAL_NUMBERS, REQUIRED_NUMBERS } from '../domain/plan.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
 import { Type } from '../domain/typebox.ts';
+import { replicated } from './operation-http.ts';
 import { PLAN_TIMES } from './team-terms.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -59,7 +60,7 @@ export const TeamPatchBody = Type.Object(
 );
 
 /** Checked by `judgeLimits`, which has better messages; the document says what is valid. */
-export const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
+const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
 const scope = Type.String({ description: `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.` });
 const windowEntry = Type.Object(
@@ -70,7 +71,7 @@ const windowEntry = Type.Object(
   },
   { ...closed, description: 'With one or both numbers.' },
 );
-export const windowList = Type.Array(windowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX });
+const windowList = Type.Array(windowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX });
 const KeyTerms = {
   label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
   expires_at: limit(
@@ -107,12 +108,6 @@ export const NewKeyBody = Type.Object(
 
 export const KeyPatchBody = Type.Object(KeyTerms, { ...closed, minProperties: 1 });
 
-export const replicated = Type.Optional(
-  Type.Boolean({
-    description:
-      'Whether a replica of the store has the change. `false`: it is in effect, but a failover may undo it. Absent if the store has no replicas, or if nothing was revoked, disabled, limited or paid.',
-  }),
-);
 export const KeySearchBody = Type.Object(
   {
     key: Type.Optional(Type.String({ description: 'A whole key: only its first twelve characters are stored, logged or answered.' })),
@@ -247,16 +242,6 @@ export const CreatedKeyAnswer = Type.Object({
     }),
   ),
 });
-const DictionaryAnswer = Type.Object({ source_lang: Type.String(), target_lang: Type.String(), entry_count: whole });
-export const GlossaryAnswer = Type.Object({
-  glossary_id: Type.String(),
-  name: Type.String(),
-  source_lang: Type.Optional(Type.String({ description: 'Absent, like target_lang, unless the glossary has exactly one dictionary.' })),
-  target_lang: Type.Optional(Type.String()),
-  entry_count: Type.Integer({ minimum: 0, description: 'In all dictionaries.' }),
-  created_at: moment,
-  dictionaries: Type.Array(DictionaryAnswer),
-});
 const numberValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
 export const PlanAppliedAnswer = Type.Object({
   plan: Type.String(),
@@ -267,34 +252,6 @@ export const PlanAppliedAnswer = Type.Object({
   }),
   dearer: Type.Object(DearerAnswer.properties, { description: dearer }),
   replicated,
-});
-const changed = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));
-export const AuditEntryAnswer = Type.Object({
-  at: moment,
-  actor: Type.String({ description: '`cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`.' }),
-  action: Type.String({ description: 'The operationId in the admin API; `sign_in`, `sign_in_refused` or `sign_out` of the console.' }),
-  team_id: Type.Union([Type.String(), Type.Null()]),
-  key_id: Type.Union([Type.String(), Type.Null()]),
-  before: changed,
-  after: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
-    description: 'The new values of the members that changed, and the `reason`.',
-  }),
-});
-export const RecentRequestAnswer = Type.Object({
-  request_id: Type.String({ description: "The answer's `X-Request-Id`." }),
-  at: moment,
-  team_id: Type.Union([Type.String(), Type.Null()]),
-  key_id: Type.Union([Type.String(), Type.Null()]),
-  route: Type.String(),
-  status: whole,
-  code: Type.String({ description: 'The problem code, or `ok` for an answer that needed a second attempt.' }),
-  failures: Type.Array(Type.String(), { description: 'Why attempts at the engine failed: `connect:refused`, `status:502`, `timeout`.' }),
-  parameter: Type.Union([Type.String(), Type.Null()], { description: 'The parameter that a 400 is about.' }),
-  engine: Type.Union([Type.String(), Type.Null()], { description: 'The engine that answered, or was tried last.' }),
-  limit_of: Type.Union([Type.String(), Type.Null()], {
-    description:
-      'Whose limit refused it: `team`, `key`, `tag`, or `test_keys` for what these use for nothing; with what it counts, such as `tag:day:characters`, if that is limited by minute to month.',
-  }),
 });
 export const LiveAnswer = Type.Object({
   step_seconds: whole,

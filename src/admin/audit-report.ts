@@ -1,16 +1,14 @@
 // Formats audit entries for programs and people, with the member names of the admin API.
-import type { Static } from 'typebox';
 import { minorRoundedDown } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import type { AuditEntry, AuditState } from '../domain/audit-entry.ts';
-import type { AuditEntryAnswer } from './admin-schemas.ts';
+import type { EntryRow } from './operations/audit.ts';
 import { numberChanges, planNumbers } from './plan-numbers.ts';
 
 type AuditMembers = Readonly<Record<string, string | number>>;
 
-export type AuditEntryReport = Static<typeof AuditEntryAnswer>;
-
-export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, before, after }: AuditEntry): AuditEntryReport {
+/** As the admin API answers it. */
+export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, before, after }: AuditEntry): EntryRow {
   return {
     at: rfc3339(atMs),
     actor,

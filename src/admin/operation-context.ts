@@ -1,13 +1,16 @@
 // What every operation of an operator shares: the store, who acts, and what follows a change.
 import type { AuditAction, Audited } from '../domain/audit-entry.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
+import type { DocumentStore } from '../ports/documents.ts';
+import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { TagRegistry } from '../ports/tag-registry.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { Plans } from './team-terms.ts';
 
 /** Where settings of tags are kept, and how many a team may have. */
-export interface TagPlace {
+interface TagPlace {
   readonly registry: TagRegistry;
   /** `limits.tags`; called for each change, because the configuration can be reloaded. */
   readonly most: () => number;
@@ -20,8 +23,15 @@ export interface AdminOptions {
   /** Generates the ids of records: ULIDs. */
   readonly newId: () => string;
   readonly audit: AuditLog;
-  /** Without it, the operations on tags throw. */
+  /** What only some operations work on: without it they throw. */
   readonly tags?: TagPlace;
+  readonly glossaries?: GlossaryStore;
+  /** Called when they are needed: their code is not that of most commands. */
+  readonly documents?: () => Promise<Pick<DocumentStore, 'newest' | 'find'>>;
+  /** The latest refused and failed requests of all processes, newest first. */
+  readonly recentRequests?: () => Promise<readonly RecentRequest[]>;
+  /** The wall clock. */
+  readonly nowMs?: () => number;
   /** Without it, refusals are not reported. */
   readonly refusals?: RefusalDays;
   /** Called after each change to an existing team or key, made or not, before it is reported: what a gateway remembers is outdated. */
@@ -36,6 +46,22 @@ export class OperationContext {
 
   constructor(options: AdminOptions) {
     this.options = options;
+  }
+
+  /** The same, in this operator's name. */
+  as(actor: string): OperationContext {
+    return new OperationContext({ ...this.options, actor });
+  }
+
+  /** A part that an operation works on. */
+  part<Name extends 'tags' | 'glossaries' | 'documents' | 'recentRequests'>(name: Name): NonNullable<AdminOptions[Name]> {
+    const part = this.options[name];
+    if (part === undefined) throw new Error(`an operation without ${name}`);
+    return part;
+  }
+
+  nowMs(): number {
+    return (this.options.nowMs ?? Date.now)();
   }
 
   /** For the audit. */

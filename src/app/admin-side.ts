@@ -6,7 +6,6 @@ import type { LiveReport } from '../admin/reports.ts';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { Operators, SignInAttempts } from '../admin/operators.ts';
 import { SignInAudit } from '../admin/sign-in-audit.ts';
-import { GlossaryOperations } from '../admin/glossary-operations.ts';
 import { InvoiceReading } from '../admin/invoice-reading.ts';
 import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
@@ -21,7 +20,7 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
-import { documentOperationsOf } from './listed-documents.ts';
+import { documentsOf } from './listed-documents.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
 import { overviewOf } from './overview-of-processes.ts';
@@ -88,11 +87,17 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
   const settings = { registry: store.tagSettings, most: () => config().limits.tags };
-  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, refusals, tags: settings });
-  const glossaries = new GlossaryOperations({ teams, glossaries: store.glossaries });
+  const parts = {
+    tags: settings,
+    refusals,
+    glossaries: store.glossaries,
+    documents: async () => documentsOf(store, nowMs),
+    recentRequests,
+    nowMs,
+  };
+  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, ...parts });
   const usage = new UsageReading(history, store.tags);
   const invoices = new InvoiceReading(history);
-  const documents = documentOperationsOf(store, nowMs);
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, { secrets: store.secrets, records: store.records, now, nowMs });
@@ -103,7 +108,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, glossaries, usage, invoices, documents, recentRequests, attempts, problems, log, newId, now, nowMs };
+  const shared = { operations, usage, invoices, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name }),
     new AdminApi({ ...shared, idempotency: store.idempotency, live }),

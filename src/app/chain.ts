@@ -44,10 +44,9 @@ import type { Upstream } from '../ports/upstream.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
-import { accessTokensOf, authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/authenticate.ts';
+import { authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/authenticate.ts';
 import type { AuthenticateOptions } from '../steps/authenticate.ts';
 import { AddressLimit } from '../runtime/unknown-key-limit.ts';
-import { SharedTokenSealer } from '../runtime/token-sealer.ts';
 import { QuotaAlarm } from '../runtime/quota-alarm.ts';
 import { readStep } from '../steps/read.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
@@ -142,7 +141,6 @@ function servicesOf(
   translate: TranslateOptions,
   documents: BuiltDocuments | undefined,
 ): GatewayServices {
-  const { secrets } = parts.store;
   return {
     credentials: credentialReader(config.auth.vendorNames),
     engineCan: parts.can,
@@ -166,7 +164,6 @@ function servicesOf(
       if (parts.offers.current.byPlan) x.set(judgeAgainSlot, { refusal: x.get(chargeSlot)?.refusal, judge });
     },
     identify: identifyBy(parts.keys),
-    accessTokens: (purpose) => accessTokensOf(parts.keys, new SharedTokenSealer({ secrets, purpose, now: parts.now })),
     translate: translateBy(translate),
     detect: detectBy(translate),
     documents: documents?.services,

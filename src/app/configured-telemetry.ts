@@ -23,13 +23,9 @@ export function flushWithinMs(leftMs: number): number {
 export async function judgeTelemetry(config: Config, env: Environment): Promise<OtelSettings | undefined> {
   const settings = otelSettings(config, env);
   if (settings === undefined) return undefined;
-  const { loadSdk } = await import('../telemetry/sdk.ts');
-  const { OtlpSender } = await import('../telemetry/otlp-sender.ts');
-  return inSection(config, async () => {
-    await loadSdk();
-    for (const one of [settings.traces, settings.metrics]) if (one !== undefined) new OtlpSender(one).close();
-    return settings;
-  });
+  const { tryTelemetry } = await import('../telemetry/open-telemetry.ts');
+  await inSection(config, () => tryTelemetry(settings));
+  return settings;
 }
 
 /** `undefined` without `otel`. Rejects with a `ConfigError`. */
@@ -48,7 +44,7 @@ async function inSection<T>({ file }: Config, open: () => Promise<T>): Promise<T
   try {
     return await open();
   } catch (error) {
-    if (!(error instanceof Error) || (error.name !== 'SdkMissing' && error.name !== 'TlsFileError')) throw error;
+    if (!(error instanceof Error) || error.name !== 'TelemetryError') throw error;
     throw new ConfigError([`${labelOf(file)}: otel: ${error.message}`]);
   }
 }

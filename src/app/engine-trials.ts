@@ -73,8 +73,8 @@ export class EngineTrials {
 }
 
 function wordsOf(detail: FailureDetail) {
-  const { failure, cause } = detail;
-  return { failure, ...(cause === undefined ? {} : { cause }), advice: adviceFor(detail) };
+  const { failure, status, cause } = detail;
+  return { failure, ...(status === undefined ? {} : { status }), ...(cause === undefined ? {} : { cause }), advice: adviceFor(detail) };
 }
 
 function laterBy(run: () => void, ms: number): () => void {

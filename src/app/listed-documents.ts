@@ -1,8 +1,8 @@
 // The documents of a store for operators, who see none of their files.
-import { DocumentOperations } from '../admin/document-operations.ts';
+import type { DocumentStore } from '../ports/documents.ts';
 import type { Store } from '../ports/store.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 
-export function documentOperationsOf({ records, teams }: Pick<Store, 'records' | 'teams'>, nowMs: () => number): DocumentOperations {
-  return new DocumentOperations({ documents: new RecordDocuments(records, nowMs), teams });
+export function documentsOf({ records }: Pick<Store, 'records'>, nowMs: () => number): DocumentStore {
+  return new RecordDocuments(records, nowMs);
 }

@@ -88,7 +88,7 @@ function countingRefusals(formats: DocumentFormats, meters: DocumentMeters): Doc
       if (extracted.kind === 'refused') meters.refused(format.name);
       return extracted;
     },
-    build: (format, bytes, translations) => formats.build(format, bytes, translations),
+    build: (format, bytes, translations, targetLang) => formats.build(format, bytes, translations, targetLang),
     close: () => formats.close(),
   };
 }

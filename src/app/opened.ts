@@ -106,7 +106,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   metrics.gauge('store_writable', () => Number(probe.takesWrites));
   const { nowMs } = clock;
   // Last: nothing can fail after it.
-  const telemetry = await openTelemetryOf(config, { process: role, metrics: () => metrics.exported(), log, now: monotonicMs, nowMs });
+  const telemetry = await openTelemetryOf(config, { process: role, log, now: monotonicMs, nowMs });
   return { config, output, down, metrics, plugins, store, engines, caps, settings, forward, upstream, probe, clocks, telemetry, nowMs };
 }
 

@@ -1,4 +1,5 @@
 // All commands, in the order of help. Listing them loads none of their files; running one loads only its own.
+import type { AdminOperation } from '../admin/operation.ts';
 import type { Command, ListedCommand } from './command.ts';
 
 /** `team create` is exported as `teamCreate`. */
@@ -13,6 +14,18 @@ function commandsOf<Name extends string>(
     name,
     summary,
     load: async () => (await load())[name.replace(/ (.)/, (_, initial: string) => initial.toUpperCase()) as ExportOf<Name>],
+  }));
+}
+
+/** Commands that are operations of one file, by name: the operation and the summary. */
+function operationsOf<Id extends string>(
+  load: () => Promise<Readonly<Record<Id, AdminOperation>>>,
+  listed: Readonly<Record<string, readonly [operation: Id, summary: string]>>,
+): ListedCommand[] {
+  return Object.entries(listed).map(([name, [id, summary]]) => ({
+    name,
+    summary,
+    load: async () => (await import('./operation-command.ts')).commandOf((await load())[id]),
   }));
 }
 
@@ -37,14 +50,14 @@ export const COMMANDS: readonly ListedCommand[] = [
     'key update': "Changes a key's label or limits, disables it, or enables it again.",
     'key revoke': 'Revokes a key: its next request is refused.',
   }),
-  ...commandsOf(() => import('./commands/tag-commands.ts'), {
-    'tag set': 'Limits the requests of a team that carry a tag, or refuses them.',
-    'tag list': "Lists a team's tags that have limits, and what they have used.",
-    'tag delete': 'Removes the limits of a tag.',
+  ...operationsOf(() => import('../admin/operations/tags.ts'), {
+    'tag set': ['setTag', 'Limits the requests of a team that carry a tag, or refuses them.'],
+    'tag list': ['listTags', "Lists a team's tags that have limits, and what they have used."],
+    'tag delete': ['deleteTag', 'Removes the limits of a tag.'],
   }),
-  ...commandsOf(() => import('./commands/glossary-commands.ts'), {
-    'glossary list': "Lists a team's glossaries.",
-    'glossary delete': 'Deletes a glossary.',
+  ...operationsOf(() => import('../admin/operations/glossaries.ts'), {
+    'glossary list': ['listGlossaries', "Lists a team's glossaries."],
+    'glossary delete': ['deleteGlossary', 'Deletes a glossary.'],
   }),
   ...commandsOf(usage, { usage: "Shows a team's usage in its current period." }),
   ...commandsOf(() => import('./commands/usage-export.ts'), {
@@ -61,11 +74,15 @@ export const COMMANDS: readonly ListedCommand[] = [
     'store copy': 'Copies a store to an empty store of any kind, and compares both.',
     'store migrate': 'Migrates a store of an older version to this one.',
   }),
-  ...commandsOf(() => import('./commands/request-commands.ts'), {
-    requests: 'Says why requests of a running gateway were refused or failed.',
+  ...operationsOf(() => import('../admin/operations/requests.ts'), {
+    requests: ['listRequests', 'Says why requests of a running gateway were refused or failed.'],
   }),
-  ...commandsOf(() => import('./commands/documents-list.ts'), { 'documents list': 'Lists the documents of teams, newest first.' }),
-  ...commandsOf(() => import('./commands/audit-list.ts'), { 'audit list': 'Lists what operators have changed, newest first.' }),
+  ...operationsOf(() => import('../admin/operations/documents.ts'), {
+    'documents list': ['listDocuments', 'Lists the documents of teams, newest first.'],
+  }),
+  ...operationsOf(() => import('../admin/operations/audit.ts'), {
+    'audit list': ['listAudit', 'Lists what operators have changed, newest first.'],
+  }),
   ...commandsOf(() => import('./commands/memory-clear.ts'), { 'memory clear': 'Deletes cached translations.' }),
   ...commandsOf(() => import('./commands/config-check.ts'), { 'config check': 'Checks the configuration and shows the result.' }),
   ...commandsOf(() => import('./commands/engine-commands.ts'), {

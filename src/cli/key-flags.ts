@@ -76,7 +76,7 @@ export function readLimits(context: CommandContext): KeyLimits {
 }
 
 /** One entry for each time; a number that is given twice is left to be found. */
-export function givenWindows(context: CommandContext): readonly WindowLimit[] | undefined {
+function givenWindows(context: CommandContext): readonly WindowLimit[] | undefined {
   const limits = context.texts('limit')?.map((text) => {
     const limit = readWindowLimit(text);
     if ('fault' in limit) throw new UsageError(`--limit ${JSON.stringify(text)} ${limit.fault}`);
@@ -111,7 +111,7 @@ export function readLimitChange(context: CommandContext): KeyLimitChange | undef
   return Object.keys(change).length === 0 ? undefined : change;
 }
 
-export function wholeOf(text: string | undefined): number | string | undefined {
+function wholeOf(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 

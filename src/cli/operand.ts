@@ -3,7 +3,6 @@ import { matchesKeyPattern } from '../domain/api-key.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-name.ts';
-import { readTag, TAG_FAULT } from '../domain/request-tag.ts';
 import type { JudgedText } from '../domain/record-name.ts';
 import { isPlanTime, PLAN_TIMES } from '../admin/team-terms.ts';
 import type { PlanTime } from '../admin/team-terms.ts';
@@ -66,7 +65,7 @@ function readMinorOf(value: string): number | undefined {
 }
 
 /** An id in its canonical form. `where` says how to find a valid one. */
-export function readId(kind: 'team' | 'key' | 'glossary', value: string, where: string): string {
+export function readId(kind: 'team' | 'key', value: string, where: string): string {
   const id = canonicalUlid(value);
   if (id === undefined) throw new CommandFailure(`${JSON.stringify(value)} is not a ${kind}'s id; ${where}`);
   return id;
@@ -76,8 +75,6 @@ export const TEAM_FLAG: Flag = { kind: 'text', value: 'TEAM', summary: 'the id o
 
 export const TEAMS_WHERE = '"lingate team list" shows the teams';
 export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
-export const GLOSSARIES_WHERE = '"lingate glossary list --team TEAM" shows the ids of its glossaries';
-export const TAGS_WHERE = '"lingate tag list TEAM" shows those that have some';
 
 export function readTeam(_flag: string, value: string): string {
   return readId('team', value, TEAMS_WHERE);
@@ -86,13 +83,6 @@ export function readTeam(_flag: string, value: string): string {
 /** Of a command whose one operand is a team. */
 export function teamOperand({ operands }: CommandContext): string {
   return readId('team', operands[0]!, TEAMS_WHERE);
-}
-
-/** A tag as it is counted. */
-export function readTagOperand(value: string): string {
-  const tag = readTag(value);
-  if (tag === undefined || tag === null) throw new UsageError(`TAG ${JSON.stringify(value)} ${TAG_FAULT}`);
-  return tag;
 }
 
 /** Reads a whole key from standard input. Errors do not repeat it. */

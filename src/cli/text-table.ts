@@ -2,16 +2,32 @@
 
 /** Columns as wide as their widest cell; the last one is not padded. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => pad(cell, widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return new GrowingTable(head).lines(rows).replace(/\n$/, '');
+}
+
+function lineOf(row: readonly string[], widths: readonly number[]): string {
+  return row
+    .map((cell, column) => pad(cell, widths[column]!))
+    .join('  ')
+    .trimEnd();
+}
+
+/** A table whose rows are not all known yet: columns are as wide as the cells so far. */
+export class GrowingTable {
+  readonly #head: readonly string[];
+  #widths: readonly number[] | undefined;
+
+  constructor(head: readonly string[]) {
+    this.#head = head;
+  }
+
+  /** The rows, each with a line feed, below the head if they are the first. */
+  lines(rows: readonly (readonly string[])[]): string {
+    const isFirst = this.#widths === undefined;
+    const before = this.#widths ?? this.#head.map(widthOf);
+    this.#widths = before.map((width, column) => rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), width));
+    return (isFirst ? [this.#head, ...rows] : rows).map((row) => `${lineOf(row, this.#widths!)}\n`).join('');
+  }
 }
 
 /** One line per member: its name in plain words, and its value. */

@@ -1,8 +1,7 @@
 // Opens the configured store for a command, and turns refusals of its operations into error messages.
 import { hostname, userInfo } from 'node:os';
 import type { AdminOperations } from '../admin/admin-operations.ts';
-import type { GlossaryOperations } from '../admin/glossary-operations.ts';
-import { replicatedWarning, resultMembers, tooManyTags } from '../admin/admin-result.ts';
+import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
 import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
 import type { Config } from '../config/config.ts';
 import { dearerText, minorText } from '../admin/dearer-text.ts';
@@ -14,7 +13,7 @@ import type { ClockStep } from '../ports/clock.ts';
 import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
-import { GLOSSARIES_WHERE, KEYS_WHERE, TAGS_WHERE, TEAMS_WHERE } from './operand.ts';
+import { KEYS_WHERE, TEAMS_WHERE } from './operand.ts';
 
 /** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
 export async function withStore(
@@ -82,7 +81,9 @@ export async function withAdmin(context: CommandContext, use: (admin: AdminOpera
     const refusals = refusalDaysOf(store, config);
     const { teams, audit } = store;
     const tags = { registry: store.tagSettings, most: () => limits.tags };
-    await use(new operations.AdminOperations({ teams, plans: () => plans, newId, audit, refusals, tags, actor: commandActor() }), store);
+    const documents = async () => (await import('../app/listed-documents.ts')).documentsOf(store, nowMs);
+    const parts = { tags, refusals, glossaries: store.glossaries, documents, nowMs };
+    await use(new operations.AdminOperations({ teams, plans: () => plans, newId, audit, ...parts, actor: commandActor() }), store);
   });
 }
 
@@ -98,12 +99,6 @@ function userName(): string {
     // A user id without a name, as in many containers.
     return String(process.getuid?.() ?? 'unknown');
   }
-}
-
-/** The same for glossaries. */
-export async function withGlossaries(context: CommandContext, use: (glossaries: GlossaryOperations) => Promise<void>): Promise<void> {
-  const operations = await import('../admin/glossary-operations.ts');
-  await withStore(context, ({ teams, glossaries }) => use(new operations.GlossaryOperations({ teams, glossaries, actor: commandActor() })));
 }
 
 /** The value, or throws a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is this command's flag for credit. */
@@ -132,12 +127,6 @@ function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
       return `there is no team ${refusal.teamId}; ${TEAMS_WHERE}`;
     case 'no_such_key':
       return `there is no key with the id ${refusal.keyId}; ${KEYS_WHERE}`;
-    case 'no_such_glossary':
-      return `there is no glossary with the id ${refusal.glossaryId}; ${GLOSSARIES_WHERE}`;
-    case 'no_such_tag':
-      return `no limits are set for the tag ${JSON.stringify(refusal.tag)} of team ${refusal.teamId}; ${TAGS_WHERE}`;
-    case 'too_many_tags':
-      return tooManyTags(refusal);
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;

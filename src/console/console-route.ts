@@ -2,8 +2,6 @@
 import type { AdminOperations } from '../admin/admin-operations.ts';
 import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
 import type { AdminResult } from '../admin/admin-result.ts';
-import type { DocumentOperations } from '../admin/document-operations.ts';
-import type { GlossaryOperations } from '../admin/glossary-operations.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { Operators, SignInAttempts } from '../admin/operators.ts';
@@ -16,7 +14,6 @@ import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
-import type { RecentRequest } from '../ports/access-entry.ts';
 import type { IdentityProvider, OidcSettings, SignInAttemptSource } from '../ports/identity-provider.ts';
 import type { Log } from '../ports/log.ts';
 import type { AssetName } from './assets.ts';
@@ -32,8 +29,6 @@ export interface ConsoleParts {
   readonly operations: AdminOperations;
   readonly usage: UsageReading;
   readonly invoices: InvoiceReading;
-  readonly documents: DocumentOperations;
-  readonly glossaries: GlossaryOperations;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;
   readonly operators: Pick<Operators, 'byPerson' | 'hasTokens'>;
@@ -44,8 +39,6 @@ export interface ConsoleParts {
   readonly applications: PlanApplications;
   /** Drops the answers to forms of a team, because it was deleted. */
   readonly forget: (teamId: string) => void;
-  /** The latest refused and failed requests of all processes, newest first. */
-  readonly recentRequests: () => Promise<readonly RecentRequest[]>;
   /** The current figures. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;
@@ -187,14 +180,7 @@ export function changedAnswer(to: string, notice: Html, result: AdminResult<unkn
 export const CONSOLE_PREFIX = '/console';
 
 /** What was changed, without secrets. */
-interface Changed {
-  readonly team_id?: string;
-  readonly key_id?: string;
-  readonly glossary_id?: string;
-  readonly plan?: string;
-  readonly teams?: number;
-  readonly changed?: number;
-}
+type Changed = Readonly<Record<string, string | number>>;
 
 export function audit({ log }: ConsoleParts, { request, requestId, session }: SignedInVisit, action: AdminRouteId, changed: Changed): void {
   const actor = actorOf('console', session.operator, request.remoteAddress);

@@ -5,15 +5,13 @@ import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import type { ConsoleRoute } from './console-route.ts';
-import { AUDIT_ROUTES } from './pages/audit.ts';
-import { DOCUMENTS_ROUTES } from './pages/documents-of-teams.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
 import { INVOICE_ROUTES } from './pages/invoices-of-teams.ts';
 import { KEY_ROUTES } from './pages/key.ts';
 import { OIDC_ROUTES } from './pages/oidc-sign-in.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
-import { REQUESTS_ROUTES } from './pages/requests.ts';
+import { LIST_ROUTES } from './pages/lists.ts';
 import { ROTATE_KEY_ROUTES } from './pages/rotate-key.ts';
 import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
 import { TAG_ROUTES } from './pages/tag.ts';
@@ -37,10 +35,8 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...ROTATE_KEY_ROUTES,
   ...USAGE_ROUTES,
   ...INVOICE_ROUTES,
-  ...REQUESTS_ROUTES,
-  ...DOCUMENTS_ROUTES,
+  ...LIST_ROUTES,
   ...PLANS_ROUTES,
-  ...AUDIT_ROUTES,
 ];
 
 const NO_PAGE = refuse('not_found', 'The console has no such page.');

@@ -7,8 +7,6 @@ import type { LimitName } from '../domain/given-key-limits.ts';
 import { readWindowLimit, windowTexts } from '../domain/given-windows.ts';
 import type { KeyLimitChange, KeyLimits } from '../domain/key-limits.ts';
 import { SCOPES } from '../domain/scopes.ts';
-import { TAG_LIMIT_NAMES } from '../domain/tag-settings.ts';
-import type { TagLimitName, TagSettings } from '../domain/tag-settings.ts';
 import { NO_WINDOWS } from '../domain/window-limits.ts';
 import { areaField, textField } from './form.ts';
 import type { FieldFaults, FieldTexts, Form } from './form.ts';
@@ -37,14 +35,6 @@ const WINDOWS = {
   hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
   rows: 3,
 } as const;
-
-/** Those of a tag. */
-export function tagLimitFields(texts: FieldTexts): Html {
-  const rate = { hint: 'Of all keys together, within their own rates. Empty: none.', more: FIGURE };
-  const characters = { hint: "Of all keys together, within the team's quota or credit. Empty: none.", more: FIGURE };
-  return html`${textField(texts, 'requests_per_second', 'Requests per second', rate)}
-  ${textField(texts, 'characters', 'Characters per period', characters)} ${areaField(texts, 'limits', 'Limits by time', WINDOWS)}`;
-}
 
 export function limitFields(texts: FieldTexts): Html {
   const until = { hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.', more: MORE };
@@ -91,22 +81,6 @@ function judgeField(name: LimitName, sent: readonly string[], nowMs: number): Ke
   if (!('fault' in judged)) return judged.limits;
   if (name === 'limits') return windowFault(sent) ?? `This ${judged.fault}.`;
   return judged.at === undefined ? `This ${judged.fault}.` : `“${sent[judged.at]}” ${judged.fault}.`;
-}
-
-type TagLimits = Omit<TagSettings, 'disabled'>;
-
-/** The limits in the fields of a tag; an empty field is none. */
-export function readTagFields(form: Form): { readonly limits: TagLimits } | FieldFaultsFound {
-  const limits: Record<string, unknown> = {};
-  const faults: Record<string, string> = {};
-  for (const name of Object.keys(TAG_LIMIT_NAMES) as TagLimitName[]) {
-    const sent = linesOf(form(name));
-    // None of a tag's limits depends on the time.
-    const judged = sent.length === 0 ? {} : judgeField(name, sent, 0);
-    if (typeof judged === 'string') faults[name] = judged;
-    else Object.assign(limits, judged);
-  }
-  return Object.keys(faults).length === 0 ? { limits } : { faults };
 }
 
 function windowFault(lines: readonly string[]): string | undefined {

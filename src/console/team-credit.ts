@@ -12,6 +12,7 @@ import type { PeriodUse } from '../ports/usage-history.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts } from './console-route.ts';
 import { freeText, htmlTable, numeric } from './html-table.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import { count, moment, money } from './shown.ts';
 
 /** Entries of the audit that are looked through: most are of other changes. */
@@ -30,10 +31,10 @@ interface Movement {
 /** `undefined` for a team that has never had any credit, as far as is known. */
 export async function teamCredit(team: Team, { operations, usage }: Pick<ConsoleParts, 'operations' | 'usage'>): Promise<Html | undefined> {
   const [entries, periods] = await Promise.all([
-    operations.audit.list({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
+    operations.context.options.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
     usage.periods(team.teamId),
   ]);
-  const changed = entries.kind === 'done' ? entries.value.items.flatMap(movementOf) : [];
+  const changed = isUnavailable(entries) ? [] : entries.flatMap(movementOf);
   const spent = periods.kind === 'done' ? periods.value.flatMap(spentMovement) : [];
   const all = [...changed, ...spent].toSorted((one, other) => other.atMs - one.atMs);
   if (all.length === 0) return undefined;

@@ -1,5 +1,6 @@
 // A team's tags in the console: those that were used lately or have limits, their table, and the tag of a path.
-import { refusalOf } from '../admin/admin-refusals.ts';
+import { NO_TEAM, refusalOf, refusalOfOperation } from '../admin/admin-refusals.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -36,10 +37,14 @@ export async function tagsOf(
   nowMs: number,
 ): Promise<readonly TeamTag[] | Refusal> {
   const today = dayOf(nowMs);
-  const [set, days] = await Promise.all([operations.tags.list(teamId), usage.tagDays(teamId, { from: today - TAG_DAYS + 1, to: today })]);
-  if (set.kind !== 'done') return refusalOf(set);
+  const [set, days] = await Promise.all([
+    operations.context.part('tags').registry.list(teamId),
+    usage.tagDays(teamId, { from: today - TAG_DAYS + 1, to: today }),
+  ]);
+  if (set === undefined) return NO_TEAM;
+  if (isUnavailable(set)) return refusalOfOperation(set);
   if (days.kind !== 'done') return refusalOf(days);
-  const tags = new Map<string, CountedTag>(set.value.map((one) => [one.tag, { tag: one.tag, characters: 0, requests: 0, set: one }]));
+  const tags = new Map<string, CountedTag>(set.map((one) => [one.tag, { tag: one.tag, characters: 0, requests: 0, set: one }]));
   for (const { tag, characters, requests } of days.value) {
     const found = tags.get(tag) ?? { tag, characters: 0, requests: 0, set: undefined };
     tags.set(tag, found);

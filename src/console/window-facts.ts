@@ -2,7 +2,7 @@
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { DAY_MS, rfc3339 } from '../domain/period.ts';
-import type { WindowUse } from '../domain/window-counts.ts';
+import type { WindowUse } from '../domain/window-limits.ts';
 import { COUNTED } from '../domain/window-limits.ts';
 import { fact } from './html-table.ts';
 import { day, usageBar } from './shown.ts';

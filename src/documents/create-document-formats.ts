@@ -32,6 +32,7 @@ interface Job {
   readonly bytes: Uint8Array;
   /** `undefined` for an extraction. */
   readonly translations: readonly string[] | undefined;
+  readonly targetLang?: string | undefined;
   readonly texts: DocumentText[];
   readonly done: (result: JobResult) => void;
 }
@@ -51,7 +52,7 @@ export function createDocumentFormats(options: DocumentFormatsOptions = {}): Doc
     formatOf,
     firstLook,
     extract: (format, bytes) => thread.run(format, bytes, undefined) as Promise<Extracted>,
-    build: (format, bytes, translations) => thread.run(format, bytes, translations) as Promise<Built>,
+    build: (format, bytes, translations, targetLang) => thread.run(format, bytes, translations, targetLang) as Promise<Built>,
     close: () => thread.close(),
   };
 }
@@ -70,9 +71,9 @@ class DocumentThread {
     this.#options = options;
   }
 
-  run(format: DocumentFormat, bytes: Uint8Array, translations: readonly string[] | undefined): Promise<JobResult> {
+  run(format: DocumentFormat, bytes: Uint8Array, translations: readonly string[] | undefined, targetLang?: string): Promise<JobResult> {
     const { promise, resolve } = Promise.withResolvers<JobResult>();
-    this.#waiting.push({ format, bytes, translations, texts: [], done: resolve });
+    this.#waiting.push({ format, bytes, translations, targetLang, texts: [], done: resolve });
     this.#next();
     return promise;
   }
@@ -138,7 +139,7 @@ class DocumentThread {
     });
   }
 
-  #begin({ format, bytes, translations }: Job, worker: Worker): void {
+  #begin({ format, bytes, translations, targetLang }: Job, worker: Worker): void {
     const { timeMs = TIME_MS } = this.#options;
     this.#timer = setTimeout(() => {
       this.#forget();
@@ -151,7 +152,7 @@ class DocumentThread {
     if (translations === undefined) {
       send({ kind: 'extract', format: format.name, bytes: copy });
     } else {
-      send({ kind: 'build', format: format.name, bytes: copy, translations: translations.length });
+      send({ kind: 'build', format: format.name, bytes: copy, translations: translations.length, targetLang });
       this.#sendTranslations(translations, 0, worker);
     }
   }

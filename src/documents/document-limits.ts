@@ -20,7 +20,6 @@ export const SHEETS_MAX = 1_000;
 export const TEXTS_MAX = 200_000;
 /** Elements `<x1>` in one text. */
 export const MARKS_MAX = 5_000;
-export const JSON_DEPTH_MAX = 64;
 /** A plain text has no paragraphs of its own: a longer one is cut at the ends of lines, or of sentences. */
 export const PLAIN_CHARACTERS_MAX = 5_000;
 

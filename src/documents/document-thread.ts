@@ -57,10 +57,10 @@ function sendBatch(): void {
   if (isLast) texts = [];
 }
 
-async function buildIfComplete({ format, bytes, translations, given }: Building): Promise<void> {
+async function buildIfComplete({ format, bytes, translations, targetLang, given }: Building): Promise<void> {
   if (given.length < translations) return;
   building = undefined;
-  const built = await buildFile(format, bytes, given);
+  const built = await buildFile(format, bytes, given, targetLang);
   if (built.kind === 'refused') {
     send(built);
     return;

@@ -2,7 +2,7 @@
 import { Tokenizer, TokenizerMode } from 'parse5';
 import type { Token } from 'parse5';
 import { limitTexts } from './passage.ts';
-import type { Passage, PassageSource, SourceSpan } from './passage.ts';
+import type { Passage, PassageSource, SourceLabel, SourceSpan } from './passage.ts';
 import { NO_COPIES } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
 
@@ -27,16 +27,16 @@ const CONTENT: ReadonlyMap<string, Tokenizer['state']> = new Map([
   ['plaintext', TokenizerMode.PLAINTEXT],
 ]);
 const SEEN_ATTRIBUTES: ReadonlySet<string> = new Set(['alt', 'title', 'placeholder', 'aria-label', 'summary']);
+/** Attributes that readers see on some elements only. */
+const SEEN_ON: ReadonlyMap<string, ReadonlySet<string>> = new Map([['label', new Set(['option', 'optgroup', 'track'])]]);
+/** Inputs that show their value as a text of the page. */
+const BUTTONS: ReadonlySet<string> = new Set(['button', 'reset', 'submit']);
 const SEEN_METAS: ReadonlySet<string> = new Set(['description', 'og:title', 'og:description', 'twitter:title', 'twitter:description']);
 /** An element without an end tag. */
 const NEVER_CLOSED: ReadonlySet<string> = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
-export function htmlPage(source: string): PassageSource {
-  return { source, passages: htmlPassages(source), copies: NO_COPIES };
-}
-
 /** By the tokens of an HTML parser: a tree would take quadratic time for some files, and would not need more than what tokens tell. */
-export function htmlPassages(source: string): readonly Passage[] {
+export function htmlPage(source: string): PassageSource {
   const reader = new HtmlReader(source);
   const tokenizer: Tokenizer = new Tokenizer(
     { sourceCodeLocationInfo: true },
@@ -56,10 +56,11 @@ export function htmlPassages(source: string): readonly Passage[] {
     },
   );
   tokenizer.write(source, true);
-  return reader.passages;
+  return { source, passages: reader.passages, copies: NO_COPIES, labels: reader.labels };
 }
 
 class HtmlReader {
+  readonly labels: SourceLabel[] = [];
   readonly #attributes: Passage[] = [];
   readonly #source: string;
   readonly #builder: PassageBuilder;
@@ -133,14 +134,18 @@ class HtmlReader {
 
   #addAttributes({ tagName, attrs, location }: Token.TagToken): void {
     for (const { name, value } of attrs) {
-      if (!/\p{L}/u.test(value)) continue;
-      if (!SEEN_ATTRIBUTES.has(name) && !isSeenMeta(tagName, name, attrs)) continue;
+      const isLabel = tagName === 'html' && (name === 'lang' || name === 'xml:lang');
+      if (!/\p{L}/u.test(value) || !(isLabel || isSeen(tagName, name, attrs))) continue;
       const span = location!.attrs?.[name];
       if (span === undefined) continue;
       const given = this.#source.slice(span.startOffset, span.endOffset);
       const start = /^[^=]*=\s*/.exec(given)?.[0].length;
       if (start === undefined) continue;
       const place = { from: span.startOffset + start, to: span.endOffset };
+      if (isLabel) {
+        this.labels.push({ ...place, write: (language) => `"${language}"` });
+        continue;
+      }
       const render = (pieces: Passage['pieces']): string =>
         `"${pieces.map((piece) => (piece.kind === 'text' ? escapeAttribute(piece.text) : '')).join('')}"`;
       this.#attributes.push({ ...place, pieces: [{ kind: 'text', text: value.trim(), span: place }], always: false, render });
@@ -154,6 +159,14 @@ function isMarkedOpaque({ attrs }: Token.TagToken): boolean {
     ({ name, value }) =>
       (name === 'translate' && value.toLowerCase() === 'no') || (name === 'class' && value.split(/\s+/).includes('notranslate')),
   );
+}
+
+function isSeen(tagName: string, name: string, attrs: Token.TagToken['attrs']): boolean {
+  if (SEEN_ATTRIBUTES.has(name) || SEEN_ON.get(name)?.has(tagName) === true) return true;
+  if (tagName === 'input' && name === 'value') {
+    return attrs.some((attribute) => attribute.name === 'type' && BUTTONS.has(attribute.value.trim().toLowerCase()));
+  }
+  return isSeenMeta(tagName, name, attrs);
 }
 
 function isSeenMeta(tagName: string, name: string, attrs: Token.TagToken['attrs']): boolean {

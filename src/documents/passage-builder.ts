@@ -1,4 +1,4 @@
-// Collects the pieces of passages whose markup stays in the source as it is: HTML, Markdown, OpenDocument, XLIFF, subtitles.
+// Collects the pieces of passages whose markup stays in the source as it is: HTML, OpenDocument, XLIFF, subtitles.
 import { hasWords, limitMarks, limitTexts } from './passage.ts';
 import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
 
@@ -98,14 +98,22 @@ function written(pieces: readonly TextPiece[], raw: (span: SourceSpan) => string
 /** What is opened and not closed in the passage, or the reverse, stays where it is as a mark of its own. */
 function paired(events: readonly Event[], hidden: Set<Mark>): TextPiece[] {
   const closing = new Map<number, number>();
-  const open: number[] = [];
+  const open: { readonly key: string; readonly index: number }[] = [];
+  // Without it each end would search all that are open: quadratic time for a file of ends alone.
+  const counts = new Map<string, number>();
+  const count = (key: string, change: 1 | -1): void => void counts.set(key, (counts.get(key) ?? 0) + change);
   for (const [index, event] of events.entries()) {
-    if (event.kind === 'open') open.push(index);
-    if (event.kind !== 'close') continue;
-    const from = open.findLastIndex((opened) => (events[opened] as { readonly key: string }).key === event.key);
-    if (from === -1) continue;
-    closing.set(open[from]!, index);
-    open.length = from;
+    if (event.kind === 'open') {
+      open.push({ key: event.key, index });
+      count(event.key, 1);
+    }
+    if (event.kind !== 'close' || (counts.get(event.key) ?? 0) === 0) continue;
+    for (let last = open.pop()!; ; last = open.pop()!) {
+      count(last.key, -1);
+      if (last.key !== event.key) continue;
+      closing.set(last.index, index);
+      break;
+    }
   }
   const marks = new Map<number, Mark>();
   return events.map((event, index): TextPiece => {

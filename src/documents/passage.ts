@@ -37,6 +37,13 @@ export interface PassageSource {
   readonly passages: readonly Passage[];
   /** The same texts once more, such as a drawing for older programs: they get the translation of the passage. */
   readonly copies: ReadonlyMap<Passage, readonly Passage[]>;
+  /** Where the source says which language it is in, and that it is not translated. */
+  readonly labels?: readonly SourceLabel[];
+}
+
+export interface SourceLabel extends SourceSpan {
+  /** What is there instead, with the target language as BCP 47 writes it. */
+  readonly write: (language: string) => string;
 }
 
 export const NO_COPIES: PassageSource['copies'] = new Map();
@@ -45,11 +52,7 @@ const HAS_LETTER = /\p{L}/u;
 
 /** Whether there is something to translate. */
 export function hasWords(pieces: readonly TextPiece[]): boolean {
-  return pieces.some((piece) => piece.kind === 'text' && hasLetter(piece.text));
-}
-
-export function hasLetter(text: string): boolean {
-  return HAS_LETTER.test(text);
+  return pieces.some((piece) => piece.kind === 'text' && HAS_LETTER.test(piece.text));
 }
 
 export function limitTexts(count: number): void {

@@ -12,10 +12,10 @@ const CUTS: readonly ((text: string, at: number) => boolean)[] = [
 
 export function plainText(source: string): PassageSource {
   const passages: Passage[] = [];
-  const newLine = source.includes('\r\n') ? '\r\n' : '\n';
+  const newLine = /\r?\n/.exec(source)?.[0] ?? '\n';
   for (const paragraph of paragraphs(source)) {
-    for (const span of cut(source, paragraph)) {
-      const passage = plainPassage(source, span, (text) => oneParagraph(text, newLine));
+    for (const span of cut(source, withoutSpace(source, paragraph))) {
+      const passage = plainPassage(source, span, newLine);
       if (passage !== undefined) passages.push(passage);
       limitTexts(passages.length);
     }
@@ -23,20 +23,26 @@ export function plainText(source: string): PassageSource {
   return { source, passages, copies: NO_COPIES };
 }
 
-/** `undefined` if there is nothing to translate in it. */
-function plainPassage(source: string, span: SourceSpan, write: (text: string) => string): Passage | undefined {
-  let { from, to } = span;
+function withoutSpace(source: string, { from: start, to: end }: SourceSpan): SourceSpan {
+  let [from, to] = [start, end];
   while (from < to && /\s/.test(source[from]!)) from++;
   while (to > from && /\s/.test(source[to - 1]!)) to--;
-  const pieces = [{ kind: 'text' as const, text: source.slice(from, to), span: { from, to } }];
+  return { from, to };
+}
+
+/** With the white space at which it was cut, which counts. `undefined` if there is nothing to translate in it. */
+function plainPassage(source: string, span: SourceSpan, newLine: string): Passage | undefined {
+  const text = source.slice(span.from, span.to);
+  const pieces = [{ kind: 'text' as const, text, span }];
   if (!hasWords(pieces)) return undefined;
-  return {
-    from,
-    to,
-    pieces,
-    always: false,
-    render: (given) => write(given.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')),
+  const words = withoutSpace(text, { from: 0, to: text.length });
+  const ends = text.slice(words.from, words.to).match(/\r?\n/g) ?? [];
+  const render: Passage['render'] = (given) => {
+    const translated = given.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+    // Engines drop white space around a text.
+    return text.slice(0, words.from) + oneParagraph(translated, ends, newLine) + text.slice(words.to);
   };
+  return { ...span, pieces, always: false, render };
 }
 
 /** Lines with something in them, together. */
@@ -76,7 +82,8 @@ function cutLength(text: string): number {
   return last >= 0xd800 && last < 0xdc00 ? text.length - 1 : text.length;
 }
 
-/** An empty line would make two paragraphs of one. */
-function oneParagraph(text: string, newLine: string): string {
-  return text.replaceAll(/\r?\n(?:[^\S\n]*\n)*/g, newLine).trim();
+/** An empty line would make two paragraphs of one. Each line ends as it did, and those that an engine adds as the last. */
+function oneParagraph(text: string, ends: readonly string[], newLine: string): string {
+  let line = 0;
+  return text.trim().replaceAll(/\r?\n(?:[^\S\n]*\n)*/g, () => ends[line++] ?? ends.at(-1) ?? newLine);
 }

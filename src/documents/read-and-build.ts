@@ -2,19 +2,17 @@
 import type { Built, DocumentText } from '../ports/document-formats.ts';
 import { firstLook } from './first-look.ts';
 import { declaredInHtml, htmlPage } from './html-page.ts';
-import { jsonStrings } from './json-strings.ts';
 import { textOf } from './marked-text.ts';
 import { ZipPackage } from './office-package.ts';
 import { openDocument } from './open-document.ts';
 import type { PassageSource } from './passage.ts';
 import { limitTexts } from './passage.ts';
 import { plainText } from './plain-text.ts';
-import { poFile } from './po-file.ts';
 import { presentation } from './presentation.ts';
 import { builtParts } from './read-document.ts';
 import type { ReadDocument } from './read-document.ts';
 import { RefusedFile, refuse } from './refused-file.ts';
-import { decoded, limitDeclared, withoutReturns } from './source-text.ts';
+import { decoded, limitDeclared } from './source-text.ts';
 import type { SourceText } from './source-text.ts';
 import { subtitles } from './subtitles.ts';
 import { wordDocument } from './word-document.ts';
@@ -24,7 +22,7 @@ import { rewritten } from './zip-archive.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import type { FormatName } from './format-table.ts';
 
-type TextReader = (given: SourceText) => PassageSource | Promise<PassageSource>;
+type TextReader = (given: SourceText) => PassageSource;
 type ArchiveReader = (archive: ZipPackage) => ReadDocument;
 
 const html: TextReader = (given) => {
@@ -36,11 +34,7 @@ const FORMAT_READERS: Readonly<Record<FormatName, { readonly text: TextReader } 
   docx: { archive: wordDocument },
   htm: { text: html },
   html: { text: html },
-  json: { text: ({ text }) => jsonStrings(text) },
-  // Loaded when the first page arrives.
-  md: { text: async ({ text }) => (await import('./markdown-page.ts')).markdownPage(text) },
   odt: { archive: openDocument },
-  po: { text: poFile },
   pptx: { archive: presentation },
   srt: { text: ({ text }) => subtitles(text, 'srt') },
   txt: { text: ({ text }) => plainText(text) },
@@ -54,23 +48,23 @@ type DocumentTexts = { readonly kind: 'extracted'; readonly texts: DocumentText[
 
 export async function extractTexts(format: string, bytes: Uint8Array): Promise<DocumentTexts> {
   return orRefused(async () => {
-    const { document, archive } = await read(format, bytes);
+    const { document, archive } = read(format, bytes);
     await archive?.checkOthers();
     return { kind: 'extracted', texts: document.order.map(({ pieces }) => textOf(pieces)) };
   });
 }
 
-export async function buildFile(format: string, bytes: Uint8Array, translations: readonly string[]): Promise<Built> {
+export async function buildFile(format: string, bytes: Uint8Array, translations: readonly string[], targetLang?: string): Promise<Built> {
   return orRefused(async () => {
-    const { document, archive } = await read(format, bytes);
-    const parts = builtParts(document, translations);
+    const { document, archive } = read(format, bytes);
+    const parts = builtParts(document, translations, targetLang);
     if (archive === undefined) return { kind: 'built', bytes: [...parts.values()][0] ?? bytes };
     const entries = [...parts].map(([{ entry }, content]): [ZipEntry, Uint8Array] => [entry!, content]);
     return { kind: 'built', bytes: rewritten(archive.directory, new Map(entries)) };
   });
 }
 
-async function read(format: string, bytes: Uint8Array): Promise<{ document: ReadDocument; archive: ZipPackage | undefined }> {
+function read(format: string, bytes: Uint8Array): { document: ReadDocument; archive: ZipPackage | undefined } {
   // Whoever sends a file here need not have looked.
   const reason = firstLook({ name: format, mediaType: '' }, bytes);
   if (reason !== undefined) refuse(reason);
@@ -81,8 +75,8 @@ async function read(format: string, bytes: Uint8Array): Promise<{ document: Read
     limitTexts(document.order.length);
     return { document, archive };
   }
-  const given = format === 'md' ? withoutReturns(decoded(bytes)) : decoded(bytes);
-  const source = await reader.text(given);
+  const given = decoded(bytes);
+  const source = reader.text(given);
   return { document: { parts: [{ ...source, given, entry: undefined }], order: source.passages }, archive: undefined };
 }
 

@@ -20,7 +20,11 @@ export interface ReadDocument {
 }
 
 /** The bytes of the parts that the translations, one for each passage in order, have changed. */
-export function builtParts({ parts, order }: ReadDocument, translations: readonly string[]): ReadonlyMap<DocumentPart, Uint8Array> {
+export function builtParts(
+  { parts, order }: ReadDocument,
+  translations: readonly string[],
+  targetLang: string | undefined,
+): ReadonlyMap<DocumentPart, Uint8Array> {
   if (translations.length !== order.length)
     refuse(`the file has ${order.length} texts, and ${translations.length} translations were given`);
   const given = new Map(order.map((passage, index) => [passage, translations[index]!]));
@@ -30,6 +34,7 @@ export function builtParts({ parts, order }: ReadDocument, translations: readonl
     const all = new Map<Passage, string | undefined>([
       ...part.passages.map((passage) => [passage, given.get(passage)] as const),
       ...copied,
+      ...labelsOf(part, targetLang).map((label) => [label, ''] as const),
     ]);
     const source = spliced(part.source, [...all.keys()], (passage, raw) => {
       const translation = all.get(passage);
@@ -39,4 +44,17 @@ export function builtParts({ parts, order }: ReadDocument, translations: readonl
     if (source !== part.source) built.set(part, encoded(source, part.given));
   }
   return built;
+}
+
+function labelsOf({ labels = [] }: DocumentPart, targetLang: string | undefined): Passage[] {
+  if (targetLang === undefined) return [];
+  const language = languageTag(targetLang);
+  return labels.map(({ from, to, write }) => ({ from, to, pieces: [], always: true, render: () => write(language) }));
+}
+
+/** `PT-BR` is `pt-BR`, `ZH-HANS` is `zh-Hans`. */
+function languageTag(code: string): string {
+  const [language, ...rest] = code.toLowerCase().split('-');
+  const others = rest.map((part) => (part.length === 4 ? part[0]!.toUpperCase() + part.slice(1) : part.toUpperCase()));
+  return [language, ...others].join('-');
 }

@@ -8,8 +8,6 @@ export interface SourceText {
   readonly encoding: Encoding;
   /** Whether the file begins with a byte order mark, which is not in `text`. */
   readonly marked: boolean;
-  /** Whether a line feed in `text` is a carriage return and a line feed in the file. */
-  readonly hasReturns?: true;
 }
 
 const MARKS: readonly (readonly [Encoding, readonly number[]])[] = [
@@ -29,15 +27,8 @@ export function decoded(bytes: Uint8Array, what = 'the file'): SourceText {
   }
 }
 
-/** Without carriage returns, if every line of the file ends in one: then they are there again when it is encoded. */
-export function withoutReturns(given: SourceText): SourceText {
-  const text = given.text.replaceAll('\r\n', '\n');
-  return text.replaceAll('\n', '\r\n') === given.text && text !== given.text ? { ...given, text, hasReturns: true } : given;
-}
-
 /** `like` the source from which it was made. */
-export function encoded(given: string, like: SourceText): Uint8Array {
-  const text = like.hasReturns === true ? given.replaceAll('\n', '\r\n') : given;
+export function encoded(text: string, like: SourceText): Uint8Array {
   const mark = like.marked ? '\ufeff' : '';
   if (like.encoding === 'utf-8') return Buffer.from(mark + text, 'utf8');
   const bytes = Buffer.from(mark + text, 'utf16le');

@@ -7,6 +7,8 @@ import type { PassageSource } from './passage.ts';
 type SubtitleKind = 'srt' | 'vtt';
 
 const TIMES = /^\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*-->\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}/;
+/** White space is text: it ends no cue. */
+const EMPTY = /^\r?$/;
 /** Elements, times within a cue, entities, and positions as `{\an8}`. */
 const TOKENS: Readonly<Record<SubtitleKind, RegExp>> = {
   srt: /<(\/?)([a-z]+)(?:\s[^<>]*)?>|(\{\\[^{}]*\})/gi,
@@ -21,23 +23,32 @@ export function subtitles(source: string, kind: SubtitleKind): PassageSource {
   let cues = 0;
   let inCue = false;
   let at = 0;
-  for (const line of source.split('\n')) {
+  const lines = source.split('\n');
+  for (const [index, line] of lines.entries()) {
     const to = at + line.length;
-    if (line.trim() === '') {
-      inCue = false;
+    if (EMPTY.test(line)) {
+      // In SubRip only the next number with times ends a cue: players show the text after an empty line.
+      inCue &&= kind === 'srt';
       builder.flush();
-    } else if (inCue) {
-      // With the end of the line before it, which belongs to the cue.
-      addLine(builder, source, { from: at, to: Math.min(to + 1, source.length) }, kind);
-    } else if (TIMES.test(line)) {
+    } else if (TIMES.test(line) && (!inCue || kind === 'srt')) {
+      builder.flush();
       inCue = true;
       cues++;
+    } else if (inCue && !(kind === 'srt' && isNumberOfCue(lines, index))) {
+      // With its end, which belongs to the cue.
+      addLine(builder, source, { from: at, to: Math.min(to + 1, source.length) }, kind);
+    } else {
+      builder.flush();
     }
     at = to + 1;
   }
   builder.flush();
   if (cues === 0 && source.trim() !== '' && kind === 'srt') refuse('the file has no line with the times of a subtitle');
   return { source, passages: builder.passages, copies: NO_COPIES };
+}
+
+function isNumberOfCue(lines: readonly string[], index: number): boolean {
+  return /^\s*\d+\s*$/.test(lines[index]!) && TIMES.test(lines[index + 1] ?? '');
 }
 
 function addLine(builder: PassageBuilder, source: string, { from, to }: { from: number; to: number }, kind: SubtitleKind): void {
@@ -61,7 +72,7 @@ function addLine(builder: PassageBuilder, source: string, { from, to }: { from: 
 
 /** An empty line would end the cue, and an arrow begin one. */
 function cueText(text: string, kind: SubtitleKind, newLine: string): string {
-  const inner = text.replaceAll(/\r?\n(?:[^\S\n]*\n)*/g, newLine);
+  const inner = text.replaceAll(/(?:\r?\n)+/g, newLine);
   if (kind === 'srt') return inner.replaceAll('-->', '->');
   return inner.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

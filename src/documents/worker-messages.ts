@@ -4,7 +4,13 @@ import type { DocumentText } from '../ports/document-formats.ts';
 
 export type ToDocumentWorker =
   | { readonly kind: 'extract'; readonly format: string; readonly bytes: Uint8Array }
-  | { readonly kind: 'build'; readonly format: string; readonly bytes: Uint8Array; readonly translations: number }
+  | {
+      readonly kind: 'build';
+      readonly format: string;
+      readonly bytes: Uint8Array;
+      readonly translations: number;
+      readonly targetLang: string | undefined;
+    }
   /** For the last `build`, until it has all. */
   | { readonly kind: 'translations'; readonly batch: readonly string[] }
   /** Asks for the next batch of texts. */

@@ -1,6 +1,6 @@
 // XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that says something else is kept.
 import { NO_COPIES, limitTexts } from './passage.ts';
-import type { Passage, PassageSource, SourceSpan } from './passage.ts';
+import type { Passage, PassageSource, SourceLabel, SourceSpan } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
 import { refuse } from './refused-file.ts';
 import type { SourceText } from './source-text.ts';
@@ -12,10 +12,17 @@ const PAIRS: ReadonlySet<string> = new Set(['g', 'mrk', 'pc', 'sm', 'em']);
 /** An existing translation in these states is replaced. */
 const UNTRANSLATED: ReadonlySet<string> = new Set(['new', 'needs-translation', 'initial']);
 
+/** Elements that name the target language, beside that of the source. */
+const LANGUAGES: ReadonlyMap<string, { readonly beside: string; readonly target: string }> = new Map([
+  ['xliff', { beside: 'srcLang', target: 'trgLang' }],
+  ['file', { beside: 'source-language', target: 'target-language' }],
+]);
+
 const local = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 export function xliff(given: SourceText): PassageSource {
   const passages: Passage[] = [];
+  const labels: SourceLabel[] = [];
   let isXliff = false;
   /** Of the elements around: whether they are translated. */
   const translated: boolean[] = [true];
@@ -26,14 +33,21 @@ export function xliff(given: SourceText): PassageSource {
     isUnit,
     (unit) => {
       if (translated.at(-1)! && unit.attributes.get('translate') !== 'no') {
-        const passage = passageOf(unit, given.text);
-        if (passage !== undefined) passages.push(passage);
+        const found = passagesOf(unit, given.text);
+        passages.push(...found);
         limitTexts(passages.length);
+        if (found.length > 0 && unit.attributes.get('state') === 'initial')
+          labels.push(attributeOf(unit, given.text, 'state', () => 'translated'));
       }
     },
     {
       open(element, depth) {
         if (depth === 0) isXliff = local(element.name) === 'xliff';
+        const language = LANGUAGES.get(local(element.name));
+        // Version 2 says it once for all files, 1.2 for each.
+        if (language !== undefined && element.attributes.has(language.beside)) {
+          labels.push(attributeOf(element, given.text, language.target, (code) => code));
+        }
         if (isUnit(element)) return;
         const said = element.attributes.get('translate');
         translated.push(said === undefined ? translated.at(-1)! : said !== 'no');
@@ -44,36 +58,70 @@ export function xliff(given: SourceText): PassageSource {
     },
   );
   if (!isXliff) refuse('the file is no XLIFF: its first element is not xliff');
-  return { source: given.text, passages, copies: NO_COPIES };
+  return { source: given.text, passages, copies: NO_COPIES, labels };
 }
 
-function passageOf(unit: XmlElement, source: string): Passage | undefined {
-  const child = (name: string): XmlElement | undefined =>
-    unit.children.find((node): node is XmlElement => node.kind === 'element' && local(node.name) === name);
+/** Of the element's start tag: its value, or a place for it if it is not there. */
+function attributeOf({ open }: XmlElement, source: string, name: string, value: (language: string) => string): SourceLabel {
+  const tag = source.slice(open.from, open.to);
+  const found = new RegExp(`\\s${name}\\s*=\\s*(?:"[^"]*"|'[^']*')`).exec(tag);
+  const end = /\s*\/?>$/.exec(tag)!.index;
+  const [from, to] = found === null ? [end, end] : [found.index, found.index + found[0].length];
+  return { from: open.from + from, to: open.from + to, write: (language) => ` ${name}="${value(language)}"` };
+}
+
+/** One for the unit, or one for each of its marked segments: they stay apart in the target. */
+function passagesOf(unit: XmlElement, source: string): Passage[] {
+  const child = (name: string): XmlElement | undefined => elementsOf(unit).find((element) => local(element.name) === name);
   const text = child('source');
   const target = child('target');
-  if (text === undefined || innerText(text).trim() === '' || isKept(unit, text, target)) return undefined;
-  const builder = new PassageBuilder(source, { write: escapeXml, collapses: false, needsLetters: false });
-  for (const node of text.children) addNode(builder, node);
-  builder.flush();
-  const [inner] = builder.passages;
-  if (inner === undefined) return undefined;
-  const [lead, trail] = [
-    { from: text.open.to, to: inner.from },
-    { from: inner.to, to: text.close.from },
-  ];
-  const content: Passage['render'] = (pieces, raw) => raw(lead) + inner.render(pieces, raw) + raw(trail);
-  if (target !== undefined && target.close.to > target.close.from) {
-    return { from: target.open.to, to: target.close.from, pieces: inner.pieces, always: true, render: content };
-  }
-  const name = text.rawName.replace(/source$/, 'target');
-  if (target !== undefined) {
-    const opened = source.slice(target.open.from, target.open.to).replace(/\s*\/>$/, '>');
-    return { ...target.open, pieces: inner.pieces, always: true, render: (...all) => `${opened}${content(...all)}</${name}>` };
-  }
-  const end = (child('seg-source') ?? text).close.to;
-  const space = /\s*$/.exec(source.slice(Math.max(0, text.open.from - 200), text.open.from))![0];
-  return { from: end, to: end, pieces: inner.pieces, always: true, render: (...all) => `${space}<${name}>${content(...all)}</${name}>` };
+  if (text === undefined || innerText(text).trim() === '' || isKept(unit, text, target)) return [];
+  const segmented = child('seg-source');
+  const marked = segmented === undefined ? [] : elementsOf(segmented).filter(isSegment);
+  const container = marked.length > 0 ? segmented! : text;
+  const inner = (marked.length > 0 ? marked : [text]).flatMap((segment) => {
+    const builder = new PassageBuilder(source, { write: escapeXml, collapses: false, needsLetters: false });
+    for (const node of segment.children) addNode(builder, node);
+    builder.flush();
+    return builder.passages.slice(0, 1);
+  });
+  const name = target?.rawName ?? text.rawName.replace(/source$/, 'target');
+  const end = (segmented ?? text).close.to;
+  const place = target === undefined ? { from: end, to: end } : { from: target.open.from, to: target.close.to };
+  const opening = target === undefined ? `${spaceBefore(source, text.open.from)}<${name}>` : openingOf(target, source);
+  return inner.map(({ from, to, pieces, render }, index): Passage => {
+    const isLast = index === inner.length - 1;
+    const lead = { from: index === 0 ? container.open.to : inner[index - 1]!.to, to: from };
+    return {
+      from: index === 0 ? place.from : place.to,
+      to: place.to,
+      pieces,
+      always: true,
+      render: (given, raw) =>
+        (index === 0 ? opening : '') +
+        raw(lead) +
+        render(given, raw) +
+        (isLast ? `${raw({ from: to, to: container.close.from })}</${name}>` : ''),
+    };
+  });
+}
+
+function elementsOf({ children }: XmlElement): XmlElement[] {
+  return children.filter((node) => node.kind === 'element');
+}
+
+function isSegment({ name, attributes }: XmlElement): boolean {
+  return local(name) === 'mrk' && attributes.get('mtype') === 'seg';
+}
+
+function spaceBefore(source: string, at: number): string {
+  return /\s*$/.exec(source.slice(Math.max(0, at - 200), at))![0];
+}
+
+/** Of a target that is written anew: it is translated now. */
+function openingOf(target: XmlElement, source: string): string {
+  const opening = source.slice(target.open.from, target.open.to).replace(/\s*\/>$/, '>');
+  return opening.replace(/(\sstate\s*=\s*["'])(?:new|needs-translation)(?=["'])/, '$1translated');
 }
 
 function isKept(unit: XmlElement, text: XmlElement, target: XmlElement | undefined): boolean {

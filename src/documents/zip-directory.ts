@@ -105,7 +105,8 @@ function limitName(name: string): void {
   // oxlint-disable-next-line no-control-regex -- exactly those are meant
   if (name === '' || name.length > 500 || /[\u0000-\u001f\ufffd]/.test(name))
     refuse(`an entry of the archive has a name that cannot be right: ${shown}`);
-  const leaves = name.startsWith('/') || name.includes('\\') || /^[a-z]:/i.test(name) || name.split('/').includes('..');
+  if (name.includes('\\')) refuse(`an entry of the archive has a backslash in its name, which programs read differently: ${shown}`);
+  const leaves = name.startsWith('/') || /^[a-z]:/i.test(name) || name.split('/').includes('..');
   if (leaves) refuse(`an entry of the archive has a path that leads out of it: ${shown}`);
 }
 

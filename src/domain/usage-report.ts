@@ -6,7 +6,7 @@ import { costMicro, minorRoundedDown } from './money.ts';
 import type { Micro } from './money.ts';
 import { rfc3339 } from './period.ts';
 import type { TeamLimits } from './plan.ts';
-import type { WindowUse } from './window-counts.ts';
+import type { WindowUse } from './window-limits.ts';
 
 /** Settled counts of a team's current period, as the stores report them. */
 export interface UsageFigures {

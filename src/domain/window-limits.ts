@@ -31,6 +31,34 @@ export type WindowSubject = 'team' | `key:${string}` | `tag:${string}`;
 /** The tickets of a reservation in the counts of its subjects (`WindowCounts.count`). */
 export type WindowTickets = Readonly<Partial<Record<WindowSubject, number>>>;
 
+/** One window of a subject, as it was when something was last counted in it. */
+export interface CountedWindow {
+  readonly per: WindowName;
+  startMs: number;
+  endMs: number;
+  /** Requests with a ticket of at most this were not counted in it. */
+  from: number;
+  requests: number;
+  /** Charged ones, and those that open reservations hold. */
+  characters: number;
+  /** Whether an event told of a refusal by this window. */
+  told: boolean;
+}
+
+/** As stores keep it: at most one window for each `per`, the shortest first. */
+export interface StoredCounts {
+  /** The last ticket: how many requests were counted. */
+  readonly tickets: number;
+  readonly windows: readonly CountedWindow[];
+}
+
+/** A limit and what is used of it. */
+export interface WindowUse extends WindowLimit {
+  readonly usedRequests: number;
+  readonly usedCharacters: number;
+  readonly endMs: number;
+}
+
 export function keySubject(keyId: string): WindowSubject {
   return `key:${keyId}`;
 }

@@ -84,7 +84,7 @@ export interface ReplicatedEngine extends Engine {
     work: FileWork,
     attempt: { readonly second: boolean; readonly signal: AbortSignal },
   ): Promise<TranslatedFile | FailureDetail>;
-  /** Tries a connection to every replica; never rejects. `health` reports the results. */
+  /** Tries every replica, by a connection or by the protocol's `trial`; never rejects. `health` reports the results. */
   tryAll(): Promise<readonly ReplicaTrial[]>;
   /** What has to be done for dictionaries that are kept there; `undefined` if the protocol keeps none. */
   readonly upkeep: GlossaryUpkeep | undefined;
@@ -311,9 +311,14 @@ class Balancer implements AttemptwiseEngine {
   }
 
   tryAll(): Promise<readonly ReplicaTrial[]> {
+    const { protocol, options, timeoutMs } = this.#options;
+    const withinMs = Math.min(timeoutMs, REACH_MS_MAX);
     return Promise.all(
       this.#rotation.members.map(async (replica) => {
-        const failure = await replica.wire.reach(Math.min(this.#options.timeoutMs, REACH_MS_MAX));
+        const failure =
+          protocol.trial === undefined
+            ? await replica.wire.reach(withinMs)
+            : await askReplica(replica.wire, withinMs, (wire) => protocol.trial!(wire, options));
         replica.tried(failure, this.#nowMs());
         return { url: replica.url, failure };
       }),

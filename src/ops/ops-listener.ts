@@ -9,7 +9,7 @@ import { securityFields } from './ops-request.ts';
 import type { OpsAnswer, OpsApp, OpsRequest } from './ops-request.ts';
 
 /** By path; each gets the query and the `Accept` field. */
-export type OpsPages = Readonly<Record<string, (query: URLSearchParams, accept: string) => OpsAnswer | Promise<OpsAnswer>>>;
+export type OpsPages = Readonly<Record<string, (query: URLSearchParams) => OpsAnswer | Promise<OpsAnswer>>>;
 
 interface OpsListenerOptions extends OpsContent {
   readonly host: string;
@@ -74,7 +74,7 @@ async function answerTo({ pages, apps = [], names }: OpsContent, incoming: Incom
   incoming.resume();
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
   if (page === undefined) return plain(404, `There is no such page. The pages are ${Object.keys(pages).join(', ')}.\n`);
-  if (incoming.method === 'GET' || incoming.method === 'HEAD') return page(new URLSearchParams(query), incoming.headers.accept ?? '');
+  if (incoming.method === 'GET' || incoming.method === 'HEAD') return page(new URLSearchParams(query));
   return { ...plain(405, 'Only GET.\n'), headers: { Allow: 'GET, HEAD' } };
 }
 

@@ -2,7 +2,6 @@
 import { documentPath } from '../docs/operation.ts';
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { OPENMETRICS_TYPE, prefersOpenMetrics } from './metrics/openmetrics-text.ts';
 import { openApiDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { pluginDocuments } from '../docs/plugin-document.ts';
@@ -13,7 +12,7 @@ import { referencePage } from '../docs/reference-page.ts';
 import { WAITING } from './readiness.ts';
 import type { Readiness } from './readiness.ts';
 
-export type MetricTexts = Pick<Metrics, 'contentType' | 'render' | 'renderOpenMetrics'>;
+export type MetricTexts = Pick<Metrics, 'contentType' | 'render'>;
 
 interface OpsPagesOptions {
   readonly readiness: () => Readiness | Promise<Readiness>;
@@ -32,10 +31,7 @@ export function opsPages({ readiness, metrics, api, documents }: OpsPagesOptions
   return {
     '/livez': () => LIVE,
     '/readyz': async (query) => readinessPage(await readiness(), query.get('engines') === 'true'),
-    '/metrics': async (_query, accept) =>
-      prefersOpenMetrics(accept)
-        ? { status: 200, contentType: OPENMETRICS_TYPE, body: await metrics.renderOpenMetrics() }
-        : { status: 200, contentType: metrics.contentType, body: await metrics.render() },
+    '/metrics': async () => ({ status: 200, contentType: metrics.contentType, body: await metrics.render() }),
     ...documentPages(api, documents),
   };
 }

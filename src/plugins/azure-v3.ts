@@ -4,8 +4,7 @@ import type { ApiDocument, PluginRoute } from 'lingate';
 import Type from 'typebox';
 import { detection } from './azure-v3/azure-detect.ts';
 import { languageList } from './azure-v3/azure-languages.ts';
-import { AUTHENTICATED, KEY_FIELD, LOGGED, NO_KEY, sharedSteps } from './azure-v3/azure-request.ts';
-import { tokenExchange } from './azure-v3/azure-token.ts';
+import { AUTHENTICATED, KEY_FIELD, LOGGED, sharedSteps } from './azure-v3/azure-request.ts';
 import { translate } from './azure-v3/azure-translate.ts';
 import { AZURE_VERSIONS, PROBLEM_FORM } from './azure-v3/azure-versions.ts';
 import { absent, absentForKeys, apiOf } from './facades/api.ts';
@@ -17,11 +16,6 @@ const AzureOptions = Type.Object(
   {
     // At Azure, `pt` is Brazilian Portuguese; European is `pt-pt`.
     default_variants: defaultVariants('EN-GB', 'PT-BR'),
-    key_in_query: Type.Boolean({
-      default: false,
-      description:
-        'Whether `/sts/v1.0/issueToken` takes a key in `?Subscription-Key=`, where Weblate and Discourse put it. Proxies in front may log it.',
-    }),
     root: Type.Boolean({
       default: true,
       description:
@@ -59,7 +53,6 @@ const DOCUMENT: ApiDocument = {
     `For clients of Azure Translator's API, versions ${AZURE_VERSIONS.map(({ version }) => version).join(' and ')}: they only need this address and a key of this service. The engine is the service's own. ` +
     'The same paths are also served below `/translator/text/v3.0`. Failures are an object `error` with a number, in newer versions as a string, and a message; nothing is charged for them.',
   tags: {
-    Authentication: 'Exchange a key for a token.',
     Translation: 'Translate texts.',
     Languages: 'Supported languages, and language detection.',
   },
@@ -71,7 +64,7 @@ const DOCUMENT: ApiDocument = {
 export default definePlugin({
   name: 'azure-v3',
   options: AzureOptions,
-  setup({ default_variants: variants, key_in_query: inQuery, root }, host) {
+  setup({ default_variants: variants, root }, host) {
     // Like Azure's global address.
     const parts = [
       translate(host, variants),
@@ -88,11 +81,10 @@ export default definePlugin({
     const below = routes.map((one) => ({ ...one, path: BELOW + one.path }));
     const placed: ApiPart = {
       routes: root ? [...routes.map(atRoot), ...below.map(undocumented)] : below,
-      steps: (services) => sharedSteps(host, services),
+      steps: sharedSteps,
     };
-    const tokens = tokenExchange({ before: [...LOGGED, 'shed'], field: KEY_FIELD.toLowerCase(), inQuery, noKey: NO_KEY });
     const made = parts.map((part) => ({ ...part, routes: [] }));
-    return apiOf([placed, tokens, ...made, absent('azure-no-endpoint', NOT_HERE, LOGGED, [BESIDE])], DOCUMENT, PROBLEM_FORM, 'letters');
+    return apiOf([placed, ...made, absent('azure-no-endpoint', NOT_HERE, LOGGED, [BESIDE])], DOCUMENT, PROBLEM_FORM, 'letters');
   },
 });
 

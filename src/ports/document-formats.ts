@@ -34,7 +34,10 @@ export interface DocumentFormats {
   firstLook(format: DocumentFormat, bytes: Uint8Array): string | undefined;
   /** The texts in order of reading. */
   extract(format: DocumentFormat, bytes: Uint8Array): Promise<Extracted>;
-  /** The same file with the translations, one for each of its texts, in the same order and of the same `format`. */
-  build(format: DocumentFormat, bytes: Uint8Array, translations: readonly string[]): Promise<Built>;
+  /**
+   * The same file with the translations, one for each of its texts, in the same order and of the same `format`. With a target
+   * language, where the file says which language it is in, it says that one.
+   */
+  build(format: DocumentFormat, bytes: Uint8Array, translations: readonly string[], targetLang?: string): Promise<Built>;
   close(): Promise<void>;
 }

@@ -273,4 +273,9 @@ export interface EngineProtocol<Options extends TSchema = TSchema> {
    * codes that `attempt` would send. After a failure the previously known pairs stay in force.
    */
   pairs?(wire: Pick<EngineWire, 'call'>, options: Static<Options>): Promise<PairTest | AttemptFailure>;
+  /**
+   * Asks one replica for something that costs nothing, when the gateway starts: `undefined` if this protocol is spoken there.
+   * Without it a connection is all that is tried; an engine that is asked for its pairs is not tried besides.
+   */
+  trial?(wire: Pick<EngineWire, 'call'>, options: Static<Options>): Promise<AttemptFailure | undefined>;
 }

@@ -8,7 +8,6 @@ import type { Languages } from '../domain/languages.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type { AccessTokens } from './access-tokens.ts';
 import type { DocumentServices } from './document-services.ts';
 import type { Translation } from './engine.ts';
 import type { GlossaryStore } from './glossary-store.ts';
@@ -55,8 +54,6 @@ export interface GatewayServices {
   judgeAgain(x: Exchange, judge: () => Refusal | undefined): void;
   /** For a key found where `identify` does not look: stores what `authenticate` needs, or returns why the key is refused. */
   identify(x: Exchange, credential: Credential): Refusal | undefined;
-  /** Tokens that stand for keys, for APIs whose clients exchange theirs. `purpose` tells those of different APIs apart. */
-  accessTokens(purpose: string): AccessTokens;
   /** Translates an admitted request: two attempts, counted and logged like those of `POST /v1/translate`. */
   translate(x: Exchange, order: TranslationOrder): Promise<Translated | Refusal>;
   /** Detects the language of up to 50 texts from their beginnings; only if `engineCan.detection`. Free of charge for the caller. */

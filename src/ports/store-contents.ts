@@ -7,7 +7,7 @@ import type { WantedFact } from '../domain/wanted-facts.ts';
 import type { PeriodCredit } from '../domain/period-credit.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
-import type { StoredCounts } from '../domain/window-counts.ts';
+import type { StoredCounts } from '../domain/window-limits.ts';
 import type { WindowSubject, WindowTickets } from '../domain/window-limits.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
 import type { EventFacts, KeptEvent } from './outbox.ts';

@@ -5,7 +5,7 @@ import type { Micro } from '../domain/money.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Audited } from '../domain/audit-entry.ts';
-import type { WindowUse } from '../domain/window-counts.ts';
+import type { WindowUse } from '../domain/window-limits.ts';
 
 export interface NewTeam {
   /** ULID. */

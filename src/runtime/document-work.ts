@@ -95,7 +95,7 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   const translated = await translateTexts(extracted.texts, begun, options.texts(begun, claimed.isHeld));
   if (!claimed.isHeld()) return LOST;
   if (translated.kind !== 'texts') return refused(claimed, translated, options);
-  const built = await formats.build(format, bytes, translated.texts);
+  const built = await formats.build(format, bytes, translated.texts, begun.targetLang);
   if (!claimed.isHeld()) return LOST;
   if (built.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${built.reason}` }, options);
   const billed = Math.max(0, counted.hold.characters - translated.spared);

@@ -5,7 +5,6 @@ import type { Exchange } from '../core/exchange.ts';
 import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { CallerStep, HeadStep } from '../core/step.ts';
-import { isToken } from '../domain/access-token.ts';
 import { digestOf } from '../domain/api-key.ts';
 import type { Credential, CredentialReader, KeyDigest } from '../domain/api-key.ts';
 import { KEY_MALFORMED, KEY_MISSING, STORE_UNAVAILABLE, tooManyRequests, UNKNOWN_KEY } from '../domain/refusals.ts';
@@ -15,7 +14,6 @@ import { sentTag } from '../domain/sent-tag.ts';
 import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { readWanted } from '../domain/wanted-facts.ts';
-import type { AccessTokens, TokenSealer } from '../ports/access-tokens.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { CheckedCaller, Ledger } from '../ports/ledger.ts';
 import { CallerQuestion } from './parts/caller-question.ts';
@@ -62,25 +60,6 @@ export function identifyBy(cache: KeyCache): Identify {
     if (credential.kind === 'missing') return KEY_MISSING;
     if (credential.kind === 'malformed') return KEY_MALFORMED;
     return knownBy(x, digestOf(credential.key), cache);
-  };
-}
-
-/** The access tokens of an API, by their sealer. */
-export function accessTokensOf(cache: KeyCache, sealer: TokenSealer): AccessTokens {
-  const identified = (x: Exchange, found: KeyDigest | undefined | StoreUnavailable, refusal: Refusal): Refusal | undefined => {
-    if (found === undefined) return refusal;
-    return typeof found === 'string' ? knownBy(x, found, cache) : STORE_UNAVAILABLE;
-  };
-  return {
-    isToken,
-    async issue(x) {
-      const token = await sealer.seal(x.need(keyDigestSlot));
-      return typeof token === 'string' ? token : STORE_UNAVAILABLE;
-    },
-    identify(x, token, refusal) {
-      const found = sealer.open(token);
-      return found instanceof Promise ? found.then((digest) => identified(x, digest, refusal)) : identified(x, found, refusal);
-    },
   };
 }
 

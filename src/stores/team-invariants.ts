@@ -13,8 +13,8 @@ import { keySubject, tagSubject, windowLimits } from '../domain/window-limits.ts
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
 import { isAhead } from './clock-repair.ts';
-import { readTagCount, readTagDays } from './records/tag-counts.ts';
-import { readTagSettings, TagUses, ticketsOf } from './records/tag-uses.ts';
+import { readTagCount, readTagDays } from '../ledger/tag-account.ts';
+import { readTagSettings, TagUses, ticketsOf } from '../ledger/tag-uses.ts';
 import { readRefusals } from './records/record-refusals.ts';
 
 /** The parts of a finding other than its team. */

@@ -1,27 +1,18 @@
-// Opens telemetry by OpenTelemetry's SDK: spans of sampled requests and the process's metrics, sent in the background.
+// Opens traces by OpenTelemetry's SDK, which is only loaded for them: spans of sampled requests, sent in
+// the background by the SDK's own exporter, which reads the standard `OTEL_*` variables itself.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Resource } from '@opentelemetry/resources';
-import type { MeterProvider } from '@opentelemetry/sdk-metrics';
-import type { TracerProvider } from '@opentelemetry/sdk-trace';
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Log } from '../ports/log.ts';
-import type { MetricsSnapshot } from '../ports/metric-family.ts';
-import type { OtelExport, OtelSettings, RequestTracer, Telemetry } from '../ports/telemetry.ts';
-import { ExportLog } from './export-log.ts';
-import { MetricOutlet, SpanOutlet } from './exporters.ts';
-import type { ExporterParts } from './exporters.ts';
-import { MetricBridge } from './metric-bridge.ts';
-import { OtlpSender } from './otlp-sender.ts';
+import type { OtelSettings, Telemetry } from '../ports/telemetry.ts';
 import { RequestSpans } from './request-spans.ts';
-import { loadSdk } from './sdk.ts';
-import type { Sdk } from './sdk.ts';
 
 export interface TelemetryOptions {
   readonly settings: OtelSettings;
   readonly version: string;
-  /** Which process of the gateway this is: `gateway` if it is the only one, otherwise `primary`, or for example `worker-2`. */
+  /** Which process of the gateway this is: `gateway` if it is the only one, or for example `worker-2`. */
   readonly process: string;
-  readonly metrics: () => Promise<MetricsSnapshot>;
   readonly log: Log;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -29,90 +20,112 @@ export interface TelemetryOptions {
   readonly nowMs: () => number;
 }
 
-/** Rejects with an `SdkMissing` or a `TlsFileError`. Nothing is connected before the first export. */
+/** Why traces cannot be sent with these settings; the message says what would be right. */
+export class TelemetryError extends Error {
+  override readonly name = 'TelemetryError';
+}
+
+const PACKAGES = ['api', 'sdk-trace', 'resources', 'exporter-trace-otlp-proto'].map((name) => `@opentelemetry/${name}`);
+/** A failing collector is logged at most this often. */
+const LOGGED_EVERY_MS = 60_000;
+
+type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+
+/** Rejects with a `TelemetryError`. Nothing is connected before the first export. */
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const sdk = await loadSdk();
-  const { traces, metrics } = options.settings;
-  const resource = resourceOf(sdk, options);
-  const spans = traces && openTraces(sdk, traces, resource, options);
-  const readings = metrics && openMetricExport(sdk, metrics, resource, options);
-  const opened = [spans, readings].filter((one) => one !== undefined);
+  const { settings, version, log, now, nowMs } = options;
+  const { sample, followCallers, queue } = settings;
+  const batches = new sdk.BatchSpanProcessor({
+    exporter: loggedExporter(exporterOf(sdk, settings), log, now),
+    scheduledDelayMillis: queue.delayMs,
+    maxQueueSize: queue.spansMax,
+    maxExportBatchSize: queue.batchMax,
+  });
+  const provider = new sdk.TracerProvider({
+    resource: resourceOf(sdk, options),
+    // Only sampled requests have spans.
+    sampler: new sdk.AlwaysOnSampler(),
+    spanProcessors: [batches],
+  });
+  const tracer = provider.getTracer('lingate', version);
   return {
-    tracer: spans?.tracer,
+    tracer: new RequestSpans({ api: sdk.api, tracer, sample, followCallers, now, nowMs }),
     async close(withinMs) {
-      const late = Promise.withResolvers<void>();
-      const timer = setTimeout(late.resolve, withinMs);
-      const flushed = Promise.allSettled(opened.map(({ provider }) => provider.shutdown()));
-      await Promise.race([flushed, late.promise]);
+      const { promise: over, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, withinMs);
+      await Promise.race([provider.shutdown().catch(() => undefined), over]);
       clearTimeout(timer);
-      for (const { sender } of opened) sender.close();
-      // Everything that is still under way ends at once.
-      await flushed;
     },
   };
 }
 
-interface OpenExport<Provider> {
-  readonly provider: Provider;
-  readonly sender: OtlpSender;
+/** Whether traces could be sent with these settings. Rejects with a `TelemetryError`. */
+export async function tryTelemetry(settings: OtelSettings): Promise<void> {
+  await exporterOf(await loadSdk(), settings).shutdown();
 }
 
-function openTraces(
-  sdk: Sdk,
-  traces: OtelExport,
-  resource: Resource,
-  { settings, log, now, nowMs, version }: TelemetryOptions,
-): OpenExport<TracerProvider> & { readonly tracer: RequestTracer } {
-  const { transformer, trace } = sdk;
-  const serializer = traces.encoding === 'json' ? transformer.JsonTraceSerializer : transformer.ProtobufTraceSerializer;
-  const { delayMs, spansMax, batchMax } = settings.queue;
-  const parts = partsOf(traces, 'traces', serializer, log, now);
-  const outlet = new SpanOutlet(parts, spansMax);
-  const batches = new trace.BatchSpanProcessor({
-    exporter: outlet,
-    maxQueueSize: spansMax,
-    maxExportBatchSize: batchMax,
-    scheduledDelayMillis: delayMs,
-    // The sender has a limit of its own.
-    exportTimeoutMillis: 2 * traces.timeoutMs,
-  });
-  const provider = new trace.TracerProvider({
-    resource,
-    // Only sampled requests have spans.
-    sampler: new trace.AlwaysOnSampler(),
-    spanProcessors: [outlet.bounded(batches)],
-  });
-  const { sample, followCallers } = settings;
-  const tracer = new RequestSpans({ api: sdk.api, tracer: provider.getTracer('lingate', version), sample, followCallers, now, nowMs });
-  return { provider, sender: parts.sender, tracer };
+async function loadSdk() {
+  try {
+    const [api, trace, resources, { OTLPTraceExporter }] = await Promise.all([
+      import('@opentelemetry/api'),
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/exporter-trace-otlp-proto'),
+    ]);
+    const { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } = trace;
+    return { api, AlwaysOnSampler, BatchSpanProcessor, TracerProvider, resources, OTLPTraceExporter };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new TelemetryError(
+      `needs the optional packages ${PACKAGES.join(', ')}, and at least one is not installed; install without --omit=optional`,
+    );
+  }
 }
 
-function openMetricExport(
-  sdk: Sdk,
-  metrics: OtelExport,
-  resource: Resource,
-  { settings, log, now, nowMs, metrics: read }: TelemetryOptions,
-): OpenExport<MeterProvider> {
-  const { transformer, metrics: sdkMetrics } = sdk;
-  const serializer = metrics.encoding === 'json' ? transformer.JsonMetricsSerializer : transformer.ProtobufMetricsSerializer;
-  const parts = partsOf(metrics, 'metrics', serializer, log, now);
-  const reader = new sdkMetrics.PeriodicExportingMetricReader({
-    exporter: new MetricOutlet(parts),
-    exportIntervalMillis: settings.metricsEveryMs,
-    metricProducers: [new MetricBridge({ api: sdk.api, sdk: sdkMetrics, resource, read, nowMs })],
-  });
-  return { provider: new sdkMetrics.MeterProvider({ resource, readers: [reader] }), sender: parts.sender };
+/** What the SDK says of a variable is said where the configuration is judged. */
+function exporterOf({ OTLPTraceExporter }: Sdk, { url, headers }: OtelSettings): SpanExporter {
+  try {
+    return new OTLPTraceExporter({ ...(url !== undefined && { url }), ...(headers !== undefined && { headers }) });
+  } catch {
+    throw new TelemetryError('an OTEL_EXPORTER_OTLP_* variable cannot be used: see the manual, tracing.md');
+  }
 }
 
-function partsOf<Items>(
-  settings: OtelExport,
-  signal: string,
-  serializer: ExporterParts<Items>['serializer'],
-  log: Log,
-  now: () => number,
-): ExporterParts<Items> {
-  const { origin, pathname } = new URL(settings.url);
-  return { serializer, sender: new OtlpSender(settings), log: new ExportLog({ log, signal, url: origin + pathname, now }) };
+/**
+ * Logs failed exports in our own words: the first at once, then at most one line a minute, and one when
+ * exports work again. The SDK would print what the collector said, so it is told of successes alone.
+ */
+function loggedExporter(exporter: SpanExporter, log: Log, now: () => number): SpanExporter {
+  let loggedAtMs: number | undefined;
+  let lost = 0;
+  const failed = (spans: number, reason: string): void => {
+    lost += spans;
+    if (loggedAtMs !== undefined && now() - loggedAtMs < LOGGED_EVERY_MS) return;
+    loggedAtMs = now();
+    log.warn('OpenTelemetry: exports fail and are lost; callers notice nothing', { reason, items_lost: lost });
+    lost = 0;
+  };
+  const worked = (): void => {
+    if (loggedAtMs === undefined) return;
+    log.info('OpenTelemetry: exports work again', { items_lost: lost });
+    loggedAtMs = undefined;
+    lost = 0;
+  };
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, ({ error }) => {
+        if (error === undefined) worked();
+        else failed(spans.length, reasonOf(error));
+        done({ code: 0 });
+      }),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+function reasonOf({ code }: Error & { readonly code?: unknown }): string {
+  if (typeof code === 'number') return `status:${code}`;
+  return typeof code === 'string' && /^[A-Z_]+$/.test(code) ? code : 'failed';
 }
 
 /**

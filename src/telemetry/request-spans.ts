@@ -1,15 +1,15 @@
 // Traces requests by OpenTelemetry's SDK: which are sampled, and the spans of each, with nothing in them but our own words, numbers
 // and names from the configuration.
+import type * as Api from '@opentelemetry/api';
 import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
 import { callerSpanOf, isSampled } from '../domain/traceparent.ts';
 import type { CallerSpan } from '../domain/traceparent.ts';
 import type { AttemptTrace, SettlementTrace, TracedAttempt } from '../domain/request-trace.ts';
 import type { AccessEntry } from '../ports/access-entry.ts';
 import type { BegunRequest, OpenTrace, RequestTracer } from '../ports/telemetry.ts';
-import type { Sdk } from './sdk.ts';
 
 interface RequestSpansOptions {
-  readonly api: Sdk['api'];
+  readonly api: typeof Api;
   readonly tracer: Tracer;
   /** The share of requests that are traced, 0 to 1. */
   readonly sample: number;

@@ -22,11 +22,9 @@ import type { RecentRequest } from '../ports/access-entry.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
 import { freePortOf } from '../server/port-check.ts';
 import { judge } from '../app/judge.ts';
-import { openMachineClock } from '../app/machine-clock.ts';
 import { newStoreLine } from '../app/opened.ts';
 import type { OnNewStore } from '../app/opened.ts';
 import { announceReady } from '../app/ready-line.ts';
-import { flushWithinMs, openTelemetryOf } from '../app/configured-telemetry.ts';
 import { openServing } from '../app/serving.ts';
 import { withUsableTls } from '../app/tls-in-force.ts';
 import { stopWithinMs } from '../app/until-stopped.ts';
@@ -42,9 +40,6 @@ export interface WorkerPlace {
   /** From 1. */
   readonly number: number;
 }
-
-/** What stopping leaves the primary for its last metrics. */
-const PRIMARY_FLUSH_MS = 1000;
 
 /** What one worker process runs. */
 export type Worker = Awaited<ReturnType<typeof startWorker>>;
@@ -124,10 +119,6 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
       await takeAll();
       return merged.render();
     },
-    async renderOpenMetrics() {
-      await takeAll();
-      return merged.renderOpenMetrics();
-    },
   };
   const { plugins: pluginApis } = await judge(config, process.env, log);
   await pluginApis.close();
@@ -145,13 +136,6 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     admin: onStore.admin,
     log,
     listener,
-  });
-  const telemetry = await openTelemetryOf(config, {
-    process: 'primary',
-    metrics: ownMetrics,
-    log,
-    now: () => performance.now(),
-    nowMs: openMachineClock().nowMs,
   });
   return {
     log,
@@ -182,8 +166,6 @@ export async function openPrimary(config: Config, workers: WorkerSource, onNewSt
     /** Call it after every worker has ended. */
     async close(): Promise<void> {
       await operator.close();
-      // The workers have ended: this is the last that the process does.
-      await telemetry?.close(flushWithinMs(PRIMARY_FLUSH_MS));
       await onStore.close();
       output.flush();
     },

@@ -57,7 +57,7 @@ await together(
     npm(300, 'typecheck'),
     ...(why === undefined ? [task(600, 'test:image')] : []),
     npm(600, 'test:package'),
-    task(600, 'test:power', '--share', '1/12'),
+    task(300, 'test:power', '--ports'),
   ],
 );
 await together([npm(1200, 'test:evidence')]);

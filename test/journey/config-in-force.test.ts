@@ -74,7 +74,6 @@ test('everything that is in force is listed, secrets by their places alone', asy
     ],
     otel: 'on',
     otel_traces: 'https://otel.example.org/base/v1/traces',
-    otel_metrics: 'https://otel.example.org/base/v1/metrics',
     otel_sample: 0.01,
     otel_follow_callers: false,
     plugins: ['lingate/plugins/deepl-v2'],

@@ -125,7 +125,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(new Set(await actionsOf('action=sign_in&actor=console:admin@'))).toEqual(new Set(['sign_in undefined']));
       expect(await actionsOf('day=2020-02-29')).toEqual([]);
       expect(await actionsOf(`team=${ids['Full']}&action=createKey&day=${today}`)).toEqual(['createKey Full']);
-      expect(expectProblem(await call('GET', '/audit?day=yesterday'), 'validation_error')).toContain('day: must be a UTC day');
+      expect(expectProblem(await call('GET', '/audit?day=yesterday'), 'validation_error')).toContain('day: "yesterday" is not a UTC day');
     });
 
     test('by the command line', async () => {

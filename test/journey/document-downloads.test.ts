@@ -8,8 +8,8 @@ import { HeldDownload, UNREAD_BYTES } from '../support/held-download.ts';
 
 const documents = { secret: 'a secret of the tests that is long enough' };
 /** Long, with little to translate. */
-const file = `# ${'x'.repeat(UNREAD_BYTES)}\nmsgid "Hello"\nmsgstr ""\n`;
-const LENGTH = file.length + '[DE] Hello'.length;
+const file = `WEBVTT\n\nNOTE ${'x'.repeat(UNREAD_BYTES)}\n\n00:01.000 --> 00:02.000\nHello\n`;
+const LENGTH = file.length + '[DE] '.length;
 const CHARACTERS = 'Hello'.length;
 
 onEveryGateway({ once: true, config: { documents } }, (setting) => {
@@ -30,7 +30,7 @@ onEveryGateway({ once: true, config: { documents } }, (setting) => {
   test('broken off, it costs nothing; overlapping, once; deleted meanwhile, it is charged all the same', async () => {
     team = await setting.gateway.team();
     const caller = new DocumentCaller(setting.gateway.port, team.key);
-    id = await caller.uploaded({ file, fileName: 'a.po' });
+    id = await caller.uploaded({ file, fileName: 'a.vtt' });
     await caller.reached(id, 'done');
     (await begin()).leave();
     await expect.poll(downloads).toBe(0);

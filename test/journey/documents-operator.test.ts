@@ -33,7 +33,7 @@ onEveryGateway({ listeners: ['node'], config }, (setting) => {
     ids.done = await ofOne.uploaded({ file: `To ${PRIVATE}`, fileName });
     await ofOne.reached(ids.done, 'done');
     // What the sender is told quotes the file.
-    ids.error = await ofOne.uploaded({ file: `{"name": ${PRIVATE}`, fileName: `${PRIVATE}.json` });
+    ids.error = await ofOne.uploaded({ file: `<meta charset="${PRIVATE}"><p>Hello`, fileName: `${PRIVATE}.html` });
     expect((await ofOne.reached(ids.error, 'error'))['detail']).toContain(PRIVATE.slice(0, 4));
     ids.downloaded = await ofOther.uploaded({ file: 'Dear all', fileName });
     await ofOther.reached(ids.downloaded, 'done');
@@ -73,7 +73,7 @@ onEveryGateway({ listeners: ['node'], config }, (setting) => {
       downloaded: false,
       ended_at: expect.stringMatching(/Z$/) as unknown,
     });
-    expect(error).toMatchObject({ status: 'error', code: 'validation_error', format: 'json', character_count: null });
+    expect(error).toMatchObject({ status: 'error', code: 'validation_error', format: 'html', character_count: null });
     expect(downloaded).toMatchObject({ team_name: 'Other & Sons', status: 'done', downloaded: true });
     expect(waiting).toMatchObject({ team_id: other.teamId, downloaded: false, ended_at: null });
     expect(['queued', 'translating']).toContain(waiting!['status']);
@@ -96,8 +96,8 @@ onEveryGateway({ listeners: ['node'], config }, (setting) => {
     });
 
     test.each([
-      ['?team=acme', "team: must be a team's id."],
-      ['?state=lost', 'state: must be one of queued, translating, done, error.'],
+      ['?team=acme', 'team: "acme" is not a team\'s id.'],
+      ['?state=lost', 'state: "lost" is not one of queued, translating, done, error.'],
       ['?cursor=abc', 'cursor: must be the `next` of the previous page.'],
     ])('%s is a 400 that names the parameter, also in the console', async (query, detail) => {
       expect(expectProblem(await call('GET', `/documents${query}`), 'validation_error')).toBe(detail);
@@ -131,7 +131,7 @@ onEveryGateway({ listeners: ['node'], config }, (setting) => {
     expect([table.status, table.stdout]).toEqual([0, expect.stringContaining('error validation_error')]);
     expect(table.stdout).not.toContain(PRIVATE);
     const wrong = await lingate(['documents', 'list', '--state', 'lost', '--store', setting.url]);
-    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--state must be one of queued')]);
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--state "lost" is not one of queued')]);
   });
 
   test('neither the name of a file nor its text is shown anywhere', async () => {

@@ -111,6 +111,14 @@ onEveryGateway({ config: CONFIG, once: true }, (setting) => {
       ]);
     });
 
+    test('may name the default model', async () => {
+      const request = { parent: PARENT, contents: ['Hello'], targetLanguageCode: 'de', mimeType: 'text/plain' };
+      for (const parent of [PARENT, 'projects/any']) {
+        const [{ translations }] = await client.translateText({ ...request, model: `${parent}/models/general/nmt` });
+        expect(translations).toMatchObject([{ translatedText: '[DE] Hello' }]);
+      }
+    });
+
     test('detects a language and lists them', async () => {
       const [found] = await client.detectLanguage({ parent: PARENT, content: 'Hello', mimeType: 'text/plain' });
       expect(found.languages).toEqual([{ languageCode: 'en', confidence: 1 }]);
@@ -153,7 +161,7 @@ onEveryGateway({ config: CONFIG, once: true }, (setting) => {
       expect(await of(`la_live_${'x'.repeat(40)}`)).toMatchObject({ code: CODES.INVALID_ARGUMENT, reason: 'API_KEY_INVALID' });
       const poor = await setting.gateway.team(CREDIT_PLAN, 0);
       expect(await of(poor.key)).toMatchObject({ code: CODES.PERMISSION_DENIED, reason: 'DAILY_LIMIT_EXCEEDED', domain: 'usageLimits' });
-      expect(await of(team.key, { model: 'projects/any/models/general/nmt' })).toMatchObject({
+      expect(await of(team.key, { model: 'projects/any/models/TRL123' })).toMatchObject({
         code: CODES.INVALID_ARGUMENT,
         message: expect.stringContaining('model: ') as string,
       });

@@ -99,7 +99,7 @@ test('credit is deducted with a reason, and each audit command shows it, with th
   ];
   expect(await typed(since, filled)).toMatch(/updateTeam[\s\S]*createTeam/);
   const { entries } = JSON.parse(await typed(ofTeam, filled)) as { entries: object[] };
-  expect(await typed(filtered, filled)).toMatch(/^There are no/);
+  expect(await typed(filtered, filled)).toMatch(/^No change fits/);
   const answer = JSON.parse(await typed(api, filled, { LINGATE_ADMIN_TOKEN: token })) as { entries: object[]; next: null };
   expect(answer).toEqual({ entries, next: null });
   const shown = JSON.parse(oneOf('operators-and-audit', 'The audit', 'json')) as { entries: [Record<string, unknown>] };

@@ -68,12 +68,12 @@ onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
   });
 
   test('a file that is longer than other bodies needs the key in a header', async () => {
-    const content = `# ${'x'.repeat(1_500_000)}\nmsgid "Hello"\nmsgstr ""\n`;
-    const file = { name: 'a.po', content };
+    const content = `WEBVTT\n\nNOTE ${'x'.repeat(1_500_000)}\n\n00:01.000 --> 00:02.000\nHello\n`;
+    const file = { name: 'a.vtt', content };
     expect(expectError(await upload({ ...pair, api_key: team.key }, file), 400)).toMatch(/at most 1048576 bytes/);
     const answer = await upload({ source: 'auto', target: 'de' }, file, { authorization: `Bearer ${team.key}` });
     const { translatedFileUrl } = JSON.parse(answer.body) as { readonly translatedFileUrl: string };
-    expect((await ask(setting, { path: new URL(translatedFileUrl).pathname })).body).toBe(content.replace('""', '"[DE] Hello"'));
+    expect((await ask(setting, { path: new URL(translatedFileUrl).pathname })).body).toBe(content.replace('Hello', '[DE] Hello'));
   });
 
   test('a wrong key, or none, is refused before anything is kept', async () => {

@@ -10,11 +10,11 @@ import { EVENTS_SECRET, startManualReceiver } from '../support/event-receiver.ts
 import { makeTeam, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed, temporaryFolder } from '../support/lingate-command.ts';
 import type { Folder } from '../support/lingate-command.ts';
-import reference from '../../config/examples/reference-store.ts';
+import reference from '../support/plugins/reference-plugin.ts';
 import { untilOneDay } from '../support/one-day.ts';
 import { SILENT } from '../support/silent-log.ts';
 
-const MODULE = fileURLToPath(new URL('../../config/examples/reference-store.ts', import.meta.url));
+const MODULE = fileURLToPath(new URL('../support/plugins/reference-plugin.ts', import.meta.url));
 const FREE = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', listener: 'node' };
 
 await untilOneDay();

@@ -56,7 +56,7 @@ test('from the configuration to the first sign-in in the audit', async () => {
     const person = { sub: '7', email: 'ada@example.com', groups: ['support'] };
     expect((await browser.comeBack(provider.approve(await browser.begin(), person))).status).toBe(200);
     const listed = await runProgram('sh', ['-c', `${variables}${audit}`], { cwd: folder, env, uses: USES });
-    expect([listed.status, listed.stdout]).toEqual([0, expect.stringMatching(/ sign_in +console:ada@example\.com@127\.0\.0\.1 /)]);
+    expect([listed.status, listed.stdout]).toEqual([0, expect.stringMatching(/ console:ada@example\.com@127\.0\.0\.1 +sign_in /)]);
   } finally {
     await shell.end();
   }

@@ -261,9 +261,9 @@ describe('lingate requests', () => {
   });
 
   test.each([
-    [['--since', 'yesterday'], {}, 2, '--since must be a UTC day'],
-    [['--status', '99'], {}, 2, '--status must be an HTTP status'],
-    [['--team', 'Nobody of this name'], {}, 1, 'there is no team "Nobody of this name"; "'],
+    [['--since', 'yesterday'], {}, 2, '--since "yesterday" is not a UTC day'],
+    [['--status', '99'], {}, 2, '--status 99 is too small; it must be at least 100'],
+    [['--team', 'Nobody of this name'], {}, 1, 'there is no team with this name, reference or id'],
     [[], { admin: undefined }, 1, 'the configuration has none: name its configuration by --config, or set LINGATE_ADMIN_TOKEN'],
     [
       [],

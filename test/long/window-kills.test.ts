@@ -10,6 +10,8 @@ import { answered, windowAt } from '../../src/index.ts';
 import type { Counted } from '../../src/domain/window-limits.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
+import { OverlappingLimit } from '../support/auditor/overlapping.ts';
+import type { Ask } from '../support/auditor/overlapping.ts';
 import type { SeenResult } from '../support/history.ts';
 import { startSentinelSet, until } from '../support/redis-sentinel.ts';
 import type { ReplicatedServer } from '../support/redis-sentinel.ts';
@@ -130,67 +132,37 @@ async function offset({ client }: ReplicatedServer): Promise<string | undefined>
   return (/^slave_repl_offset:(\d+)/m.exec(info) ?? /^master_repl_offset:(\d+)/m.exec(info))?.[1];
 }
 
-interface Ask {
-  readonly cost: number;
-  /** The gateway's process. */
-  readonly via: string;
-  /** Places in the order in which requests were sent and answered. */
-  readonly startedAt: number;
-  endedAt: number;
-  /** `freed`: it took its place, and its characters came back. `unknown`: it may have been counted or not. */
-  outcome: 'counted' | 'freed' | 'refused' | 'unknown';
-}
-
-/** A team with one number by month, and what was seen of its requests since the store was last read. */
+/** A team with one number by month, and its callers. */
 class Account {
   readonly team: WatchedTeam;
-  readonly counts: Counted;
-  readonly most: number;
-  readonly total = { asked: 0, admitted: 0, refused: 0, unknown: 0 };
-  readonly violations: string[] = [];
+  readonly limit: OverlappingLimit;
   readonly #random: Seeded;
-  #asks: Ask[] = [];
-  /** What the store had counted then. */
-  #used = 0;
-  /** What was used and is not counted. */
-  lost = 0;
-  #turn = 0;
 
-  private constructor(team: WatchedTeam, counts: Counted, most: number, random: Seeded) {
+  private constructor(team: WatchedTeam, limit: OverlappingLimit, random: Seeded) {
     this.team = team;
-    this.counts = counts;
-    this.most = most;
+    this.limit = limit;
     this.#random = random;
   }
 
   static async of(store: Store, counts: Counted, most: number, random: Seeded): Promise<Account> {
     const limits = [{ per: 'month', [counts]: most }] as const;
     const plan = { ...QUOTA_PLAN, requests_per_second: 100_000, included_characters: 1_000_000_000, limits };
-    return new Account(await watchedTeam(store, plan), counts, most, random);
-  }
-
-  get left(): number {
-    return this.most - this.#used;
-  }
-
-  get beyond(): number {
-    return Math.max(0, this.total.admitted - this.most);
+    return new Account(await watchedTeam(store, plan), new OverlappingLimit(counts, most), random);
   }
 
   async ask(callers: Callers, target: Target, cost = this.#drawnCost(), fails = this.#random.chance(0.1)): Promise<Ask['outcome']> {
-    const ask: Ask = { cost, via: target.via, startedAt: this.#turn++, endedAt: Infinity, outcome: 'unknown' };
-    this.#asks.push(ask);
+    const ask = this.limit.sent(cost, target.via);
     const mark = fails ? 'status500' : 'ok';
-    const { seen, body } = await (this.counts === 'requests'
+    const { seen, body } = await (this.limit.counts === 'requests'
       ? callers.languages(target, this.team)
       : callers.translate(target, this.team, { characters: cost, marks: [mark, mark] }));
-    ask.endedAt = this.#turn++;
-    ask.outcome = this.#outcomeOf(seen.result, body);
-    return ask.outcome;
+    const outcome = this.#outcomeOf(seen.result, body);
+    this.limit.answered(ask, outcome);
+    return outcome;
   }
 
   #drawnCost(): number {
-    return this.counts === 'requests' ? 1 : this.#random.between(CHARACTERS_MIN, CHARACTERS_MAX);
+    return this.limit.counts === 'requests' ? 1 : this.#random.between(CHARACTERS_MIN, CHARACTERS_MAX);
   }
 
   #outcomeOf(result: SeenResult, body: string): Ask['outcome'] {
@@ -198,64 +170,17 @@ class Account {
     if (result.kind !== 'fail' || result.code === 'service_unavailable') return 'unknown';
     if (result.code === 'engine_unavailable') return 'freed';
     const { limit_of: limitOf } = JSON.parse(body) as { readonly limit_of?: string };
-    if (result.code !== 'rate_limited' || limitOf !== `team:month:${this.counts}`)
-      this.violations.push(`an answer of another kind: ${body}`);
+    if (result.code !== 'rate_limited' || limitOf !== `team:month:${this.limit.counts}`)
+      this.limit.violations.push(`an answer of another kind: ${body}`);
     return 'refused';
   }
 
   /** Nothing is held and nothing is under way. `isLossy`: writes may be lost that were acknowledged. */
   async settle(store: Store, living: readonly Target[], isLossy: boolean): Promise<void> {
-    const used = answered(await store.teams.usage(this.team.teamId))!.windows![0]!;
-    const now = this.counts === 'requests' ? used.usedRequests : used.usedCharacters;
-    const counted = this.#asks.filter(({ outcome }) => outcome === 'counted' || (outcome === 'freed' && this.counts === 'requests'));
-    const unknown = this.#asks.filter(({ outcome }) => outcome === 'unknown');
-    const [least, most] = [this.#used + costOf(counted), this.#used + costOf(counted) + costOf(unknown)];
-    const lost = Math.max(0, least - now);
-    const free = isLossy ? Infinity : costOf(this.#lastOnes(living));
-    if (now > most || lost > free) this.#violate(`${now} are counted, of ${least} to ${most} that were seen`);
-    if (now > this.most) this.#violate(`${now} are counted`);
-    this.#judgeRefusals();
-    this.total.asked += this.#asks.length;
-    this.total.admitted += costOf(counted);
-    this.total.unknown += unknown.length;
-    this.total.refused += this.#asks.filter(({ outcome }) => outcome === 'refused').length;
-    this.lost += lost;
-    this.#used = now;
-    this.#asks = [];
-    if (this.beyond > this.lost) this.#violate(`${this.beyond} were used beyond it, ${this.lost} of them were not counted`);
+    const { usedRequests, usedCharacters } = answered(await store.teams.usage(this.team.teamId))!.windows![0]!;
+    const now = this.limit.counts === 'requests' ? usedRequests : usedCharacters;
+    this.limit.settle(now, { living: living.map(({ via }) => via), isLossy });
   }
-
-  /**
-   * The answers of killed gateways whose charge may not have reached the store. It had if a later request of that gateway was admitted:
-   * the charge is sent with the answer, and the store takes both in order.
-   */
-  #lastOnes(living: readonly Target[]): Ask[] {
-    if (this.counts === 'requests') return [];
-    const isDead = ({ via }: Ask): boolean => living.every((target) => target.via !== via);
-    const admitted = this.#asks.filter((ask) => isDead(ask) && (ask.outcome === 'counted' || ask.outcome === 'freed'));
-    return [...Map.groupBy(admitted, ({ via }) => via).values()].flatMap((asks) => {
-      const lastStartedAt = Math.max(...asks.map(({ startedAt }) => startedAt));
-      return asks.filter(({ outcome, endedAt }) => outcome === 'counted' && endedAt > lastStartedAt);
-    });
-  }
-
-  /** What was sent before a refusal was answered, and not refused itself, must have filled the window. */
-  #judgeRefusals(): void {
-    const events = this.#asks.flatMap((ask) => (ask.outcome === 'refused' ? [{ at: ask.endedAt, ask }] : [{ at: ask.startedAt, ask }]));
-    let sent = this.#used;
-    for (const { ask } of events.toSorted((one, other) => one.at - other.at)) {
-      if (ask.outcome !== 'refused') sent += ask.cost;
-      else if (sent + ask.cost <= this.most) this.#violate(`${ask.cost} were refused with at most ${sent} counted`);
-    }
-  }
-
-  #violate(what: string): void {
-    this.violations.push(`a limit of ${this.most} ${this.counts}: ${what}`);
-  }
-}
-
-function costOf(asks: readonly Ask[]): number {
-  return asks.reduce((sum, { cost }) => sum + cost, 0);
 }
 
 /** Every gateway has answered for a while, and goes on answering. */
@@ -336,14 +261,14 @@ describe('a limit by month over two gateways', () => {
     // What came back is free, to the character.
     const [ofRequests, ofCharacters] = accounts as [Account, Account];
     const [target] = fleet.living();
-    const left = ofCharacters.left;
+    const { left } = ofCharacters.limit;
     const lastOnes = left < CHARACTERS_MIN ? [CHARACTERS_MIN] : [left + 1, left];
     const outcomes = [];
     for (const cost of lastOnes) outcomes.push(await ofCharacters.ask(callers, target!, cost, false));
     expect(outcomes).toEqual(left < CHARACTERS_MIN ? ['refused'] : ['refused', 'counted']);
-    expect(ofRequests.left).toBe(0);
+    expect(ofRequests.limit.left).toBe(0);
     await settle();
-    for (const { counts, total, lost, beyond, violations } of accounts) {
+    for (const { counts, total, lost, beyond, violations } of accounts.map(({ limit }) => limit)) {
       process.stdout.write(
         `${name}: ${total.asked} requests, ${total.admitted} ${counts} admitted, ${total.refused} refused, ${total.unknown} unknown; ` +
           `${lost} ${counts} not counted, ${beyond} beyond\n`,

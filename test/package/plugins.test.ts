@@ -79,7 +79,7 @@ import { after, test } from 'node:test';
 import { accountsContract, protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
 import { mine } from './example/own-protocol.ts';
 import { twoCalls } from './example/two-calls.ts';
-import { emptyData, referenceStore } from './example/reference-store.ts';
+import { ReferenceData, referenceStore } from './store/reference-store.ts';
 
 const outOf = ({ body }) => JSON.parse(body).in.map((text) => scriptedTranslation(text, 'DE'));
 const protocol = protocolContract({
@@ -101,7 +101,7 @@ const calls = protocolContract({
 });
 for (const { name, run } of calls.cases) test('two calls ' + name, run);
 after(() => calls.close());
-const data = emptyData();
+const data = new ReferenceData();
 const reference = storeContract(async (clock) => referenceStore(clock, data));
 for (const { name, run } of reference.cases) test('reference ' + name, run);
 after(() => reference.close());
@@ -132,6 +132,13 @@ const TSCONFIG = JSON.stringify({
 /** The guide's examples, as a user copies them beside the configuration. */
 const EXAMPLES = Object.fromEntries(
   readdirSync(join(ROOT, 'config/examples')).map((name) => [`example/${name}`, readFileSync(join(ROOT, 'config/examples', name), 'utf8')]),
+);
+
+/** The store that the tests compare others with: it needs nothing but the package. */
+const REFERENCE = Object.fromEntries(
+  readdirSync(join(ROOT, 'test/support'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /^reference(?:-store\.ts|\/.+)$/.test(name))
+    .map((name) => [`store/${name}`, readFileSync(join(ROOT, 'test/support', name), 'utf8')]),
 );
 
 let project: Project;
@@ -266,7 +273,7 @@ test('in a project that has the package, the plugins type-check unchanged, and a
 });
 
 test('in a project that has the package, any test runner can check a protocol and a store against their contracts', async () => {
-  writeFiles(project.folder, { ...EXAMPLES, 'contracts.test.js': CONTRACTS });
+  writeFiles(project.folder, { ...EXAMPLES, ...REFERENCE, 'contracts.test.js': CONTRACTS });
   const { stdout } = await runProgram('node', ['--test', '--test-reporter=tap', 'contracts.test.js'], { cwd: project.folder });
   const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1]);
   expect(count('pass')).toBeGreaterThan(240);

@@ -16,9 +16,9 @@ const SAMPLES: readonly (readonly [format: string, bytes: number, agoS: number, 
   ['html', 824, 5000, { state: 'error', code: 'engine_unavailable', failures: 10 }, 300],
   ['xliff', 1_204_880, 1300, { state: 'error', code: 'quota_exceeded' }, 2],
   ['odt', 96_001, 900, { state: 'translating', holds: [HOLD], failures: 2 }],
-  ['po', 311_090, 100, { state: 'translating', holds: [HOLD] }],
+  ['vtt', 311_090, 100, { state: 'translating', holds: [HOLD] }],
   ['txt', 31_457_280, 42, {}],
-  ['json', 20_011, 12, {}],
+  ['srt', 20_011, 12, {}],
 ];
 
 /** `clock` is the store's, which is moved; it stands at the present afterwards. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { JudgedClock, openRedisStore, openSqliteStore } from './door/stores.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-store.ts';
-import { emptyData, referenceStore } from '../../config/examples/reference-store.ts';
+import { ReferenceData, referenceStore } from './reference-store.ts';
 import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';
 import { SILENT } from './silent-log.ts';
@@ -27,7 +27,7 @@ export interface JudgingBacking extends Backing {
 const TIMEOUT_MS = 5000;
 
 export async function modelBacking(): Promise<Backing> {
-  const data = emptyData();
+  const data = new ReferenceData();
   return { open: async (clock) => referenceStore(clock, data), remove: async () => {} };
 }
 

@@ -1,4 +1,4 @@
-// A collector of OTLP over HTTP, for tests: takes traces and metrics as protobuf and JSON, keeps every byte, and fails on command.
+// A collector of OTLP over HTTP, for tests: takes traces as protobuf, keeps every byte, and fails on command.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -22,18 +22,6 @@ const SCHEMA = protobuf.parse(`
   message ScopeSpans { repeated Span spans = 2; }
   message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
   message Traces { repeated ResourceSpans resource_spans = 1; }
-  message Number { repeated Pair attributes = 7; oneof value { double as_double = 4; sfixed64 as_int = 6; } }
-  message Histogram {
-    repeated Pair attributes = 9; fixed64 count = 4; optional double sum = 5; repeated fixed64 bucket_counts = 6;
-    repeated double explicit_bounds = 7;
-  }
-  message Gauge { repeated Number data_points = 1; }
-  message Sum { repeated Number data_points = 1; uint32 aggregation_temporality = 2; bool is_monotonic = 3; }
-  message Histograms { repeated Histogram data_points = 1; uint32 aggregation_temporality = 2; }
-  message Metric { string name = 1; string description = 2; Gauge gauge = 5; Sum sum = 7; Histograms histogram = 9; }
-  message ScopeMetrics { repeated Metric metrics = 2; }
-  message ResourceMetrics { Resource resource = 1; repeated ScopeMetrics scope_metrics = 2; }
-  message Metrics { repeated ResourceMetrics resource_metrics = 1; }
 `).root;
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -55,25 +43,12 @@ export interface CollectedSpan {
   readonly resource: Attributes;
 }
 
-interface CollectedMetric {
-  readonly name: string;
-  readonly kind: 'counter' | 'gauge' | 'histogram';
-  readonly attributes: Attributes;
-  /** Of a histogram: how many values. */
-  readonly value: number;
-  readonly sum: number | undefined;
-  readonly buckets: readonly number[];
-  readonly resource: Attributes;
-}
-
 type CollectorBehaviour = 'ok' | 'hang' | number;
 
 export interface Collector {
   readonly url: string;
   readonly port: number;
   readonly spans: readonly CollectedSpan[];
-  /** Of all exports, the latest last. */
-  readonly metrics: readonly CollectedMetric[];
   /** Every body as it came, uncompressed. */
   readonly bodies: readonly Buffer[];
   /** Fields of every request. */
@@ -85,7 +60,6 @@ export interface Collector {
 
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
-  const metrics: CollectedMetric[] = [];
   const bodies: Buffer[] = [];
   const headers: IncomingMessage['headers'][] = [];
   let behaviour: CollectorBehaviour = 'ok';
@@ -96,11 +70,9 @@ export async function startCollector(): Promise<Collector> {
     bodies.push(body);
     if (behaviour === 'hang') return;
     if (behaviour !== 'ok') return void response.writeHead(behaviour).end('a collector says what it likes');
-    const asJson = request.headers['content-type'] === 'application/json';
-    if (request.url === '/v1/traces') spans.push(...spansOf(sentIn(body, 'Traces', asJson)));
-    else if (request.url === '/v1/metrics') metrics.push(...metricsOf(sentIn(body, 'Metrics', asJson)));
-    else return void response.writeHead(404).end();
-    response.writeHead(200, { 'content-type': request.headers['content-type'] }).end(asJson ? '{}' : '');
+    if (request.url !== '/v1/traces') return void response.writeHead(404).end();
+    spans.push(...spansOf(sentIn(body)));
+    response.writeHead(200, { 'content-type': request.headers['content-type'] }).end();
   };
   const server = createServer((request, response) => void take(request, response));
   server.listen(0, '127.0.0.1');
@@ -110,11 +82,10 @@ export async function startCollector(): Promise<Collector> {
     url: `http://127.0.0.1:${port}`,
     port,
     spans,
-    metrics,
     bodies,
     headers,
     always: (next) => void (behaviour = next),
-    forget: () => [spans, metrics, bodies, headers].forEach((list) => list.splice(0)),
+    forget: () => [spans, bodies, headers].forEach((list) => list.splice(0)),
     async close() {
       const closed = once(server, 'close');
       server.close();
@@ -132,7 +103,6 @@ interface Pair {
 interface Scoped {
   readonly resource?: { readonly attributes?: readonly Pair[] };
   readonly scopeSpans?: readonly { readonly spans?: readonly JsonSpan[] }[];
-  readonly scopeMetrics?: readonly { readonly metrics?: readonly JsonMetric[] }[];
 }
 interface JsonSpan {
   readonly traceId: string;
@@ -146,25 +116,12 @@ interface JsonSpan {
   readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly status?: { readonly code?: number };
 }
-interface JsonPoint {
-  readonly attributes?: readonly Pair[];
-  readonly asDouble?: number;
-  readonly asInt?: string | number;
-  readonly count?: string | number;
-  readonly sum?: number;
-  readonly bucketCounts?: readonly (string | number)[];
+interface Sent {
+  readonly resourceSpans?: readonly Scoped[];
 }
-interface JsonMetric {
-  readonly name: string;
-  readonly gauge?: { readonly dataPoints?: readonly JsonPoint[] };
-  readonly sum?: { readonly dataPoints?: readonly JsonPoint[] };
-  readonly histogram?: { readonly dataPoints?: readonly JsonPoint[] };
-}
-type Sent = Readonly<Record<'resourceSpans' | 'resourceMetrics', readonly Scoped[] | undefined>>;
 
-function sentIn(body: Buffer, type: 'Traces' | 'Metrics', asJson: boolean): Sent {
-  if (asJson) return JSON.parse(body.toString()) as Sent;
-  const message = SCHEMA.lookupType(type);
+function sentIn(body: Buffer): Sent {
+  const message = SCHEMA.lookupType('Traces');
   const plain = message.toObject(message.decode(body), { longs: String, bytes: Array });
   return JSON.parse(JSON.stringify(plain), (name, value: unknown) => (name.endsWith('Id') ? hexOf(value) : value)) as Sent;
 }
@@ -191,26 +148,6 @@ function spansOf({ resourceSpans = [] }: Sent): CollectedSpan[] {
       })),
     ),
   );
-}
-
-function metricsOf({ resourceMetrics = [] }: Sent): CollectedMetric[] {
-  return resourceMetrics.flatMap(({ resource, scopeMetrics = [] }) =>
-    scopeMetrics.flatMap(({ metrics = [] }) => metrics.flatMap((metric) => pointsOf(metric, attributesOf(resource?.attributes)))),
-  );
-}
-
-function pointsOf({ name, gauge, sum, histogram }: JsonMetric, resource: Attributes): CollectedMetric[] {
-  const kind = sum !== undefined ? 'counter' : histogram !== undefined ? 'histogram' : 'gauge';
-  const points = (sum ?? histogram ?? gauge)?.dataPoints ?? [];
-  return points.map((point) => ({
-    name,
-    kind,
-    attributes: attributesOf(point.attributes),
-    value: Number(point.count ?? point.asDouble ?? point.asInt ?? 0),
-    sum: point.sum,
-    buckets: (point.bucketCounts ?? []).map(Number),
-    resource,
-  }));
 }
 
 function attributesOf(pairs: readonly Pair[] = []): Attributes {

@@ -18,9 +18,9 @@ const STARTERS: Readonly<Record<string, string>> = {
   'src/release.ts': 'runs npm and git to make a release',
   'src/workers/worker-process.ts': "forks the gateway's workers, which run our own entry on our own Node",
 };
-/** npm scripts that start only Node and what npm installs; `bench:micro` reports missing programs as missing. */
+/** npm scripts that start only Node and what npm installs. */
 const WITHOUT_PROGRAMS =
-  'lingate start dev build manual chart vendors test:package simulate fuzz bench:micro bench:keyless task prepare format format:check lint typecheck static check'.split(
+  'lingate start dev build manual chart vendors test:package simulate fuzz task prepare format format:check lint typecheck static check'.split(
     ' ',
   );
 /** Paths that are not programs that we start. */

@@ -26,12 +26,8 @@ const EVERY = [
   'isolation',
   'documents',
   'bench',
-  'bench:curves',
   'bench:ledger',
-  'bench:invoices',
   'bench:teams',
-  'bench:operators',
-  'bench:history',
 ] as const;
 /** These create root file systems and run programs in them. */
 const ROOTS = ['test:bare', 'test:image'] as const;
@@ -41,7 +37,7 @@ const TEST = ['test'] as const;
 const EVIDENCE = ['test:evidence', 'test:long', 'scorecard'] as const;
 const PAGES = [...TEST, 'test:evidence', 'test:long'] as const;
 const CARD = ['scorecard'] as const;
-const BENCH = ['bench', 'bench:curves'] as const;
+const BENCH = ['bench'] as const;
 const FRONTS = [...EVIDENCE, ...BENCH] as const;
 
 /** Programs by the name that starts them. Node and what npm installs are not listed: nothing works without them. */
@@ -149,6 +145,9 @@ export const PROGRAMS = {
     for: ['test:office'],
     why: 'opens documents whose texts were replaced',
   },
+  wrk: { package: 'wrk', file: '/usr/bin/wrk', for: BENCH, why: 'the load of the bench' },
+  valgrind: { package: 'valgrind', file: '/usr/bin/valgrind', for: ['bench:ledger'], why: 'counts the instructions of Redis' },
+  callgrind_control: { package: 'valgrind', file: '/usr/bin/callgrind_control', for: ['bench:ledger'], why: 'says from when on' },
   taskset: { package: 'util-linux', file: '/usr/bin/taskset', for: BENCH, why: 'pins programs to cores' },
 } as const satisfies Readonly<Record<string, Need>>;
 

@@ -11,7 +11,6 @@ import type { NetworkAddress } from '../../config/network-address.ts';
 import type { RoutingRule } from '../../domain/engine-routing.ts';
 import { answered, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
-import type { OtelExport } from '../../ports/telemetry.ts';
 import type { ReplicaReport } from '../../app/check-replicas.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { judgedConfig } from '../judged-config.ts';
@@ -198,12 +197,10 @@ function documentsSummaryOf({ documents }: Config) {
 /** Without the credentials and queries of URLs; what a variable replaces is shown as it is in force. */
 function otelSummaryOf({ otel }: Config, { otel: settings }: SoundSettings) {
   if (otel === undefined) return { otel: 'off' };
-  if (settings === undefined) return { otel: 'off, by OTEL_SDK_DISABLED' };
-  const place = (one: OtelExport | undefined): string => (one === undefined ? 'none' : shownPlace(one.url));
+  if (settings === undefined) return { otel: 'off, by a variable' };
   return {
     otel: 'on',
-    otel_traces: place(settings.traces),
-    otel_metrics: place(settings.metrics),
+    otel_traces: settings.url === undefined ? 'where the variables say' : shownPlace(settings.url),
     otel_sample: settings.sample,
     otel_follow_callers: settings.followCallers,
     ...(settings.variables.length === 0 ? {} : { otel_variables: settings.variables }),

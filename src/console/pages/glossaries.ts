@@ -1,88 +1,72 @@
 // A team's glossaries: the list, and deleting one, after a question.
-import { NO_GLOSSARY, refusalOf } from '../../admin/admin-refusals.ts';
-import { glossaryReport } from '../../admin/glossary-operations.ts';
-import type { OwnedGlossary } from '../../admin/glossary-operations.ts';
+import { refusalOfOperation } from '../../admin/admin-refusals.ts';
+import { noSuch } from '../../admin/operation.ts';
+import { deleteGlossary, findGlossary, listGlossaries } from '../../admin/operations/glossaries.ts';
+import type { GlossaryRow } from '../../admin/operations/glossaries.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
-import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { GlossaryRecord } from '../../ports/glossary-store.ts';
 import type { Team } from '../../ports/team-registry.ts';
-import { audit, changedAnswer, CONSOLE_PREFIX, finding, get, getForm, mayChange, pageAnswer, post } from '../console-route.ts';
+import { changedAnswer, CONSOLE_PREFIX, finding, get, getForm, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { postForm } from '../form.ts';
-import { freeText, htmlTable, numeric } from '../html-table.ts';
-import { count, day } from '../shown.ts';
+import { carriedOut, tableOf } from '../operation-page.ts';
+import { count } from '../shown.ts';
 import { findTeam } from '../team-keys.ts';
 
 const ONE = '/teams/{id}/glossaries/{glossary}/delete';
 export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
   get('/teams/{id}/glossaries', finding(findTeam, list)),
-  getForm(ONE, finding(findGlossary, question)),
-  post(ONE, finding(findGlossary, remove)),
+  getForm(ONE, finding(findOwned, question)),
+  post(ONE, finding(findOwned, remove)),
 ];
 
 /** Limits the page. */
 const GLOSSARIES_MAX = 200;
 
-const COLUMNS = [freeText('Name'), freeText('Languages'), numeric('Entries'), 'Created', 'Change'] as const;
-
-async function list(visit: SignedInVisit, { glossaries }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
-  const found = await glossaries.list(teamId);
-  if (found.kind !== 'done') return refusalOf(found);
+async function list(visit: SignedInVisit, { operations }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
+  const found = await listGlossaries.run!(operations.context, { id: teamId });
+  if (found.kind !== 'done') return refusalOfOperation(found);
+  const rows = found.value as readonly GlossaryRow[];
   const title = `Glossaries of ${name}`;
+  const left = rows.length - GLOSSARIES_MAX;
+  const link = ({ glossary_id: id, name: which }: GlossaryRow) =>
+    html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries/${id}/delete">Delete<span class="unseen"> ${which}</span></a>`;
+  const around = { caption: title, operations, nowMs: visit.nowMs, ...(mayChange(visit) ? { change: link } : {}) };
   const main = html`<h1>${title}</h1>
-    ${found.value.length === 0 ? html`<p class="soft">There are no glossaries.</p>` : table(title, teamId, found.value, mayChange(visit))}
+    ${rows.length === 0 ? html`<p class="soft">${listGlossaries.none}</p>` : await tableOf(listGlossaries, rows.slice(0, GLOSSARIES_MAX), around)}
+    ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate glossary list</code>.</p>` : undefined}
     <p><a href="${CONSOLE_PREFIX}/teams/${teamId}">Back to the team</a></p>`;
   return pageAnswer({ title, section: 'teams', main });
 }
 
-function table(caption: string, teamId: string, glossaries: readonly GlossaryRecord[], changes: boolean): Html {
-  const rows = glossaries.slice(0, GLOSSARIES_MAX).map((glossary) => {
-    const { dictionaries, entry_count: entries } = glossaryReport(glossary);
-    const pairs = dictionaries.map(({ source_lang, target_lang }) => `${source_lang} to ${target_lang}`).join(', ');
-    const to = `${CONSOLE_PREFIX}/teams/${teamId}/glossaries/${glossary.glossaryId}/delete`;
-    return [
-      glossary.name,
-      pairs === '' ? '–' : pairs,
-      count(entries),
-      day(glossary.createdAtMs),
-      changes ? html`<a href="${to}">Delete<span class="unseen"> ${glossary.name}</span></a>` : '–',
-    ];
-  });
-  const left = glossaries.length - rows.length;
-  return html`${htmlTable({ caption, columns: COLUMNS, rows })}
-  ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate glossary list</code>.</p>` : undefined}`;
+interface Owned {
+  readonly teamId: string;
+  readonly glossary: GlossaryRecord;
 }
 
-function question({ formToken }: SignedInVisit, _parts: ConsoleParts, { teamId, glossary }: OwnedGlossary): ConsoleAnswer {
+function question({ formToken }: SignedInVisit, _parts: ConsoleParts, { teamId, glossary }: Owned): ConsoleAnswer {
   const title = `Delete glossary ${glossary.name}?`;
+  const entries = glossary.dictionaries.reduce((sum, { entryCount }) => sum + entryCount, 0);
+  const action = `/teams/${teamId}/glossaries/${glossary.glossaryId}/delete`;
   const main = html`<h1>${title}</h1>
-    <p>
-      Its ${count(glossaryReport(glossary).entry_count)} entries are deleted, and requests that name it are refused. This cannot be undone.
-    </p>
-    ${postForm({
-      action: `/teams/${teamId}/glossaries/${glossary.glossaryId}/delete`,
-      formToken,
-      submit: 'Delete the glossary',
-      danger: true,
-      cancel: `/teams/${teamId}/glossaries`,
-    })}`;
+    <p>Its ${count(entries)} entries are deleted, and requests that name it are refused. This cannot be undone.</p>
+    ${postForm({ action, formToken, submit: 'Delete the glossary', danger: true, cancel: `/teams/${teamId}/glossaries` })}`;
   return pageAnswer({ title, section: 'teams', main });
 }
 
-async function remove(visit: SignedInVisit, parts: ConsoleParts, { teamId, glossary }: OwnedGlossary): Promise<ConsoleAnswer> {
-  const removed = await parts.glossaries.remove(glossary.glossaryId);
-  if (removed.kind !== 'done') return refusalOf(removed);
-  audit(parts, visit, 'deleteGlossary', { team_id: teamId, glossary_id: glossary.glossaryId });
-  return changedAnswer(`/teams/${teamId}/glossaries`, html`<p>Glossary ${glossary.name} is deleted.</p>`, removed);
+async function remove(visit: SignedInVisit, parts: ConsoleParts, { teamId, glossary }: Owned): Promise<ConsoleAnswer> {
+  const removed = await carriedOut(deleteGlossary, { id: glossary.glossaryId }, visit, parts);
+  if (!('value' in removed)) return 'faults' in removed ? refusalOfOperation(noSuch('glossary', glossary.glossaryId)) : removed;
+  return changedAnswer(`/teams/${teamId}/glossaries`, html`<p>Glossary ${glossary.name} is deleted.</p>`, { kind: 'done', ...removed });
 }
 
 /** By the path's `id` and `glossary`. */
-async function findGlossary({ parameters }: SignedInVisit, { glossaries }: ConsoleParts): Promise<OwnedGlossary | Refusal> {
+async function findOwned({ parameters }: SignedInVisit, { operations }: ConsoleParts): Promise<Owned | Refusal> {
   const glossaryId = canonicalUlid(parameters['glossary'] ?? '');
-  const found = glossaryId === undefined ? undefined : await glossaries.find(glossaryId);
-  if (found === undefined) return NO_GLOSSARY;
-  if (found.kind !== 'done') return refusalOf(found);
-  return found.value.teamId === canonicalUlid(parameters['id'] ?? '') ? found.value : NO_GLOSSARY;
+  const none = noSuch('glossary', glossaryId ?? '');
+  const found = glossaryId === undefined ? none : await findGlossary(operations.context, glossaryId);
+  if ('kind' in found) return refusalOfOperation(found);
+  return found.teamId === canonicalUlid(parameters['id'] ?? '') ? found : refusalOfOperation(none);
 }

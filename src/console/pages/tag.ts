@@ -1,18 +1,20 @@
 // A team's tags: the list with a way to any tag, and the page of one, with what it has used and the forms to limit, disable and enable it.
-import { BAD_TAG, refusalOf } from '../../admin/admin-refusals.ts';
+import { refusalOfOperation } from '../../admin/admin-refusals.ts';
+import { refused } from '../../admin/operation.ts';
+import { deleteTag, setTag } from '../../admin/operations/tags.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../../domain/request-tag.ts';
-import type { TagSettings } from '../../domain/tag-settings.ts';
 import type { SetTag } from '../../ports/tag-registry.ts';
 import type { Team } from '../../ports/team-registry.ts';
-import { audit, changedAnswer, CONSOLE_PREFIX, finding, get, mayChange, pageAnswer, post } from '../console-route.ts';
+import { changedAnswer, CONSOLE_PREFIX, finding, get, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { hiddenField, postForm } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
 import { fact } from '../html-table.ts';
-import { limitTexts, readTagFields, tagLimitFields } from '../key-limit-fields.ts';
+import { limitTexts } from '../key-limit-fields.ts';
+import { carriedOut, formFields, sentIn } from '../operation-page.ts';
 import { searchForm, searchText } from '../search-form.ts';
 import { count } from '../shown.ts';
 import { findTeam } from '../team-keys.ts';
@@ -81,7 +83,7 @@ async function findTeamTag(visit: SignedInVisit, parts: ConsoleParts): Promise<T
   const team = await findTeam(visit, parts);
   if ('problem' in team) return team;
   const tag = readTag(visit.form('tag'));
-  return typeof tag === 'string' ? teamTag(visit, parts, team, tag) : BAD_TAG;
+  return typeof tag === 'string' ? teamTag(visit, parts, team, tag) : refusalOfOperation(refused('tag', TAG_FAULT));
 }
 
 async function teamTag({ nowMs }: SignedInVisit, parts: ConsoleParts, team: Team, name: string): Promise<TagOfTeam | Refusal> {
@@ -133,7 +135,7 @@ function forms({ team, tag: { tag, set } }: TagOfTeam, visit: SignedInVisit, fau
     <section aria-labelledby="limits">
       <h2 id="limits">Limits</h2>
       <p class="soft">Changes take effect at the next request with this tag, everywhere.</p>
-      ${postForm({ action: here, formToken, fields: html`${named} ${tagLimitFields(texts)}`, submit: 'Save' })}
+      ${postForm({ action: here, formToken, fields: html`${named} ${formFields(setTag, LIMITS, texts)}`, submit: 'Save' })}
     </section>
     <section aria-labelledby="use">
       ${
@@ -156,37 +158,48 @@ function removeForm(here: string, formToken: string, named: Html): Html {
     ${postForm({ action: `${here}/delete`, formToken, fields: named, submit: 'Remove the limits', danger: true })}`;
 }
 
-async function save(visit: SignedInVisit, parts: ConsoleParts, found: TagOfTeam): Promise<ConsoleAnswer> {
-  const read = readTagFields(visit.form);
-  if ('faults' in read) return tagPage(visit, found, read.faults);
-  const disabled = found.tag.set?.settings.disabled ?? false;
-  if (!disabled && Object.keys(read.limits).length === 0) {
-    return tagPage(visit, found, { requests_per_second: 'Enter at least one limit.' });
-  }
-  return change(visit, parts, found, { ...read.limits, disabled }, 'is saved');
+const LIMITS = ['requests_per_second', 'characters', 'limits'] as const;
+
+function save(visit: SignedInVisit, parts: ConsoleParts, found: TagOfTeam): Promise<ConsoleAnswer> {
+  const limits = Object.fromEntries(Object.entries(sentIn(setTag, LIMITS, visit.form, visit.nowMs)).filter(([, value]) => value !== null));
+  const disabled = found.tag.set?.settings.disabled === true ? { disabled: true } : {};
+  return change(visit, parts, found, { ...limits, ...disabled }, 'is saved');
 }
 
 function turn(visit: SignedInVisit, parts: ConsoleParts, found: TagOfTeam, disabled: boolean): Promise<ConsoleAnswer> {
   const words = disabled ? 'is disabled: requests with it are refused' : 'is enabled';
-  return change(visit, parts, found, { ...found.tag.set?.settings, disabled }, words);
+  const standing = limitTexts(found.tag.set?.settings ?? {});
+  const limits = Object.entries(sentIn(setTag, LIMITS, standing, visit.nowMs)).filter(([, value]) => value !== null);
+  return change(visit, parts, found, { ...Object.fromEntries(limits), disabled }, words);
 }
 
 async function change(
   visit: SignedInVisit,
   parts: ConsoleParts,
-  { team: { teamId }, tag: { tag } }: TagOfTeam,
-  settings: TagSettings,
+  found: TagOfTeam,
+  settings: Readonly<Record<string, unknown>>,
   words: string,
 ): Promise<ConsoleAnswer> {
-  const result = await parts.operations.tags.set(teamId, tag, settings);
-  if (result.kind !== 'done') return refusalOf(result);
-  audit(parts, visit, 'setTag', { team_id: teamId });
-  return changedAnswer(tagPath(teamId, tag), html`<p>Tag ${tag} ${words}.</p>`, result);
+  const {
+    team: { teamId: id },
+    tag: { tag },
+  } = found;
+  const set = await carriedOut(setTag, { id, tag, ...settings }, visit, parts);
+  if (!('value' in set)) return 'faults' in set ? tagPage(visit, found, besideAField(set.faults)) : set;
+  return changedAnswer(tagPath(id, tag), html`<p>Tag ${tag} ${words}.</p>`, { kind: 'done', ...set });
 }
 
-async function remove(visit: SignedInVisit, parts: ConsoleParts, { team: { teamId }, tag: { tag } }: TagOfTeam): Promise<ConsoleAnswer> {
-  const result = await parts.operations.tags.remove(teamId, tag);
-  if (result.kind !== 'done') return refusalOf(result);
-  audit(parts, visit, 'deleteTag', { team_id: teamId });
-  return changedAnswer(tagsPath(teamId), html`<p>Tag ${tag} has no limits any more.</p>`, result);
+/** What is wrong with the form as a whole stands beside its first field. */
+function besideAField({ body, ...faults }: FieldFaults): FieldFaults {
+  return body === undefined ? faults : { [LIMITS[0]]: 'Enter at least one limit.' };
+}
+
+async function remove(visit: SignedInVisit, parts: ConsoleParts, found: TagOfTeam): Promise<ConsoleAnswer> {
+  const {
+    team: { teamId: id },
+    tag: { tag },
+  } = found;
+  const removed = await carriedOut(deleteTag, { id, tag }, visit, parts);
+  if (!('value' in removed)) return 'faults' in removed ? tagPage(visit, found, removed.faults) : removed;
+  return changedAnswer(tagsPath(id), html`<p>Tag ${tag} has no limits any more.</p>`, { kind: 'done', ...removed });
 }

@@ -6,7 +6,7 @@ import type { Attempt, AttemptFailure, EngineProtocol, EngineWire, EngineWork, R
 import { creationCall, fitsDeepL, nameOf } from './deepl-entries.ts';
 import { DEEPL_FILES, fileByDeepL } from './deepl-files.ts';
 import { KeptGlossaries } from './deepl-glossaries.ts';
-import { bodyMatches, postJson, translationsOf, unusable } from './json-call.ts';
+import { bodyMatches, postJson, translationsOf, trialBy, unusable } from './json-call.ts';
 import type { CallResult } from './json-call.ts';
 
 const Options = Type.Object({
@@ -48,6 +48,7 @@ export const deepLProtocol: EngineProtocol<typeof Options> = {
     }
     return { kind: 'usable', translations };
   },
+  trial: (wire, { api_key }) => trialBy(wire, '/v2/usage', authorizationOf(api_key)),
   files: {
     formats: ({ files }) => (files ? DEEPL_FILES : []),
     translate: (work, wire, { api_key }) => fileByDeepL(work, wire, authorizationOf(api_key)),

@@ -19,6 +19,10 @@ export type CallResult = EngineResponse | AttemptFailure;
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const ERROR_BYTES_MAX = 16_384;
+/** For an answer that need not be read: some servers list thousands of models. */
+const TRIAL_BYTES_MAX = 16_777_216;
+const KEY_REFUSED: readonly number[] = [401, 403];
+const JSON_BEGINS = /^\s{0,100}[[{]/;
 /** For lists of pairs, which are longer than any translation: 200 languages, each with all others as its targets. */
 export const LIST_BOUNDS: JsonBounds = { containersMax: 10_000, membersMax: 20_000, valuesMax: 40_000 };
 /** Pairs that one turn of the event loop takes in: about a millisecond. */
@@ -48,6 +52,19 @@ export function postJson(
 export function get(wire: Pick<EngineWire, 'call'>, path: string, authorization?: string): Promise<CallResult> {
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   return wire.call({ method: 'GET', path, headers, body: undefined });
+}
+
+/**
+ * Asks what no engine bills, before any caller does. Passed if the answer is JSON, whatever it says, and the key is not refused:
+ * an address where something else answers is found this way.
+ */
+export async function trialBy(wire: Pick<EngineWire, 'call'>, path: string, authorization?: string): Promise<AttemptFailure | undefined> {
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+  const result = await wire.call({ method: 'GET', path, headers, body: undefined, answerBytesMax: TRIAL_BYTES_MAX });
+  if (typeof result === 'string') return result;
+  if (KEY_REFUSED.includes(result.status)) return 'status';
+  if (bodyMatches(result, JSON_BEGINS)) return undefined;
+  return result.status === 200 ? 'wrong_shape' : 'status';
 }
 
 export function bearer(token: string | undefined): string | undefined {

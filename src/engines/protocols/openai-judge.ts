@@ -12,6 +12,7 @@ const LENGTH_FACTOR = 6;
 const LENGTH_MORE = 60;
 
 const CODE_FENCE = '```';
+const [THOUGHT, THOUGHT_END] = ['<think>', '</think>'];
 const TAG = /<[^<>]+>/g;
 
 /** How servers report that they do not have a model; the model's name is also in the message. */
@@ -79,7 +80,7 @@ function contentOf(choice: JsonObject | undefined): string | undefined {
 }
 
 function parsed(content: string): JsonObject | undefined {
-  const json = withoutFence(content.trim());
+  const json = withoutFence(withoutThought(content.trim()));
   // Within a string of the answer, its own bounds counted nothing.
   if (jsonFault(Buffer.from(json), json) !== undefined) return undefined;
   try {
@@ -88,6 +89,12 @@ function parsed(content: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Some models write down what they think before they answer; some write only the tags. */
+function withoutThought(content: string): string {
+  const end = content.startsWith(THOUGHT) ? content.indexOf(THOUGHT_END) : -1;
+  return end === -1 ? content : content.slice(end + THOUGHT_END.length).trimStart();
 }
 
 /** Some models wrap their JSON in a code block. Not by regex, which would backtrack for long on many blank lines. */

@@ -5,7 +5,7 @@ import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { Attempt, EngineProtocol, EngineTokens, EngineWire, EngineWork } from '../../ports/engine.ts';
 import { eachText, withoutBlanks } from './each-text.ts';
-import { bearer, jsonObjectOf, postJson, unusable } from './json-call.ts';
+import { bearer, jsonObjectOf, postJson, trialBy, unusable } from './json-call.ts';
 import { lacksModel, tokensOf, translationsIn } from './openai-judge.ts';
 import { answerSchema, systemPrompt, userMessage } from './openai-prompt.ts';
 
@@ -69,6 +69,7 @@ export const openAiProtocol: EngineProtocol<typeof Options> = {
       return translateEach(text, work, wire, settings);
     });
   },
+  trial: (wire, { api_key }) => trialBy(wire, '/v1/models', bearer(api_key)),
 };
 
 /** One call. */

@@ -1,5 +1,4 @@
-// How late the event loop ran since the last scrape: the cause of timeouts that nothing else explains. Whoever reads it starts it anew,
-// so each reader has one of its own.
+// How late the event loop ran since the last scrape: the cause of timeouts that nothing else explains.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
@@ -9,8 +8,7 @@ const NS_PER_MS = 1e6;
 const MS_PER_SECOND = 1000;
 const PERCENTILES = [50, 90, 99, 100] as const;
 
-/** Returns a function that stops the monitor. */
-export function registerEventLoopGauge(registry: Registry): () => void {
+export function registerEventLoopGauge(registry: Registry): void {
   const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   monitor.enable();
   const gauge: Gauge<'percentile'> = new Gauge({
@@ -24,8 +22,6 @@ export function registerEventLoopGauge(registry: Registry): () => void {
       monitor.reset();
     },
   });
-  return () => monitor.disable();
-
   /** The monitor's measurements include the interval that it meant to wait. */
   function delaySeconds(percentile: number): number {
     if (monitor.count === 0) return 0;

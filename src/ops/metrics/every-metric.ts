@@ -1,7 +1,6 @@
 // Lists every metric that a gateway can have, with its labels and help text, for the operator's manual.
 import { Registry } from 'prom-client';
 import type { DescribedMetric } from '../../docs/metric-table.ts';
-import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import { openPrimaryMetrics } from './merged-metrics.ts';
 import { GAUGES, openMetrics } from './metrics.ts';
 
@@ -23,8 +22,6 @@ export function everyMetric(): readonly DescribedMetric[] {
   metrics.documents([]);
   metrics.documentLoad(unread);
   openPrimaryMetrics(registry);
-  const stopLoopGauge = registerEventLoopGauge(registry);
-  stopLoopGauge();
   return registry
     .getMetricsAsArray()
     .filter(({ name }) => !USUAL.test(name))

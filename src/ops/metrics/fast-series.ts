@@ -1,7 +1,7 @@
 // Prometheus counters and histograms whose increments are plain additions; prom-client reads them at a scrape.
 import { Counter } from 'prom-client';
 import type { Metric, Registry } from 'prom-client';
-import type { Exemplar, MetricSample } from '../../ports/metric-family.ts';
+import type { MetricSample } from '../../ports/metric-family.ts';
 
 /** One combination of labels of a counter. Counting is adding to `pending`. */
 export interface CounterSeries {
@@ -67,8 +67,6 @@ export class HistogramSeries {
   /** By bucket, not cumulative; the last one is for values above every bound. */
   readonly #counts: Float64Array;
   #sum = 0;
-  /** The latest of each bucket; none before the first. */
-  #exemplars: (Exemplar | undefined)[] | undefined = undefined;
 
   constructor(labels: Readonly<Record<string, string>>, bounds: readonly number[]) {
     this.labels = labels;
@@ -77,22 +75,11 @@ export class HistogramSeries {
   }
 
   observe(value: number): void {
-    this.#counts[this.#bucketOf(value)]! += 1;
-    this.#sum += value;
-  }
-
-  /** Observes the value of a request that is traced. */
-  observeTraced(exemplar: Exemplar): void {
-    this.observe(exemplar.value);
-    this.#exemplars ??= Array.from({ length: this.#counts.length }, () => undefined);
-    this.#exemplars[this.#bucketOf(exemplar.value)] = exemplar;
-  }
-
-  #bucketOf(value: number): number {
     const bounds = this.#bounds;
     let index = 0;
     while (index < bounds.length && value > bounds[index]!) index++;
-    return index;
+    this.#counts[index]! += 1;
+    this.#sum += value;
   }
 
   samples(name: string): MetricSample[] {
@@ -101,8 +88,7 @@ export class HistogramSeries {
     for (const [index, count] of this.#counts.entries()) {
       below += count;
       const labels = { le: this.#bounds[index] ?? '+Inf', ...this.labels };
-      const exemplar = this.#exemplars?.[index];
-      samples.push({ metricName: `${name}_bucket`, labels, value: below, ...(exemplar === undefined ? {} : { exemplar }) });
+      samples.push({ metricName: `${name}_bucket`, labels, value: below });
     }
     samples.push({ metricName: `${name}_sum`, labels: this.labels, value: this.#sum });
     samples.push({ metricName: `${name}_count`, labels: this.labels, value: below });

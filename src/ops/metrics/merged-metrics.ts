@@ -1,9 +1,8 @@
 // Adds up the metrics of several processes, including the counts of those that have ended, so that no counter falls.
 import { AggregatorRegistry, Registry } from 'prom-client';
-import type { Exemplar, MetricFamily, MetricsSnapshot } from '../../ports/metric-family.ts';
+import type { MetricsSnapshot } from '../../ports/metric-family.ts';
 import { FastCounter } from './fast-series.ts';
 import { familiesOf } from './scraped-series.ts';
-import { openMetricsText } from './openmetrics-text.ts';
 
 /** Counters; a gauge of a process that has ended means nothing. */
 const COUNTING: readonly string[] = ['counter', 'histogram'];
@@ -28,16 +27,7 @@ export class MergedMetrics {
   }
 
   async render(): Promise<string> {
-    return merged(await this.#all()).metrics();
-  }
-
-  async renderOpenMetrics(): Promise<string> {
-    const all = await this.#all();
-    return openMetricsText(withExemplars(await familiesOf(merged(all)), all));
-  }
-
-  async #all(): Promise<readonly MetricsSnapshot[]> {
-    return [await this.#gone, ...this.#living.values()];
+    return merged([await this.#gone, ...this.#living.values()]).metrics();
   }
 }
 
@@ -65,26 +55,4 @@ export function openPrimaryMetrics(registry = new Registry()): PrimaryMetrics {
 
 function merged(snapshots: readonly MetricsSnapshot[]): Registry {
   return AggregatorRegistry.aggregate([...snapshots]);
-}
-
-/** Adding up leaves exemplars out: each bucket gets the latest of all processes. */
-function withExemplars(families: MetricsSnapshot, snapshots: readonly MetricsSnapshot[]): MetricsSnapshot {
-  const latest = new Map<string, Exemplar>();
-  for (const { values } of snapshots.flat()) {
-    for (const { exemplar, ...series } of values) {
-      if (!exemplar) continue;
-      const key = keyOf(series);
-      if (exemplar.atMs >= (latest.get(key)?.atMs ?? 0)) latest.set(key, exemplar);
-    }
-  }
-  if (latest.size === 0) return families;
-  return families.map((family) => ({
-    ...family,
-    values: family.values.map((sample) => ({ ...sample, exemplar: latest.get(keyOf(sample)) })),
-  }));
-}
-
-function keyOf({ metricName, labels }: Omit<MetricFamily['values'][number], 'value'>): string {
-  const sorted = Object.entries(labels).map(([name, value]) => [name, String(value)] as const);
-  return JSON.stringify([metricName, sorted.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }

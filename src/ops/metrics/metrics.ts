@@ -8,7 +8,6 @@ import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import { EngineMetrics, registerLimitGauge, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
 import type { EngineLimitState, EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
 import { FastCounter } from './fast-series.ts';
-import { openMetricsText } from './openmetrics-text.ts';
 import { RequestSeries } from './request-series.ts';
 import { familiesOf, registerEventSeries, registerGauge, registerPluginMetric, registerTeamGauges } from './scraped-series.ts';
 import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
@@ -60,19 +59,13 @@ export interface Metrics {
   /** The text that `/metrics` answers. */
   render(): Promise<string>;
   readonly contentType: string;
-  /** The same as OpenMetrics, with exemplars. */
-  renderOpenMetrics(): Promise<string>;
   /** The same as values, for adding up several processes. */
   snapshot(): Promise<MetricsSnapshot>;
-  /** The same for another reader, besides the one of `render` and `snapshot`. */
-  exported(): Promise<MetricsSnapshot>;
 }
 
 export function openMetrics(registry = new Registry()): Metrics {
-  const scraped = openEventLoopGauge();
-  let exported: Registry | undefined;
-  const both = async (loop: Registry): Promise<MetricsSnapshot> => [...(await familiesOf(registry)), ...(await familiesOf(loop))];
   registerProcessMetrics(registry);
+  registerEventLoopGauge(registry);
   const requests = new RequestSeries(registry);
   const engines = new EngineMetrics(registry);
   const restored = new FastCounter({ ...REVOCATIONS_RESTORED, labels: [], registry }).series({});
@@ -86,10 +79,8 @@ export function openMetrics(registry = new Registry()): Metrics {
     documents: (formats) => registerDocumentSeries(registry, formats),
     documentLoad: (read) => registerDocumentGauges(registry, read),
     contentType: registry.contentType,
-    render: async () => `${await registry.metrics()}\n${await scraped.metrics()}`,
-    renderOpenMetrics: async () => openMetricsText(await both(scraped)),
-    snapshot: () => both(scraped),
-    exported: () => both((exported ??= openEventLoopGauge())),
+    render: () => registry.metrics(),
+    snapshot: () => familiesOf(registry),
     engine(name) {
       requests.addEngine(name);
       return engines.of(name);
@@ -126,10 +117,4 @@ function registerProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
   const unwanted = registry.getMetricsAsArray().filter(({ name }) => UNWANTED.test(name));
   for (const { name } of unwanted) registry.removeSingleMetric(name);
-}
-
-function openEventLoopGauge(): Registry {
-  const registry = new Registry();
-  registerEventLoopGauge(registry);
-  return registry;
 }

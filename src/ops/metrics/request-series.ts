@@ -94,10 +94,10 @@ export class RequestSeries implements AccessLog {
     const ofRoute = this.#routes.get(entry.route) ?? this.#newRoute(entry.route);
     const end = entry.code === 'ok' ? (entry.status ?? 0) : entry.code;
     (ofRoute.ends.get(end) ?? this.#newEnd(ofRoute, end, entry)).pending++;
-    observe(ofRoute.duration, entry.durationMs, entry.traceId);
+    observe(ofRoute.duration, entry.durationMs);
     // A request that did not use the store, or the engine, is not counted in its durations.
-    if (entry.storeMs > 0) observe(this.#store, entry.storeMs, entry.traceId);
-    if (entry.engineMs > 0) observe(this.#engine, entry.engineMs, entry.traceId);
+    if (entry.storeMs > 0) observe(this.#store, entry.storeMs);
+    if (entry.engineMs > 0) observe(this.#engine, entry.engineMs);
     if (entry.characters === 0) return;
     this.#characters.pending += entry.characters;
     const ofEngine = entry.engine === undefined ? undefined : this.#ofEngines.get(entry.engine);
@@ -117,9 +117,8 @@ export class RequestSeries implements AccessLog {
   }
 }
 
-function observe(series: HistogramSeries, ms: number, traceId: string | undefined): void {
-  if (traceId === undefined) series.observe(ms * SECONDS_PER_MS);
-  else series.observeTraced({ traceId, value: ms * SECONDS_PER_MS, atMs: Date.now() });
+function observe(series: HistogramSeries, ms: number): void {
+  series.observe(ms * SECONDS_PER_MS);
 }
 
 // The sets below are spelled out so that every series is present from the start: if a series only appeared with the first failure,

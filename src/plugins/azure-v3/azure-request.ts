@@ -1,12 +1,11 @@
 // Common to all requests of this API: problems in Azure's format, the first steps, the parameters of the query, and the list of texts.
 import { KEY_MALFORMED, readJsonBody, refuse, SOURCE_LANG_NEEDED } from 'lingate';
-import type { Body, GatewayServices, PluginHost, Problem, ProblemCode, Refusal, Step } from 'lingate';
+import type { Body, GatewayServices, Problem, ProblemCode, Refusal, Step } from 'lingate';
 import { idStep } from '../facades/api.ts';
 import { keyStep } from '../facades/keys.ts';
 import { isJsonType } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import { PIECE_TEXTS } from '../facades/texts.ts';
-import { tokenSteps } from './azure-token.ts';
 
 /** The codes that are not just the status and three zeros; cases of `validation_error` get their number where they are refused. */
 const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
@@ -24,7 +23,7 @@ const BY_PROBLEM = new WeakMap<Problem, number>([[SOURCE_LANG_NEEDED.problem, 40
 
 /** The header with a key alone. */
 export const KEY_FIELD = 'Ocp-Apim-Subscription-Key';
-export const NO_KEY = refuse('unauthorized', `No API key was sent. Send it as "${KEY_FIELD}: <key>".`);
+const NO_KEY = refuse('unauthorized', `No API key was sent. Send it as "${KEY_FIELD}: <key>".`);
 const MALFORMED = `The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "${KEY_FIELD}: <key>".`;
 
 const FROM_NEEDED = 'from: is needed, because the engine of this service does not detect the language of a text.';
@@ -53,12 +52,12 @@ export function wordsOf(problem: Problem): string {
 /** Access log, and the request id under the name that Azure's support uses. */
 export const LOGGED = ['access-log', 'azure-request-id'] as const;
 /** Then load shedding, identification, and the team's load shedding. */
-export const AUTHENTICATED = [...LOGGED, 'shed', 'azure-key', 'azure-token', 'authenticate', 'team-shed'] as const;
+export const AUTHENTICATED = [...LOGGED, 'shed', 'azure-key', 'authenticate', 'team-shed'] as const;
 
 /** The steps that several routes share. */
-export function sharedSteps(host: PluginHost, services: GatewayServices): readonly Step[] {
-  const key = keyStep({ api: 'azure', field: 'ocp-apim-subscription-key', noKey: NO_KEY }, services);
-  return [idStep('azure-request-id', 'X-RequestId'), ...tokenSteps(key, host, services)];
+export function sharedSteps(services: GatewayServices): readonly Step[] {
+  const key = keyStep({ api: 'azure', field: KEY_FIELD.toLowerCase(), noKey: NO_KEY }, services);
+  return [idStep('azure-request-id', 'X-RequestId'), key];
 }
 
 /** The values as sent, by names in lower case. */

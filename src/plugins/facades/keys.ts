@@ -42,6 +42,8 @@ export type ReadSlot = Slot<Judged<Members> | undefined>;
 interface BodyKeyRules {
   readonly slot: ReadSlot;
   readonly limit: ListLimit;
+  /** Whether the key may be anywhere in a long body; by default only in its beginning. */
+  readonly anywhere?: true;
 }
 
 /** A key after these bytes of a long body is not found. */
@@ -71,7 +73,7 @@ export function bodyKeySteps(api: string): readonly string[] {
 /** Identifies the callers whose key is in the body. The members stay in the slot for the step that reads the parameters. */
 export function bodyKeyStep(
   places: KeyPlaces & { readonly member: string },
-  { slot, limit }: BodyKeyRules,
+  { slot, limit, anywhere }: BodyKeyRules,
   services: GatewayServices,
 ): BodyStep {
   const { api, member, noKey } = places;
@@ -87,7 +89,7 @@ export function bodyKeyStep(
       if (outsideBody(x, places, services) !== undefined) return undefined;
       const { body } = x;
       const { headers } = x.head;
-      if (typeof body !== 'string' && body.length > LONG_BODY_BYTES) {
+      if (anywhere === undefined && typeof body !== 'string' && body.length > LONG_BODY_BYTES) {
         const begun = keyInBeginning(headers, body, member);
         // An error in the beginning is an error in the whole body.
         if ('problem' in begun) return begun;

@@ -34,3 +34,36 @@ export function required(name: string, example: string, description: string): Qu
 export function answered(description: string, schema: TSchema, example: unknown): RouteDoc['answer'] {
   return { status: 200, description, schema, example };
 }
+
+/** What the members of an answer are, by their names, wherever in it they stand. */
+type MemberWords = Readonly<Record<string, string>>;
+
+/** The schema that all of these values have: a member that not every one of them has is optional. */
+export function schemaOf(values: readonly unknown[], words: MemberWords): TSchema {
+  const [first] = values;
+  if (Array.isArray(first)) return Type.Array(schemaOf(values.flat(), words));
+  if (typeof first === 'object' && first !== null) {
+    const objects = values as readonly Readonly<Record<string, unknown>>[];
+    const names = new Set(objects.flatMap((one) => Object.keys(one)));
+    return Type.Object(Object.fromEntries(Array.from(names, (name) => [name, memberOf(objects, name, words)])));
+  }
+  return typeof first === 'boolean' ? Type.Boolean() : typeof first === 'number' ? Type.Number() : Type.String();
+}
+
+function memberOf(objects: readonly Readonly<Record<string, unknown>>[], name: string, words: MemberWords): TSchema {
+  const having = objects.filter((one) => name in one).map((one) => one[name]);
+  const description = words[name];
+  const schema = { ...schemaOf(having, words), ...(description !== undefined && { description }) };
+  return having.length === objects.length ? schema : Type.Optional(schema);
+}
+
+/** An answer by its examples, of which the first is shown. */
+export function shown(
+  description: string,
+  words: MemberWords,
+  example: unknown,
+  examples?: NonNullable<RouteDoc['answer']['examples']>,
+): RouteDoc['answer'] {
+  const values = [example, ...Object.values(examples ?? {}).map(({ value }) => value)];
+  return { ...answered(description, schemaOf(values, words), example), ...(examples && { examples }) };
+}

@@ -1,9 +1,9 @@
 // The tables of the record space, for stores that go through all of them.
+import type { TagTable } from '../../ledger/tag-account.ts';
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 
 /** Read and written by the ledger (ports/record-space.ts). */
 export const TAG_TABLES = ['tag_counts', 'tag_days', 'tag_limits', 'tag_uses'] as const satisfies readonly RecordTable[];
-export type TagTable = (typeof TAG_TABLES)[number];
 /** Those of teams. */
 export const RECORD_TABLES = [
   'glossaries',

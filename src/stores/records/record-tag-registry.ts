@@ -8,7 +8,7 @@ import type { TagSettings } from '../../domain/tag-settings.ts';
 import type { GroupHead, GroupPeriod, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import type { SetTag, TagChanged, TagRegistry } from '../../ports/tag-registry.ts';
 import { chargedSince, tagTotals } from './tag-counts.ts';
-import { firstTagUses, readTagSettings, TagUses, writtenTagSettings } from './tag-uses.ts';
+import { firstTagUses, readTagSettings, TagUses, writtenTagSettings } from '../../ledger/tag-uses.ts';
 
 const TOTALS: RecordName = { table: 'totals', id: 'tag_limits' };
 const limitsName = (tag: string): RecordName => ({ table: 'tag_limits', id: tag });

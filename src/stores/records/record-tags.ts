@@ -5,7 +5,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { DayRange } from '../../domain/usage-days.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { TagDay, TagHistory } from '../../ports/tag-history.ts';
-import { readTagCount, readTagDays } from './tag-counts.ts';
+import { readTagCount, readTagDays } from '../../ledger/tag-account.ts';
 
 /** A tag's first charge of a day moves its last day from one table to the other: then both are read again. */
 const READS_MAX = 10;

@@ -1,55 +1,12 @@
-// The records in which ledgers count charges by tag and day (`tag_counts`, `tag_days`): their format, and the rules in one place.
+// The records of tags in checks and copies; the ledger counts in them (ledger/tag-account.ts).
 import { dayOf } from '../../domain/period.ts';
-import { FURTHER_TAGS } from '../../domain/request-tag.ts';
-import type { RequestTag, TagCount } from '../../domain/request-tag.ts';
+import type { TagCount } from '../../domain/request-tag.ts';
 import type { StoredRecord } from '../../ports/record-space.ts';
 import type { TagContents } from '../../ports/store-contents.ts';
-import { usesUntil } from './tag-uses.ts';
+import { readTagCount, readTagDays } from '../../ledger/tag-account.ts';
+import type { TagTable } from '../../ledger/tag-account.ts';
+import { usesUntil } from '../../ledger/tag-uses.ts';
 import { TAG_TABLES } from './record-tables.ts';
-import type { TagTable } from './record-tables.ts';
-
-/** A team's records of tags, within the operation that charges. */
-export interface TagRecords {
-  get(table: TagTable, tag: string): string | undefined;
-  put(table: TagTable, tag: string, value: string): void;
-  /** How many records `tag_counts` has. */
-  count(): number;
-}
-
-/**
- * Counts a charge: for the tag, or for `FURTHER_TAGS` if the team has as many others as it may. If another day has begun, the day so
- * far is moved to the end of the tag's list; it may be a later one, if the clock has stepped back.
- */
-export function countTag(records: TagRecords, { name, distinctMax }: RequestTag, characters: number, day: number): void {
-  const known = records.get('tag_counts', name);
-  const furthers = known === undefined ? records.get('tag_counts', FURTHER_TAGS) : undefined;
-  const others = known === undefined ? records.count() - (furthers === undefined ? 0 : 1) : 0;
-  const isFurther = known === undefined && name !== FURTHER_TAGS && others >= distinctMax;
-  const [tag, text] = isFurther ? [FURTHER_TAGS, furthers] : [name, known];
-  const before = readTagCount(text);
-  if (before !== undefined && before.day !== day) {
-    const earlier = records.get('tag_days', tag);
-    records.put('tag_days', tag, `${earlier === undefined ? '' : `${earlier} `}${before.day}:${before.characters}:${before.requests}`);
-  }
-  const [had, requests] = before?.day === day ? [before.characters, before.requests] : [0, 0];
-  records.put('tag_counts', tag, `${day} ${had + characters} ${requests + 1}`);
-}
-
-/** Of a record of `tag_counts`. */
-export function readTagCount(text: string | undefined): TagCount | undefined {
-  if (text === undefined) return undefined;
-  const [day, characters, requests] = text.split(' ').map(Number) as [number, number, number];
-  return { day, characters, requests };
-}
-
-/** Of a record of `tag_days`, in the order in which they ended. */
-export function readTagDays(text = ''): readonly TagCount[] {
-  if (text === '') return [];
-  return text.split(' ').map((one) => {
-    const [day, characters, requests] = one.split(':').map(Number) as [number, number, number];
-    return { day, characters, requests };
-  });
-}
 
 /** What is left of a record of `tag_days` without the days before `first`; '' for nothing. */
 export function tagDaysSince(text: string, first: number): string {

@@ -7,7 +7,7 @@ import type { GroupPeriod } from '../../ports/record-space.ts';
 import type { KeyRecord, KeyUsage, NewKey, NewTeam, Standing, Team, TeamChange, Usage } from '../../ports/team-registry.ts';
 import { readKeyLimits } from './key-layout.ts';
 import { packNextPlan, readNextPlan } from './next-plan-codec.ts';
-import { withWindowUses } from '../../domain/window-counts.ts';
+import { withWindowUses } from '../../ledger/counter.ts';
 import { readWindowCounts } from './window-layout.ts';
 import { BOOKS, DESCRIPTION, packPlan, readAllowance, readKeyState, readPlan, TEAM_FIELDS } from './team-layout.ts';
 import type { KeyState } from './team-layout.ts';

@@ -1,5 +1,5 @@
 // The encoding of limits by minute to month and of what is used of them, as lua/plan.lua and lua/windows.lua read and write them.
-import type { CountedWindow, StoredCounts } from '../../domain/window-counts.ts';
+import type { CountedWindow, StoredCounts } from '../../domain/window-limits.ts';
 import { keySubject, NO_WINDOWS, windowLimits, WINDOWS, writtenWindows } from '../../domain/window-limits.ts';
 import type { WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
 import type { SubjectCounts } from '../../ports/store-contents.ts';

@@ -1,8 +1,8 @@
 // The team cache of transactions: each team is read once and written once, and operations in between work in memory.
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { TeamLimits } from '../../domain/plan.ts';
-import { WindowCounts } from '../../domain/window-counts.ts';
-import type { StoredCounts } from '../../domain/window-counts.ts';
+import { WindowCounts } from '../../ledger/counter.ts';
+import type { StoredCounts } from '../../domain/window-limits.ts';
 import { tagOfSubject } from '../../domain/window-limits.ts';
 import type { WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
 import { GUARD_COLUMNS, KeyGuard } from './key-guard.ts';
@@ -75,8 +75,8 @@ export class Accounts {
   readonly #teams = new Map<string, TeamAccount>();
   readonly #changed: TeamAccount[] = [];
   readonly #changedAllowances: TeamAccount[] = [];
-  readonly #changedKeys: KeyAccount[] = [];
-  readonly #changedGuards: KeyAccount[] = [];
+  readonly #changedKeys: KeyInFile[] = [];
+  readonly #changedGuards: KeyInFile[] = [];
   readonly #changedWindows: { readonly team: number; readonly subject: WindowSubject; readonly counts: WindowCounts }[] = [];
   readonly tags: TagAccounts;
   #version: SQLOutputValue = null;
@@ -100,17 +100,17 @@ export class Accounts {
     const row = this.#sql.team.get(keyId, teamId);
     if (row === undefined) return undefined;
     const team = new TeamAccount(teamId, row);
-    if (row[KEY_AT] !== null) team.add(this.#guarding(new KeyAccount(team, row, KEY_AT)));
+    if (row[KEY_AT] !== null) team.add(this.#guarding(new KeyInFile(team, row, KEY_AT)));
     this.#teams.set(teamId, team);
     return team;
   }
 
   /** By its id or row number; `undefined` if the team has no such key. */
-  key(team: TeamAccount, key: string | number): KeyAccount | undefined {
+  key(team: TeamAccount, key: string | number): KeyInFile | undefined {
     const known = team.keys.get(key);
     if (known !== undefined) return known;
     const row = (typeof key === 'string' ? this.#sql.key : this.#sql.keyByNumber).get(key, team.no);
-    return row === undefined ? undefined : team.add(this.#guarding(new KeyAccount(team, row, 0)));
+    return row === undefined ? undefined : team.add(this.#guarding(new KeyInFile(team, row, 0)));
   }
 
   /** Name of the team's plan. Read on first use, because most gateways never need it. */
@@ -124,7 +124,7 @@ export class Accounts {
   }
 
   /** Adds to what the key's reservations hold; a negative number frees it. */
-  hold(key: KeyAccount, characters: number, periodNo: number): void {
+  hold(key: KeyInFile, characters: number, periodNo: number): void {
     if (key.guard?.hold(characters, periodNo, key.team.counts) === true) this.touchGuard(key);
   }
 
@@ -174,13 +174,13 @@ export class Accounts {
     this.#changed.push(team);
   }
 
-  touchKey(key: KeyAccount): void {
+  touchKey(key: KeyInFile): void {
     if (key.changed) return;
     key.changed = true;
     this.#changedKeys.push(key);
   }
 
-  touchGuard(key: KeyAccount): void {
+  touchGuard(key: KeyInFile): void {
     if (key.guard === undefined || key.guard.changed) return;
     key.guard.changed = true;
     this.#changedGuards.push(key);
@@ -230,7 +230,7 @@ export class Accounts {
     this.#changedWindows.length = 0;
   }
 
-  #guarding(key: KeyAccount): KeyAccount {
+  #guarding(key: KeyInFile): KeyInFile {
     const row = key.isGuarded ? this.#sql.guard.get(key.no) : undefined;
     if (row !== undefined) key.guard = new KeyGuard(row);
     return key;
@@ -252,7 +252,7 @@ export class TeamAccount {
   /** No open lease expires before this time. */
   leaseDueMs: number;
   /** By key id and by number. */
-  readonly keys = new Map<string | number, KeyAccount>();
+  readonly keys = new Map<string | number, KeyInFile>();
   /** By subject, those that were needed so far. */
   readonly windowCounts = new Map<WindowSubject, WindowCounts>();
   /** What open reservations made since the team was read hold; others are looked up in the file. */
@@ -287,14 +287,14 @@ export class TeamAccount {
     this.limits = limits;
   }
 
-  add(key: KeyAccount): KeyAccount {
+  add(key: KeyInFile): KeyInFile {
     this.keys.set(key.keyId, key);
     this.keys.set(key.no, key);
     return key;
   }
 }
 
-export class KeyAccount {
+export class KeyInFile {
   readonly team: TeamAccount;
   readonly no: number;
   readonly keyId: string;

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { teamDifference } from '../../domain/audit-entry.ts';
 import type { NextPlan } from '../../ports/team-registry.ts';
-import { withNextPlan } from '../records/team-change.ts';
+import { withNextPlan } from '../../ledger/team-change.ts';
 import type { Accounts, TeamAccount } from './accounts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';

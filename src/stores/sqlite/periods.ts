@@ -5,7 +5,7 @@ import type { Micro } from '../../domain/money.ts';
 import { dayOf } from '../../domain/period.ts';
 import { periodBy, sameLength } from '../../domain/period-rule.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import type { Accounts, KeyAccount, TeamAccount } from './accounts.ts';
+import type { Accounts, KeyInFile, TeamAccount } from './accounts.ts';
 import type { NextPlans } from './next-plans.ts';
 import { readTickets } from './request-ids.ts';
 import { EXPIRED, LIMITS, OPEN } from './sqlite-schema.ts';
@@ -200,7 +200,7 @@ export class Periods {
    * Counts a charge in its UTC day. The current day is kept in the key's own row, which the caller must have written; past days
    * have their own rows.
    */
-  countDay({ team, counts }: KeyAccount, characters: number, nowMs: number): void {
+  countDay({ team, counts }: KeyInFile, characters: number, nowMs: number): void {
     const day = dayOf(nowMs);
     if (day !== team.counts.day) this.#turnDay(team, day, nowMs);
     counts.dayCharacters += characters;

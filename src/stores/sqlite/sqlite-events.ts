@@ -8,8 +8,8 @@ import type { EventFacts } from '../../ports/outbox.ts';
 import type { NewEvent } from '../../ports/record-space.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import { deletionEvent, teamEvent } from '../records/operator-events.ts';
-import type { TagAccount } from '../records/tag-account.ts';
-import type { KeyAccount, TeamAccount } from './accounts.ts';
+import type { TagInStore } from '../records/windowed-tag.ts';
+import type { KeyInFile, TeamAccount } from './accounts.ts';
 import type { HistoryHooks } from './periods.ts';
 import { TEST_KEYS, WHOLE_TEAM } from './sqlite-schema.ts';
 import { prepared, tuples } from './statements.ts';
@@ -61,7 +61,7 @@ export class SqliteEvents implements HistoryHooks {
   }
 
   /** A request of this key for so many characters was refused for a limit. Usually, in a flood, only a comparison. */
-  refused(key: KeyAccount, tag: TagAccount | undefined, refusal: QuotaExceeded | CreditExhausted, characters: number, nowMs: number): void {
+  refused(key: KeyInFile, tag: TagInStore | undefined, refusal: QuotaExceeded | CreditExhausted, characters: number, nowMs: number): void {
     const { team } = key;
     if (refusal.kind === 'credit_exhausted') {
       if (!team.isCreditTold) this.#creditRefused(team, characters, nowMs);
@@ -82,8 +82,8 @@ export class SqliteEvents implements HistoryHooks {
 
   /** A request of this key was refused by a window, which is told of once in that window. `characters`: those to reserve. */
   refusedByWindow(
-    key: KeyAccount,
-    tag: TagAccount | undefined,
+    key: KeyInFile,
+    tag: TagInStore | undefined,
     refusal: RateLimited | QuotaExceeded,
     windowed: WindowAccounts,
     characters: number | undefined,
@@ -110,7 +110,7 @@ export class SqliteEvents implements HistoryHooks {
     this.#sql.setToldRefusal.run(team.no, WHOLE_TEAM, code, before + 1);
   }
 
-  #quotaRefused(whose: TeamAccount | KeyAccount, team: TeamAccount, requiredCharacters: number, nowMs: number): void {
+  #quotaRefused(whose: TeamAccount | KeyInFile, team: TeamAccount, requiredCharacters: number, nowMs: number): void {
     const code = 'quota_exceeded';
     const { periodNo } = team.counts;
     const [of, id, keyId] = 'keyId' in whose ? [whose.no, whose.keyId, { keyId: whose.keyId }] : [WHOLE_TEAM, team.teamId, {}];
@@ -135,7 +135,7 @@ export class SqliteEvents implements HistoryHooks {
     this.#sql.setToldRefusal.run(team.no, TEST_KEYS, code, periodNo);
   }
 
-  #tagRefused(team: TeamAccount, tag: TagAccount, requiredCharacters: number, nowMs: number): void {
+  #tagRefused(team: TeamAccount, tag: TagInStore, requiredCharacters: number, nowMs: number): void {
     const usage = this.#usageNow(team, nowMs);
     tag.uses.period.told = true;
     this.#parts.accounts.tags.keep(team, tag);
@@ -214,11 +214,7 @@ export class SqliteEvents implements HistoryHooks {
 }
 
 /** Whose limit refused a request, as events name it. */
-function namedBy(
-  of: QuotaExceeded['of'],
-  key: KeyAccount,
-  tag: TagAccount | undefined,
-): { readonly keyId?: string; readonly tag?: string } {
+function namedBy(of: QuotaExceeded['of'], key: KeyInFile, tag: TagInStore | undefined): { readonly keyId?: string; readonly tag?: string } {
   if (of === 'tag' && tag !== undefined) return { tag: tag.name };
   return of === 'key' ? { keyId: key.keyId } : {};
 }

@@ -4,7 +4,7 @@
 import { dictionaryFor } from '../../domain/dictionary-choice.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../../domain/money.ts';
 import { REMEMBER_MS } from '../../domain/reservation.ts';
-import { nextTickets, tooSmallWindow, windowRefusal, windowStandings } from '../../domain/windowed-subjects.ts';
+import { nextTickets, tooSmallWindow, windowRefusal, windowStandings } from '../../ledger/windowed-subjects.ts';
 import type {
   Admission,
   AdmissionRequest,
@@ -21,8 +21,8 @@ import type {
   Verdict,
 } from '../../ports/ledger.ts';
 import { readPairs } from '../records/glossary-record.ts';
-import type { TagAccount } from '../records/tag-account.ts';
-import type { KeyAccount, TeamAccount } from './accounts.ts';
+import type { TagInStore } from '../records/windowed-tag.ts';
+import type { KeyInFile, TeamAccount } from './accounts.ts';
 import { fullForMs } from './key-guard.ts';
 import type { KeyGuard } from './key-guard.ts';
 import { ADDED } from './periods.ts';
@@ -103,8 +103,8 @@ export class SqliteLedger implements Ledger {
   #admitInOrder(
     request: AdmissionRequest,
     team: TeamAccount,
-    key: KeyAccount | undefined,
-    tag: TagAccount | undefined,
+    key: KeyInFile | undefined,
+    tag: TagInStore | undefined,
     nowMs: number,
   ): Admission {
     const { requestId, teamId } = request;
@@ -132,8 +132,8 @@ export class SqliteLedger implements Ledger {
   /** Checks key, rate and windows, for a request that takes a slot or only asks. */
   #callerRefusal(
     asked: CallerCheck | AdmissionRequest,
-    key: KeyAccount,
-    tag: TagAccount | undefined,
+    key: KeyInFile,
+    tag: TagInStore | undefined,
     nowMs: number,
     takesPlace: boolean,
   ): CallerRefusal | undefined {
@@ -162,7 +162,7 @@ export class SqliteLedger implements Ledger {
     return refusal;
   }
 
-  #tagTooFast({ team, guard }: KeyAccount, tag: TagAccount | undefined, nowMs: number): CallerRefusal | undefined {
+  #tagTooFast({ team, guard }: KeyInFile, tag: TagInStore | undefined, nowMs: number): CallerRefusal | undefined {
     if (tag?.settings.requestsPerSecond === undefined) return undefined;
     const refusal = tag.rateRefusal(nowMs, guard?.limits.expiresAtMs);
     this.#accounts.tags.keep(team, tag);
@@ -170,7 +170,7 @@ export class SqliteLedger implements Ledger {
   }
 
   /** The result for a request that has a slot. Changes nothing. */
-  #judge(request: AdmissionRequest, key: KeyAccount, tag: TagAccount | undefined, nowMs: number): Placed {
+  #judge(request: AdmissionRequest, key: KeyInFile, tag: TagInStore | undefined, nowMs: number): Placed {
     const { team } = key;
     const { no, limits, counts } = team;
     const { requestId, teamId, reserve, leaseMs, glossary } = request;
@@ -196,8 +196,8 @@ export class SqliteLedger implements Ledger {
    */
   #place(
     request: AdmissionRequest,
-    key: KeyAccount,
-    tag: TagAccount | undefined,
+    key: KeyInFile,
+    tag: TagInStore | undefined,
     answer: Placed,
     nowMs: number,
     over: boolean,
@@ -253,7 +253,7 @@ export class SqliteLedger implements Ledger {
     return { ...placed, rate: tag === undefined ? nearer : tag.nearer(nearer), ...windows };
   }
 
-  #stamp(key: KeyAccount, nowMs: number): void {
+  #stamp(key: KeyInFile, nowMs: number): void {
     if (key.counts.lastUsedAtMs >= nowMs) return;
     key.counts.lastUsedAtMs = nowMs;
     this.#accounts.touchKey(key);
@@ -289,7 +289,7 @@ export class SqliteLedger implements Ledger {
     return { kind: isCommit ? 'committed' : 'released' };
   };
 
-  #charge(key: KeyAccount, { characters, priceMicro, periodNo, ofAllowance, tag }: Held, isCurrent: boolean, nowMs: number): void {
+  #charge(key: KeyInFile, { characters, priceMicro, periodNo, ofAllowance, tag }: Held, isCurrent: boolean, nowMs: number): void {
     const { team, counts } = key;
     team.counts.balanceMicro -= priceMicro;
     if (isCurrent) team.counts.usedCharacters += characters;
@@ -327,7 +327,7 @@ function toReserve({ reserve, characters, charged }: AdmissionRequest): number |
 }
 
 /** Checked after the glossary and before the team's quota: the key's own characters in the team's period. */
-function keyRefusal({ counts }: KeyAccount, guard: KeyGuard, team: TeamAccount['counts'], characters: number): Placed | undefined {
+function keyRefusal({ counts }: KeyInFile, guard: KeyGuard, team: TeamAccount['counts'], characters: number): Placed | undefined {
   const characterLimit = guard.limits.characters;
   if (characterLimit === undefined) return undefined;
   const used = counts.periodNo === team.periodNo ? counts.characters : 0;
@@ -336,7 +336,7 @@ function keyRefusal({ counts }: KeyAccount, guard: KeyGuard, team: TeamAccount['
 }
 
 /** Whether what this key uses is of the plan's allowance for test keys. */
-function usesAllowance({ isTest, team: { limits } }: KeyAccount): boolean {
+function usesAllowance({ isTest, team: { limits } }: KeyInFile): boolean {
   return isTest && limits.testAllowance > 0;
 }
 
@@ -344,7 +344,7 @@ function usesAllowance({ isTest, team: { limits } }: KeyAccount): boolean {
  * Checked after the glossary: whether used, held and requested characters fit the allowance for test keys or the quota, or the price
  * fits the credit.
  */
-function accountRefusal(key: KeyAccount, characters: number): Placed | undefined {
+function accountRefusal(key: KeyInFile, characters: number): Placed | undefined {
   const { limits, counts } = key.team;
   const ofAllowance = counts.allowanceUsed + counts.allowanceHeld;
   if (usesAllowance(key)) {

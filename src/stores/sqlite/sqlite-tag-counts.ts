@@ -2,8 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { dayOf } from '../../domain/period.ts';
 import type { RequestTag } from '../../domain/request-tag.ts';
-import type { TagTable } from '../records/record-tables.ts';
-import { countTag } from '../records/tag-counts.ts';
+import type { TagTable } from '../../ledger/tag-account.ts';
+import { countTag } from '../../ledger/tag-account.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 

@@ -21,7 +21,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import { keyRegistry } from '../records/key-registry.ts';
 import type { KeyRegistry } from '../records/key-registry.ts';
-import { assertPeriod, decideTeamChange } from '../records/team-change.ts';
+import { assertPeriod, decideTeamChange } from '../../ledger/team-change.ts';
 import { TeamPages } from './registry-work.ts';
 import type { StoreParts } from './store-parts.ts';
 

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { NO_WINDOWS } from '../../domain/window-limits.ts';
 import type { WindowSubject } from '../../domain/window-limits.ts';
-import { withWindowUses } from '../../domain/window-counts.ts';
+import { withWindowUses } from '../../ledger/counter.ts';
 import type { PeriodCredit } from '../../domain/period-credit.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';

@@ -2,8 +2,8 @@
 // operation of a request that carries such a tag.
 import type { DatabaseSync } from 'node:sqlite';
 import type { RequestTag } from '../../domain/request-tag.ts';
-import { TagAccount } from '../records/tag-account.ts';
-import { readTagSettings, TagUses } from '../records/tag-uses.ts';
+import { TagInStore } from '../records/windowed-tag.ts';
+import { readTagSettings, TagUses } from '../../ledger/tag-uses.ts';
 import type { TeamAccount } from './accounts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -22,15 +22,15 @@ export class TagAccounts {
   }
 
   /** A request's tag, if it has settings. */
-  of(team: TeamAccount, tag: RequestTag | undefined, nowMs: number): TagAccount | undefined {
+  of(team: TeamAccount, tag: RequestTag | undefined, nowMs: number): TagInStore | undefined {
     if (tag === undefined) return undefined;
     const [settings] = this.#sql.limits.get(team.no, tag.name) ?? [];
     if (settings === undefined) return undefined;
     const uses = new TagUses(this.#sql.uses.get(team.no, tag.name)?.[0], team.counts.periodNo, nowMs);
-    return new TagAccount(tag.name, readTagSettings(settings), uses);
+    return new TagInStore(tag.name, readTagSettings(settings), uses);
   }
 
-  keep(team: TeamAccount, { name, uses }: TagAccount): void {
+  keep(team: TeamAccount, { name, uses }: TagInStore): void {
     this.#sql.keep.run(team.no, name, uses.written());
   }
 

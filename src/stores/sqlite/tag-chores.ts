@@ -2,9 +2,10 @@
 // over the tags of all teams once a day, a page at a time.
 import type { DatabaseSync } from 'node:sqlite';
 import { dayOf } from '../../domain/period.ts';
-import { readTagCount, tagDaysSince } from '../records/tag-counts.ts';
-import { isLeftBehind } from '../records/tag-uses.ts';
-import type { TagTable } from '../records/record-tables.ts';
+import { readTagCount } from '../../ledger/tag-account.ts';
+import { tagDaysSince } from '../records/tag-counts.ts';
+import { isLeftBehind } from '../../ledger/tag-uses.ts';
+import type { TagTable } from '../../ledger/tag-account.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 

@@ -1,11 +1,11 @@
-// The limits by minute to month in the SQLite ledger: the rules of domain/windowed-subjects.ts over the accounts in memory.
+// The limits by minute to month in the SQLite ledger: the rules of ledger/windowed-subjects.ts over the accounts in memory.
 import { keySubject } from '../../domain/window-limits.ts';
 import type { WindowSubject } from '../../domain/window-limits.ts';
-import { countInWindows, windowedSubjects } from '../../domain/windowed-subjects.ts';
-import type { WindowedSubject } from '../../domain/windowed-subjects.ts';
+import { countInWindows, windowedSubjects } from '../../ledger/windowed-subjects.ts';
+import type { WindowedSubject } from '../../ledger/windowed-subjects.ts';
 import type { QuotaExceeded, RateLimited } from '../../ports/ledger.ts';
-import type { TagAccount } from '../records/tag-account.ts';
-import type { Accounts, KeyAccount, TeamAccount } from './accounts.ts';
+import type { TagInStore } from '../records/windowed-tag.ts';
+import type { Accounts, KeyInFile, TeamAccount } from './accounts.ts';
 
 export class WindowAccounts {
   readonly #accounts: Accounts;
@@ -15,7 +15,7 @@ export class WindowAccounts {
   }
 
   /** Those of a request, in the order in which they are judged; usually none. */
-  of(team: TeamAccount, key: KeyAccount, tag: TagAccount | undefined): readonly WindowedSubject[] {
+  of(team: TeamAccount, key: KeyInFile, tag: TagInStore | undefined): readonly WindowedSubject[] {
     const countsOf = (subject: WindowSubject) => this.#accounts.windowCounts(team, subject);
     return windowedSubjects(team.limits.windows, key.keyId, key.guard?.limits.windows, countsOf, tag);
   }
@@ -28,8 +28,8 @@ export class WindowAccounts {
 
   /** Marks the window of a refusal as told of, and returns its start; `undefined` if it was already. */
   tell(
-    { team, keyId }: KeyAccount,
-    tag: TagAccount | undefined,
+    { team, keyId }: KeyInFile,
+    tag: TagInStore | undefined,
     { of, window }: Pick<RateLimited | QuotaExceeded, 'of' | 'window'>,
   ): number | undefined {
     if (of === 'tag') {

@@ -22,6 +22,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
     const glossary = await created(store, team.teamId, dictionary(DE));
     await team.use(5);
     await team.admit({}, again);
+    for (const one of [store, again]) expect(await one.keys.find(key.digest)).toMatchObject({ teamId: team.teamId });
     expect(await remove(store, team.teamId)).toBe(true);
     for (const one of [store, again]) {
       expect(await team.admit({}, one)).toEqual({ kind: 'key_unknown' });

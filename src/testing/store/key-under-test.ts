@@ -26,9 +26,9 @@ export async function changedKey(subject: Subject, keyId: string, change: KeyCha
   return present(answered(await subject.store.teams.updateKey(keyId, change)));
 }
 
-/** Removes `of`, which a store need not report, but which must be `key` if present. */
+/** The rest of a refusal that must say that it is the key's own limit. */
 export function ofKey<Result extends object>(result: Result): Result {
   const { of, ...rest } = result as Result & { readonly of?: unknown };
-  if (of !== undefined) expect(of).toBe('key');
+  expect(of).toBe('key');
   return rest as Result;
 }

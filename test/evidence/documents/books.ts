@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { answered, SHARED_RECORDS } from '../../../src/index.ts';
 import { openRedisStore, RecordDocuments } from '../../support/door/stores.ts';
 import type { Store } from '../../../src/ports/store.ts';
+import { chargeFault } from '../../support/auditor/overlapping.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { inProcess } from '../../support/lingate-command.ts';
@@ -148,18 +149,15 @@ async function judged(store: Store, all: readonly ClientDocument[], wrong: strin
   for (const document of all) {
     const { file, uploads, number, course } = document;
     const { characters, requests } = await chargedFor(store, document);
-    const price = file.characters;
-    const isCharged = characters === price && requests === 1;
-    const isFree = characters === 0 && requests === 0;
-    const isRight = document.isCertain ? isCharged : document.whole > 0 || document.isUnsure ? isCharged || isFree : isFree;
-    if (!isRight)
-      wrong.push(`d${number} (${course}): charged ${characters} in ${requests}, of ${price}; received whole ${document.whole} times`);
+    const got = document.isCertain ? 'certainly' : document.whole > 0 || document.isUnsure ? 'perhaps' : 'never';
+    const fault = chargeFault(got, file.characters, { characters, requests });
+    if (fault !== undefined) wrong.push(`d${number} (${course}): ${fault}; received whole ${document.whole} times`);
     if (uploads === 'accepted' && document.end === undefined) wrong.push(`d${number} (${course}): has no end`);
     const end = uploads === 'accepted' ? (document.end ?? 'none') : 'not accepted';
     ends[end] = (ends[end] ?? 0) + 1;
     whole += document.whole;
-    if (!isFree) charged++;
-    if (document.whole > 0 && isFree) uncharged++;
+    if (requests > 0) charged++;
+    else if (document.whole > 0) uncharged++;
   }
   return { ends, charged, uncharged, whole, accepted: all.filter(({ uploads }) => uploads === 'accepted').length };
 }

@@ -83,12 +83,12 @@ class CallersOf {
   constructor(port: number, key: string) {
     this.#running = Array.from({ length: CALLERS }, async (_, index) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      while (!this.#stopped) {
+      for (let asked = 0; !this.#stopped; asked++) {
         const outcome = await translate(port, key, agent);
         if (outcome === '200') this.delivered++;
         else this.#failures.push(outcome);
         // Some continue at once, others leave their connections and the proxy's idle for a while.
-        await delay(index % 2 === 0 ? 5 : 100 + Math.random() * 400);
+        await delay(index % 2 === 0 ? 5 : 100 + ((31 * index + 170 * asked) % 400));
       }
       agent.destroy();
     });

@@ -75,8 +75,10 @@ class Callers {
   constructor(team: TestTeam, count: number, ports: readonly number[]) {
     this.#running = Array.from({ length: count }, async (_, index) => {
       const { send, close } = index % 2 === 0 ? undiciSender(team) : agentSender(team);
+      let asked = 0;
       // Some continue at once, others pause between requests, and so are idle when the signal arrives.
-      for (let at = 0; !this.#stopped; await delay(index % 4 < 2 ? 0 : Math.random() * 60)) at = await this.#one(send, ports, at);
+      const pauseMs = (): number => (index % 4 < 2 ? 0 : (7 * index + 23 * asked++) % 60);
+      for (let at = 0; !this.#stopped; await delay(pauseMs())) at = await this.#one(send, ports, at);
       await close();
     });
   }
@@ -120,10 +122,11 @@ test.each([
     const redis = await startRedis();
     const store = await openBeside(redis.url);
     const team = await makeTeam(store, { ...QUOTA_PLAN, requests_per_second: 50_000, characters: 100_000_000 });
+    let answers = 0;
     site.engine.always((asked, response) => {
       const { text } = JSON.parse(asked.body) as { text: string[] };
       const answer = JSON.stringify({ translations: text.map((one) => ({ text: scriptedTranslation(one, 'DE') })) });
-      setTimeout(() => response.end(answer), Math.random() * 20);
+      setTimeout(() => response.end(answer), (7 * answers++) % 20);
     });
     const listeners = LISTENERS;
     // Chosen in advance: uWebSockets.js cannot reuse a port that the system chose for it right away.

@@ -5,20 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { answered, windowAt, windowLimits } from '../../../src/index.ts';
+import { answered, windowAt } from '../../../src/index.ts';
 import { WINDOWS, writtenWindows } from '../../support/door/terms.ts';
 import { MovableClock } from '../../../src/testing.ts';
-import { freshKey, newId, teamUnderTest } from '../../support/door/contracts.ts';
 import type { WindowName } from '../../../src/domain/window-limits.ts';
-import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
-import type { PluginStore } from '../../../src/ports/plugin.ts';
-import type { TeamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 import type { Backing } from '../../support/backings.ts';
-import { shownFault, WindowCheck } from '../../support/model/window-check.ts';
-import type { Reserved } from '../../support/model/window-check.ts';
 import { COMMAND_VARIABLE } from '../../support/start-program.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
+import { Bursts } from './bursts.ts';
 import { Callers } from './caller.ts';
 import { startFleet } from './fleet.ts';
 import { startJournalledRedis } from './journal/journalled-redis.ts';
@@ -33,162 +28,19 @@ const ROUNDS = 16;
 /** Longer than all rounds of a team. */
 const LONG_MS = 20 * 366 * 86_400_000;
 
-interface Subject {
-  readonly of: 'team' | 'key';
-  readonly keyId: string;
-  readonly written: string;
-  readonly check: WindowCheck;
-}
-
-interface Held extends Reserved {
-  readonly requestId: string;
-  state: Reserved['state'];
-}
-
-type Asked = Pick<AdmissionRequest, 'requestId' | 'keyId' | 'leaseMs'> & { readonly characters: number };
-
-/** One team with two keys, one of them limited, and the required result, whatever the order of a burst. */
-class Burst {
-  readonly violations: string[] = [];
-  asked = 0;
-  refused = 0;
-  readonly #team: TeamUnderTest;
-  readonly #stores: () => readonly PluginStore[];
-  readonly #random: Seeded;
-  readonly #subjects: readonly Subject[];
-  #open: Held[] = [];
-
-  private constructor(team: TeamUnderTest, stores: () => readonly PluginStore[], random: Seeded, subjects: readonly Subject[]) {
-    this.#team = team;
-    this.#stores = stores;
-    this.#random = random;
-    this.#subjects = subjects;
-  }
-
-  static async of(stores: () => readonly PluginStore[], random: Seeded): Promise<Burst> {
-    const drawn = (): string =>
-      writtenWindows(
-        Array.from({ length: random.between(1, 3) }, () => {
-          const [requests, characters] = [random.between(15, 90), random.between(100, 1500)];
-          const per = random.oneOf(WINDOWS);
-          return random.oneOf([
-            { per, requests },
-            { per, characters },
-            { per, requests, characters },
-          ] as const);
-        }),
-      );
-    const [ofTeam, ofKey] = [drawn(), drawn()];
-    const team = await teamUnderTest(stores()[0]!, { requestsPerSecond: 100_000, characterLimit: 1_000_000_000, windows: ofTeam });
-    const key = { ...freshKey(team.teamId), limits: { windows: ofKey } };
-    answered(await stores()[0]!.teams.createKey(key));
-    return new Burst(team, stores, random, [
-      { of: 'team', keyId: '', written: ofTeam, check: new WindowCheck() },
-      { of: 'key', keyId: key.keyId, written: ofKey, check: new WindowCheck() },
-    ]);
-  }
-
-  /** Kinds of windows that ended in it. */
-  get ended(): WindowName[] {
-    return this.#subjects.flatMap(({ check }) => [...check.ended.keys()]);
-  }
-
-  async round(nowMs: number): Promise<void> {
-    this.#open = this.#open.filter(({ leaseUntilMs }) => nowMs < leaseUntilMs);
-    const requests = Array.from({ length: this.#random.between(10, 60) }, (): Asked => {
-      const keyId = this.#random.chance(0.5) ? this.#team.keyId : this.#subjects[1]!.keyId;
-      return { requestId: newId(), keyId, characters: this.#random.between(1, 40), leaseMs: this.#random.oneOf([500, 90_000, LONG_MS]) };
-    });
-    this.asked += requests.length;
-    const answers = await Promise.all(requests.map((request) => this.#admit(request)));
-    for (const [i, answer] of answers.entries()) this.#count(answer, requests[i]!, nowMs);
-    for (const [i, answer] of answers.entries()) this.#judge(answer, requests[i]!, nowMs);
-    this.#judgeLimits(nowMs);
-    await this.#settleSome();
-    await this.#judgeUsage(nowMs);
-  }
-
-  /** A busy file may answer too late on a busy machine; the id then tells whether the operation ran. */
-  async #admit(request: Asked): Promise<Admission> {
-    for (;;) {
-      const answer = await this.#team.admit(request, this.#anyStore());
-      if (answer.kind !== 'unavailable') return answer;
-    }
-  }
-
-  #anyStore(): PluginStore {
-    return this.#random.oneOf(this.#stores());
-  }
-
-  #subjectsOf({ keyId }: Asked): readonly Subject[] {
-    return this.#subjects.filter((one) => one.of === 'team' || one.keyId === keyId);
-  }
-
-  #count(answer: Admission, asked: Asked, nowMs: number): void {
-    if (answer.kind === 'rate_limited') return;
-    const { requestId, characters, leaseMs } = asked;
-    const held: Held = { requestId, characters, leaseUntilMs: nowMs + leaseMs, state: 'open' };
-    const holds = answer.kind === 'admitted' && answer.reservation !== undefined;
-    if (holds) this.#open.push(held);
-    for (const { written, check } of this.#subjectsOf(asked)) {
-      check.count(written, nowMs);
-      if (holds) check.hold(written, held);
-    }
-  }
-
-  /** A refused request would not have fitted at the end of its burst either: a refused request takes nothing. */
-  #judge(answer: Admission, asked: Asked, nowMs: number): void {
-    if (answer.kind === 'admitted' || answer.kind === 'quota_exceeded') return;
-    this.refused++;
-    if (answer.kind !== 'rate_limited' || answer.window === undefined) {
-      this.violations.push(`an answer of another kind: ${JSON.stringify(answer)}`);
-      return;
-    }
-    const { per, counts } = answer.window;
-    const { written, check } = this.#subjects.find(({ of }) => of === (answer.of ?? 'team'))!;
-    const limit = windowLimits(written).find((one) => one.per === per)?.[counts];
-    const used = check.used(per, nowMs);
-    const isFull = counts === 'requests' ? used.requests >= limit! : used.characters + asked.characters > limit!;
-    if (limit !== answer.limit || !isFull || answer.retryAfterMs !== used.endMs - nowMs) {
-      this.violations.push(`${JSON.stringify(answer)} for ${asked.characters} with ${JSON.stringify(used)} of ${written}`);
-    }
-  }
-
-  #judgeLimits(nowMs: number): void {
-    for (const { of, written, check } of this.#subjects) {
-      for (const { per, requests = Infinity, characters = Infinity } of windowLimits(written)) {
-        const used = check.used(per, nowMs);
-        if (used.requests > requests || used.characters > characters)
-          this.violations.push(`the ${of} is over the limit of a ${per}: ${JSON.stringify(used)} of ${written}`);
-      }
-    }
-  }
-
-  async #settleSome(): Promise<void> {
-    const ending = this.#open.filter(() => this.#random.chance(0.6));
-    this.#open = this.#open.filter((one) => !ending.includes(one));
-    await Promise.all(
-      ending.map(async (one) => {
-        one.state = this.#random.chance(0.5) ? 'committed' : 'released';
-        const store = this.#anyStore();
-        const settle = () =>
-          one.state === 'committed' ? this.#team.commit(one.requestId, store) : this.#team.release(one.requestId, store);
-        while ((await settle()).kind === 'unavailable');
-      }),
-    );
-  }
-
-  /** What is shown is what was counted: characters that were released are free at once, on every instance. */
-  async #judgeUsage(nowMs: number): Promise<void> {
-    const usage = answered(await this.#anyStore().teams.usage(this.#team.teamId))!;
-    for (const { of, keyId, check } of this.#subjects) {
-      const { windows = [] } = of === 'team' ? usage : usage.keys.find((key) => key.keyId === keyId)!;
-      for (const one of windows) {
-        const fault = shownFault(check, one, nowMs);
-        if (fault !== undefined) this.violations.push(`the ${of} ${fault}`);
-      }
-    }
-  }
+/** Small enough to be reached by some, large enough for others. */
+function drawnWindows(random: Seeded): string {
+  return writtenWindows(
+    Array.from({ length: random.between(1, 3) }, () => {
+      const [requests, characters] = [random.between(15, 90), random.between(100, 1500)];
+      const per = random.oneOf(WINDOWS);
+      return random.oneOf([
+        { per, requests },
+        { per, characters },
+        { per, requests, characters },
+      ] as const);
+    }),
+  );
 }
 
 /** The store's clock goes to just before, at or after the end of a window, or a little on. */
@@ -208,7 +60,10 @@ describe.each([
     const total = { asked: 0, refused: 0, bursts: 0 };
     const ended = new Set<WindowName>();
     while (total.asked < REQUESTS) {
-      const burst = await Burst.of(() => stores, random);
+      const options = { requests: [10, 60], charactersMost: 40, leasesMs: [500, 90_000, LONG_MS] } as const;
+      const limits = { requestsPerSecond: 100_000, characterLimit: 1_000_000_000, windows: drawnWindows(random) };
+      const keys = [{ windows: drawnWindows(random) }];
+      const burst = await Bursts.of({ ...options, stores: () => stores, random, limits, keys }, clock.nowMs());
       for (let round = 0; round < ROUNDS; round++) {
         move(clock, random);
         await burst.round(clock.nowMs());
@@ -221,7 +76,7 @@ describe.each([
       total.asked += burst.asked;
       total.refused += burst.refused;
       total.bursts++;
-      for (const per of burst.ended) ended.add(per);
+      for (const [per] of burst.audited.windowsEnded()) ended.add(per);
     }
     for (const store of stores) await store.close();
     await backing.remove();

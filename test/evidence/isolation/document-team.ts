@@ -22,8 +22,10 @@ const FILES = [
   { fileName: 'a.docx', file: wordSample(1).bytes },
   { fileName: 'a.txt', file: Array.from({ length: LINES }, (_, n) => `Line ${n} of a text of some length, with words.\n`).join('\n') },
   {
-    fileName: 'a.json',
-    file: JSON.stringify(Array.from({ length: LINES }, (_, n) => ({ id: n, text: `Message ${n}, which is translated` }))),
+    fileName: 'a.srt',
+    file: Array.from({ length: LINES }, (_, n) => `${n + 1}\n00:00:01,000 --> 00:00:02,000\nMessage ${n}, which is translated\n`).join(
+      '\n',
+    ),
   },
 ];
 

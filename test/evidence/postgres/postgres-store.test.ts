@@ -7,7 +7,7 @@ import { accountsContract, storeContract } from 'lingate/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../../config/examples/postgres-store.ts';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import { copyStoreTo } from '../../support/door/gateways.ts';
 import { answered } from '../../../src/index.ts';
 import { MovableClock } from '../../../src/testing.ts';

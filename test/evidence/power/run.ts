@@ -1,80 +1,106 @@
-// npm run task -- test:power [WORDS] [--share 3/8]: plants each bug in a copy of the project and checks that the named tests fail.
+// npm run task -- test:power [--ports]: every wrong port must be noticed, and every edit of Lua and SQL in a copy of the sources.
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { launch } from '../../support/start-program.ts';
 import { report } from '../scorecard/report.ts';
-import { MUTATIONS } from './mutations.ts';
-import type { Mutation } from './mutation.ts';
-import { CONTROL_VARIABLE, nameOf, runTests } from './test-runner.ts';
-import { Workshop } from './workshop.ts';
+import { TEXT_EDITS } from './text-edits.ts';
+import type { TextEdit } from './text-edits.ts';
 
-const WORKSHOPS = 2;
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const COPIED = ['src', 'test', 'config', 'package.json', 'tsconfig.json'];
+const PORTS = 'test/evidence/power/wrong-ports.test.ts';
+const CONTRACT = 'test/unit/stores/contract.test.ts';
+/** Above the suite's own limit, at which it reports what was running. */
+const RUN_TIMEOUT_MS = 250_000;
+const OUTPUT_SHOWN = 2000;
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { share: { type: 'string', default: '1/1' } } });
-const [share, shares] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(values.share)?.slice(1).map(Number) ?? [];
-if (share === undefined || shares === undefined || share > shares)
-  throw new Error(`--share ${values.share}: one of 1/8 to 8/8, for example`);
-// Neighbours of the table are of one kind: a share has some of each.
-const mutations = MUTATIONS.filter(({ name }) => name.includes(positionals[0] ?? '')).filter((_, index) => index % shares === share - 1);
+interface Ran {
+  readonly passed: number;
+  readonly failed: number;
+  readonly success: boolean;
+  /** The last of it. */
+  readonly output: string;
+}
+
+const { values } = parseArgs({ options: { ports: { type: 'boolean', default: false } } });
 const startedAtMs = performance.now();
-const workshops = Array.from({ length: WORKSHOPS }, () => new Workshop());
-try {
-  process.exitCode = await plantAll();
-} finally {
-  for (const workshop of workshops) workshop.remove();
+process.exitCode = (await portsAreNoticed()) && (values.ports || (await editsAreNoticed())) ? 0 : 1;
+say(`${Math.round((performance.now() - startedAtMs) / 1000)} s`);
+
+async function portsAreNoticed(): Promise<boolean> {
+  const { passed, failed, success, output } = await runTests(ROOT, PORTS);
+  if (!success) say(output);
+  report({ row: 11, figure: 'wrong ports', measured: `${passed} tests passed, ${failed} failed`, met: success });
+  say(`wrong ports: ${passed} tests passed, ${failed} failed`);
+  return success;
 }
 
-async function plantAll(): Promise<number> {
-  const stale = mutations.filter((mutation) => workshops[0]!.anchors.faultsOf(mutation).map(say).length > 0);
-  const harmed = await shareOut(runsOf(mutations), async (workshop, run) => {
-    const { kind, output } = await runTests(workshop, { ...run, env: { ...run.env, [CONTROL_VARIABLE]: 'on' } });
-    return kind === 'passed' || say(`CONTROL FAILED: ${nameOf(run)} is ${kind} without any planted bug:\n${output}`);
-  });
-  const caught = await shareOut(
-    mutations.filter((mutation) => !stale.includes(mutation)),
-    catches,
-  );
-  const number = caught.filter(Boolean).length;
-  say(`${Math.round((performance.now() - startedAtMs) / 1000)} s`);
-  say(`${number} of ${mutations.length} planted bugs caught`);
-  const met = number === mutations.length && number > 0 && harmed.every(Boolean);
-  const measured = `${number} of ${mutations.length} caught, each by every test that is to notice it`;
-  report({ row: 11, figure: 'bugs planted in a copy of the sources', measured, met });
-  return met ? 0 : 1;
-}
-
-/** A test that always fails catches nothing, so each is first run on the unchanged sources. */
-function runsOf(planted: readonly Mutation[]) {
-  return [...new Map(planted.flatMap(({ caughtBy }) => caughtBy).map((run) => [JSON.stringify(run), run])).values()];
-}
-
-/** Only a test that failed has caught a bug; each that is named must. */
-async function catches(workshop: Workshop, mutation: Mutation): Promise<boolean> {
-  const { name, caughtBy } = mutation;
-  const startMs = performance.now();
-  workshop.plant(mutation);
+async function editsAreNoticed(): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'lingate-power-'));
   try {
-    for (const run of caughtBy) {
-      const { kind, output } = await runTests(workshop, run);
-      if (kind === 'passed') return say(`ESCAPED: ${name}, by ${nameOf(run)}`);
-      if (kind === 'broken') return say(`NOTHING TESTED: ${name}, by ${nameOf(run)}:\n${output}`);
-    }
+    for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const parts = [...new Set(TEXT_EDITS.map(namesOf))].join('|');
+    const { success, output } = await runTests(folder, CONTRACT, parts);
+    // A test that always fails notices nothing.
+    if (!success) say(`FAILS WITHOUT ANY EDIT:\n${output}`);
+    let noticed = 0;
+    for (const edit of TEXT_EDITS) if (await isNoticed(folder, edit)) noticed++;
+    const met = success && noticed === TEXT_EDITS.length;
+    say(`${noticed} of ${TEXT_EDITS.length} edits noticed`);
+    report({ row: 11, figure: 'edits of Lua and SQL', measured: `${noticed} of ${TEXT_EDITS.length} noticed`, met });
+    return met;
   } finally {
-    workshop.restore();
+    rmSync(folder, { recursive: true, force: true });
   }
-  say(`caught in ${((performance.now() - startMs) / 1000).toFixed(1)} s: ${name}`);
+}
+
+async function isNoticed(folder: string, edit: TextEdit): Promise<boolean> {
+  const path = join(folder, edit.file);
+  const text = readFileSync(path, 'utf8');
+  const count = text.split(edit.find).length - 1;
+  if (count !== 1) return say(`STALE: ${edit.name}: ${edit.file} has this ${count} times: ${edit.find}`);
+  writeFileSync(
+    path,
+    text.replace(edit.find, () => edit.replace),
+  );
+  const { failed, output } = await runTests(folder, CONTRACT, namesOf(edit)).finally(() => writeFileSync(path, text));
+  if (failed === 0) return say(`ESCAPED: ${edit.name}:\n${output}`);
+  say(`noticed: ${edit.name}`);
   return true;
 }
 
-/** Each workshop takes the next piece of work when it has finished the previous one. */
-async function shareOut<T>(work: readonly T[], each: (workshop: Workshop, piece: T) => Promise<boolean>): Promise<boolean[]> {
-  const left = [...work];
-  const gathered: boolean[] = [];
-  await Promise.all(
-    workshops.map(async (workshop) => {
-      for (let piece = left.shift(); piece !== undefined; piece = left.shift()) gathered.push(await each(workshop, piece));
-    }),
-  );
-  return gathered;
+/** Of the tests of the store that has the file. */
+function namesOf({ file, part }: TextEdit): string {
+  return `the ${file.includes('/redis/') ? 'Redis' : 'SQLite'} store.*${part}`;
+}
+
+async function runTests(folder: string, file: string, names?: string): Promise<Ran> {
+  const json = join(mkdtempSync(join(tmpdir(), 'lingate-power-report-')), 'report.json');
+  const filter = names === undefined ? [] : ['--testNamePattern', names, '--bail', '1'];
+  const reporters = ['--reporter', 'default', '--reporter', 'json', '--outputFile.json', json];
+  const args = ['run', '--config', 'test/evidence/power/vitest.config.ts', '--root', '.', ...reporters, file, ...filter];
+  const program = launch('node', ['node_modules/vitest/vitest.mjs', ...args], { cwd: folder, env: { ...process.env, NO_COLOR: '1' } });
+  const timer = setTimeout(() => program.kill(), RUN_TIMEOUT_MS);
+  await program.ended;
+  clearTimeout(timer);
+  const output = program.output.slice(-OUTPUT_SHOWN);
+  const nothing = { numPassedTests: 0, numFailedTests: 0, success: false };
+  const { numPassedTests: passed, numFailedTests: failed, success } = readReport(json) ?? nothing;
+  rmSync(join(json, '..'), { recursive: true, force: true });
+  return { passed, failed, success: success && passed > 0, output };
+}
+
+function readReport(json: string): { numPassedTests: number; numFailedTests: number; success: boolean } | undefined {
+  try {
+    return JSON.parse(readFileSync(json, 'utf8')) as ReturnType<typeof readReport>;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns `false`, for callers that report a failure. */

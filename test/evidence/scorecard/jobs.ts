@@ -32,7 +32,6 @@ export function jobsOf(size: Size): readonly Job[] {
     { row: 8, commands: [tests('evidence/faults/limiter.test.ts', 'refuse a revoked key')] },
     { row: 9, commands: [tests('unit/stores/equality.test.ts')], env: { LINGATE_PROPERTY_RUNS: by(100, 1200, 20_000) } },
     { row: 10, commands: [tests('evidence/simulation/simulation.test.ts')], env: { LINGATE_SIMULATION_SEEDS: by(500, 10_000, 200_000) } },
-    // The tests that catch planted bugs are small: forty bugs are many runs.
     { row: 11, commands: [program('test/evidence/power/run.ts')], env: { [SIZE_VARIABLE]: 'short' } },
     { row: 12, commands: [tests('http/table.test.ts')] },
     { row: 13, commands: [tests('evidence/http-table/smuggling.test.ts')] },

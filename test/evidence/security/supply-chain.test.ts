@@ -27,8 +27,9 @@ const runtime = Object.entries(lock.packages).filter(([path, { dev }]) => path !
 
 /** Everything in an image besides Node: review it when it changes. */
 const RUNTIME_PACKAGES =
-  '@btc-vision/uwebsockets.js @ioredis/commands @lezer/common @lezer/highlight @lezer/markdown @opentelemetry/api @opentelemetry/core ' +
-  '@opentelemetry/otlp-transformer @opentelemetry/resources @opentelemetry/sdk-logs @opentelemetry/sdk-metrics ' +
+  '@btc-vision/uwebsockets.js @ioredis/commands @opentelemetry/api @opentelemetry/core ' +
+  '@opentelemetry/exporter-trace-otlp-proto @opentelemetry/otlp-exporter-base @opentelemetry/otlp-transformer @opentelemetry/resources ' +
+  '@opentelemetry/sdk-logs @opentelemetry/sdk-metrics ' +
   '@opentelemetry/sdk-trace @opentelemetry/semantic-conventions bintrees cluster-key-slot debug denque entities follow-redirects ' +
   'http-proxy-3 ioredis jose lru-cache ms oauth4webapi openid-client parse5 prom-client redis-errors saxes standard-as-callback tdigest ' +
   'typebox uWebSockets.js uplot ' +

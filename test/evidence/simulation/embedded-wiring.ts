@@ -1,13 +1,13 @@
 // The SQLite store itself, in memory: its group commit, its statements and its checks, without a network in between.
 import { isDeepStrictEqual } from 'node:util';
-import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
+import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { withCallbacks } from '../../../src/stores/plugin-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { actionOf, perform } from './change.ts';
-import type { Action } from './entries.ts';
+import type { Action } from '../../support/auditor/deeds.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
@@ -41,7 +41,7 @@ export class EmbeddedWiring implements SimulatedStore {
   readonly #limits = new Map<string, TeamLimits>();
   readonly #modelClock = { ms: 0, nowMs: () => this.#modelClock.ms };
   /** Gets the same operations in the same order, and must answer the same. */
-  readonly #model = referenceStore(this.#modelClock, emptyData());
+  readonly #model = referenceStore(this.#modelClock, new ReferenceData());
   /** Operations that the store was asked to run and that are not recorded yet. */
   readonly #places: Place[] = [];
   #store: Store | undefined;

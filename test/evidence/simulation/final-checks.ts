@@ -1,16 +1,11 @@
 // What must hold when a run is over: each caller's record against the gateway's log and the store's accounts.
-import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../../src/domain/period.ts';
-import type { KeyLimits } from '../../../src/domain/key-limits.ts';
-import type { Usage } from '../../../src/ports/team-registry.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { unaccounted, untallied } from '../../support/model/day-invariants.ts';
-import { shownFault } from '../../support/model/window-check.ts';
-import type { WindowCheck } from '../../support/model/window-check.ts';
+import type { Held } from '../../support/auditor/account.ts';
+import { judgeEnd } from '../../support/auditor/end.ts';
 import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
 import type { KeyRing } from './keys.ts';
-import type { IdState, TeamCheck } from './team-check.ts';
 import type { SimulatedStore, World } from './world.ts';
 
 /** Deadlines are checked this often, and answers take a moment. */
@@ -59,85 +54,25 @@ export class FinalChecks {
     }
   }
 
-  /** Once every lease has ended. */
-  async balances(store: SimulatedStore): Promise<void> {
-    const { journal, violate } = this.#world;
-    for (const [teamId, team] of journal.teams) {
-      const standing = await store.standing(teamId);
-      const usage = await store.usage(teamId);
-      if (standing === undefined || usage === undefined) return violate('L3', `team ${teamId} is gone`);
-      const { heldCharacters, heldMicro, openReservations, balanceMicro } = standing;
-      if (heldCharacters + heldMicro + openReservations !== 0) violate('L5', `team ${teamId} still holds ${JSON.stringify(standing)}`);
-      const first = usage.periodStartMs === usage.team.createdAtMs;
-      const { characters } = team.charged(first ? undefined : usage.periodStartMs);
-      // If the clock steps back, the period stays: reservations in it may seem to come from before it.
-      const certain = first || journal.clockChangedAtMs < 0;
-      if (certain && usage.characters !== characters) violate('L3', `team ${teamId} used ${usage.characters}, charged were ${characters}`);
-      if (balanceMicro !== team.balanceMicro) violate('L3', `team ${teamId} has ${balanceMicro} left of ${team.balanceMicro}`);
-      this.#windows(`team ${teamId}`, usage, team.windows, store);
-      await this.#tags(teamId, usage.team.limits.period.endsWith('M'), team, store);
-      for (const { keyId, lastUsedAtMs, limits, windows } of usage.keys) {
-        this.#windows(`key ${keyId}`, { windows }, team.key(keyId).windows, store);
-        const expected = team.key(keyId).limits;
-        if (limitsText(limits) !== limitsText(expected))
-          violate('L10', `key ${keyId} has ${JSON.stringify(limits)}, not ${JSON.stringify(expected)}`);
-        const usedAtMs = team.lastUseMs.get(keyId);
-        if (usedAtMs !== lastUsedAtMs) violate('L8', `key ${keyId} was last used at ${lastUsedAtMs} instead of ${usedAtMs}`);
-      }
-    }
-  }
-
-  /** What is shown of tags with settings is what was counted for them. `isOnePeriod`: none has ended in the run. */
-  async #tags(teamId: string, isOnePeriod: boolean, team: TeamCheck, store: SimulatedStore): Promise<void> {
-    const { time, violate } = this.#world;
-    const shown = answered(await store.tagSettings.list(teamId)) ?? [];
-    const [names, expected] = [shown.map(({ tag }) => tag), [...team.tags.keys()].toSorted()];
-    if (names.join() !== expected.join()) violate('L12', `team ${teamId} has settings of ${names.join()} instead of ${expected.join()}`);
-    for (const { tag, settings, use } of shown) {
-      const check = team.tags.get(tag);
-      if (check === undefined) continue;
-      if (!isDeepStrictEqual(settings, check.settings))
-        violate('L12', `tag ${tag} has ${JSON.stringify(settings)}, not ${JSON.stringify(check.settings)}`);
-      const used = check.used(time.wallMs(store.process));
-      if (isOnePeriod && use.characters !== used) violate('L12', `tag ${tag} has used ${use.characters}, counted were ${used}`);
-      this.#windows(`tag ${tag}`, use, check.windows, store);
-    }
-  }
-
-  /** What is shown of limits by minute to month is what was counted in them. */
-  #windows(
-    whose: string,
-    { windows = [] }: { readonly windows?: Usage['windows'] | undefined },
-    check: WindowCheck,
-    { process }: SimulatedStore,
-  ): void {
-    const { time, violate } = this.#world;
-    const storeMs = time.wallMs(process);
-    for (const one of windows) {
-      const fault = shownFault(check, one, storeMs);
-      if (fault !== undefined) violate('L11', `${whose} ${fault}`);
-    }
-  }
-
-  /** Days by key and by tag, and periods, have exactly what was charged, whatever died meanwhile and however clocks went. */
-  async history(store: SimulatedStore): Promise<void> {
-    const { journal, scenario, violate } = this.#world;
+  /** Once every lease has ended: the accounts, and days by key and by tag, whatever died meanwhile and however clocks went. */
+  async accounts(store: SimulatedStore): Promise<void> {
+    const { journal, scenario, time, violate } = this.#world;
     // Clocks are off by hours at most.
     const range = { from: dayOf(scenario.beginningMs) - 2, to: dayOf(scenario.beginningMs) + 2 };
     for (const [teamId, team] of journal.teams) {
+      const [standing, usage] = [await store.standing(teamId), await store.usage(teamId)];
+      if (standing === undefined || usage === undefined) return violate('L3', `team ${teamId} is gone`);
+      const tags = answered(await store.tagSettings.list(teamId)) ?? [];
+      const [storeMs, wasClockRight] = [time.wallMs(store.process), journal.clockChangedAtMs < 0];
       const use = answered(await store.history.days(teamId, range));
       const periods = answered(await store.history.periods(teamId));
       if (use === undefined || periods === undefined) return violate('L9', `team ${teamId} has no history`);
-      const tagged = answered(await store.tags.days(teamId, range));
-      for (const fault of unaccounted(team.charges, use.days, periods)) violate('L9', `team ${teamId}, ${fault}`);
-      for (const fault of untallied(team.charges, tagged, use.days)) violate('L12', `team ${teamId}, ${fault}`);
-      for (const { closed, number } of periods.slice(1)) {
-        if (!closed) violate('L9', `period ${number} of team ${teamId} is not closed although nothing is open`);
-      }
+      const tagDays = answered(await store.tags.days(teamId, range));
+      judgeEnd(teamId, team, { standing, usage, tags, days: use.days, tagDays, periods, storeMs, wasClockRight }, violate);
     }
   }
 
-  #idOf(record: RequestRecord): IdState | undefined {
+  #idOf(record: RequestRecord): Held | undefined {
     for (const team of this.#world.journal.teams.values()) {
       const state = team.ids.get(record.id);
       if (state !== undefined) return state;
@@ -181,7 +116,7 @@ export class FinalChecks {
   }
 
   /** L1 without exception; L2 unless the process or the store that had the request died, or the store was down for too long. */
-  #charge(record: RequestRecord, state: IdState | undefined): void {
+  #charge(record: RequestRecord, state: Held | undefined): void {
     const { violate } = this.#world;
     const { id, excuse, intent } = record;
     const answer = delivered(record);
@@ -227,9 +162,4 @@ export class FinalChecks {
 function unansweredCode({ brokenAtMs, leftAtMs }: RequestRecord): string {
   if (brokenAtMs !== undefined) return 'engine_unavailable';
   return leftAtMs === undefined ? 'none' : 'client_closed';
-}
-
-/** Equal for equal limits, regardless of member order. */
-function limitsText({ expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows }: KeyLimits): string {
-  return JSON.stringify([expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows]);
 }

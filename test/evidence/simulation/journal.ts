@@ -1,9 +1,10 @@
 // The store's entries and the checks on them: what was done, and what a failover has undone.
 import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
-import { SCOPE_OF } from './key-limits.ts';
-import { TeamCheck } from './team-check.ts';
-import type { Action, Entry, Repeated, Violate } from './entries.ts';
+import { AuditedTeam } from '../../support/auditor/account.ts';
+import type { Action, Violate } from '../../support/auditor/deeds.ts';
+import { isHeld, SCOPE_OF } from './key-limits.ts';
+import type { Entry, Repeated } from './entries.ts';
 import { delivered, endingOf } from './history.ts';
 import type { History } from './history.ts';
 import type { Process } from './virtual-time.ts';
@@ -13,7 +14,7 @@ export class Journal {
   readonly #violate: Violate;
   readonly #tagsMax: number | undefined;
   #entries: Entry[] = [];
-  #teams = new Map<string, TeamCheck>();
+  #teams = new Map<string, AuditedTeam>();
   clockChangedAtMs = -Infinity;
   #lostAtMs = -Infinity;
   /** Of the last second: by how much the store's clock, as operations were run by it, was before or after true time. */
@@ -45,7 +46,7 @@ export class Journal {
     this.#offsets = [...this.#recentOffsets(atMs), { atMs, byMs: storeMs - atMs }];
     this.#checkCharge(entry);
     if (action.kind === 'admit') this.#noteKeys(action.request, action.answer);
-    this.team(teamId).take(entry, this.#violate);
+    this.team(teamId).take(action, entry, this.#violate);
   }
 
   #noteKeys({ requestId, address, scope, tag }: AdmissionRequest, answer: Admission): void {
@@ -99,13 +100,14 @@ export class Journal {
     return this.#offsets.filter(({ atMs }) => nowMs - atMs <= RATE_WINDOW_MS);
   }
 
-  team(teamId: string): TeamCheck {
+  team(teamId: string): AuditedTeam {
     let team = this.#teams.get(teamId);
-    if (team === undefined) this.#teams.set(teamId, (team = new TeamCheck(() => this.clockChangedAtMs)));
+    if (team === undefined)
+      this.#teams.set(teamId, (team = new AuditedTeam({ clockChangedAtMs: () => this.clockChangedAtMs, isAddressIn: isHeld })));
     return team;
   }
 
-  get teams(): ReadonlyMap<string, TeamCheck> {
+  get teams(): ReadonlyMap<string, AuditedTeam> {
     return this.#teams;
   }
 
@@ -122,7 +124,7 @@ export class Journal {
     this.#entries = kept;
     this.#teams = new Map();
     // They were checked when they arrived.
-    for (const entry of kept) this.team(entry.teamId).take(entry, () => undefined);
+    for (const entry of kept) this.team(entry.teamId).take(entry.action, entry, () => undefined);
   }
 
   /** L1, at the moment of the charge: it is for an answer that has been delivered. */

@@ -3,11 +3,10 @@ import { FOLLOWED_STEP_MS } from '../../../src/domain/clock-judge.ts';
 import { CORRECTED, SERVERS_OWN } from '../../../src/stores/redis/server-clocks.ts';
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
-import type { ReferenceAccount } from '../../../config/examples/reference-store.ts';
-import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
-import type { ReferenceData } from '../../../config/examples/reference-store.ts';
-import { unsound } from '../../support/model/account-invariants.ts';
-import type { Action } from './entries.ts';
+import type { Account as ReferenceAccount } from '../../support/reference/account.ts';
+import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
+import { unsound } from '../../support/auditor/totals.ts';
+import type { Action } from '../../support/auditor/deeds.ts';
 import { actionOf, perform } from './change.ts';
 import { TOO_LATE, bytesOf, periodQuestion, readLedgerCall, writeReply } from './ledger-protocol.ts';
 import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
@@ -38,7 +37,7 @@ export class ModelServer {
   wrongByMs = 0;
   readonly #world: World;
   readonly #clock = { ms: 0, nowMs: () => this.#clock.ms };
-  #data: ReferenceData = emptyData();
+  #data: ReferenceData = new ReferenceData();
   #store: PluginStore = referenceStore(this.#clock, this.#data);
   /** Everything that was ever written, so that a replica can be made that lacks the last of it. */
   #writes: Write[] = [];
@@ -71,7 +70,7 @@ export class ModelServer {
     if (lostMs === 0) return;
     const lastMs = this.#world.time.nowMs - lostMs;
     this.#writes = this.#writes.filter((write) => write.atMs <= lastMs);
-    this.#data = emptyData();
+    this.#data = new ReferenceData();
     this.#store = referenceStore(this.#clock, this.#data);
     this.#periodEnds.clear();
     this.#world.journal.loseAfter(lastMs, this.#world.time.nowMs);

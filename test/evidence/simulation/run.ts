@@ -130,8 +130,7 @@ async function play(world: World): Promise<void> {
   const clockMs = scenario.faults.reduce((total, fault) => total + clockBackMs(fault), 0);
   await until(time.nowMs + scenario.leaseMs + clockMs);
   checks.requests();
-  await during(world, () => checks.balances(store));
-  await during(world, () => checks.history(store));
+  await during(world, () => checks.accounts(store));
   await during(world, () => store.close());
 }
 

@@ -41,11 +41,11 @@ async function startEngine(collector: Collector, role: 'engine' | 'failing-engin
 }
 
 const VARIANTS = [
-  { listener: LISTENERS[0], store: 'sqlite', encoding: 'http/protobuf', workers: 1 },
-  { listener: LISTENERS.at(-1)!, store: 'redis', encoding: 'http/json', workers: 2 },
+  { listener: LISTENERS[0], store: 'sqlite', workers: 1 },
+  { listener: LISTENERS.at(-1)!, store: 'redis', workers: 2 },
 ] as const;
 
-test.each(VARIANTS)('$listener, $store, $encoding, workers: $workers', async ({ listener, store, encoding, workers }) => {
+test.each(VARIANTS)('$listener, $store, workers: $workers', async ({ listener, store, workers }) => {
   const collector = await startCollector();
   onTestFinished(() => collector.close());
   const place = await storePlace(store);
@@ -65,7 +65,7 @@ test.each(VARIANTS)('$listener, $store, $encoding, workers: $workers', async ({ 
   const gateway = await startGatewayProcess({
     args: ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--workers', String(workers)],
     cwd: folder,
-    env: { OTEL_EXPORTER_OTLP_PROTOCOL: encoding, OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_METRIC_EXPORT_INTERVAL: '500' },
+    env: { OTEL_BSP_SCHEDULE_DELAY: '50' },
   });
   const called = await outputOf('node', [PROGRAM, 'caller', gateway.url, String(REQUESTS)], {
     env: { ...environment(collector, 'caller'), CALLER_KEY: team.key },
@@ -83,10 +83,6 @@ test.each(VARIANTS)('$listener, $store, $encoding, workers: $workers', async ({ 
     judge(ofTrace(), workers);
   }
   expect(collector.spans.some(({ attributes }) => attributes['lingate.attempt'] === 2)).toBe(true);
-  const processes = (): Set<unknown> => new Set(collector.metrics.map(({ resource }) => resource['lingate.process']));
-  await expect.poll(processes, { timeout: 20_000 }).toEqual(new Set(workers === 1 ? ['gateway'] : ['primary', 'worker-1', 'worker-2']));
-  const instances = new Set(collector.metrics.map(({ resource }) => resource['service.instance.id']));
-  expect(instances.size).toBe(workers === 1 ? 1 : workers + 1);
   const seen = Buffer.concat(collector.bodies).toString('latin1');
   for (const secret of ['secret', 'translated', 'what it likes', team.key])
     expect([secret, seen.includes(secret)]).toEqual([secret, false]);

@@ -137,7 +137,7 @@ export const HOSTILE: readonly Row[] = [
   ['a path that leads out', 'docx', (seed) => word(seed, { '../../evil.sh': 'a' }), /leads out/],
   ['an absolute path', 'docx', (seed) => word(seed, { '/etc/cron.d/evil': 'a' }), /leads out/],
   ['a path with a drive', 'docx', (seed) => word(seed, { 'C:/evil.bat': 'a' }), /leads out/],
-  ['a path with backslashes', 'docx', (seed) => word(seed, { 'word\\..\\evil': 'a' }), /leads out/],
+  ['a path with backslashes', 'docx', (seed) => word(seed, { 'word\\..\\evil': 'a' }), /a backslash in its name/],
   ['a name with a zero byte', 'docx', (seed) => word(seed, { 'word/a\u0000.xml': 'a' }), /cannot be right/],
   [
     'a link',
@@ -263,16 +263,10 @@ export const HOSTILE: readonly Row[] = [
   ['a million elements within each other', 'html', () => '<b>'.repeat(MIB) + 'text', /more than 5,000 changes/],
   ['a million unfinished tags', 'html', () => '<a '.repeat(MIB), undefined],
   ['a text with 6,000 changes of formatting', 'html', () => `<p>${'<b>a</b>b'.repeat(6_000)}`, /more than 5,000 changes/],
-  ['200,001 texts', 'json', () => JSON.stringify(Array.from({ length: 200_001 }, () => 'a')), /more than 200,000 texts/],
-  ['lists nested 100,000 deep', 'json', () => '['.repeat(100_000), /more than 64 levels/],
-  ['JSON that ends in the middle', 'json', () => '{"a": "b"', /not valid JSON/],
-  ['no PO file', 'po', () => 'msgid a', /line 1/],
+  ['200,001 texts', 'txt', () => 'a\n\n'.repeat(200_001), /more than 200,000 texts/],
   ['no subtitles', 'srt', () => 'Hello', /times of a subtitle/],
   ['no WebVTT', 'vtt', () => '1\n00:01.000 --> 00:02.000\na', /does not begin with WEBVTT/],
   ['no XLIFF', 'xliff', () => '<tmx/>', /no XLIFF/],
-  ['half a million brackets', 'md', () => '['.repeat(MIB / 2), undefined],
-  ['half a million stars', 'md', () => '*a '.repeat(MIB / 4), undefined],
-  ['quotations nested deeply', 'md', () => `${'> '.repeat(5_000)}a`, undefined],
 ];
 
 /** Each kind in order, with other seeds, until there are `count`. */

@@ -54,36 +54,6 @@ const html = sample((random, texts) => {
   return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>${title}</title><style>p { color: red }</style></head>\n<body>\n${many(random, block).join('\n')}\n</body></html>\n`;
 });
 
-const markdown = sample((random, texts) => {
-  const word = (): string => random.text(true);
-  const add = adder(texts);
-  const block = (): string => {
-    const [a, b, c] = [word(), word(), word()];
-    switch (random.number(7)) {
-      case 0:
-        texts.push(`${a} <x1>${b}</x1> ${c}`);
-        return `${a} **${b}** ${c}`;
-      case 1:
-        texts.push(`${a} <x1>${b}</x1> <x2/>`.replace(/ <x2\/>$/, ''));
-        return `## ${a} [${b}](https://example.org "no")`;
-      case 2:
-        return `- ${add(a)}\n  - ${add(b)}\n\n    ${add(c)}`;
-      case 3:
-        texts.push(a, b, c, 'x');
-        return `| ${a} | ${b} |\n|---|---|\n| ${c} | x |`;
-      case 4:
-        texts.push(`${a} ${b}`);
-        return `> ${a}\n> ${b}`;
-      case 5:
-        return `\`\`\`js\nconst no = 1;\n\`\`\`\n\n1. ${add(a)}`;
-      default:
-        texts.push(`${a} <x1/> ${b}`);
-        return `${a} \`code()\` ${b}\n\n<!-- no -->`;
-    }
-  };
-  return `---\ntitle: no\n---\n\n${many(random, block).join('\n\n---\n\n')}\n`;
-});
-
 const time = (seconds: number, point: string): string =>
   `00:${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}${point}500`;
 
@@ -103,37 +73,6 @@ const webVtt = sample((random, texts) => {
     return `cue ${index}\n${time(index, '.')} --> ${time(index + 1, '.')} align:start\n${text}\n\n`;
   });
   return `WEBVTT - no\n\nNOTE\nno --> yes\n\nSTYLE\n::cue { color: red }\n\n${cues.join('')}`;
-});
-
-const json = sample((random, texts) => {
-  const add = adder(texts);
-  const rows = many(random, (index) => [
-    `key "${index}"`,
-    random.maybe() ? add(random.text()) : { nested: [add(random.text()), 7, null, '12.5', ''] },
-  ]);
-  return JSON.stringify(Object.fromEntries(rows), undefined, 2);
-});
-
-const quoted = (text: string): string => JSON.stringify(text);
-
-const po = sample((random, texts) => {
-  const add = adder(texts);
-  const entries = many(random, (index) => {
-    const [a, b] = [random.text(true), random.text(true)];
-    switch (index % 4) {
-      case 0:
-        return `#: a.c:1\nmsgctxt "no"\nmsgid ${quoted(add(`${a} "quoted"\t.`))}\nmsgstr ""\n`;
-      case 1:
-        texts.push(`${a} <x1/> of <x2/>`);
-        return `#, c-format, fuzzy\n#| msgid "no"\nmsgid ""\n${quoted(`${a} `)}\n"%1$s of %2$d"\nmsgstr "old"\n`;
-      case 2:
-        texts.push(a, b, b);
-        return `msgid ${quoted(a)}\nmsgid_plural ${quoted(b)}\nmsgstr[0] ""\nmsgstr[1] ""\nmsgstr[2] ""\n`;
-      default:
-        return `msgid ${quoted(a)}\nmsgstr "kept"\n`;
-    }
-  });
-  return `# no\nmsgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n${entries.join('\n')}\n#~ msgid "no"\n#~ msgstr "nein"\n`;
 });
 
 const xliff1 = sample((random, texts) => {
@@ -160,14 +99,11 @@ const xliff2 = sample((random, texts) => {
 export const TEXT_SAMPLES: readonly (readonly [format: string, sample: (seed: number) => SampleDocument])[] = [
   ['txt', plain],
   ['html', html],
-  ['md', markdown],
   ['srt', subRip],
   ['vtt', webVtt],
-  ['json', json],
-  ['po', po],
   ['xlf', xliff1],
   ['xliff', xliff2],
 ];
 
 /** With these, the source stays and the translation has a place of its own, which is empty before. */
-export const BILINGUAL: ReadonlySet<string> = new Set(['po', 'xlf', 'xliff']);
+export const BILINGUAL: ReadonlySet<string> = new Set(['xlf', 'xliff']);

@@ -1,7 +1,7 @@
 // What teams were charged according to the answers to callers: kept separately from the model's balances.
 import { dayOf } from '../../../src/domain/period.ts';
 import type { Reservation, Resolution } from '../../../src/ports/ledger.ts';
-import type { Charge } from './day-invariants.ts';
+import type { Charge } from '../auditor/totals.ts';
 
 interface Resolved {
   readonly teamId: string;

@@ -1,8 +1,7 @@
 // A store as a contender of random histories: it is checked after every step, backed up, and moved to a store of another kind.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
-import type { ReferenceData } from '../../../config/examples/reference-store.ts';
+import { ReferenceData, referenceStore } from '../reference-store.ts';
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { PluginStore, WholePluginStore } from '../../../src/ports/plugin.ts';
@@ -117,7 +116,7 @@ export class CheckedContender implements Contender {
   }
 
   #inMemory(url: string): WholePluginStore {
-    const data = this.#memories.get(url) ?? emptyData();
+    const data = this.#memories.get(url) ?? new ReferenceData();
     this.#memories.set(url, data);
     return referenceStore(this.#clock, data);
   }

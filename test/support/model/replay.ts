@@ -26,8 +26,7 @@ import { Cast, pairOf } from './cast.ts';
 import { FIRST_KEYS } from './history.ts';
 import type { History, Operation, Step } from './history.ts';
 import { Charges } from './charges.ts';
-import { overdrawn, unsound } from './account-invariants.ts';
-import { overtagged, unaccounted } from './day-invariants.ts';
+import { overdrawn, overtagged, unaccounted, unsound } from '../auditor/totals.ts';
 import { Moments } from './moments.ts';
 
 /** Others may be missing. */

@@ -1,7 +1,9 @@
 // Operations on an unreachable store: each returns that as a value, which becomes a problem in the admin API and one line on the command line.
 import { expect, test } from 'vitest';
 import { refusalOf } from '../../../src/admin/admin-refusals.ts';
+import type { AdminResult } from '../../../src/admin/admin-result.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
+import { listAudit } from '../../../src/admin/operations/audit.ts';
 import { valueOf } from '../../../src/cli/with-store.ts';
 import { DEFAULT_PLANS } from '../../../src/config/schema.ts';
 import { AWAY, AWAY_AUDIT, AWAY_TEAMS } from '../../support/away-store.ts';
@@ -21,7 +23,7 @@ test.each([
   ['revokeKey', () => admin.keys.revoke('K')],
   ['findKeys', () => admin.keys.find({ key: 'K' })],
   ['applyPlan', () => admin.plans.apply('free')],
-  ['listAudit', () => admin.audit.list({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })],
+  ['listAudit', () => listAudit.listing!.page(admin.context, {}, undefined, 1) as Promise<AdminResult<unknown>>],
 ])('%s reports that the store is unreachable', async (_name, operate) => {
   const result = await operate();
   expect(result).toEqual(AWAY);

@@ -1,16 +1,16 @@
 // Which of the latest requests are asked for: moments and days of UTC, and times of day.
 import { expect, test } from 'vitest';
-import { readRequestFilter } from '../../../src/admin/request-filter.ts';
+import { checked, fieldsOf, valueOf } from '../../../src/admin/input.ts';
+import { listRequests } from '../../../src/admin/operations/requests.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 14, 3, 7);
 
 const since = (text: string) => {
-  const filter = readRequestFilter(new URLSearchParams({ since: text }), NOW_MS);
-  return 'fault' in filter ? filter.fault : filter.sinceMs === undefined ? undefined : new Date(filter.sinceMs).toISOString();
+  const read = checked(listRequests, { since: valueOf(fieldsOf(listRequests).get('since')!, [text], NOW_MS) }, NOW_MS);
+  return 'kind' in read ? read.words : new Date((read.input as { readonly since: string }).since).toISOString();
 };
 
 test.each([
-  ['', undefined],
   ['2026-11-22', '2026-11-22T00:00:00.000Z'],
   ['2026-11-22T13:00Z', '2026-11-22T13:00:00.000Z'],
   ['2026-11-22T13:00:01.5+01:00', '2026-11-22T12:00:01.500Z'],
@@ -23,5 +23,5 @@ test.each([
 });
 
 test.each(['24:00', '9:00', '14:00Z', 'yesterday', '2026-13-01', '2026-11-22T14'])('since %s is refused', (text) => {
-  expect(since(text)).toMatch(/^must be a UTC day, a moment of RFC 3339 or a time of the last 24 hours, for example /);
+  expect(since(text)).toMatch(/^".*" is not a UTC day, a moment of RFC 3339 or a time of the last 24 hours, for example /);
 });

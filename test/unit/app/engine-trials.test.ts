@@ -1,9 +1,12 @@
 // Trials of engines without a caller: what is logged, what health and readiness learn, and when an engine is tried again.
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { EngineTrials } from '../../../src/app/engine-trials.ts';
 import type { TriedEngine } from '../../../src/app/engine-trials.ts';
+import { deepLProtocol } from '../../../src/engines/protocols/deepl-protocol.ts';
+import { openAiProtocol } from '../../../src/engines/protocols/openai-protocol.ts';
 import type { LogFields } from '../../../src/ports/log.ts';
 import type { FailureDetail } from '../../../src/ports/engine.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
@@ -111,6 +114,36 @@ test('a real replica is reached over a connection without a request, and health 
   expect(scripted.requests).toEqual([]);
   await scripted.close();
 });
+
+test.each([
+  ['openai', openAiProtocol, { model: 'm', schema: 'json_schema', max_tokens_per_character: 4 }, '/v1/models'],
+  ['deepl', deepLProtocol, { api_key: 'k', files: false }, '/v2/usage'],
+] as const)(
+  '%s is asked for what it does not bill; JSON passes, and a page or a refused key does not',
+  async (_name, protocol, options, path) => {
+    const calls: string[] = [];
+    let answer: readonly [status: number, body: string] = [200, '{}'];
+    const server = createHttpServer((message, response) => {
+      calls.push(`${message.method} ${message.url}`);
+      response.writeHead(answer[0]).end(answer[1]);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const engine = opened.engine([`http://127.0.0.1:${(server.address() as AddressInfo).port}`], { protocol, options });
+    const tried = async (status: number, body: string) => {
+      answer = [status, body];
+      return (await engine.tryAll())[0]!.failure;
+    };
+    expect(await tried(200, '{"data":[]}')).toBeUndefined();
+    expect(await tried(404, '{"error":"no such path"}')).toBeUndefined();
+    expect(engine.health()).toMatchObject([{ reached: true, failed: 0 }]);
+    expect(await tried(404, '<!doctype html>')).toMatchObject({ failure: 'status', status: 404 });
+    expect(engine.health()).toMatchObject([{ reached: false, failed: 0, lastFailure: { failure: 'status', status: 404 } }]);
+    expect(await tried(200, '<!doctype html>')).toMatchObject({ failure: 'wrong_shape' });
+    expect(await tried(401, '{"error":"bad key"}')).toMatchObject({ failure: 'status', status: 401 });
+    expect(new Set(calls)).toEqual(new Set([`GET ${path}`]));
+    server.close();
+  },
+);
 
 test('a usable answer says more than an earlier trial', async () => {
   const port = await freePort();

@@ -159,13 +159,21 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
     { team_id: TEAM_ID, key_id: key.keyId, document_id: 'a-document', format: 'docx', status: 'done', character_count: 90 },
   ],
   [
-    { kind: 'document_done', documentId: 'a-document', keyId: key.keyId, format: 'po', state: 'error', code: 'key_revoked', characters: 0 },
+    {
+      kind: 'document_done',
+      documentId: 'a-document',
+      keyId: key.keyId,
+      format: 'srt',
+      state: 'error',
+      code: 'key_revoked',
+      characters: 0,
+    },
     'lingate.document.done',
     {
       team_id: TEAM_ID,
       key_id: key.keyId,
       document_id: 'a-document',
-      format: 'po',
+      format: 'srt',
       status: 'error',
       code: 'key_revoked',
       character_count: 0,

@@ -96,7 +96,7 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     expect(await names()).toEqual(['Press terms']);
     expect(await atTerminal(at('glossary', 'delete', glossaryId), 'Press terms')).toMatchObject({
       status: 0,
-      stdout: `Glossary ${glossaryId} (Press terms) of team ${teamId} is deleted.\n`,
+      stdout: `Glossary ${glossaryId} of team ${teamId} is deleted.\n`,
     });
     expect(await names()).toEqual([]);
   });

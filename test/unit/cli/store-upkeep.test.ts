@@ -125,7 +125,7 @@ describe('store check', () => {
 });
 
 describe("a plugin's store", () => {
-  const example = fileURLToPath(new URL('../../../config/examples/reference-store.ts', import.meta.url));
+  const example = fileURLToPath(new URL('../../support/plugins/reference-plugin.ts', import.meta.url));
 
   test('is checked, repaired and copied in both directions if the configuration names the plugin', async () => {
     const config = join(folder.path, 'plugin.yaml');

@@ -43,7 +43,7 @@ export const imageConfig = loadConfig({ env: imageEnv });
 export const opsPaths = Object.keys(
   opsPages({
     readiness: () => WAITING,
-    metrics: { contentType: '', renderOpenMetrics: () => Promise.resolve(''), render: () => Promise.resolve('') },
+    metrics: { contentType: '', render: () => Promise.resolve('') },
     api: () => expect.unreachable(),
     documents: [],
   }),

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { sourceCode, targetCode, theirCode as azureCode } from '../../../src/plugins/azure-v3/azure-codes.ts';
 import { sourceNamed, targetNamed } from '../../../src/plugins/facades/code-names.ts';
-import { theirCode as googleCode } from '../../../src/plugins/google-v2/google-codes.ts';
+import { theirCode as googleCode } from '../../../src/plugins/google/google-api.ts';
 import { loaded } from '../../support/written-file.ts';
 
 const SOURCES = 'AR BG CS DA DE EL EN ES ET FI FR GA HE HR HU ID IT JA KO LT LV MT NB NL PL PT RO RU SK SL SV TH TR UK VI ZH'.split(' ');

@@ -1,12 +1,11 @@
 // The console with a virtual clock and stores that fail: expired sessions, an unreachable store, a bug of ours.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { GlossaryOperations } from '../../../src/admin/glossary-operations.ts';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { Operators, SignInAttempts } from '../../../src/admin/operators.ts';
 import { SignInAudit } from '../../../src/admin/sign-in-audit.ts';
 import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
-import { documentOperationsOf } from '../../../src/app/listed-documents.ts';
+import { documentsOf } from '../../../src/app/listed-documents.ts';
 import { Console } from '../../../src/console/console.ts';
 import type { ConsoleOptions } from '../../../src/console/console.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
@@ -17,7 +16,7 @@ import type { LogFields } from '../../../src/ports/log.ts';
 import type { TeamRegistry } from '../../../src/ports/team-registry.ts';
 import { hiddenFields } from '../../support/console-visitor.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 
 const TOKEN = 'a token of at least thirty-two characters';
 const HOUR_MS = 3_600_000;
@@ -45,16 +44,21 @@ beforeEach(() => {
   const newId = ulidSource(() => nowMs);
   const operators = new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]);
   const options = {
-    glossaries: new GlossaryOperations({ teams, glossaries: store.glossaries }),
-    operations: new AdminOperations({ teams, plans: () => new Map([['pro', QUOTA_PLAN]]), newId, audit: store.audit }),
+    operations: new AdminOperations({
+      teams,
+      plans: () => new Map([['pro', QUOTA_PLAN]]),
+      newId,
+      audit: store.audit,
+      glossaries: store.glossaries,
+      documents: async () => documentsOf(store, () => nowMs),
+      recentRequests: () => Promise.resolve([]),
+    }),
     operators,
     oidc: undefined,
     signIns: new SignInAudit({ audit: store.audit, log: { info: write, warn: write, error: write }, now: () => nowMs, nowMs: () => nowMs }),
     attempts: new SignInAttempts({ operators, now: () => nowMs }),
     usage: new UsageReading(store.history),
     invoices: new InvoiceReading(store.history),
-    documents: documentOperationsOf(store, () => nowMs),
-    recentRequests: () => Promise.resolve([]),
     overview: () => Promise.reject(new Error('no test asks for it')),
     serviceName: () => 'lingate',
     problems: () => new ProblemWriter({ docsUrl: 'http://x', realm: 'lingate' }),

@@ -1,5 +1,4 @@
-// The pipeline: the order of steps, settling, promises only where a step waits, and steps that misbehave.
-import { createHook } from 'node:async_hooks';
+// The pipeline: the order of steps, settling, and steps that misbehave.
 import { describe, expect, test } from 'vitest';
 import type { Exchange, RequestHead, Sink } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
@@ -210,40 +209,6 @@ describe('steps that identify the caller', () => {
 });
 
 describe('the pipeline', () => {
-  test('a chain whose links answer at once creates no promise', () => {
-    const h = harness([
-      head('a', () => undefined),
-      body(
-        'b',
-        () => undefined,
-        () => undefined,
-      ),
-      body('c', () => OK),
-    ]);
-    let promises = 0;
-    const hook = createHook({
-      init(_id, type) {
-        if (type === 'PROMISE') promises++;
-      },
-    }).enable();
-    void Promise.resolve();
-    const counted = promises;
-    for (let i = 0; i < 100; i++) go(h);
-    const made = promises - counted;
-    hook.disable();
-    expect(counted).toBe(1);
-    expect(made).toBe(0);
-    expect(h.sent).toHaveLength(100);
-  });
-
-  test('a step that waits creates its own promise and two that wait for it', async () => {
-    const h = harness([body('wait', () => Promise.resolve(undefined)), body('answer', () => OK)]);
-    go(h);
-    expect(h.sent).toEqual([]);
-    await h.gateway.idle();
-    expect(h.sent).toEqual([OK]);
-  });
-
   test('every step that was reached is settled once, last one first, with the outcome', () => {
     const settled: string[] = [];
     const note = (name: string) => (_x: Exchange, outcome: Outcome) => void settled.push(`${name}:${outcome.kind}`);
@@ -377,19 +342,6 @@ describe('a step that waits without a promise', () => {
     const ended = waiting(() => refusal);
     ended.resume();
     expect(ended.h.sent).toEqual([refusal]);
-  });
-
-  test('creates no promise', () => {
-    const steps = waiting(() => undefined);
-    let promises = 0;
-    const hook = createHook({
-      init(_id, type) {
-        if (type === 'PROMISE') promises++;
-      },
-    }).enable();
-    steps.resume();
-    hook.disable();
-    expect([promises, steps.h.sent]).toEqual([0, [OK]]);
   });
 
   test('that throws for its value is an internal_error, reported under its name', () => {

@@ -44,7 +44,7 @@ const FACADES: readonly Facade[] = [
   },
   {
     plugin: 'azure-v3',
-    paths: ['/translate', '/detect', '/languages', '/sts/v1.0/issueToken'],
+    paths: ['/translate', '/detect', '/languages'],
     without: ['operation-4xx-problem-details-rfc7807', 'paths-kebab-case'],
   },
   {

@@ -11,26 +11,16 @@ import { chargedCharacters, chargeSlot, judgeAgainSlot, refusedCharge, spareChar
 import type { Charge, JudgeAgain } from '../../../src/domain/charge.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
-import { allowsAddress } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
-import {
-  clientAddressSlot,
-  dictionaryIdSlot,
-  keyDigestSlot,
-  keyOwnerSlot,
-  NO_STATS,
-  planSlot,
-  requestStatsSlot,
-} from '../../../src/domain/slots.ts';
+import { keyDigestSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../../../src/domain/slots.ts';
 import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
 import { KnownFullWindows } from '../../../src/runtime/known-full-windows.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
 import { withCallbacks } from '../../../src/stores/plugin-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
-import { singleGlossary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { LEASE_MS, newId, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { offersOver } from '../../support/offers.ts';
 
@@ -188,22 +178,7 @@ function problem(outcome: Outcome | undefined) {
   return outcome?.kind === 'problem' ? { code: outcome.problem.code, fields: outcome.problem.fields } : outcome;
 }
 
-const PLACE_OF_FIVE = [
-  ['RateLimit-Policy', '"requests";q=5;w=1'],
-  ['RateLimit', '"requests";r=4;t=1'],
-];
-
 describe('answers of the ledger', () => {
-  const five = { requestsPerSecond: 5 };
-
-  test('admitted with a reservation: the chain continues, and the log gets the characters', async () => {
-    const { request, told } = await scene();
-    const { x, outcome, reached } = await request();
-    expect({ outcome, reached }).toEqual({ outcome: OK, reached: true });
-    expect(x.need(requestStatsSlot).characters).toBe(10);
-    expect(told).toMatchObject([{ kind: 'admitted', reservation: { requestId: x.id, characters: 10 } }]);
-  });
-
   test.each<[string, Charge | 'none']>([
     ['without a charge', 'none'],
     ['with a charge that has no characters', UNMETERED],
@@ -215,44 +190,6 @@ describe('answers of the ledger', () => {
     const again = start(charge);
     await expect.poll(() => again.outcome).toBeDefined();
     expect(problem(again.outcome)).toMatchObject({ code: 'rate_limited' });
-  });
-
-  test('key_unknown: the cache forgets the key’s owner', async () => {
-    const { request, forgotten } = await scene({ rateLimitHeaders: true });
-    const { outcome, reached, headers } = await request(TEN, newId());
-    expect({ reached, headers, forgotten }).toEqual({ reached: false, headers: [], forgotten: [DIGEST] });
-    expect(problem(outcome)).toMatchObject({ code: 'unauthorized' });
-  });
-
-  test('key_revoked: refused without rate headers, and the cache keeps the key’s owner', async () => {
-    const { request, store, team, forgotten } = await scene({ rateLimitHeaders: true });
-    await store.teams.revokeKey(team.keyId);
-    const { outcome, reached, headers } = await request();
-    expect({ reached, headers, forgotten }).toEqual({ reached: false, headers: [], forgotten: [] });
-    expect(problem(outcome)).toMatchObject({ code: 'key_revoked' });
-  });
-
-  test('rate_limited: when to retry, in whole seconds, and no request left', async () => {
-    const { request, clock } = await scene({ limits: { requestsPerSecond: 1 }, rateLimitHeaders: true });
-    await request();
-    clock.step(400);
-    const { outcome, reached, headers } = await request();
-    expect(reached).toBe(false);
-    expect(problem(outcome)).toEqual({ code: 'rate_limited', fields: { limit: 1 } });
-    expect(outcome).toMatchObject({
-      problem: {
-        headers: [
-          ['Retry-After', '1'],
-          ['X-RateLimit-Limit', '1'],
-        ],
-      },
-    });
-    expect(headers).toEqual([
-      ['RateLimit-Policy', '"requests";q=1;w=1'],
-      ['RateLimit', '"requests";r=0;t=1'],
-    ]);
-    clock.step(600);
-    expect((await request()).reached).toBe(true);
   });
 
   test('rate_limited: until a slot may be free, the same answer follows the head, and the store is not asked', async () => {
@@ -276,38 +213,6 @@ describe('answers of the ledger', () => {
     expect([(await request()).reached, asked]).toEqual([true, 4]);
   });
 
-  test.each<[string, Scene, Charge, ReturnType<typeof problem>]>([
-    [
-      'text_too_long',
-      { limits: { ...five, maxCharactersPerRequest: 9 } },
-      TEN,
-      { code: 'text_too_long', fields: { max_characters: 9, characters: 10 } },
-    ],
-    [
-      'credit_exhausted',
-      { limits: { ...PREPAID, ...five }, balanceMicro: 20_000 },
-      TEN,
-      { code: 'credit_exhausted', fields: { balance_minor: 0, required_minor: 1, currency: 'EUR' } },
-    ],
-  ])('%s: the numbers of the plan, and the request counts for the rate', async (_kind, given, charge, expected) => {
-    const { request, team } = await scene({ ...given, rateLimitHeaders: true });
-    const { outcome, reached, headers } = await request(charge);
-    expect({ outcome: problem(outcome), reached, headers }).toEqual({ outcome: expected, reached: false, headers: PLACE_OF_FIVE });
-    expect(await team.standing()).toMatchObject({ openReservations: 0, usedCharacters: 0 });
-  });
-
-  test('quota_exceeded: the limit, what may be spent beyond it, and when the period ends', async () => {
-    const { request, team } = await scene({ limits: { ...five, characterLimit: 15 } });
-    await request();
-    const { outcome, reached } = await request();
-    expect(reached).toBe(false);
-    expect(problem(outcome)).toEqual({
-      code: 'quota_exceeded',
-      fields: { character_limit: 15, overage_cap_minor: 0, period_end: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string },
-    });
-    expect(await team.usage()).toMatchObject({ keys: [{ characters: 10, requests: 1 }] });
-  });
-
   test('repeated: a settled id is not admitted again', async () => {
     const { request, team } = await scene();
     const id = newId();
@@ -326,76 +231,6 @@ describe('answers of the ledger', () => {
     // It was admitted and then released, and is not unknown.
     expect(await team.commit(x.id)).toEqual({ kind: 'released' });
   });
-
-  test('rate headers are sent only if they are configured', async () => {
-    for (const [rateLimitHeaders, expected] of [[true, PLACE_OF_FIVE] as const, [false, []] as const]) {
-      const { request } = await scene({ limits: five, rateLimitHeaders });
-      expect((await request()).headers).toEqual(expected);
-    }
-  });
-});
-
-describe('a key that is restricted to certain addresses', () => {
-  /** A store whose keys are all restricted to 10.0.0.0/8, and the addresses that it was asked with. */
-  function bound() {
-    const addresses: (string | undefined)[] = [];
-    const instead = ({ address }: AskedAdmission): Admission | undefined => {
-      addresses.push(address);
-      if (address === undefined) return { kind: 'address_wanted' };
-      return allowsAddress(['10.0.0.0/8'], address) ? undefined : { kind: 'address_refused' };
-    };
-    return { addresses, instead };
-  }
-
-  test('the store is asked again with the address, once, and the cache remembers that it is needed', async () => {
-    const { addresses, instead } = bound();
-    const { request, team, told, wanted } = await scene({ instead });
-    expect(await request()).toMatchObject({ outcome: OK, reached: true });
-    expect({ addresses, wanted }).toEqual({ addresses: [undefined, '10.0.0.7'], wanted: [DIGEST] });
-    expect(told.map(({ kind }) => kind)).toEqual(['address_wanted', 'admitted']);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 10, openReservations: 0 });
-  });
-
-  test('if that is remembered, the address is sent with the first request', async () => {
-    const { addresses, instead } = bound();
-    const { request, wanted } = await scene({ instead });
-    expect((await request(TEN, undefined, undefined, true)).x.get(clientAddressSlot)).toBe('10.0.0.7');
-    expect({ addresses, wanted }).toEqual({ addresses: ['10.0.0.7'], wanted: [] });
-  });
-
-  test.each(['192.0.2.1', '::1', ''])('from %j it is unauthorized, without rate headers, and not forgotten', async (remoteAddress) => {
-    const { addresses, instead } = bound();
-    const { request, forgotten } = await scene({ instead, remoteAddress, rateLimitHeaders: true });
-    const { outcome, reached, headers } = await request();
-    expect({ reached, headers, forgotten, addresses }).toEqual({
-      reached: false,
-      headers: [],
-      forgotten: [],
-      addresses: [undefined, remoteAddress],
-    });
-    expect(problem(outcome)).toMatchObject({ code: 'unauthorized' });
-  });
-
-  test('a store that keeps requesting the address is not asked a third time', async () => {
-    const { request, told } = await scene({ instead: () => ({ kind: 'address_wanted' }) });
-    expect(problem((await request()).outcome)).toMatchObject({ code: 'unauthorized' });
-    expect(told).toHaveLength(2);
-  });
-
-  test('the store is not asked again for a caller who has left', async () => {
-    const { gateway, start, told, bugs } = await scene({ instead: () => ({ kind: 'address_wanted' }) });
-    const x = start();
-    gateway.abort(x);
-    await gateway.idle();
-    expect({ outcome: x.outcome, told: told.length, bugs }).toEqual({ outcome: { kind: 'client_closed' }, told: 1, bugs: [] });
-  });
-
-  test('for any other key no address is sent', async () => {
-    const asked: AskedAdmission[] = [];
-    const { request } = await scene({ instead: (one) => void asked.push(one) });
-    await request();
-    expect(asked.map(({ address }) => address)).toEqual([undefined]);
-  });
 });
 
 test.each([
@@ -408,51 +243,8 @@ test.each([
   expect(outcome).toMatchObject({ kind: 'problem', problem: { code: 'key_revoked', detail: expect.stringMatching(words) as string } });
 });
 
-describe('glossaries', () => {
-  const GLOSSARY_ID = newId();
-  const reference = { glossaryId: GLOSSARY_ID, sourceLang: 'EN', targetLang: 'DE' };
-
-  async function withGlossary() {
-    const s = await scene();
-    const { teamId } = s.team;
-    await s.store.glossaries.create(
-      singleGlossary({ glossaryId: GLOSSARY_ID, teamId, name: 'g', sourceLang: 'EN', targetLang: 'DE', entries: { a: 'b' } }),
-    );
-    return s;
-  }
-
-  test('the chosen dictionary is passed on to the translation', async () => {
-    const { request } = await withGlossary();
-    expect((await request({ ...TEN, glossary: reference })).x.get(dictionaryIdSlot)).toBe(GLOSSARY_ID);
-    expect((await request()).x.get(dictionaryIdSlot)).toBeUndefined();
-  });
-
-  test('glossary_missing is a wrong parameter, unless the route has an error of its own', async () => {
-    const { request } = await withGlossary();
-    const glossary = { ...reference, glossaryId: newId() };
-    expect(problem((await request({ ...TEN, glossary })).outcome)).toMatchObject({ code: 'validation_error' });
-    const missingGlossary = refuse('glossary_not_found', 'There is none.');
-    expect((await request({ ...TEN, glossary, missingGlossary })).outcome).toBe(missingGlossary);
-  });
-
-  test('glossary_mismatch', async () => {
-    const { request, team } = await withGlossary();
-    const { outcome, reached } = await request({ ...TEN, glossary: { ...reference, targetLang: 'FR' } });
-    expect({ code: problem(outcome), reached }).toMatchObject({ code: { code: 'validation_error' }, reached: false });
-    expect(await team.standing()).toMatchObject({ openReservations: 0 });
-  });
-});
-
 describe('an invalid request', () => {
   const wrong = refuse('validation_error', 'text: is missing.');
-
-  test('is refused after the admission, which counts it for the rate and reserves nothing', async () => {
-    const { request, team, told } = await scene({ limits: { requestsPerSecond: 1 } });
-    const { outcome, reached } = await request(refusedCharge(wrong, 10));
-    expect({ reached, told }).toEqual({ reached: false, told: [{ kind: 'admitted', reservation: undefined }] });
-    expect(outcome).toBe(wrong);
-    expect(await team.standing()).toMatchObject({ openReservations: 0, usedCharacters: 0 });
-  });
 
   test('is refused because of the rate, the key and its length first', async () => {
     const { request, clock, store, team } = await scene({ limits: { requestsPerSecond: 1, maxCharactersPerRequest: 9 } });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import type { Agreement } from '../../support/model/agreement.ts';
 import { CheckedContender, DATABASES } from '../../support/model/checked-contender.ts';

@@ -1,7 +1,7 @@
 // The store contract, run on the reference model, the SQLite store and the Redis store.
 import { accountsContract, storeContract } from 'lingate/testing';
 import { afterAll, describe, test } from 'vitest';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import { modelBacking, redisBacking, sqliteBacking } from '../../support/backings.ts';
 
 const BACKINGS = [

@@ -7,7 +7,7 @@ import type { JudgingBacking } from '../../support/backings.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import type { Contender } from '../../support/model/agreement.ts';
 import { busyHistory, commandsIn, history } from '../../support/model/history.ts';
-import { referenceStore } from '../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../support/reference-store.ts';
 import { replay } from '../../support/model/replay.ts';
 import { SteppingClock } from '../../support/stepping-clock.ts';
 import { SEED } from '../../support/seed.ts';

@@ -10,7 +10,7 @@ import type { EventRules } from '../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../src/domain/money.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { windowAt } from '../../../src/domain/window-limits.ts';
-import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
+import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { LimitReached } from '../../../src/ports/outbox.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
@@ -63,7 +63,7 @@ async function redisKind(): Promise<Kind> {
 
 /** The reference store as a plugin's, of which the gateway tells. */
 function pluginKind(): Kind {
-  const data = emptyData();
+  const data = new ReferenceData();
   return {
     name: 'a plugin’s store',
     open: async (clock, events) => fromPlugin(referenceStore(clock, data), clock, events),

@@ -6,8 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
-import { emptyData, referenceStore } from '../../../config/examples/reference-store.ts';
-import type { ReferenceData } from '../../../config/examples/reference-store.ts';
+import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
 import { answered, HALF_WRITTEN_SCHEMA } from '../../../src/domain/store-unavailable.ts';
 import { dayOf } from '../../../src/domain/period.ts';
 import { movedCredit } from '../../../src/domain/period-credit.ts';
@@ -61,7 +60,7 @@ const urlOf = (kind: Kind, which: 0 | 1): string =>
 /** Those of the plugin, whose stores go by this clock. */
 const memories = new Map<string, ReferenceData>();
 let latest = new MovableClock();
-const dataOf = (url: string): ReferenceData => memories.get(url) ?? memories.set(url, emptyData()).get(url)!;
+const dataOf = (url: string): ReferenceData => memories.get(url) ?? memories.set(url, new ReferenceData()).get(url)!;
 const inMemory = (url: string, clock: MovableClock): WholePluginStore => referenceStore(clock, dataOf(url));
 const others: OtherStores = new Map([['memory', async (url) => inMemory(url, latest)]]);
 

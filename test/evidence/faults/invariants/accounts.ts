@@ -1,5 +1,5 @@
 // Every team's account: after each operation its counters are the sums of its ids and within its limits, and at the end nothing is held.
-import { overdrawn, priceOf } from '../../../support/model/account-invariants.ts';
+import { overdrawn, priceOf } from '../../../support/auditor/totals.ts';
 import type { Counters, Finding, History, Operation, Reserved, TeamAccount } from '../../../support/history.ts';
 
 /** By the names of the store's counters; no key of these runs is a test key. */

@@ -1,8 +1,8 @@
 // The usage history of each team against the journal: what its ids were charged is what its days and periods have.
 import { dayOf } from '../../../../src/index.ts';
 import type { Finding, History } from '../../../support/history.ts';
-import { unaccounted } from '../../../support/model/day-invariants.ts';
-import type { Charge } from '../../../support/model/day-invariants.ts';
+import { unaccounted } from '../../../support/auditor/totals.ts';
+import type { Charge } from '../../../support/auditor/totals.ts';
 import { livesOf } from './lives.ts';
 import type { Life } from './lives.ts';
 

@@ -1,7 +1,6 @@
 // The rate window of each team, by the journal and by what callers were answered.
 import type { Finding, History, Operation, Seen } from '../../../support/history.ts';
-import { rateFault, wasFull } from '../../../support/model/rate-invariants.ts';
-import type { Slot } from '../../../support/model/rate-invariants.ts';
+import { rateFault, wasFull } from '../../../support/auditor/windows.ts';
 
 /** L6, in both directions. */
 export function windowFindings({ teams, operations, seen }: History): Finding[] {
@@ -16,7 +15,7 @@ export function windowFindings({ teams, operations, seen }: History): Finding[] 
 
 function operationFaults(limit: number, operations: readonly Operation[]): string[] {
   const faults: (string | undefined)[] = [];
-  let slots: Slot[] = [];
+  let slots: { readonly storeMs: number }[] = [];
   for (const { placedAtMs, throttledAtMs } of operations) {
     if (placedAtMs !== undefined) {
       faults.push(rateFault(slots, limit, false, placedAtMs));
@@ -31,7 +30,7 @@ function operationFaults(limit: number, operations: readonly Operation[]): strin
 /** A request that is refused in a batch with admitted ones leaves nothing in the store. */
 function answerFaults(limit: number, operations: readonly Operation[], seen: readonly Seen[]): string[] {
   const slots = operations
-    .flatMap(({ placedAtMs: storeMs }): Slot[] => (storeMs === undefined ? [] : [{ storeMs }]))
+    .flatMap(({ placedAtMs: storeMs }): { readonly storeMs: number }[] => (storeMs === undefined ? [] : [{ storeMs }]))
     .toSorted((a, b) => a.storeMs - b.storeMs);
   return seen
     .filter(({ result }) => result.kind === 'fail' && result.code === 'rate_limited')

@@ -1,6 +1,5 @@
 // HTTP/1.x answers, valid, invalid and doubtful, with the expected result of each.
-import { FIELDS_MAX, HEAD_BYTES_MAX } from '../../../../src/engines/http1/response-head.ts';
-import { INTERIMS_MAX } from '../../../../src/engines/http1/response-parser.ts';
+import { FIELDS_MAX, HEAD_BYTES_MAX, INTERIMS_MAX } from '../../../../src/engines/http1/response-parser.ts';
 
 /** The limit of the parser under test. */
 export const BODY_BYTES_MAX = 64;

@@ -119,6 +119,28 @@ describe('a request', () => {
   });
 });
 
+describe('what a model thinks before its answer', () => {
+  const JSON_ANSWER = '{"t0":"Hallo"}';
+
+  test.each([
+    ['is dropped', `<think>\nThe word is {"t0":"hello"}.\n</think>\n\n${JSON_ANSWER}`],
+    ['is dropped when it is nothing', `<think></think>${JSON_ANSWER}`],
+    ['is dropped before a code block', `<think>\n\n</think>\n\`\`\`json\n${JSON_ANSWER}\n\`\`\``],
+  ])('%s', async (_name, content) => {
+    scripted.behave((_request, response) => void response.end(completion(content)));
+    expect(await translate({ text: ['Hello'] })).toMatchObject({ kind: 'usable', translations: [{ text: 'Hallo' }], failures: [] });
+  });
+
+  test.each([
+    ['is unusable without its end', `<think>${JSON_ANSWER}`],
+    ['is unusable behind the answer', `${JSON_ANSWER}<think></think>`],
+    ['is all there is', '<think>Hallo</think>'],
+  ])('%s', async (_name, content) => {
+    scripted.always((_request, response) => void response.end(completion(content)));
+    expect(await translate({ text: ['Hello'] })).toEqual({ kind: 'unavailable', failures: ['wrong_shape', 'wrong_shape'] });
+  });
+});
+
 describe('a second attempt', () => {
   test('has one text per call', async () => {
     scripted.behave((_request, response) => void response.end(completion({ t0: 'only one' })));

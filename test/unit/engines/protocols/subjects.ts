@@ -146,13 +146,15 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
   openai: {
     protocol: openAiProtocol,
     options: { model: 'm', api_key: SECRET, schema: 'json_schema', max_tokens_per_character: 4 },
-    right: (request) => completion(openAiRight(request)),
+    // Its list of models is asked for when a gateway starts.
+    right: (request) => (request.method === 'GET' ? '{"data":[]}' : completion(openAiRight(request))),
     wrong: openAiWrong,
   },
   deepl: {
     protocol: deepLProtocol,
     options: { api_key: SECRET },
     right(request) {
+      if (request.path === '/v2/usage') return '{"character_count":0,"character_limit":1}';
       if (request.path !== '/v2/glossaries') return deepLShape(deepLTexts(request));
       // None there yet, and one that was made.
       return request.method === 'GET' ? '{"glossaries":[]}' : '{"glossary_id":"g","ready":true}';

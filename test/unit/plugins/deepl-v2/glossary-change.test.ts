@@ -8,7 +8,7 @@ import { GlossaryChanges } from '../../../../src/plugins/deepl-v2/glossary-chang
 import type { GlossaryStore } from '../../../../src/ports/glossary-store.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
-import { referenceStore } from '../../../../config/examples/reference-store.ts';
+import { referenceStore } from '../../../support/reference-store.ts';
 
 const draft = (targetLang: string, entries: Readonly<Record<string, string>>) => ({ sourceLang: 'EN', targetLang, entries });
 const additions = (...dictionaries: readonly ReturnType<typeof draft>[]) => ({ name: undefined, dictionaries });

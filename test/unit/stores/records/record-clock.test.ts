@@ -1,7 +1,6 @@
 // The clock of a plugin's store: a step deletes nothing and ends nothing, all processes of the store judge it by the same record.
 import { beforeEach, expect, test } from 'vitest';
-import { emptyData, referenceStore } from '../../../../config/examples/reference-store.ts';
-import type { ReferenceData } from '../../../../config/examples/reference-store.ts';
+import { ReferenceData, referenceStore } from '../../../support/reference-store.ts';
 import { JudgedClock } from '../../../../src/domain/judged-clock.ts';
 import { DAY_MS } from '../../../../src/domain/period.ts';
 import { answered, StoreAwayError } from '../../../../src/domain/store-unavailable.ts';
@@ -22,7 +21,7 @@ let machine: SteppingClock;
 let isAway: boolean;
 
 beforeEach(() => {
-  [data, real, isAway] = [emptyData(), new MovableClock(), false];
+  [data, real, isAway] = [new ReferenceData(), new MovableClock(), false];
   machine = new SteppingClock(real);
 });
 

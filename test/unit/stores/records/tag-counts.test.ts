@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FURTHER_TAGS } from '../../../../src/domain/request-tag.ts';
 import type { TagCount } from '../../../../src/domain/request-tag.ts';
-import { countTag, readTagCount, readTagDays, tagDaysSince, tagsUntil } from '../../../../src/stores/records/tag-counts.ts';
-import type { TagTable } from '../../../../src/stores/records/record-tables.ts';
+import { countTag, readTagCount, readTagDays } from '../../../../src/ledger/tag-account.ts';
+import { tagDaysSince, tagsUntil } from '../../../../src/stores/records/tag-counts.ts';
+import type { TagTable } from '../../../../src/ledger/tag-account.ts';
 
 function tables() {
   const of: Record<TagTable, Record<string, string>> = { tag_counts: {}, tag_days: {}, tag_limits: {}, tag_uses: {} };

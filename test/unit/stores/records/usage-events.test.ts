@@ -1,8 +1,7 @@
 // Events about usage in a plugin's store, which the sender finds: each threshold, period and day once, whoever sends, and whatever ended
 // in between.
 import { beforeEach, expect, test } from 'vitest';
-import { emptyData, referenceStore } from '../../../../config/examples/reference-store.ts';
-import type { ReferenceData } from '../../../../config/examples/reference-store.ts';
+import { ReferenceData, referenceStore } from '../../../support/reference-store.ts';
 import { eventRules } from '../../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../../src/domain/money.ts';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
@@ -26,7 +25,7 @@ let clock: MovableClock;
 let store: Store;
 
 beforeEach(async () => {
-  [data, clock] = [emptyData(), new MovableClock()];
+  [data, clock] = [new ReferenceData(), new MovableClock()];
   store = await opened();
 });
 

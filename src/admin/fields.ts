@@ -1,0 +1,116 @@
+// The members that operations have in common: what they may be, and how people give them.
+import type { TSchema } from 'typebox';
+import { readWindowLimit, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
+import { readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../domain/request-tag.ts';
+import { Type } from '../domain/typebox.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import { COUNTED, WINDOWS, writtenWindows, windowLimits } from '../domain/window-limits.ts';
+import type { WindowLimit } from '../domain/window-limits.ts';
+import { Unreadable } from './input.ts';
+import type { GivenAs } from './input.ts';
+import type { RecordKind } from './operation.ts';
+
+export const closed = { additionalProperties: false } as const;
+export const moment = Type.String({ format: 'date-time' });
+export const whole = Type.Integer({ minimum: 0 });
+export const orNull = <Schema extends TSchema>(schema: Schema, description: string) => Type.Union([schema, Type.Null()], { description });
+
+/** A text that is not just any. `is` follows "is not" in faults. */
+export function text(is: string, test: (value: string) => boolean, description: string, given: GivenAs = {}) {
+  return Type.Refine(Type.String({ is, description, given }), test, () => is);
+}
+
+/** Ids are taken in lower case too. */
+function id(kind: RecordKind, given: GivenAs, description = 'A ULID.') {
+  const fromText = (sent: string): string => canonicalUlid(sent.trim()) ?? sent;
+  return text(`a ${kind}'s id`, (one) => canonicalUlid(one) === one, description, { record: kind, fromText, ...given });
+}
+
+/** The record of the path. */
+export const teamId = id('team', { value: 'TEAM' });
+export const glossaryId = id('glossary', { value: 'GLOSSARY' });
+/** The same where commands have a flag for it. */
+export const teamFlag = id('team', { flag: 'team', value: 'TEAM' });
+
+/** Only rows of this team. */
+export function ofTeam(what: string, more: GivenAs = {}) {
+  const given = {
+    flag: 'team',
+    value: 'TEAM',
+    label: "Team's id",
+    fallback: 'all teams',
+    attributes: { maxlength: 26, spellcheck: 'false' },
+    ...more,
+  };
+  return Type.Optional(id('team', given, `Only ${what} of the team with this id.`));
+}
+
+/** One of several words. */
+export function choice<const Word extends string>(words: readonly Word[], description: string, given: GivenAs = {}) {
+  return Type.Enum([...words], { type: 'string', description, given });
+}
+
+export const tag = text(`a tag: it ${TAG_FAULT}`, (one) => readTag(one) === one, 'In lower case.', {
+  value: 'TAG',
+  fromText: (sent) => readTag(sent) ?? sent,
+  attributes: { maxlength: TAG_CHARACTERS_MAX, spellcheck: 'false' },
+});
+
+const number = Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_NUMBER_MAX }));
+const windowEntry = Type.Refine(
+  Type.Object(
+    {
+      per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
+      requests: number,
+      characters: number,
+    },
+    { ...closed, description: 'With one or both numbers.' },
+  ),
+  (entry) => COUNTED.some((name) => entry[name] !== undefined),
+  () => 'has neither requests nor characters',
+);
+
+/** Limits by minute to month: a list, or texts such as `requests=600/minute`. */
+export const windowList = Type.Refine(
+  Type.Array(windowEntry, {
+    minItems: 1,
+    maxItems: WINDOW_ENTRIES_MAX,
+    given: {
+      flag: 'limit',
+      value: 'LIMIT',
+      label: 'Limits by time',
+      hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
+      fromText: (one: string): unknown => {
+        const read = readWindowLimit(one);
+        return 'fault' in read ? new Unreadable(read.fault) : read;
+      },
+      joined: (entries: readonly unknown[]) => joinedWindows(entries as readonly WindowLimit[]),
+    } satisfies GivenAs,
+  }),
+  (entries) => twiceIn(entries) === undefined,
+  (entries) => `limits the ${twiceIn(entries as readonly WindowLimit[])} a second time`,
+);
+
+function twiceIn(entries: readonly WindowLimit[]): string | undefined {
+  const all = entries.flatMap((one) => COUNTED.flatMap((name) => (one[name] === undefined ? [] : [`${name} of a ${one.per}`])));
+  return all.find((one, index) => all.indexOf(one) !== index);
+}
+
+/** One entry for each time; a number that is given twice is left to be found. */
+function joinedWindows(limits: readonly WindowLimit[]): readonly WindowLimit[] {
+  return limits.reduce<WindowLimit[]>((joined, limit) => {
+    const at = joined.findIndex(({ per, ...one }) => per === limit.per && Object.keys(limit).every((name) => !Object.hasOwn(one, name)));
+    return at === -1 ? [...joined, limit] : joined.toSpliced(at, 1, { ...joined[at]!, ...limit });
+  }, []);
+}
+
+/** As stores keep them. */
+export function windowsOf(limits: readonly WindowLimit[] | null | undefined): string | undefined {
+  return limits === null || limits === undefined ? undefined : writtenWindows(limits);
+}
+
+/** As the list that operators see; `undefined` without any. */
+export function windowEntries(written: string | undefined): WindowLimit[] | undefined {
+  const limits = written === undefined ? [] : [...windowLimits(written)];
+  return limits.length === 0 ? undefined : limits;
+}

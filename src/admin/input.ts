@@ -1,0 +1,144 @@
+// Reads what is given to an operation, as texts or as JSON, by its schema: the one place that finds out what is wrong with it. The words
+// are those of the configuration's faults.
+import type { Static, TObject, TSchema } from 'typebox';
+import { faultsOf } from '../config/faults.ts';
+import { shownWord } from '../domain/caller-words.ts';
+import { holdsKey } from '../domain/api-key.ts';
+import { Clone, Default } from '../domain/typebox.ts';
+import { inPath, noId, refused } from './operation.ts';
+import type { AdminOperation, RecordKind, OperationRefusal } from './operation.ts';
+
+/** What a member's schema says beyond JSON Schema: how it is given as text, and what fronts call it. In no document. */
+export interface GivenAs {
+  /** The flag of the command; by default the member's name with hyphens. */
+  readonly flag?: string;
+  /** The switch that says false. */
+  readonly flagOff?: string;
+  /** The switch that removes what is set, of a member that can be cleared. */
+  readonly removes?: string;
+  /** What stands for the value in help, or for the operand. */
+  readonly value?: string;
+  /** The label of the field; by default the member's name. */
+  readonly label?: string;
+  /** Beside the field, instead of the description. */
+  readonly hint?: string;
+  /** What is used without it, as help describes it. */
+  readonly fallback?: string;
+  /** From a text, or from an entry of a list. A text that it cannot read stays as it is, or is refused with better words. */
+  readonly fromText?: (text: string, nowMs: number) => unknown;
+  /** Joins the entries of a list that were read one by one. */
+  readonly joined?: (entries: readonly unknown[]) => unknown;
+  /** Attributes of the field. */
+  readonly attributes?: Readonly<Record<string, string | number>>;
+  /** A flag of the command, and no parameter of the API. */
+  readonly only?: 'command';
+  /** People may name a team by another word than its id (`teamMeant`); programs may not. */
+  readonly meant?: true;
+  /** Of an id. */
+  readonly record?: RecordKind;
+  /** Words for the values of an enumeration, for people. */
+  readonly words?: Readonly<Record<string, string>>;
+}
+
+/** A schema's node as fronts see it. */
+export interface InputField {
+  readonly type?: string;
+  readonly items?: InputField;
+  readonly enum?: readonly string[];
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly maxLength?: number;
+  readonly given?: GivenAs;
+}
+
+/** Words for a text that cannot be read; they follow the text. */
+export class Unreadable {
+  readonly words: string;
+
+  constructor(words: string) {
+    this.words = words;
+  }
+}
+
+export type GivenMembers = Readonly<Record<string, unknown>>;
+export type InputFields = ReadonlyMap<string, InputField>;
+
+export function fieldsOf({ input }: Pick<AdminOperation, 'input'>): InputFields {
+  return new Map(Object.entries(input.properties));
+}
+
+/** The value that texts stand for: what they are is judged later. */
+export function valueOf(field: InputField, texts: readonly string[], nowMs: number): unknown {
+  if (field.type !== 'array') return single(field, texts[0]!, nowMs);
+  const entries = texts.map((text) => single({ ...field.items, given: { ...field.items?.given, ...field.given } }, text, nowMs));
+  const wrong = entries.find((entry) => entry instanceof Unreadable);
+  return wrong ?? field.given?.joined?.(entries) ?? entries;
+}
+
+function single({ type, given }: InputField, text: string, nowMs: number): unknown {
+  if (given?.fromText !== undefined) {
+    const read = given.fromText(text, nowMs);
+    return read instanceof Unreadable ? new Unreadable(`${JSON.stringify(text)} ${read.words}`) : read;
+  }
+  if (type === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
+}
+
+/** The input, or the first fault in it. A member that is `null` removes what stands there, if the operation clears it. */
+export function checked(
+  operation: AdminOperation,
+  given: GivenMembers,
+  nowMs: number,
+): { readonly input: Static<TObject> } | OperationRefusal {
+  const fields = fieldsOf(operation);
+  for (const [name, value] of Object.entries(given)) {
+    if (value instanceof Unreadable) return refused(name, value.words);
+    const kind = fields.get(name)?.given?.record;
+    if (kind !== undefined && inPath(operation).includes(name) && !matches(operation.input.properties[name]!, value))
+      return noId(kind, String(value));
+  }
+  const cleared = Object.entries(given).filter(([name, value]) => value === null && operation.clears?.includes(name) === true);
+  const present = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => value !== undefined && !cleared.some(([other]) => other === name)),
+  );
+  const input = Default(operation.input, Clone(present)) as Static<TObject>;
+  const [first] = faultsOf(operation.input, input);
+  const whole = { ...input, ...Object.fromEntries(cleared) };
+  if (first === undefined) return operation.judge?.(whole, nowMs) ?? { input: whole };
+  return refused(
+    first.path === '' ? 'body' : first.path,
+    holdsKey(first.reason) ? 'holds a key, which does not belong here' : first.reason,
+  );
+}
+
+function matches(schema: TSchema, value: unknown): boolean {
+  return faultsOf(schema, value).length === 0;
+}
+
+/** A place within the input, as the API writes it: `limits[1].per`. */
+export function placeText(field: string): string {
+  return field
+    .split('.')
+    .reduce(
+      (place, part) => (/^\d+$/.test(part) ? `${place}[${part}]` : place === '' ? shownWord(part) : `${place}.${shownWord(part)}`),
+      '',
+    );
+}
+
+/** `words` with the names of members as a front calls them. */
+export function wordsWith(words: string, nameOf: (member: string) => string): string {
+  return words.replaceAll(/\{(\w+)\}/g, (_braces, name: string) => nameOf(name));
+}
+
+/** For a problem document, or above a form: one sentence. */
+export function detailOf({ field, words }: OperationRefusal): string {
+  const said = wordsWith(words, (name) => name);
+  if (field !== undefined) return `${placeText(field)}: ${said}.`;
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
+}
+
+/** A member's name for people: `Requests per second`. */
+export function labelOf(name: string, { given }: InputField): string {
+  const label = given?.label ?? name.replaceAll('_', ' ');
+  return label.charAt(0).toUpperCase() + label.slice(1);
+}

@@ -1,0 +1,146 @@
+// An operation as a route of the admin API: its row in the table of routes, and the answer to a request.
+import type { TObject, TSchema } from 'typebox';
+import type { JsonMembers } from '../domain/json-body.ts';
+import { Type } from '../domain/typebox.ts';
+import { closed, orNull } from './fields.ts';
+import { checked, fieldsOf, valueOf } from './input.ts';
+import type { InputField } from './input.ts';
+import { PAGE_DEFAULT, PAGE_MAX, pageAt } from './listing.ts';
+import type { OperationContext } from './operation-context.ts';
+import { changes, done, inPath, methodOf, pathOf } from './operation.ts';
+import type { AdminOperation, Result } from './operation.ts';
+
+/** A route of the admin API. */
+export interface AdminRoute {
+  /** The `operationId`. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below `/admin/v1`; `{id}`, `{name}` and `{tag}` stand for one segment, the last one percent-encoded. */
+  readonly path: string;
+  readonly summary: string;
+  readonly body?: TObject;
+  /** It may be left out. */
+  readonly bodyOptional?: true;
+  readonly status: 200 | 201 | 204;
+  /** Absent with 204. */
+  readonly answer?: TSchema;
+  /** A member of the answer that a repetition with the same `Idempotency-Key` does not get. */
+  readonly shownOnce?: string;
+  /** Changes nothing although it is not a GET: what it searches for must not be in a URL. */
+  readonly looksOnly?: true;
+  /** Query parameters with their descriptions. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** The other media type that it can answer, if requested. */
+  readonly otherType?: string;
+  readonly operation?: AdminOperation;
+}
+
+export const replicated = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether a replica of the store has the change. `false`: it is in effect, but a failover may undo it. Absent if the store has no replicas, or if nothing was revoked, disabled, limited or paid.',
+  }),
+);
+
+/** What every listing takes besides. */
+const PAGE = {
+  cursor: Type.Optional(Type.String({ description: 'The `next` of the previous page.' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: PAGE_MAX,
+      description: `The most rows of a page, 1 to ${PAGE_MAX}; ${PAGE_DEFAULT} by default. A page that checked thousands for a filter can be shorter, even empty, and still have a next one.`,
+    }),
+  ),
+};
+
+/** Without what only the command takes. */
+export function forPrograms(one: AdminOperation): AdminOperation {
+  const isShared = ([, schema]: readonly [string, TSchema]): boolean => (schema as InputField).given?.only !== 'command';
+  const properties = Object.fromEntries(Object.entries(one.input.properties).filter(isShared));
+  return { ...one, input: Type.Object(properties, closed) };
+}
+
+/** The operation with all that its route takes. */
+export function paged(one: AdminOperation): AdminOperation {
+  const taken = forPrograms(one);
+  return one.listing === undefined ? taken : { ...taken, input: Type.Object({ ...taken.input.properties, ...PAGE }, closed) };
+}
+
+export function routeOf(one: AdminOperation): AdminRoute {
+  const method = methodOf(one) as AdminRoute['method'];
+  const rest = [...fieldsOf(paged(one))].filter(([name]) => !inPath(one).includes(name));
+  const isBody = method !== 'GET' && method !== 'DELETE';
+  const query = Object.fromEntries(rest.map(([name, { description = '' }]) => [name, description]));
+  return {
+    id: one.id,
+    method,
+    path: pathOf(one),
+    summary: one.summary,
+    operation: one,
+    ...(isBody && rest.length > 0 ? { body: bodyOf(one) } : {}),
+    ...(!isBody && rest.length > 0 ? { query } : {}),
+    status: one.status ?? 200,
+    ...(one.status === 204 ? {} : { answer: answerOf(one) }),
+  };
+}
+
+function bodyOf({ input, clears = [], ...one }: AdminOperation): TObject {
+  const members = Object.entries(input.properties).filter(([name]) => !inPath({ input, ...one }).includes(name));
+  const shown = members.map(([name, schema]) => {
+    const { description = '' } = schema as InputField;
+    return [name, clears.includes(name) ? Type.Optional(orNull(schema, `${description} \`null\` removes it.`)) : schema] as const;
+  });
+  return Type.Object(Object.fromEntries(shown), { additionalProperties: false });
+}
+
+function answerOf(one: AdminOperation): TSchema {
+  const { row, list, listing } = one;
+  if (list === undefined) return changes(one) ? Type.Object({ ...(row as TObject).properties, replicated }) : row;
+  const next = listing === undefined ? {} : { next: Type.Union([Type.String(), Type.Null()]) };
+  return Type.Object({ [list]: Type.Array(row), ...next });
+}
+
+interface Asked {
+  /** As they were sent. */
+  readonly segments: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: JsonMembers;
+}
+
+/** From path, query and body, all checked together; with the input, which the log line of a change names. */
+export async function answerTo(
+  one: AdminOperation,
+  context: OperationContext,
+  { segments, query, body }: Asked,
+): Promise<{ readonly input: Readonly<Record<string, unknown>>; readonly result: Result<unknown> }> {
+  const nowMs = context.nowMs();
+  const taken = paged(one);
+  const fields = fieldsOf(taken);
+  const inText = [...Object.entries(segments).map(([name, segment]) => [name, decoded(segment)] as const), ...query];
+  // An empty parameter, as a form sends it, counts as absent.
+  const texts = inText.filter(([name, sent]) => sent !== '' || name in segments);
+  const given = Object.fromEntries(texts.map(([name, sent]) => [name, valueOf(fields.get(name) ?? {}, [sent], nowMs)]));
+  const read = checked(taken, { ...body, ...given }, nowMs);
+  if ('kind' in read) return { input: {}, result: read };
+  const input: Readonly<Record<string, unknown>> = read.input;
+  if (one.listing !== undefined) return { input, result: await listed(one, context, input) };
+  const result = await one.run!(context, input);
+  if (result.kind !== 'done' || one.list === undefined) return { input, result };
+  return { input, result: done({ [one.list]: result.value }, result.replicated) };
+}
+
+async function listed(one: AdminOperation, context: OperationContext, given: Readonly<Record<string, unknown>>): Promise<Result<unknown>> {
+  const { cursor, limit = PAGE_DEFAULT, ...input } = given;
+  const page = await pageAt(one, context, input, cursor as string | undefined, limit as number);
+  return page.kind === 'done' ? done({ [one.list!]: page.value.rows, next: page.value.next ?? null }) : page;
+}
+
+/** What is not percent-encoded UTF-8 becomes what is valid nowhere. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return '\u{fffd}';
+  }
+}

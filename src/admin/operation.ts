@@ -1,0 +1,179 @@
+// An operation of operators: what it takes, what it answers, what it does, and how it is shown. Routes of the admin API, its OpenAPI
+// document, commands, and pages of the console are derived from it.
+import type { Static, TObject, TSchema } from 'typebox';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { OperationContext } from './operation-context.ts';
+
+/** Why an operation is not carried out, in words that follow the name of `field` if there is one, without a full stop. */
+export interface OperationRefusal {
+  readonly kind: 'refused';
+  readonly code: 'not_found' | 'validation_error';
+  /** A member of the input. In `words`, `{name}` stands for another one, as each front calls it. */
+  readonly field?: string | undefined;
+  readonly words: string;
+  /** For the command line: the same with the id that was given, and where the right ones are found. */
+  readonly named?: string;
+}
+
+interface Done<T> {
+  readonly kind: 'done';
+  readonly value: T;
+  /** Whether a replica of the store has the change; `undefined` if that does not matter, or if the store has none. */
+  readonly replicated?: boolean | undefined;
+}
+
+export type Result<T> = Done<T> | OperationRefusal | StoreUnavailable;
+
+/** What a table or a list of facts shows of a row; each front in its own way. */
+export type Cell =
+  | string
+  | number
+  | undefined
+  /** RFC 3339. `id` is that of the row, as a tooltip. */
+  | { readonly kind: 'moment'; readonly at: string; readonly id?: string }
+  | { readonly kind: 'day'; readonly at: string }
+  /** Their names and beginnings are looked up where only the ids are known. */
+  | { readonly kind: 'team'; readonly id: string; readonly name?: string | null }
+  | { readonly kind: 'key'; readonly id: string; readonly teamId: string; readonly label?: string | null }
+  | { readonly kind: 'code'; readonly text: string }
+  | { readonly kind: 'path'; readonly text: string }
+  | { readonly kind: 'bytes'; readonly bytes: number }
+  | { readonly kind: 'status'; readonly status: string }
+  /** One of a program's words, and what people say. */
+  | { readonly kind: 'word'; readonly word: string; readonly words: string }
+  /** Of a change, what each member was and is. */
+  | { readonly kind: 'changes'; readonly before: Values; readonly after: Values };
+
+type Values = Readonly<Record<string, string | number>>;
+
+export interface RowColumn<Row = never> {
+  readonly head: string;
+  readonly cell: (row: Row, nowMs: number) => Cell;
+  /** `figures` are numbers; `text` is text by users, of any length. */
+  readonly holds?: 'figures' | 'text';
+  /** The only front that shows it. */
+  readonly only?: 'command' | 'console';
+}
+
+/** Rows that are read in pages. */
+export interface ListedPage<Row> {
+  readonly rows: readonly Row[];
+  /** Where the next page begins; any JSON value. */
+  readonly next: unknown;
+  /** For a filter, if the page ended because so many were checked: it may have fewer rows than asked for, or none. */
+  readonly checkedMax?: number | undefined;
+}
+
+export interface Listing<Input, Row> {
+  readonly page: (context: OperationContext, input: Input, after: unknown, limit: number) => Promise<Result<ListedPage<Row>>>;
+  /** How many rows the command reads together. */
+  readonly pieceSize: number;
+  /** A front may show a row's time beside it: newest first. */
+  readonly newestFirst?: true;
+}
+
+/** What is asked before something is done that cannot be undone. */
+interface AskedBefore {
+  /** One sentence: what will happen. */
+  readonly does: string;
+  /** What is typed to go on, and what that is: `its name`. */
+  readonly word: string;
+  readonly wordIs: string;
+}
+
+export interface AdminOperation<Input extends TObject = TObject, Row extends TSchema = TSchema> {
+  /** The `operationId`, and the action in the audit. */
+  readonly id: string;
+  /** The words after `lingate`; `undefined` if there is no such command. */
+  readonly command?: string;
+  /** Method and path below `/admin/v1`; `{name}` stands for a member of `input`. */
+  readonly http: `${'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
+  readonly summary: string;
+  /** What users should know beyond the summary. */
+  readonly about?: string;
+  /** Complete command lines. */
+  readonly examples?: readonly string[];
+  /** What is given, wherever it is given: in the path, the query, the body, by flags or fields. */
+  readonly input: Input;
+  /** GivenMembers that `null`, a flag `--no-…` or an empty field removes. */
+  readonly clears?: readonly string[];
+  /** Rules over several members, which a schema cannot say. */
+  readonly judge?: (input: Static<Input>, nowMs: number) => OperationRefusal | undefined;
+  /** Of the answer, or of each row of a list. */
+  readonly row: Row;
+  /** The member of the answer that is the list. */
+  readonly list?: string;
+  /** By default 200; with 204 the API answers without a body. */
+  readonly status?: 201 | 204;
+  readonly columns: readonly RowColumn<Static<Row>>[];
+  /** What is said of an empty list. */
+  readonly none?: string;
+  readonly run?: (context: OperationContext, input: Static<Input>) => Promise<Result<unknown>>;
+  /** Instead of `run`. */
+  readonly listing?: Listing<Static<Input>, Static<Row>>;
+  readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<Result<AskedBefore>>;
+  /** What asks, as the message without a terminal names it: `deleting a glossary`. */
+  readonly asking?: string;
+  /** What someone is told who has changed something. */
+  readonly told?: (value: Static<Row>, input: Static<Input>) => string;
+  /** GivenMembers of the audit line in the log, if there is more than the team of the path. */
+  readonly concerns?: (value: Static<Row>) => Readonly<Record<string, string>>;
+  /** Only the processes of a running gateway know: the command asks its admin API. */
+  readonly ofGateway?: true;
+}
+
+/** Ties `run` and `columns` to the schemas. */
+export function operation<Input extends TObject, Row extends TSchema>(given: AdminOperation<Input, Row>): AdminOperation {
+  return given;
+}
+
+export function done<T>(value: T, replicated?: boolean): Result<T> {
+  return { kind: 'done', value, replicated };
+}
+
+export function refused(field: string | undefined, words: string): OperationRefusal {
+  return { kind: 'refused', code: 'validation_error', field, words };
+}
+
+const WHERE = {
+  team: '"lingate team list" shows the teams',
+  key: '"lingate key list --team TEAM" shows the ids of its keys',
+  glossary: '"lingate glossary list --team TEAM" shows the ids of its glossaries',
+} as const;
+
+/** A kind of records that have ids. */
+export type RecordKind = keyof typeof WHERE;
+
+export function noSuch(kind: RecordKind, id: string): OperationRefusal {
+  const named = kind === 'team' ? `there is no team ${id}` : `there is no ${kind} with the id ${id}`;
+  return { kind: 'refused', code: 'not_found', words: `there is no ${kind} with this id`, named: `${named}; ${WHERE[kind]}` };
+}
+
+/** For what cannot be an id at all. */
+export function noId(kind: RecordKind, text: string): OperationRefusal {
+  return { ...noSuch(kind, text), named: `${JSON.stringify(text)} is not a ${kind}'s id; ${WHERE[kind]}` };
+}
+
+export function methodOf({ http }: AdminOperation): string {
+  return http.slice(0, http.indexOf(' '));
+}
+
+/** Below the prefix of the API, with `{name}` for what varies. */
+export function pathOf({ http }: AdminOperation): string {
+  return http.slice(http.indexOf(' ') + 1);
+}
+
+export function changes(one: AdminOperation): boolean {
+  return methodOf(one) !== 'GET';
+}
+
+/** The members of the input that are in the path, in its order. */
+export function inPath(one: AdminOperation): readonly string[] {
+  return [...pathOf(one).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+}
+
+/** GivenMembers of its audit line: the team of the path, and what the operation adds. */
+export function concerned(one: AdminOperation, input: Readonly<Record<string, unknown>>, value: unknown): Record<string, string> {
+  const ofTeam = pathOf(one).startsWith('/teams/{id}') ? { team_id: String(input['id']) } : {};
+  return { ...ofTeam, ...one.concerns?.(value) };
+}

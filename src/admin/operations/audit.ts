@@ -1,0 +1,128 @@
+// What operators have changed, newest first.
+import type { Static } from 'typebox';
+import { AUDIT_ACTIONS, idBefore } from '../../domain/audit-entry.ts';
+import type { AuditAction } from '../../domain/audit-entry.ts';
+import { DAY_MS } from '../../domain/period.ts';
+import { Type } from '../../domain/typebox.ts';
+import { dayOfDate } from '../../domain/usage-days.ts';
+import { auditEntryReport } from '../audit-report.ts';
+import { choice, closed, moment, ofTeam, text } from '../fields.ts';
+import type { GivenAs } from '../input.ts';
+import { orderedPage } from '../listing.ts';
+import { done, operation } from '../operation.ts';
+
+const Values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));
+export const Entry = Type.Object({
+  at: moment,
+  actor: Type.String({ description: '`cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`.' }),
+  action: Type.String({ description: 'The operationId in the admin API; `sign_in`, `sign_in_refused` or `sign_out` of the console.' }),
+  team_id: Type.Union([Type.String(), Type.Null()]),
+  key_id: Type.Union([Type.String(), Type.Null()]),
+  before: Values,
+  after: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+    description: 'The new values of the members that changed, and the `reason`.',
+  }),
+});
+export type EntryRow = Static<typeof Entry>;
+
+const WORDS: Readonly<Record<AuditAction, string>> = {
+  createTeam: 'team created',
+  updateTeam: 'team changed',
+  applyPlan: 'plan applied',
+  deleteTeam: 'team deleted',
+  createKey: 'key created',
+  updateKey: 'key changed',
+  revokeKey: 'key revoked',
+  setTag: 'tag limits set',
+  deleteTag: 'tag limits removed',
+  deleteGlossary: 'glossary deleted',
+  clearMemory: 'memory cleared',
+  acceptClock: 'clock accepted',
+  repairTeam: 'period repaired',
+  sign_in: 'signed in',
+  sign_in_refused: 'sign-in refused',
+  sign_out: 'signed out',
+};
+
+const day = (description: string, more: GivenAs) =>
+  text('a UTC day, for example 2026-11-22', (date) => dayOfDate(date) !== undefined, description, {
+    value: 'DAY',
+    fallback: 'all entries',
+    ...more,
+  });
+
+/** How much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
+const CHECKED = { pieceSize: 100, checkedMax: 5000 } as const;
+
+export const listAudit = operation({
+  id: 'listAudit',
+  command: 'audit list',
+  http: 'GET /audit',
+  summary: 'Lists what operators have changed, newest first, in pages.',
+  about: 'Changes by command line, admin API and console are kept for history.days. A deleted team appears with its id only.',
+  examples: [
+    'lingate audit list --since 2026-11-01',
+    'lingate audit list --actor ops --action revokeKey --day 2026-11-22',
+    'lingate audit list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json',
+  ],
+  input: Type.Object(
+    {
+      team: ofTeam('changes'),
+      actor: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description: 'Only changes by actors whose name has this in it, for example ops, cli: or 10.0.0.7, in upper or lower case.',
+          given: { value: 'TEXT', label: 'Who', attributes: { maxlength: 200, placeholder: 'a name, cli:, an address' } },
+        }),
+      ),
+      action: Type.Optional(choice(AUDIT_ACTIONS, 'Only changes of this kind.', { value: 'ACTION', words: WORDS })),
+      day: Type.Optional(
+        day('Only changes of this UTC day, for example 2026-11-22.', { label: 'Day (UTC)', attributes: { type: 'date' } }),
+      ),
+      since: Type.Optional(day('Only changes since this UTC day, for example 2026-11-22.', { only: 'command' })),
+    },
+    closed,
+  ),
+  row: Entry,
+  list: 'entries',
+  columns: [
+    { head: 'When (UTC)', cell: (row) => ({ kind: 'moment', at: row.at }) },
+    { head: 'Who', cell: (row) => row.actor, holds: 'text' },
+    { head: 'Action', cell: (row) => ({ kind: 'word', word: row.action, words: WORDS[row.action as AuditAction] }) },
+    { head: 'Team', cell: (row) => (row.team_id === null ? undefined : { kind: 'team', id: row.team_id }), holds: 'text' },
+    {
+      head: 'Key',
+      cell: (row) => (row.key_id === null ? undefined : { kind: 'key', id: row.key_id, teamId: row.team_id ?? '' }),
+      holds: 'text',
+    },
+    { head: 'Changed', cell: ({ before, after }) => ({ kind: 'changes', before, after }), holds: 'text' },
+  ],
+  none: 'No change fits.',
+  listing: {
+    pieceSize: 500,
+    newestFirst: true,
+    async page({ options: { audit } }, { team, actor, action, day: date, since }, after, limit) {
+      // Entries are listed from the newest on: those of a day begin below its end.
+      const end = date === undefined ? undefined : idBefore((dayOfDate(date)! + 1) * DAY_MS);
+      const first = (one: string | undefined): string | undefined => (end === undefined || (one !== undefined && one < end) ? one : end);
+      const from = Math.max(-1, ...[date, since].flatMap((one) => (one === undefined ? [] : dayOfDate(one)!)));
+      const whose = actor?.toLowerCase();
+      const isFiltered = action !== undefined || whose !== undefined;
+      const found = await orderedPage(
+        {
+          read: (place, size) =>
+            audit.page({ teamId: team, after: first(place), sinceMs: from < 0 ? undefined : from * DAY_MS, limit: size }),
+          idOf: ({ id }) => id,
+          fits: isFiltered
+            ? (entry) =>
+                (action === undefined || entry.action === action) && (whose === undefined || entry.actor.toLowerCase().includes(whose))
+            : undefined,
+          ...CHECKED,
+        },
+        after,
+        limit,
+      );
+      return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(auditEntryReport) }) : found;
+    },
+  },
+});

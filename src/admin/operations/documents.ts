@@ -1,0 +1,183 @@
+// The documents of all teams as operators see them, newest first. Never the name of a file, nor what was found wrong in it: a name can say
+// whose letter it is, and a parser's words can quote the text.
+import type { Static } from 'typebox';
+import { DOCUMENT_STATES } from '../../domain/document-states.ts';
+import { rfc3339 } from '../../domain/period.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { Type } from '../../domain/typebox.ts';
+import type { DocumentRecord, PlacedDocument } from '../../ports/documents.ts';
+import type { KeyRecord } from '../../ports/team-registry.ts';
+import { choice, closed, moment, ofTeam, orNull } from '../fields.ts';
+import { orderedPage } from '../listing.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { done, operation } from '../operation.ts';
+import type { Cell } from '../operation.ts';
+
+const Document = Type.Object({
+  document_id: Type.String(),
+  team_id: Type.String(),
+  team_name: orNull(Type.String(), 'Null if the team was deleted just now.'),
+  key_id: Type.String({ description: 'The key that it was sent with.' }),
+  key_label: orNull(Type.String(), "The key's label, which may be empty; null if there is no such key any more."),
+  status: Type.Enum([...DOCUMENT_STATES], { type: 'string' }),
+  code: orNull(Type.String(), 'With error: a problem code. What was wrong is shown to the sender alone.'),
+  format: Type.String({ description: "The ending of the file's name, which is not shown itself." }),
+  bytes: Type.Integer({ minimum: 0, description: 'Of the file that was sent.' }),
+  source_lang: orNull(Type.String(), 'Null if none was given.'),
+  target_lang: Type.String(),
+  character_count: orNull(
+    Type.Integer({ minimum: 0 }),
+    'What was counted, or with done what is charged; null before it was counted, and with error.',
+  ),
+  downloaded: Type.Boolean({ description: 'Whether it was downloaded to the end, and charged.' }),
+  failures: Type.Integer({ minimum: 0, description: 'How often it had to be tried again.' }),
+  created_at: moment,
+  ended_at: orNull(moment, 'When it was translated or ended in an error.'),
+  expires_at: moment,
+});
+type DocumentRow = Static<typeof Document>;
+
+const WORDS = { queued: 'waits', translating: 'at work', done: 'done', error: 'error' } as const;
+
+/** How much a page reads together, and how much at most. */
+const CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
+
+export const listDocuments = operation({
+  id: 'listDocuments',
+  command: 'documents list',
+  http: 'GET /documents',
+  summary: 'Lists the documents of all teams or of one, newest first, in pages. Neither names of files nor texts are shown.',
+  about: 'Documents are listed until they expire. Of an error only its code is shown: the rest is for the sender.',
+  examples: ['lingate documents list --state error', 'lingate documents list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json'],
+  input: Type.Object(
+    {
+      team: ofTeam('documents'),
+      state: Type.Optional(choice(DOCUMENT_STATES, 'Only documents in this state.', { value: 'STATE', fallback: 'all', words: WORDS })),
+    },
+    closed,
+  ),
+  row: Document,
+  list: 'documents',
+  columns: [
+    { head: 'Uploaded (UTC)', cell: (row) => ({ kind: 'moment', at: row.created_at, id: row.document_id }) },
+    { head: 'Team', cell: (row) => ({ kind: 'team', id: row.team_id, name: row.team_name }), holds: 'text' },
+    { head: 'Key', cell: (row) => ({ kind: 'key', id: row.key_id, teamId: row.team_id, label: row.key_label }), holds: 'text' },
+    { head: 'State', cell: stateOf },
+    { head: 'To', cell: (row) => row.target_lang },
+    { head: 'Format', cell: (row) => row.format },
+    { head: 'Size', cell: (row) => ({ kind: 'bytes', bytes: row.bytes }), holds: 'figures' },
+    { head: 'Characters', cell: (row) => row.character_count ?? undefined, holds: 'figures' },
+    { head: 'Took', cell: tookOf, holds: 'figures' },
+    { head: 'Document', cell: (row) => row.document_id, only: 'command' },
+  ],
+  none: 'There are no such documents.',
+  listing: {
+    pieceSize: 200,
+    newestFirst: true,
+    async page(context, { team, state }, after, limit) {
+      const found = await orderedPage<Looked>(
+        {
+          read: (place, size) => looked(context, team, place, size),
+          idOf: ({ place }) => place,
+          fits: ({ document }) => document !== undefined && (state === undefined || document.state === state),
+          ...CHECKED,
+        },
+        after,
+        limit,
+      );
+      if (found.kind !== 'done') return found;
+      const rows = await named(
+        context,
+        found.value.rows.flatMap(({ document }) => document ?? []),
+      );
+      return isUnavailable(rows) ? rows : done({ ...found.value, rows });
+    },
+  },
+});
+
+function stateOf({ status, code, downloaded, failures }: DocumentRow): string {
+  if (status === 'error') return `error ${code ?? 'internal_error'}`;
+  if (status === 'done') return downloaded ? 'done, downloaded' : 'done';
+  return failures === 0 ? WORDS[status] : `${WORDS[status]}, ${failures} ${failures === 1 ? 'failure' : 'failures'}`;
+}
+
+/** Until it had ended, or since when it has not. */
+function tookOf({ created_at: created, ended_at: ended }: DocumentRow, nowMs: number): Cell {
+  const seconds = Math.max(0, (ended === null ? nowMs : Date.parse(ended)) - Date.parse(created)) / 1000;
+  const units = [
+    [86_400, 'd'],
+    [3600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+  ] as const;
+  const [size, unit] = units.find(([one]) => seconds >= one) ?? [1, 's'];
+  return `${Math.floor(seconds / size)} ${unit}${ended === null ? ' so far' : ''}`;
+}
+
+/** An entry of the list; its document may be gone, or is not looked up because its team does not fit. */
+interface Looked extends PlacedDocument {
+  readonly document: DocumentRecord | undefined;
+}
+
+async function looked(
+  context: OperationContext,
+  teamId: string | undefined,
+  after: string | undefined,
+  limit: number,
+): Promise<readonly Looked[] | StoreUnavailable> {
+  const documents = await context.part('documents')();
+  const placed = await documents.newest(after, limit);
+  if (isUnavailable(placed)) return placed;
+  const found: Looked[] = [];
+  for (const one of placed) {
+    const document = teamId === undefined || teamId === one.teamId ? await documents.find(one.teamId, one.documentId) : undefined;
+    if (isUnavailable(document)) return document;
+    found.push({ ...one, document });
+  }
+  return found;
+}
+
+async function named(
+  { options: { teams } }: OperationContext,
+  documents: readonly DocumentRecord[],
+): Promise<readonly DocumentRow[] | StoreUnavailable> {
+  const names = new Map<string, string>();
+  const keys = new Map<string, KeyRecord>();
+  for (const teamId of new Set(documents.map((document) => document.teamId))) {
+    const [team, ofTeam_] = [await teams.findTeam(teamId), await teams.listKeys(teamId)];
+    if (isUnavailable(team)) return team;
+    if (isUnavailable(ofTeam_)) return ofTeam_;
+    if (team !== undefined) names.set(teamId, team.name);
+    for (const key of ofTeam_ ?? []) keys.set(key.keyId, key);
+  }
+  return documents.map((document) => rowOf(document, names.get(document.teamId), keys.get(document.keyId)));
+}
+
+function rowOf(document: DocumentRecord, teamName: string | undefined, key: KeyRecord | undefined): DocumentRow {
+  const { documentId, teamId, keyId, state, code, format, bytes, sourceLang, targetLang, createdAtMs, endedAtMs, untilMs } = document;
+  return {
+    document_id: documentId,
+    team_id: teamId,
+    team_name: teamName ?? null,
+    key_id: keyId,
+    key_label: key?.label ?? null,
+    status: state,
+    code: state === 'error' ? (code ?? null) : null,
+    format,
+    bytes,
+    source_lang: sourceLang ?? null,
+    target_lang: targetLang,
+    character_count: charactersOf(document),
+    downloaded: document.isCharged === true,
+    failures: document.failures,
+    created_at: rfc3339(createdAtMs),
+    ended_at: endedAtMs === undefined ? null : rfc3339(endedAtMs),
+    expires_at: rfc3339(untilMs),
+  };
+}
+
+function charactersOf({ state, billed, holds }: DocumentRecord): number | null {
+  if (state === 'error') return null;
+  return (state === 'done' ? billed : holds.findLast(({ isCounted }) => isCounted)?.characters) ?? null;
+}

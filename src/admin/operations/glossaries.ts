@@ -1,0 +1,119 @@
+// The glossaries of teams, without their entries.
+import type { Static } from 'typebox';
+import { rfc3339 } from '../../domain/period.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { Type } from '../../domain/typebox.ts';
+import type { GlossaryRecord } from '../../ports/glossary-store.ts';
+import { closed, glossaryId, moment, teamFlag, whole } from '../fields.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { done, noSuch, operation } from '../operation.ts';
+import type { RowColumn, OperationRefusal, Result } from '../operation.ts';
+
+const Glossary = Type.Object({
+  glossary_id: Type.String(),
+  name: Type.String(),
+  source_lang: Type.Optional(Type.String({ description: 'Absent, like target_lang, unless the glossary has exactly one dictionary.' })),
+  target_lang: Type.Optional(Type.String()),
+  entry_count: Type.Integer({ minimum: 0, description: 'In all dictionaries.' }),
+  created_at: moment,
+  dictionaries: Type.Array(Type.Object({ source_lang: Type.String(), target_lang: Type.String(), entry_count: whole })),
+});
+export type GlossaryRow = Static<typeof Glossary>;
+
+/** As `/v1/glossaries` shows it, but with any number of dictionaries: `source_lang` and `target_lang` if it has one. */
+function rowOf({ glossaryId: id, name, dictionaries, createdAtMs }: GlossaryRecord): GlossaryRow {
+  const shown = dictionaries.map(({ sourceLang, targetLang, entryCount }) => ({
+    source_lang: sourceLang,
+    target_lang: targetLang,
+    entry_count: entryCount,
+  }));
+  const [only, second] = shown;
+  return {
+    glossary_id: id,
+    name,
+    ...(only === undefined || second !== undefined ? {} : { source_lang: only.source_lang, target_lang: only.target_lang }),
+    entry_count: shown.reduce((sum, { entry_count }) => sum + entry_count, 0),
+    created_at: rfc3339(createdAtMs),
+    dictionaries: shown,
+  };
+}
+
+const columns: readonly RowColumn<GlossaryRow>[] = [
+  { head: 'Glossary', cell: (row) => row.glossary_id, only: 'command' },
+  { head: 'Name', cell: (row) => row.name, holds: 'text' },
+  {
+    head: 'Languages',
+    cell: ({ dictionaries }) => dictionaries.map((one) => `${one.source_lang} to ${one.target_lang}`).join(', ') || undefined,
+    holds: 'text',
+  },
+  { head: 'Entries', cell: (row) => row.entry_count, holds: 'figures' },
+  { head: 'Created', cell: (row) => ({ kind: 'day', at: row.created_at }) },
+];
+
+export const listGlossaries = operation({
+  id: 'listGlossaries',
+  command: 'glossary list',
+  http: 'GET /teams/{id}/glossaries',
+  summary: "Lists a team's glossaries, without their entries.",
+  examples: ['lingate glossary list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
+  input: Type.Object({ id: teamFlag }, closed),
+  row: Glossary,
+  list: 'glossaries',
+  columns,
+  none: 'This team has no glossaries.',
+  async run(context, { id }): Promise<Result<readonly GlossaryRow[]>> {
+    const team = await context.options.teams.findTeam(id);
+    if (team === undefined) return noSuch('team', id);
+    if (isUnavailable(team)) return team;
+    const found = await context.part('glossaries').list(id);
+    return isUnavailable(found) ? found : done(found.map(rowOf));
+  },
+});
+
+interface OwnedGlossary {
+  readonly teamId: string;
+  readonly glossary: GlossaryRecord;
+}
+
+/** By its id, of whichever team. */
+export async function findGlossary(context: OperationContext, id: string): Promise<OwnedGlossary | OperationRefusal | StoreUnavailable> {
+  const glossaries = context.part('glossaries');
+  const teamId = await glossaries.ownerOf(id);
+  if (isUnavailable(teamId)) return teamId;
+  const glossary = teamId === undefined ? undefined : await glossaries.find(teamId, id);
+  if (isUnavailable(glossary)) return glossary;
+  return teamId === undefined || glossary === undefined ? noSuch('glossary', id) : { teamId, glossary };
+}
+
+export const deleteGlossary = operation({
+  id: 'deleteGlossary',
+  command: 'glossary delete',
+  http: 'DELETE /glossaries/{id}',
+  summary: 'Deletes a glossary.',
+  about: 'Its entries are deleted, and the next request that names it is refused. This cannot be undone.',
+  examples: ['lingate glossary delete 01JD3QB5W1T9C4E8S7X2G6V0PA', 'lingate glossary delete 01JD3QB5W1T9C4E8S7X2G6V0PA --yes --json'],
+  input: Type.Object({ id: glossaryId }, closed),
+  status: 204,
+  row: Type.Object({ glossary_id: Type.String(), team_id: Type.String(), status: Type.Enum(['deleted']) }),
+  columns: [],
+  asking: 'deleting a glossary',
+  async asks(context, { id }) {
+    const found = await findGlossary(context, id);
+    if ('kind' in found) return found;
+    const { name } = found.glossary;
+    const does = `This deletes the glossary ${JSON.stringify(name)} of team ${found.teamId} permanently.`;
+    return done({ does, word: name, wordIs: 'its name' });
+  },
+  told: ({ glossary_id: id, team_id: team }) => `Glossary ${id} of team ${team} is deleted.`,
+  concerns: ({ glossary_id: id, team_id: team }) => ({ team_id: team, glossary_id: id }),
+  async run(context, { id }) {
+    const found = await findGlossary(context, id);
+    if ('kind' in found) return found;
+    const { teamId } = found;
+    const removed = await context.part('glossaries').remove(teamId, id, context.by('deleteGlossary'));
+    if (isUnavailable(removed)) return removed;
+    if (!removed) return noSuch('glossary', id);
+    return done({ glossary_id: id, team_id: teamId, status: 'deleted' }, await context.replicated([teamId]));
+  },
+});

@@ -1,0 +1,199 @@
+// Tags with limits: for all keys of a team together, whichever a request is sent with.
+import type { Static } from 'typebox';
+import { usedLimitList } from '../../domain/answers.ts';
+import { KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../../domain/key-limits.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { Type } from '../../domain/typebox.ts';
+import { usedLimits } from '../../domain/usage-report.ts';
+import type { SetTag } from '../../ports/tag-registry.ts';
+import { closed, tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
+import { limitsText } from '../limits-text.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { done, noSuch, operation, refused } from '../operation.ts';
+import type { RowColumn, OperationRefusal, Result } from '../operation.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+
+const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+
+const Tag = Type.Object({
+  tag: Type.String({ description: 'In lower case.' }),
+  disabled: Type.Boolean(),
+  requests_per_second: Type.Optional(whole),
+  characters: Type.Optional(whole),
+  limits: Type.Optional(windowList),
+  used: Type.Object(
+    {
+      characters: Type.Integer({ minimum: 0, description: "In the team's running period, those of requests in progress included." }),
+      limits: Type.Optional(usedLimitList('requests with the tag')),
+    },
+    { description: 'Counted since the tag has settings.' },
+  ),
+});
+type TagRow = Static<typeof Tag>;
+
+/** GivenMembers of the settings could be sent back. */
+function rowOf({ tag: name, settings, use }: SetTag): TagRow {
+  return {
+    tag: name,
+    disabled: settings.disabled,
+    requests_per_second: settings.requestsPerSecond,
+    characters: settings.characters,
+    limits: windowEntries(settings.windows),
+    used: { characters: use.characters, ...(use.windows.length === 0 ? {} : usedLimits(use.windows)) },
+  } as TagRow;
+}
+
+const columns: readonly RowColumn<TagRow>[] = [
+  { head: 'Tag', cell: (row) => row.tag, holds: 'text' },
+  { head: 'Status', cell: (row) => ({ kind: 'status', status: row.disabled ? 'disabled' : 'active' }) },
+  { head: 'Limits', cell: limitsText, holds: 'text' },
+  { head: 'Used', cell: ({ used }) => usedText(used) },
+];
+
+/** `1200 characters in the period, 3 of 600 requests this minute`. */
+function usedText({ characters, limits = [] }: TagRow['used']): string {
+  const windows = limits.flatMap((one) => [
+    ...(one.requests === undefined ? [] : [`${one.used_requests} of ${one.requests} requests this ${one.per}`]),
+    ...(one.characters === undefined ? [] : [`${one.used_characters} of ${one.characters} characters this ${one.per}`]),
+  ]);
+  return [`${characters} characters in the period`, ...windows].join(', ');
+}
+
+const OfTag = Type.Object({ id: teamId, tag }, closed);
+
+function noTag(team: string, name: string): OperationRefusal {
+  const words = `no limits are set for the tag ${JSON.stringify(name)} of team ${team}`;
+  return { kind: 'refused', code: 'not_found', words, named: `${words}; "lingate tag list TEAM" shows those that have some` };
+}
+
+/** Whether the tag is missing, or its team. */
+async function nothingOf({ options }: OperationContext, team: string, name: string): Promise<OperationRefusal | StoreUnavailable> {
+  const found = await options.teams.findTeam(team);
+  if (found === undefined) return noSuch('team', team);
+  return isUnavailable(found) ? found : noTag(team, name);
+}
+
+export const listTags = operation({
+  id: 'listTags',
+  command: 'tag list',
+  http: 'GET /teams/{id}/tags',
+  summary: "Lists a team's tags that have limits or are disabled, and what they have used.",
+  about: 'What every tag has used, by day: lingate usage export --tags.',
+  examples: [`lingate tag list ${TEAM}`],
+  input: Type.Object({ id: teamId }, closed),
+  row: Tag,
+  list: 'tags',
+  columns,
+  none: 'This team has no tags with limits.',
+  async run(context, { id }): Promise<Result<readonly TagRow[]>> {
+    const found = await context.part('tags').registry.list(id);
+    if (found === undefined) return noSuch('team', id);
+    return isUnavailable(found) ? found : done(found.map(rowOf));
+  },
+});
+
+export const showTag = operation({
+  id: 'showTag',
+  http: 'GET /teams/{id}/tags/{tag}',
+  summary: 'Shows the limits of a tag, and what it has used.',
+  input: OfTag,
+  row: Tag,
+  columns,
+  async run(context, { id, tag: name }): Promise<Result<TagRow>> {
+    const found = await context.part('tags').registry.find(id, name);
+    if (found === undefined) return nothingOf(context, id, name);
+    return isUnavailable(found) ? found : done(rowOf(found));
+  },
+});
+
+export const setTag = operation({
+  id: 'setTag',
+  command: 'tag set',
+  http: 'PUT /teams/{id}/tags/{tag}',
+  summary: 'Sets the limits of a tag, for all keys together, or disables it; effective at its next request. Replaces what was set before.',
+  about:
+    'The limits are for all keys of the team together, within their own. A disabled tag works again when it is set without --disable, ' +
+    'or deleted.',
+  examples: [
+    `lingate tag set ${TEAM} acme --characters 100000 --requests-per-second 5`,
+    `lingate tag set ${TEAM} acme --limit requests=600/minute --limit characters=1000000/day`,
+    `lingate tag set ${TEAM} acme --disable`,
+  ],
+  input: Type.Object(
+    {
+      id: teamId,
+      tag,
+      disabled: Type.Optional(
+        Type.Boolean({ description: 'Whether requests with the tag are refused. `false` by default.', given: { flag: 'disable' } }),
+      ),
+      requests_per_second: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: KEY_RATE_MAX,
+          description: "The rate of all requests with the tag, whichever key they are sent with, within the team's and the key's.",
+        }),
+      ),
+      characters: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: KEY_CHARACTERS_MAX,
+          description: "How many characters requests with the tag may use in each of the team's periods.",
+          given: { label: 'Characters per period' },
+        }),
+      ),
+      limits: Type.Optional(windowList),
+    },
+    closed,
+  ),
+  clears: ['requests_per_second', 'characters', 'limits'],
+  judge({ disabled, requests_per_second: rate, characters, limits }) {
+    const isNothing = disabled === undefined && rate === undefined && characters === undefined && limits === undefined;
+    return isNothing ? refused('body', 'there is nothing to set; give a limit or {disabled}, or remove all that is set') : undefined;
+  },
+  row: Tag,
+  columns,
+  told: ({ tag: name, disabled }) => `Tag ${name} is ${disabled ? 'disabled: requests with it are refused' : 'saved'}.`,
+  async run(context, { id, tag: name, disabled = false, ...limits }): Promise<Result<TagRow>> {
+    const { registry, most } = context.part('tags');
+    const settings = {
+      disabled,
+      ...(limits.requests_per_second ? { requestsPerSecond: limits.requests_per_second } : {}),
+      ...(limits.characters ? { characters: limits.characters } : {}),
+      ...(limits.limits ? { windows: windowsOf(limits.limits)! } : {}),
+    };
+    const changed = await context.changing(registry.set(id, name, settings, most(), context.by('setTag')));
+    switch (changed.kind) {
+      case 'set':
+        return done(rowOf(changed.tag), await context.replicated([id]));
+      case 'limit_reached':
+        return refused(
+          'tag',
+          `limits.tags lets ${changed.most} tags of a team have limits, and as many others have some; remove those of another tag, or raise it`,
+        );
+      case 'team_unknown':
+        return noSuch('team', id);
+      case 'unavailable':
+        return changed;
+    }
+  },
+});
+
+export const deleteTag = operation({
+  id: 'deleteTag',
+  command: 'tag delete',
+  http: 'DELETE /teams/{id}/tags/{tag}',
+  summary: 'Removes the limits of a tag. What was charged with it stays in the usage.',
+  about: 'Its next request has no limits but those of the team and the key.',
+  examples: [`lingate tag delete ${TEAM} acme`],
+  input: OfTag,
+  status: 204,
+  row: Type.Object({ tag: Type.String(), team_id: Type.String(), status: Type.Enum(['deleted']) }),
+  columns: [],
+  told: ({ tag: name, team_id: team }) => `The tag ${name} of team ${team} has no limits any more.`,
+  async run(context, { id, tag: name }) {
+    const removed = await context.changing(context.part('tags').registry.remove(id, name, context.by('deleteTag')));
+    if (isUnavailable(removed)) return removed;
+    if (!removed) return nothingOf(context, id, name);
+    return done({ tag: name, team_id: id, status: 'deleted' }, await context.replicated([id]));
+  },
+});

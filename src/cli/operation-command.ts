@@ -1,0 +1,264 @@
+// A command from an operation: its flags and operands, its help, how it reads them, what it asks, and what it prints.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { checked, fieldsOf, placeText, valueOf, wordsWith } from '../admin/input.ts';
+import type { InputField, InputFields, GivenMembers } from '../admin/input.ts';
+import { allRows } from '../admin/listing.ts';
+import type { OperationContext } from '../admin/operation-context.ts';
+import { changes, inPath, pathOf } from '../admin/operation.ts';
+import type { Cell, AdminOperation, OperationRefusal, Result } from '../admin/operation.ts';
+import { teamMeant } from '../admin/teams-meant.ts';
+import { storeErrorOf } from '../domain/store-unavailable.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import { CommandFailure, UsageError } from './command.ts';
+import type { Command, CommandContext, Flag } from './command.ts';
+import { confirm, requireConfirmable, YES } from './confirmation.ts';
+import { GATEWAY_FLAGS, runningGateway } from './running-gateway.ts';
+import { GrowingTable, labelled, textTable } from './text-table.ts';
+import { saying, withAdmin } from './with-store.ts';
+
+/** Where each flag of a command belongs: the member, and the value that a switch stands for. */
+interface FlagOf {
+  readonly member: string;
+  readonly field: InputField;
+  readonly means?: boolean | null;
+}
+
+export function commandOf(one: AdminOperation): Command {
+  const fields = fieldsOf(one);
+  const operands = inPath(one).filter((name) => fields.get(name)?.given?.flag === undefined);
+  const given = [...fields].filter(([name]) => !operands.includes(name));
+  const flagsOf = new Map(given.flatMap(([name, field]) => flagsFor(name, field, one)));
+  const flags = Object.fromEntries([...flagsOf].map(([name, of]) => [name, flagFor(of, one)]));
+  const names = operands.map((name) => fields.get(name)!.given?.value ?? name.toUpperCase());
+  const more = { ...(one.asks === undefined ? {} : { yes: YES }), ...(one.ofGateway === true ? GATEWAY_FLAGS : {}) };
+  return {
+    usage: [...names, ...Object.entries({ ...flags, ...(one.asks === undefined ? {} : { yes: YES }) }).map(usageOf)].join(' '),
+    ...(one.about === undefined ? {} : { about: one.about }),
+    operands: names,
+    ...(flagsOf.size === 0 && one.asks === undefined ? {} : { flags: { ...flags, ...more } }),
+    examples: one.examples ?? [],
+    async run(context) {
+      const sent = readGiven(context, operands, flagsOf, fields);
+      const members = await withMeant(sent.members, fields, context);
+      const read = checked(one, members, context.io.nowMs());
+      if ('kind' in read) throw wrong(read, one, sent);
+      if (one.asking !== undefined) requireConfirmable(context, one.asking);
+      if (one.ofGateway === true) return printOfGateway(one, context, read.input);
+      await withAdmin(context, async ({ context: on }) => runOn(one, on, context, read.input));
+    },
+  };
+}
+
+function flagsFor(name: string, field: InputField, { clears = [] }: AdminOperation): (readonly [string, FlagOf])[] {
+  const flag = field.given?.flag ?? name.replaceAll('_', '-');
+  const of = { member: name, field };
+  return [
+    [flag, field.type === 'boolean' ? { ...of, means: true } : of],
+    ...(field.given?.flagOff === undefined ? [] : [[field.given.flagOff, { ...of, means: false }] as const]),
+    // What is replaced as a whole needs no flag that removes a part of it.
+    ...(clears.includes(name) && field.given?.removes !== undefined ? [[field.given.removes, { ...of, means: null }] as const] : []),
+  ];
+}
+
+function flagFor({ member, field, means }: FlagOf, { input }: AdminOperation): Flag {
+  const { type, given = {}, description = '', enum: choices } = field;
+  const summary = [lower(description).replace(/\.$/, ''), ...(type === 'array' ? ['may be repeated'] : [])].join('; ');
+  if (means === null) return { kind: 'switch', summary: `remove it` };
+  if (type === 'boolean') return { kind: 'switch', summary };
+  // A schema without a required member has no such list.
+  const { required: all = [] } = input as { readonly required?: readonly string[] };
+  const required = all.includes(member);
+  return {
+    kind: type === 'array' ? 'texts' : 'text',
+    value: given.value ?? choices?.join('|') ?? 'N',
+    summary: choices === undefined || given.value === undefined ? summary : `${summary}: ${choices.join(', ')}`,
+    ...(given.fallback === undefined ? {} : { fallback: given.fallback }),
+    ...(required ? { required } : {}),
+  };
+}
+
+/** A sentence as a part of a line. */
+function lower(sentence: string): string {
+  return /^[A-Z][a-z ]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
+}
+
+function usageOf([name, { value, kind, required = false }]: readonly [string, Flag]): string {
+  const flag = `--${name}${value === undefined ? '' : ` ${value}`}`;
+  return `${required ? flag : `[${flag}]`}${kind === 'texts' ? '…' : ''}`;
+}
+
+interface Sent {
+  readonly members: GivenMembers;
+  /** As they were typed, for messages. */
+  readonly texts: ReadonlyMap<string, readonly string[]>;
+  readonly operands: readonly string[];
+}
+
+function readGiven(context: CommandContext, operands: readonly string[], flagsOf: ReadonlyMap<string, FlagOf>, fields: InputFields): Sent {
+  const members: Record<string, unknown> = {};
+  const texts = new Map(operands.map((name, index) => [name, [context.operands[index]!]]));
+  for (const [flag, { member, means }] of flagsOf) {
+    const given = context.texts(flag);
+    if (given === undefined) continue;
+    if (member in members || texts.has(member)) {
+      const other = [...flagsOf].find(([name, of]) => of.member === member && name !== flag && context.on(name))![0];
+      throw new UsageError(`--${other} and --${flag} contradict each other; give one of them`);
+    }
+    if (means === undefined) texts.set(member, [...given]);
+    else members[member] = means;
+  }
+  for (const [member, sent] of texts) members[member] = valueOf(fields.get(member)!, sent, context.io.nowMs());
+  return { members, texts, operands };
+}
+
+/** With ids in place of other words for teams, which are looked up in the store. */
+async function withMeant(members: GivenMembers, fields: InputFields, context: CommandContext): Promise<GivenMembers> {
+  const found: Record<string, unknown> = { ...members };
+  for (const [name, word] of Object.entries(members)) {
+    if (fields.get(name)?.given?.meant !== true || canonicalUlid(String(word)) !== undefined) continue;
+    await withAdmin(context, async ({ context: on }) => {
+      const meant = await teamMeant(on, String(word));
+      if ('kind' in meant) throw meant.kind === 'unavailable' ? storeErrorOf(meant) : new CommandFailure(meant.words);
+      found[name] = meant.teamId;
+    });
+  }
+  return found;
+}
+
+/** Names the flag, and its value where the words do not. */
+function wrong(fault: OperationRefusal, one: AdminOperation, { texts, operands }: Sent): Error {
+  if (fault.code === 'not_found') return new CommandFailure(fault.named ?? fault.words);
+  const fields = fieldsOf(one);
+  const [member = '', at] = (fault.field ?? '').split('.');
+  const words = wordsWith(fault.words, (name) => `--${flagOf(name, fields)}`);
+  if (member === '' || member === 'body') return new UsageError(words);
+  const name = operands.includes(member) ? fields.get(member)!.given?.value : `--${flagOf(member, fields)}`;
+  const given = at === undefined ? undefined : texts.get(member)?.[Number(at)];
+  return new UsageError(
+    [name, given === undefined || words.startsWith('"') ? undefined : JSON.stringify(given), words].filter(Boolean).join(' '),
+  );
+}
+
+function flagOf(member: string, fields: InputFields): string {
+  return fields.get(member)?.given?.flag ?? member.replaceAll('_', '-');
+}
+
+/** The value, or throws what a person can do about it. */
+function valueFrom<T>(result: Result<T>, fields: InputFields): T {
+  if (result.kind === 'done') return result.value;
+  if (result.kind === 'unavailable') throw storeErrorOf(result);
+  const { field, words, named } = result;
+  const said = wordsWith(words, (name) => `--${flagOf(name, fields)}`);
+  throw new CommandFailure(
+    named ?? (field === undefined || fields.get(field)?.given?.flag === undefined ? said : `--${placeText(flagOf(field, fields))} ${said}`),
+  );
+}
+
+async function runOn(one: AdminOperation, on: OperationContext, context: CommandContext, input: GivenMembers): Promise<void> {
+  const fields = fieldsOf(one);
+  if (one.listing !== undefined) {
+    return printPieces(one, context, allRows(one.listing as never, on, input));
+  }
+  if (one.asks !== undefined) await confirm(context, valueFrom(await one.asks(on, input as never), fields));
+  const result = await one.run!(on, input);
+  const value = valueFrom(result, fields);
+  if (one.list !== undefined) return printRows(one, context, value as readonly unknown[]);
+  const replicated = result.kind === 'done' ? result.replicated : undefined;
+  const said = textOf(one, value, input, context.io.nowMs());
+  context.print({ ...(value as object), ...(replicated === undefined ? {} : { replicated }) }, () =>
+    changes(one) ? saying(said, { kind: 'done', value, replicated }) : said,
+  );
+}
+
+/** What was done, and the record as it is now. */
+function textOf(one: AdminOperation, value: unknown, input: GivenMembers, nowMs: number): string {
+  const facts = shownBy(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs))] as const);
+  const told = changes(one) ? one.told?.(value, input) : undefined;
+  return [told, ...(facts.length === 0 ? [] : [labelled(Object.fromEntries(facts))])].filter((part) => part !== undefined).join('\n\n');
+}
+
+function shownBy({ columns }: AdminOperation): AdminOperation['columns'] {
+  return columns.filter(({ only }) => only !== 'console');
+}
+
+/** As they are read, so that their number does not matter. */
+async function printPieces(one: AdminOperation, context: CommandContext, pieces: AsyncIterable<Result<readonly unknown[]>>): Promise<void> {
+  const { io, json } = context;
+  const table = new GrowingTable(shownBy(one).map(({ head }) => head.toUpperCase()));
+  let isFirst = true;
+  for await (const piece of pieces) {
+    const rows = valueFrom(piece, fieldsOf(one));
+    const start = isFirst ? `{"${one.list}":[` : ',';
+    io.out(json ? start + rows.map((row) => JSON.stringify(row)).join(',') : table.lines(rows.map((row) => cellsOf(one, row, io.nowMs()))));
+    isFirst = false;
+    // Whether the reader has closed the output is only known a moment after writing.
+    await nextTurn();
+    if (io.abandoned()) return;
+  }
+  if (json) io.out(`${isFirst ? `{"${one.list}":[` : ''}]}\n`);
+  else if (isFirst) io.out(`${one.none}\n`);
+}
+
+function cellsOf(one: AdminOperation, row: unknown, nowMs: number): string[] {
+  return shownBy(one).map(({ cell }) => shown(cell(row as never, nowMs)));
+}
+
+function printRows(one: AdminOperation, context: CommandContext, rows: readonly unknown[]): void {
+  context.print({ [one.list!]: rows }, () => {
+    if (rows.length === 0) return one.none ?? 'There are none.';
+    return textTable(
+      shownBy(one).map(({ head }) => head.toUpperCase()),
+      rows.map((row) => cellsOf(one, row, context.io.nowMs())),
+    );
+  });
+}
+
+function shown(cell: Cell): string {
+  if (cell === undefined) return '-';
+  if (typeof cell !== 'object') return String(cell);
+  switch (cell.kind) {
+    case 'moment':
+    case 'day':
+      return cell.at;
+    case 'team':
+      return cell.name ?? cell.id;
+    case 'key':
+      return cell.label || cell.id;
+    case 'bytes':
+      return String(cell.bytes);
+    case 'status':
+      return cell.status;
+    case 'word':
+      return cell.word;
+    case 'changes':
+      return changesText(cell);
+    case 'code':
+    case 'path':
+      return cell.text;
+  }
+}
+
+/** `balance_minor 700 -> 200, reason "…"`. */
+function changesText({ before, after }: Extract<Cell, { kind: 'changes' }>): string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const members = names.map((name) => {
+    const [was, is] = [before[name], after[name]].map((value) => (value === undefined ? undefined : JSON.stringify(value)));
+    return was === undefined ? `${name} ${is}` : `${name} ${was} -> ${is ?? 'none'}`;
+  });
+  return members.join(', ');
+}
+
+/** All pages of its answer. */
+async function printOfGateway(one: AdminOperation, context: CommandContext, members: GivenMembers): Promise<void> {
+  const gateway = runningGateway(context, await context.config());
+  const query = new URLSearchParams({ limit: '200' });
+  for (const [name, value] of Object.entries(members)) query.set(name, String(value));
+  const rows: unknown[] = [];
+  for (let next: string | null = ''; next !== null;) {
+    if (next !== '') query.set('cursor', next);
+    const page = (await gateway.get(`${pathOf(one)}?${query.toString()}`)) as Readonly<Record<string, unknown>>;
+    rows.push(...(page[one.list!] as readonly unknown[]));
+    next = page['next'] as string | null;
+  }
+  printRows(one, context, rows);
+}

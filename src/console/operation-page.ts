@@ -1,0 +1,303 @@
+// Pages of the console from operations: lists with filters, tables of rows, forms, and what is asked before something is deleted.
+import { checked, detailOf, fieldsOf, labelOf, valueOf, wordsWith } from '../admin/input.ts';
+import type { InputField, GivenMembers } from '../admin/input.ts';
+import { PAGE_DEFAULT, pageAt } from '../admin/listing.ts';
+import type { ShownPage } from '../admin/listing.ts';
+import { concerned } from '../admin/operation.ts';
+import type { Cell, RowColumn, AdminOperation, OperationRefusal, Result } from '../admin/operation.ts';
+import { forPrograms, paged } from '../admin/operation-http.ts';
+import { teamMeant } from '../admin/teams-meant.ts';
+import { refusalOfOperation } from '../admin/admin-refusals.ts';
+import type { AdminOperations } from '../admin/admin-operations.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { html } from '../docs/html.ts';
+import type { Html } from '../docs/html.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { audit, CONSOLE_PREFIX, pageAnswer } from './console-route.ts';
+import type { ConsoleAnswer, ConsoleParts, SignedInVisit } from './console-route.ts';
+import { areaField, selectField, textField } from './form.ts';
+import type { FieldFaults, FieldTexts, Form } from './form.ts';
+import { checkedNote, htmlTable, pager } from './html-table.ts';
+import type { Section } from './layout.ts';
+import { queryOf, searchForm, searchSelect, searchText } from './search-form.ts';
+import { count, day, moment, size } from './shown.ts';
+import { keysOf, namesOf, teamLink } from './team-names.ts';
+import type { KnownKeys, TeamNames } from './team-names.ts';
+
+interface ListPage {
+  readonly one: AdminOperation;
+  /** Below `/console`. */
+  readonly path: string;
+  readonly section: Section;
+  readonly title: string;
+  readonly intro?: string;
+  /** What is listed, in plural, if that is not the title. */
+  readonly of?: string;
+  readonly pageSize?: number;
+}
+
+/** The handler of a page with filters, a table of rows, and links to further pages. */
+export function listPage({ one, path, section, title, intro, of = title, pageSize = PAGE_DEFAULT }: ListPage) {
+  const fields = fieldsOf(forPrograms(one));
+  const content = (main: Html, faults: FieldFaults = {}): ConsoleAnswer => {
+    const lead = intro === undefined ? undefined : html`<p class="soft">${intro}</p>`;
+    return pageAnswer(
+      {
+        title,
+        section,
+        main: html`<h1>${title}</h1>
+          ${lead} ${main}`,
+      },
+      faults,
+    );
+  };
+  const filter = (query: URLSearchParams, fault: string | undefined): Html =>
+    searchForm({
+      action: path,
+      fields: [...fields].map(([name, field]) => searchField(name, field, (query.get(name) ?? '').trim())),
+      submit: 'Search',
+      fault,
+      isFiltered: [...fields.keys()].some((name) => (query.get(name) ?? '').trim() !== ''),
+    });
+  return async (visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> => {
+    const { query } = visit.request;
+    const found = await rowsFor(one, visit, operations, pageSize);
+    if (found.kind === 'refused' && found.code === 'validation_error') {
+      const fault = detailOf(found);
+      return content(filter(query, fault), { [found.field ?? 'query']: fault });
+    }
+    if (found.kind !== 'done') return refusalOfOperation(found);
+    const { rows, next, checkedMax, input } = found.value;
+    const teamId = input['team'] as string | undefined;
+    const kept = Object.fromEntries([...fields.keys(), 'limit'].map((name) => [name, query.get(name) ?? undefined]));
+    const to = (cursor: string | undefined): string => `${CONSOLE_PREFIX}${path}${queryOf({ ...kept, cursor })}`;
+    const isNewestFirst = one.listing?.newestFirst === true;
+    const around = {
+      caption: isNewestFirst ? `${of}, newest first` : of,
+      operations,
+      nowMs: visit.nowMs,
+      hidden: teamId === undefined ? [] : ['Team'],
+    };
+    return content(
+      html`${filter(query, undefined)}
+      ${teamId === undefined ? undefined : html`<p>${of} of team ${teamLink(await namesOf(operations, [teamId]), teamId)}.</p>`}
+      ${rows.length === 0 ? html`<p class="soft">${one.none}</p>` : await tableOf(one, rows, around)}
+      ${checkedNote(checkedMax, of.toLowerCase())}
+      ${pager(query.has('cursor') ? to(undefined) : undefined, next && to(next), isNewestFirst ? ['Newest', 'Older'] : ['First page', 'Next page'])}`,
+    );
+  };
+}
+
+async function rowsFor(
+  one: AdminOperation,
+  { request: { query }, nowMs }: SignedInVisit,
+  { context }: AdminOperations,
+  pageSize: number,
+): Promise<Result<ShownPage & { readonly input: GivenMembers }>> {
+  const taken = paged(one);
+  const given: Record<string, unknown> = {};
+  for (const [name, field] of fieldsOf(taken)) {
+    const sent = query.get(name)?.trim() ?? '';
+    if (sent === '') continue;
+    const meant = field.given?.meant === true ? await teamMeant(context, sent) : undefined;
+    if (meant !== undefined && 'kind' in meant) return meant;
+    given[name] = meant?.teamId ?? valueOf(field, [sent], nowMs);
+  }
+  const read = checked(taken, given, nowMs);
+  if ('kind' in read) return read;
+  const { cursor, limit = pageSize, ...input } = read.input as GivenMembers;
+  const page = await pageAt(one, context, input, cursor as string | undefined, limit as number);
+  return page.kind === 'done' ? { kind: 'done', value: { ...page.value, input } } : page;
+}
+
+function searchField(name: string, field: InputField, sent: string): Html {
+  const { enum: choices, given = {} } = field;
+  const label = labelOf(name, field);
+  if (choices === undefined) return searchText(name, label, sent, given.attributes, widthOf(given.attributes?.['maxlength']));
+  const options = choices.map((value) => ({ value, label: given.words?.[value] ?? value }));
+  return searchSelect(name, label, [{ value: '', label: 'any' }, ...options], sent);
+}
+
+function widthOf(maxlength: string | number | undefined): 'few' | 'short' | 'long' {
+  if (maxlength === undefined) return 'short';
+  return Number(maxlength) < 10 ? 'few' : Number(maxlength) === 35 ? 'short' : 'long';
+}
+
+interface Around {
+  readonly caption: string;
+  readonly operations: AdminOperations;
+  readonly nowMs: number;
+  /** Heads of columns that say the same in every row. */
+  readonly hidden?: readonly string[];
+  /** A last column with links to changes. */
+  readonly change?: (row: never) => Html;
+}
+
+/** Rows as a table, with the names of teams and keys. */
+export async function tableOf(
+  { columns: all }: AdminOperation,
+  rows: readonly unknown[],
+  { caption, operations, nowMs, hidden = [], change }: Around,
+): Promise<Html> {
+  const columns = all.filter(({ only, head }) => only !== 'command' && !hidden.includes(head));
+  const cells = rows.map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
+  const known = await knownIn(cells.flat(), operations);
+  return htmlTable({
+    caption,
+    columns: [...columns.map(headOf), ...(change === undefined ? [] : ['Change'])],
+    rows: rows.map((row, index) => [
+      ...cells[index]!.map((cell) => shown(cell, known)),
+      ...(change === undefined ? [] : [change(row as never)]),
+    ]),
+    wide: columns.length > 6,
+  });
+}
+
+function headOf({ head, holds }: RowColumn) {
+  return holds === undefined ? head : { label: head, kind: holds };
+}
+
+interface Known {
+  readonly teams: TeamNames;
+  readonly keys: KnownKeys;
+}
+
+async function knownIn(cells: readonly Cell[], operations: AdminOperations): Promise<Known> {
+  const objects = cells.filter((cell) => typeof cell === 'object');
+  const teams = objects.flatMap((cell) => (cell.kind === 'team' ? [cell.id] : []));
+  const keys = objects.flatMap((cell) => (cell.kind === 'key' ? [cell.teamId] : []));
+  return { teams: await namesOf(operations, teams), keys: await keysOf(operations, keys) };
+}
+
+/** A cell as a page shows it. */
+function shown(cell: Cell, { teams, keys }: Known): Html | string {
+  if (cell === undefined || cell === '') return '–';
+  if (typeof cell === 'number') return count(cell);
+  if (typeof cell === 'string') return cell;
+  switch (cell.kind) {
+    case 'moment':
+      return cell.id === undefined ? moment(Date.parse(cell.at)) : html`<span title="${cell.id}">${moment(Date.parse(cell.at))}</span>`;
+    case 'day':
+      return day(Date.parse(cell.at));
+    case 'team':
+      return teamLink(teams, cell.id);
+    case 'key':
+      return keyText(cell.id, keys);
+    case 'bytes':
+      return size(cell.bytes);
+    case 'status':
+      return html`<span class="${cell.status}">${cell.status}</span>`;
+    case 'code':
+      return html`<code>${cell.text}</code>`;
+    case 'path':
+      return brokenAtSlashes(cell.text);
+    case 'word':
+      return html`<span class="short" title="${cell.word}">${cell.words}</span>`;
+    case 'changes':
+      return changesText(cell);
+  }
+}
+
+/** The key's beginning and label, with a link to its page. */
+function keyText(keyId: string, keys: KnownKeys): Html {
+  const key = keys.get(keyId);
+  if (key === undefined) return html`<code>${keyId}</code>`;
+  const label = key.label === '' ? '' : ` ${key.label}`;
+  return html`<a href="${CONSOLE_PREFIX}/teams/${key.teamId}/keys/${keyId}" title="${keyId}"><code>${key.display}…</code></a
+    >${label}`;
+}
+
+/** A new team has a dozen members: only the first are shown until the reader opens the rest. */
+const CHANGES_SHOWN = 2;
+
+function changesText({ before, after }: Extract<Cell, { kind: 'changes' }>): Html | string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  if (names.length === 0) return '–';
+  const list = (some: readonly string[]): Html =>
+    html`<ul class="changes">
+      ${some.map((name) => html`<li>${name.replaceAll('_', ' ')}: ${changeText(before[name], after[name])}</li>`)}
+    </ul>`;
+  const [first, rest] = [names.slice(0, CHANGES_SHOWN), names.slice(CHANGES_SHOWN)];
+  if (rest.length < 2) return list(names);
+  return html`${list(first)}
+    <details class="more">
+      <summary>${rest.length} more</summary>
+      ${list(rest)}
+    </details>`;
+}
+
+function changeText(was: string | number | undefined, is: string | number | undefined): Html | string {
+  if (was === undefined) return String(is);
+  return html`<del>${was}</del> ${is === undefined ? undefined : html`<ins>${is}</ins>`}`;
+}
+
+/** Shorter ones than this fit. */
+const LONG_PATH = 24;
+
+/** A long path is continued on the next line behind a slash, not within a word. */
+function brokenAtSlashes(path: string): Html | string {
+  if (path.length < LONG_PATH) return path;
+  return html`${path.split(/(?<=\/)(?=.)/).map((part, index) => (index === 0 ? part : html`<wbr />${part}`))}`;
+}
+
+/** The fields of an operation's form. */
+export function formFields(one: AdminOperation, names: readonly string[], texts: FieldTexts): Html {
+  const fields = fieldsOf(one);
+  return html`${names.map((name) => formField(name, fields.get(name)!, texts, one))}`;
+}
+
+function formField(name: string, field: InputField, texts: FieldTexts, { clears = [] }: AdminOperation): Html {
+  const { type, enum: choices, description = '', given = {} } = field;
+  const label = labelOf(name, field);
+  const hint = given.hint ?? `${description}${clears.includes(name) ? ' Empty: none.' : ''}`;
+  if (type === 'array') return areaField(texts, name, label, { rows: 3, hint });
+  if (choices !== undefined) {
+    return selectField(
+      texts,
+      name,
+      label,
+      choices.map((value) => ({ value, label: given.words?.[value] ?? value })),
+    );
+  }
+  const numeric = type === 'integer' ? { inputmode: 'numeric', maxlength: 40 } : {};
+  return textField(texts, name, label, { hint, more: { autocomplete: 'off', ...numeric, ...given.attributes } });
+}
+
+/** What a form has sent: an empty field removes what can be removed, and is otherwise not given. */
+export function sentIn(one: AdminOperation, names: readonly string[], form: Form, nowMs: number): GivenMembers {
+  const fields = fieldsOf(one);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const lines = form(name)
+        .split(/[\r\n]+/)
+        .map((line) => line.trim())
+        .filter((line) => line !== '');
+      if (lines.length > 0) return [[name, valueOf(fields.get(name)!, lines, nowMs)]];
+      return one.clears?.includes(name) === true ? [[name, null]] : [];
+    }),
+  );
+}
+
+/** Carries out what a form asks for. A fault is that of a field; anything else is a page of its own. */
+export async function carriedOut(
+  one: AdminOperation,
+  given: GivenMembers,
+  visit: SignedInVisit,
+  parts: ConsoleParts,
+): Promise<{ readonly value: unknown; readonly replicated: boolean | undefined } | { readonly faults: FieldFaults } | Refusal> {
+  const read = checked(one, given, visit.nowMs);
+  const result: Result<unknown> = 'kind' in read ? read : await one.run!(parts.operations.context, read.input);
+  if (result.kind === 'done') {
+    audit(parts, visit, one.id, concerned(one, given, result.value));
+    return { value: result.value, replicated: result.replicated };
+  }
+  return faultsIn(one, result) ?? refusalOfOperation(result);
+}
+
+function faultsIn(one: AdminOperation, result: OperationRefusal | StoreUnavailable): { readonly faults: FieldFaults } | undefined {
+  if (result.kind !== 'refused' || result.code !== 'validation_error' || result.field === undefined) return undefined;
+  const fields = fieldsOf(one);
+  const words = wordsWith(result.words, (name) => `“${labelOf(name, fields.get(name) ?? {})}”`);
+  const [name = ''] = result.field.split('.');
+  return { faults: { [name]: `${words.charAt(0).toUpperCase()}${words.slice(1)}.` } };
+}

@@ -1,0 +1,470 @@
+// A team's account: admissions and settlements, and what time alone does. Pure: the store's driver passes the time, reads what the
+// account asks for and writes what it has changed, all in one transaction, or one compare-and-set (`AccountRows`).
+import { dictionaryFor } from '../domain/dictionary-choice.ts';
+import type { LanguagePair } from '../domain/dictionary-choice.ts';
+import { costMicro, minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
+import type { Micro } from '../domain/money.ts';
+import { dayOf } from '../domain/period.ts';
+import { periodBy, sameLength } from '../domain/period-rule.ts';
+import { REMEMBER_MS } from '../domain/reservation.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
+import { tagOfSubject, windowLimits } from '../domain/window-limits.ts';
+import type { StoredCounts, WindowSubject, WindowTickets } from '../domain/window-limits.ts';
+import type {
+  Admission,
+  AdmissionRequest,
+  CallerCheck,
+  CallerRefusal,
+  CheckedCaller,
+  CreditExhausted,
+  GlossaryReference,
+  Placed,
+  QuotaExceeded,
+  Resolution,
+  Verdict,
+} from '../ports/ledger.ts';
+import type { KeyRecord, Standing, Team } from '../ports/team-registry.ts';
+import { WindowCounts } from './counter.ts';
+import { KeyAccount } from './key-account.ts';
+import type { KeyUsed } from './key-account.ts';
+import { nearestRate, periodRefusal, rateRefusal, takePlaces, tooSmallWindow, windowRefusal, windowStandings } from './limit.ts';
+import type { LimitedSubject } from './limit.ts';
+import type { Slots } from './rate.ts';
+import { countTag, TagAccount } from './tag-account.ts';
+import type { TagRecords } from './tag-account.ts';
+import { TagUses } from './tag-uses.ts';
+import { withNextPlan } from './team-change.ts';
+
+/** What an open reservation holds, in the period in which it was made. */
+export interface HeldReservation {
+  readonly untilMs: number;
+  readonly keyId: string;
+  readonly characters: number;
+  readonly priceMicro: Micro;
+  readonly period: number;
+  /** Of the plan's allowance for test keys. */
+  readonly ofAllowance: boolean;
+  readonly tickets: WindowTickets | undefined;
+  readonly tag: RequestTag | undefined;
+}
+
+export type SettledState = 'committed' | 'released' | 'expired';
+
+/** What is charged to a key, on a day, in a period: all that is shown or invoiced is a sum of these. */
+export interface KeyCharge {
+  readonly keyId: string;
+  readonly day: number;
+  readonly period: number;
+  readonly characters: number;
+  readonly micro: Micro;
+  readonly ofAllowance: boolean;
+}
+
+/** What a store keeps of a team besides its record, keys, counters and reservations. Written whenever an account `isChanged`. */
+export interface AccountCounts {
+  balanceMicro: Micro;
+  period: { readonly number: number; readonly startMs: number; readonly endMs: number; readonly anchorMs: number };
+  /** Charged in the period; of these, what is of the allowance. */
+  used: number;
+  allowanceUsed: number;
+  readonly slots: Slots;
+}
+
+/** What an account needs of its store. Nothing waits: what is read is at hand, and what is written is so at the end at the latest. */
+export interface AccountRows {
+  /** Its record as it is stored (`status` ignores expiry), and what is used of it. */
+  key(keyId: string): { readonly record: KeyRecord; readonly use: KeyUsed } | undefined;
+  /** What a subject has used of its windows, if they were ever limited. */
+  windowCounts(subject: WindowSubject): StoredCounts | undefined;
+  /** The state of an id that is not open, if that is remembered. */
+  settled(requestId: string, nowMs: number): SettledState | undefined;
+  open(requestId: string, held: HeldReservation): void;
+  /** `wasOpen`: otherwise only the id is remembered. */
+  close(requestId: string, state: SettledState, untilMs: number, wasOpen: boolean): void;
+  charge(charge: KeyCharge): void;
+  /** The pairs of a glossary and their dictionaries. */
+  pairs(glossaryId: string): readonly (LanguagePair & { readonly dictionaryId: string })[] | undefined;
+  readonly tags: TagRecords;
+  /** `team`: with the plan and the numbers that the period had at its end. */
+  endPeriod(team: Team, number: number, endMs: number): void;
+  beginPeriod(period: AccountCounts['period']): void;
+  /** A plan that has waited takes effect: for the audit, and its event. */
+  planTookEffect(before: Team, after: Team, nowMs: number): void;
+}
+
+export class Account {
+  /** Its balance is the one of `counts`. */
+  team: Team;
+  readonly counts: AccountCounts;
+  readonly reservations: Map<string, HeldReservation>;
+  readonly keys = new Map<string, KeyAccount>();
+  readonly windowCounts = new Map<WindowSubject, WindowCounts>();
+  readonly #rows: AccountRows;
+  #subject: LimitedSubject;
+  /** What follows from the reservations: those of the current period, and credit of all. */
+  readonly #held = { characters: 0, ofAllowance: 0, micro: 0 };
+  /** No lease ends before. */
+  #leaseDueMs = Infinity;
+  /** Whether the counts, and the team's record, differ from what is stored. */
+  isChanged = false;
+  isTeamChanged = false;
+
+  constructor(team: Team, counts: AccountCounts, reservations: Map<string, HeldReservation>, rows: AccountRows) {
+    this.team = team;
+    this.counts = counts;
+    this.reservations = reservations;
+    this.#rows = rows;
+    for (const held of reservations.values()) this.#hold(held, 1);
+    this.#findLease();
+    this.#subject = this.#asSubject();
+  }
+
+  // What time alone does
+
+  /** Ends leases, and the period with the plan that waits for its end. Called before anything else is done or shown. */
+  catchUp(nowMs: number): void {
+    if (nowMs >= this.#leaseDueMs) this.#endLeases(nowMs);
+    if (nowMs >= this.counts.period.endMs) this.#endPeriod(nowMs);
+  }
+
+  #endLeases(nowMs: number): void {
+    for (const [id, held] of this.reservations) {
+      if (held.untilMs <= nowMs) this.#close(id, held, 'expired', held.untilMs + REMEMBER_MS, 0, nowMs);
+    }
+    this.#findLease();
+  }
+
+  #findLease(): void {
+    this.#leaseDueMs = Infinity;
+    for (const { untilMs } of this.reservations.values()) this.#leaseDueMs = Math.min(this.#leaseDueMs, untilMs);
+  }
+
+  #endPeriod(nowMs: number): void {
+    const before = this.shown();
+    const { endMs, anchorMs } = this.counts.period;
+    const { nextPlan, limits } = before;
+    this.#rows.endPeriod(before, this.counts.period.number, endMs);
+    const isOtherLength = nextPlan !== undefined && !sameLength(nextPlan.limits.period, limits.period);
+    if (nextPlan !== undefined) {
+      this.setTeam(withNextPlan(before));
+      this.#rows.planTookEffect(before, this.shown(), nowMs);
+    }
+    this.#beginPeriod(isOtherLength ? endMs : anchorMs, nowMs, endMs);
+  }
+
+  /** Ends the period before its time, and counts the next ones from now. */
+  beginPeriodNow(nowMs: number, team = this.shown()): void {
+    const { number, startMs, endMs } = this.counts.period;
+    this.#rows.endPeriod(team, number, Math.max(startMs, Math.min(endMs, nowMs)));
+    this.#beginPeriod(nowMs, nowMs, nowMs);
+  }
+
+  /** The one that contains `nowMs`; by the calendar that may have begun before `fromMs`, when the last one ended. */
+  #beginPeriod(anchorMs: number, nowMs: number, fromMs: number): void {
+    const { startMs, endMs } = periodBy(this.team.limits.period, anchorMs, nowMs);
+    const number = this.counts.period.number + 1;
+    this.counts.period = { number, startMs: Math.max(startMs, fromMs), endMs, anchorMs };
+    this.counts.used = this.counts.allowanceUsed = 0;
+    this.#held.characters = this.#held.ofAllowance = 0;
+    this.#rows.beginPeriod(this.counts.period);
+    this.isChanged = true;
+  }
+
+  // Admissions
+
+  /**
+   * Everything is checked before anything is written, in this order:
+   *
+   * 1. the id: one that is open answers its reservation again
+   * 2. the key: known, not revoked, disabled or expired; its addresses, its scopes; then whether the tag is disabled
+   * 3. the rates of the team, the key, the tag; their windows, the same way (`rateRefusal`, `windowRefusal`)
+   *    - from here on the request has taken its place, whatever follows
+   * 4. the plan's characters for a request; a request without text is admitted here
+   * 5. the glossary: it exists, and has the pair
+   * 6. characters that no window is large enough for; the key's and the tag's in the period (`tooSmallWindow`, `periodRefusal`)
+   * 7. the allowance for test keys, or the team's quota, or its credit
+   */
+  admit(request: AdmissionRequest, nowMs: number): Admission {
+    this.catchUp(nowMs);
+    const known = this.#knownId(request, nowMs);
+    if (known !== undefined) return known;
+    const key = this.key(request.keyId);
+    const tag = this.#tag(request.tag, nowMs);
+    const reserves = request.reserve && request.characters !== undefined ? (request.charged ?? request.characters) : undefined;
+    const refusal = this.#callerRefusal(request, key, tag, reserves, nowMs);
+    if (refusal !== undefined || key === undefined) return refusal ?? { kind: 'key_unknown' };
+    const subjects = this.#subjects(key, tag);
+    const placed = this.#judge(request, key, subjects, reserves, nowMs);
+    const reserved = placed.kind === 'admitted' ? placed.reservation?.characters : undefined;
+    const tickets = takePlaces(subjects, reserved ?? 0, nowMs);
+    if (tag !== undefined) {
+      tag.uses.period.characters += reserved ?? 0;
+      this.#keepTag(tag);
+    }
+    if (reserved === undefined) this.#rows.close(request.requestId, 'released', nowMs + REMEMBER_MS, false);
+    else this.#reserve(request, key, reserved, tickets, nowMs);
+    return this.#reported(request, placed, subjects, nowMs);
+  }
+
+  /** Whether a request would be admitted up to rule 3 of `admit`; takes no place. */
+  check(check: CallerCheck, nowMs: number): CheckedCaller {
+    this.catchUp(nowMs);
+    const refusal = this.#callerRefusal(check, this.key(check.keyId), this.#tag(check.tag, nowMs), undefined, nowMs);
+    return refusal ?? { kind: 'admitted', reservation: undefined };
+  }
+
+  #knownId({ requestId, teamId, reportPlan }: AdmissionRequest, nowMs: number): Admission | undefined {
+    const open = this.reservations.get(requestId);
+    if (open === undefined) return this.#rows.settled(requestId, nowMs) && { kind: 'repeated' };
+    const reservation = { requestId, teamId, characters: open.characters, leaseUntilMs: open.untilMs };
+    return { kind: 'admitted', reservation, ...(reportPlan === true ? { plan: this.team.plan } : {}) };
+  }
+
+  #callerRefusal(
+    caller: Pick<CallerCheck, 'address' | 'scope'>,
+    key: KeyAccount | undefined,
+    tag: TagAccount | undefined,
+    reserves: number | undefined,
+    nowMs: number,
+  ): CallerRefusal | undefined {
+    if (key === undefined) return { kind: 'key_unknown' };
+    const refusal = key.refusal(caller, nowMs);
+    if (refusal !== undefined) return refusal;
+    if (tag?.settings.disabled === true) return { kind: 'tag_disabled' };
+    key.stamp(nowMs);
+    const { expiresAtMs = Infinity } = key.record.limits;
+    const subjects = this.#subjects(key, tag);
+    // Slots that have moved back with the clock stay so, whatever the answer.
+    this.isChanged = true;
+    if (key.rate !== undefined) key.isChanged = true;
+    const tooFast = rateRefusal(subjects, nowMs, expiresAtMs);
+    if (tag?.rate !== undefined) this.#keepTag(tag);
+    return tooFast ?? windowRefusal(subjects, reserves, nowMs, expiresAtMs);
+  }
+
+  #judge(
+    request: AdmissionRequest,
+    key: KeyAccount,
+    subjects: readonly LimitedSubject[],
+    reserves: number | undefined,
+    nowMs: number,
+  ): Placed {
+    const { maxCharactersPerRequest: maxCharacters } = this.team.limits;
+    const { characters, requestId, teamId, glossary, leaseMs } = request;
+    if (characters !== undefined && characters > maxCharacters) return { kind: 'text_too_long', maxCharacters };
+    if (reserves === undefined) return { kind: 'admitted', reservation: undefined };
+    const dictionary = glossary && this.#dictionary(glossary);
+    if (typeof dictionary === 'object') return dictionary;
+    const refusal =
+      tooSmallWindow(subjects, reserves, nowMs) ??
+      periodRefusal(subjects, reserves, this.counts.period.endMs) ??
+      (this.#usesAllowance(key) ? this.#allowanceRefusal(reserves) : this.#planRefusal(reserves));
+    if (refusal !== undefined) return refusal;
+    const reservation = { requestId, teamId, characters: reserves, leaseUntilMs: nowMs + leaseMs };
+    return dictionary === undefined ? { kind: 'admitted', reservation } : { kind: 'admitted', reservation, dictionaryId: dictionary };
+  }
+
+  /** The id of the dictionary that a reference leads to, or the refusal. */
+  #dictionary(glossary: GlossaryReference): string | Placed {
+    const pairs = this.#rows.pairs(glossary.glossaryId);
+    if (pairs === undefined) return { kind: 'glossary_missing' };
+    return dictionaryFor(pairs, glossary)?.dictionaryId ?? { kind: 'glossary_mismatch' };
+  }
+
+  /** Whether what the key uses is of the plan's allowance for test keys: it costs nothing, and is not of the quota. */
+  #usesAllowance(key: KeyAccount): boolean {
+    return key.record.mode === 'test' && this.team.limits.testAllowance > 0;
+  }
+
+  #allowanceRefusal(characters: number): QuotaExceeded | undefined {
+    const { testAllowance: characterLimit } = this.team.limits;
+    if (this.counts.allowanceUsed + this.#held.ofAllowance + characters <= characterLimit) return undefined;
+    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.counts.period.endMs, of: 'test_keys' };
+  }
+
+  #planRefusal(characters: number): QuotaExceeded | CreditExhausted | undefined {
+    const { billing, characterLimit, overageCharacters, overageCapMinor, minorPerMillion, currency } = this.team.limits;
+    const { used, allowanceUsed, balanceMicro, period } = this.counts;
+    if (billing === 'quota') {
+      const counted = used - allowanceUsed + this.#held.characters - this.#held.ofAllowance;
+      if (counted + characters <= characterLimit + overageCharacters) return undefined;
+      return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: period.endMs };
+    }
+    const [freeMicro, priceMicro] = [balanceMicro - this.#held.micro, costMicro(characters, minorPerMillion)];
+    if (priceMicro <= freeMicro) return undefined;
+    return { kind: 'credit_exhausted', balanceMinor: minorRoundedDown(freeMicro), requiredMinor: minorRoundedUp(priceMicro), currency };
+  }
+
+  #reserve(request: AdmissionRequest, key: KeyAccount, characters: number, tickets: WindowTickets | undefined, nowMs: number): void {
+    const { billing, minorPerMillion } = this.team.limits;
+    const ofAllowance = this.#usesAllowance(key);
+    const priceMicro = billing === 'credit' && !ofAllowance ? costMicro(characters, minorPerMillion) : 0;
+    const untilMs = nowMs + request.leaseMs;
+    const period = this.counts.period.number;
+    const held: HeldReservation = { untilMs, keyId: request.keyId, characters, priceMicro, period, ofAllowance, tickets, tag: request.tag };
+    this.reservations.set(request.requestId, held);
+    this.#hold(held, 1);
+    this.#leaseDueMs = Math.min(this.#leaseDueMs, untilMs);
+    this.#rows.open(request.requestId, held);
+  }
+
+  #reported(request: AdmissionRequest, placed: Placed, subjects: readonly LimitedSubject[], nowMs: number): Placed {
+    const answer = request.reportPlan === true ? { ...placed, plan: this.team.plan } : placed;
+    if (request.reportRate !== true) return answer;
+    const windows = windowStandings(subjects, nowMs);
+    return { ...answer, rate: nearestRate(subjects), ...(windows === undefined ? {} : { windows }) };
+  }
+
+  // Settlements
+
+  /** Charges an open reservation, all of it or `asked` characters, or gives it back. */
+  resolve(requestId: string, verdict: Verdict, nowMs: number, asked = Infinity): Resolution {
+    this.catchUp(nowMs);
+    const kind = verdict === 'commit' ? 'committed' : 'released';
+    const held = this.reservations.get(requestId);
+    if (held === undefined) return this.#resolveClosed(requestId, kind, nowMs);
+    const charged = verdict === 'commit' ? Math.max(0, Math.min(asked, held.characters)) : 0;
+    this.#close(requestId, held, kind, nowMs + REMEMBER_MS, charged, nowMs);
+    if (verdict === 'commit') this.#charge(held, charged, nowMs);
+    return { kind };
+  }
+
+  /** A release may overtake its admission, whose id it blocks then. */
+  #resolveClosed(requestId: string, kind: 'committed' | 'released', nowMs: number): Resolution {
+    const state = this.#rows.settled(requestId, nowMs);
+    if (state !== undefined) return { kind: state };
+    if (kind === 'committed') return { kind: 'absent' };
+    this.#rows.close(requestId, 'released', nowMs + REMEMBER_MS, false);
+    return { kind };
+  }
+
+  #close(id: string, held: HeldReservation, state: SettledState, untilMs: number, charged: number, nowMs: number): void {
+    this.reservations.delete(id);
+    this.#hold(held, -1);
+    this.#giveBack(held, held.characters - charged, nowMs);
+    this.#rows.close(id, state, untilMs, true);
+    this.isChanged = true;
+  }
+
+  #charge({ keyId, period, characters: reserved, priceMicro, ofAllowance, tag }: HeldReservation, characters: number, nowMs: number): void {
+    // The price of a character is a whole number.
+    const micro = reserved === 0 ? 0 : (priceMicro / reserved) * characters;
+    const day = dayOf(nowMs);
+    this.counts.balanceMicro -= micro;
+    this.#rows.charge({ keyId, day, period, characters, micro, ofAllowance });
+    if (tag !== undefined) countTag(this.#rows.tags, tag, characters, day);
+    if (period !== this.counts.period.number) return;
+    this.counts.used += characters;
+    if (ofAllowance) this.counts.allowanceUsed += characters;
+    this.key(keyId)?.count(period, characters);
+  }
+
+  /** What is not charged comes back to the windows in which it was counted, and to its tag. */
+  #giveBack({ tickets, period }: HeldReservation, characters: number, nowMs: number): void {
+    if (tickets === undefined || characters === 0) return;
+    for (const [subject, ticket] of Object.entries(tickets) as [WindowSubject, number][]) {
+      const tag = tagOfSubject(subject);
+      if (tag !== undefined) {
+        const text = this.#rows.tags.get('tag_uses', tag);
+        if (text === undefined) continue;
+        const uses = new TagUses(text, this.counts.period.number, nowMs);
+        uses.giveBack(ticket, period, characters);
+        this.#rows.tags.put('tag_uses', tag, uses.written());
+        continue;
+      }
+      const counts = this.#countsOf(subject);
+      counts.giveBack(ticket, characters);
+      counts.changed = true;
+    }
+  }
+
+  #hold({ period, characters, ofAllowance, priceMicro }: HeldReservation, sign: 1 | -1): void {
+    this.#held.micro += sign * priceMicro;
+    if (period !== this.counts.period.number) return;
+    this.#held.characters += sign * characters;
+    if (ofAllowance) this.#held.ofAllowance += sign * characters;
+  }
+
+  // Who has limits
+
+  key(keyId: string): KeyAccount | undefined {
+    const known = this.keys.get(keyId);
+    if (known !== undefined) return known;
+    const stored = this.#rows.key(keyId);
+    if (stored === undefined) return undefined;
+    const key = new KeyAccount(this, stored.record, stored.use);
+    this.keys.set(keyId, key);
+    return key;
+  }
+
+  /** What a key's reservations hold in the current period. */
+  heldBy(keyId: string): number {
+    let total = 0;
+    for (const held of this.reservations.values()) {
+      if (held.keyId === keyId && held.period === this.counts.period.number) total += held.characters;
+    }
+    return total;
+  }
+
+  /** What is used of a subject's windows, for what changes it. */
+  countsIfLimited(subject: WindowSubject, windows: string | undefined): WindowCounts | undefined {
+    return windows === undefined || windows === '' ? undefined : this.#countsOf(subject);
+  }
+
+  #countsOf(subject: WindowSubject): WindowCounts {
+    let counts = this.windowCounts.get(subject);
+    if (counts === undefined) this.windowCounts.set(subject, (counts = new WindowCounts(this.#rows.windowCounts(subject))));
+    return counts;
+  }
+
+  #asSubject(): LimitedSubject {
+    const { requestsPerSecond, windows } = this.team.limits;
+    return {
+      of: undefined,
+      name: 'team',
+      rate: requestsPerSecond,
+      slots: this.counts.slots,
+      windows: windowLimits(windows),
+      counts: this.countsIfLimited('team', windows),
+      characters: undefined,
+      usedInPeriod: () => this.counts.used,
+    };
+  }
+
+  #subjects(key: KeyAccount, tag: TagAccount | undefined): readonly LimitedSubject[] {
+    const subjects = key.isLimited ? [this.#subject, key] : [this.#subject];
+    return tag === undefined ? subjects : [...subjects, tag];
+  }
+
+  /** The request's tag, if that has settings. */
+  #tag(tag: RequestTag | undefined, nowMs: number): TagAccount | undefined {
+    const settings = tag && this.#rows.tags.get('tag_limits', tag.name);
+    if (tag === undefined || settings === undefined) return undefined;
+    return new TagAccount(tag.name, settings, new TagUses(this.#rows.tags.get('tag_uses', tag.name), this.counts.period.number, nowMs));
+  }
+
+  #keepTag({ tag, uses }: TagAccount): void {
+    this.#rows.tags.put('tag_uses', tag, uses.written());
+  }
+
+  // What operators change and see
+
+  /** Takes effect with the next admission. */
+  setTeam(team: Team): void {
+    this.team = team;
+    this.counts.balanceMicro = team.balanceMicro;
+    this.#subject = this.#asSubject();
+    this.isChanged = this.isTeamChanged = true;
+  }
+
+  shown(): Team {
+    return { ...this.team, balanceMicro: this.counts.balanceMicro };
+  }
+
+  standing(): Standing {
+    const { used: usedCharacters, allowanceUsed, balanceMicro } = this.counts;
+    const { characters: heldCharacters, ofAllowance: allowanceHeld, micro: heldMicro } = this.#held;
+    const openReservations = this.reservations.size;
+    return { usedCharacters, heldCharacters, allowanceUsed, allowanceHeld, balanceMicro, heldMicro, openReservations };
+  }
+}

@@ -1,0 +1,101 @@
+// An operation of a vendor's API from one description: its routes, the step that reads it, the one
+// that runs it, and its reference.
+import { chargeSlot, FORM_BODY_HEADERS, refusedCharge } from 'lingate';
+import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, PluginRoute, Refusal, RouteDoc, Scope } from 'lingate';
+import { offerTo } from './api.ts';
+import type { ApiPart, CallerOffer } from './api.ts';
+import type { DefaultVariants } from './default-variants.ts';
+import type { Judged } from './members.ts';
+import { objectSchema, queryDocs } from './parameters.ts';
+import type { Described } from './parameters.ts';
+
+/** What the operations of an API share. */
+export interface FacadeApi {
+  /** The names of its steps begin with it. */
+  readonly name: string;
+  /** The steps of a route up to the team's load shedding. */
+  readonly before: readonly string[];
+  readonly variants: DefaultVariants;
+}
+
+/** A route of an operation, with what the reference says of it alone. */
+export interface OperationPlace extends Pick<RouteDoc, 'summary' | 'description' | 'parameter' | 'moreParameters'> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+}
+
+/** What the reference says of an operation. */
+export interface OperationDoc {
+  readonly at: readonly OperationPlace[];
+  /** OperationDoc as the members of the body, or for a GET as those of the query. */
+  readonly parameters: Described;
+  readonly body?: Omit<NonNullable<RouteDoc['body']>, 'schema'> & Partial<Pick<NonNullable<RouteDoc['body']>, 'schema'>>;
+  /** Besides the parameters, of a route that takes a body. */
+  readonly query?: RouteDoc['query'];
+  readonly answer: RouteDoc['answer'];
+  readonly problems?: readonly string[];
+}
+
+/** `Read` is the parsed request, `Order` what is left to do after the admission. */
+interface FacadeOperation<Read, Order> extends OperationDoc {
+  readonly name: string;
+  readonly tag: string;
+  readonly scope: Scope;
+  /** The fields of the head that `read` needs. */
+  readonly headers?: readonly string[];
+  /** Parses the request, once. */
+  readonly read: (x: Exchange, services: GatewayServices) => Judged<Read> | Charge;
+  /** Called again after the admission if what is offered depends on the plan. A charge is that of a refused request. */
+  readonly order: (read: Read, offer: CallerOffer, x: Exchange, services: GatewayServices) => Judged<Order> | Charge;
+  /** `undefined` for what costs nothing and has no length. */
+  readonly charge: (order: Order) => Charge | undefined;
+  readonly run: (order: Order, x: Exchange, services: GatewayServices) => Outcome | Promise<Outcome>;
+}
+
+export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: FacadeOperation<Read, Order>): ApiPart {
+  const slot = host.reserveSlot<Order>(op.name);
+  const [reads, runs] = [`${api.name}-read-${op.name}`, `${api.name}-${op.name}`];
+  const take = (x: Exchange, read: Read, services: GatewayServices): Charge | undefined => {
+    const order = op.order(read, offerTo(x, services, api.variants), x, services);
+    if ('problem' in order) return refusedCharge(order);
+    if (!('sound' in order)) return order;
+    x.set(slot, order.sound);
+    return op.charge(order.sound);
+  };
+  return {
+    routes: op.at.map((place) => routeAt(place, op, [...api.before, reads, 'admit', runs])),
+    steps: (services) => [
+      {
+        kind: 'body',
+        name: reads,
+        headers: op.headers ?? FORM_BODY_HEADERS,
+        run(x) {
+          const found = op.read(x, services);
+          // The bytes are no longer needed; a slow engine must not keep them in memory.
+          x.body = 'none';
+          const charge = 'sound' in found ? take(x, found.sound, services) : 'problem' in found ? refusedCharge(found) : found;
+          // A refusal is answered after the admission, so that a revoked key and the rate limit take precedence.
+          if (charge !== undefined) x.set(chargeSlot, charge);
+          if ('sound' in found) services.judgeAgain(x, (): Refusal | undefined => take(x, found.sound, services)?.refusal);
+          return undefined;
+        },
+      },
+      { kind: 'body', name: runs, headers: ['traceparent'], run: (x) => op.run(x.need(slot), x, services) },
+    ],
+  };
+}
+
+function routeAt<Read, Order>(
+  { method, path, ...words }: OperationPlace,
+  { parameters, body, query, answer, problems, tag, scope }: FacadeOperation<Read, Order>,
+  steps: readonly string[],
+): PluginRoute {
+  const takesBody = method === 'POST';
+  // The other examples belong to those of the body.
+  const { examples: _examples, ...alone } = answer;
+  const input = takesBody
+    ? { body: { schema: objectSchema(parameters), ...body! }, answer, ...(query && { query }) }
+    : { query: queryDocs(parameters), answer: alone };
+  const doc = { ...words, ...input, authenticated: true, tag, ...(problems && { problems }) };
+  return { method, path, takesBody, steps, scope, doc };
+}
