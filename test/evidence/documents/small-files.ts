@@ -22,11 +22,8 @@ const lines = (texts: readonly string[], make: (text: string, index: number) => 
 
 const FORMATS: Readonly<Record<string, (texts: readonly string[]) => string | Uint8Array>> = {
   txt: (texts) => `${texts.join('\n\n')}\n`,
-  md: (texts) => `${lines(texts, (text) => `${text}\n`)}\n`,
   html: page,
   srt: (texts) => lines(texts, (text, index) => `${index + 1}\n00:00:${two(index)},000 --> 00:00:${two(index)},900\n${text}\n`),
-  json: (texts) => JSON.stringify(texts),
-  po: (texts) => lines(texts, (text) => `msgid "${text}"\nmsgstr ""\n`),
   docx: (texts) =>
     zipped({
       '[Content_Types].xml': `${XML}<Types xmlns="${OFFICE}/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
@@ -52,9 +49,9 @@ export function largeFile(number: number, random: Seeded): SmallFile {
   return fileOf(`d${number}.html`, `${page(texts)}<!--${' no'.repeat(LARGE_BYTES / 3)}-->`, texts, true);
 }
 
-/** Looks like JSON, and is found not to be when it is read. */
+/** Looks like a page, and is found to have another encoding when it is read. */
 export function brokenFile(number: number): SmallFile {
-  return fileOf(`d${number}.json`, `["d${number} is never translated"`, [], true);
+  return fileOf(`d${number}.html`, `<meta charset="utf-7"><p>d${number} is never translated`, [], true);
 }
 
 /** The number of the document that a text is of. */
