@@ -45,7 +45,7 @@ export const TASKS = {
     file: 'test/evidence/documents/books-run.ts',
   },
   isolation: { what: 'what one team notices while another does its worst', file: 'test/evidence/isolation/run.ts' },
-  soak: { what: 'one long run with mixed requests', file: 'test/load/soak.ts' },
+  soak: { what: 'one long run with mixed requests', file: 'test/evidence/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },
   'bench:ledger': { what: "what the ledger costs: Redis's instructions, or SQLite's CPU time", file: 'bench/ledger.ts' },
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },

@@ -96,7 +96,7 @@ export const PROGRAMS = {
   date: { package: 'coreutils', file: '/usr/bin/date', for: TEST, why: 'the month of its invoice' },
   sed: { package: 'sed', file: '/usr/bin/sed', for: TEST, why: 'its ports in the file for nginx' },
   sha256sum: { package: 'coreutils', file: '/usr/bin/sha256sum', for: EVIDENCE, why: 'checks a release as the manual says' },
-  sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: TEST, why: 'would outlive its parent' },
+  sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: [...TEST, ...EVIDENCE], why: 'would outlive its parent' },
   cp: { package: 'coreutils', file: '/usr/bin/cp', for: TEST, why: 'restores a backup as the manual says' },
   mv: { package: 'coreutils', file: '/usr/bin/mv', for: TEST, why: 'moves the replaced files aside' },
   rm: { package: 'coreutils', file: '/usr/bin/rm', for: TEST, why: 'belongs to that' },

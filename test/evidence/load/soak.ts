@@ -1,4 +1,4 @@
-// The long soak: `node test/load/soak.ts --minutes N [--store sqlite|redis]`. One line per round, then the verdict; status 1 if something grew.
+// The long soak: `node test/evidence/load/soak.ts --minutes N [--store sqlite|redis]`. One line per round, then the verdict; status 1 if something grew.
 import { parseArgs } from 'node:util';
 import { heapPerMinute, soak } from './soak-run.ts';
 import type { Look } from './soak-run.ts';

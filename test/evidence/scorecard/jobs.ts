@@ -20,7 +20,7 @@ const program = (...args: readonly string[]): Command => ({ kind: 'program', arg
 /** In the order of their rows, each in a process of its own, so that times are measured per row and a crash ends only its job. */
 export function jobsOf(size: Size): readonly Job[] {
   const by = (short: number, card: number, nightly: number): string => String({ short, card, nightly }[size]);
-  const soak = (store: string): Command => program('test/load/soak.ts', '--minutes', by(0.1, 0.8, 10), '--store', store);
+  const soak = (store: string): Command => program('test/evidence/load/soak.ts', '--minutes', by(0.1, 0.8, 10), '--store', store);
   return [
     { row: 1, commands: [tests('evidence/faults/accounting.test.ts')] },
     { row: 2, commands: [tests('evidence/faults/gateway-crash.test.ts')] },
