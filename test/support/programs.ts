@@ -43,7 +43,7 @@ const FRONTS = [...EVIDENCE, ...BENCH] as const;
 /** Programs by the name that starts them. Node and what npm installs are not listed: nothing works without them. */
 export const PROGRAMS = {
   'redis-server': { package: 'redis-server', file: '/usr/bin/redis-server', for: EVERY, why: 'tests the Redis store on a real Redis' },
-  'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: TEST, why: 'a real engine behind the adapter' },
+  'apertium-apy': { package: 'apertium-apy', file: '/usr/bin/apertium-apy', for: EVIDENCE, why: 'a real engine behind the adapter' },
   chromium: {
     package: 'chromium',
     file: '/usr/bin/chromium',
@@ -72,8 +72,13 @@ export const PROGRAMS = {
     for: EVIDENCE,
     why: 'a PostgreSQL of its own for the example of a store in it',
   },
-  python3: { package: 'python3', file: '/usr/bin/python3', for: TEST, why: "sends requests as DeepL's SDK for Python does" },
-  ruby: { package: 'ruby', file: '/usr/bin/ruby', for: TEST, why: "sends requests as DeepL's SDK for Ruby does" },
+  python3: {
+    package: 'python3',
+    file: '/usr/bin/python3',
+    for: [...TEST, ...EVIDENCE],
+    why: "sends requests as DeepL's SDK for Python does",
+  },
+  ruby: { package: 'ruby', file: '/usr/bin/ruby', for: EVIDENCE, why: "sends requests as DeepL's SDK for Ruby does" },
   sh: {
     package: 'dash',
     file: '/usr/bin/sh',
@@ -86,20 +91,20 @@ export const PROGRAMS = {
     for: [...EVIDENCE, ...BENCH, ...ROOTS],
     why: 'shows whether taskset, setpriv and sudo work',
   },
-  jq: { package: 'jq', file: '/usr/bin/jq', for: TEST, why: "reads JSON in the manual's commands" },
+  jq: { package: 'jq', file: '/usr/bin/jq', for: EVIDENCE, why: "reads JSON in the manual's commands" },
   cat: {
     package: 'coreutils',
     file: '/usr/bin/cat',
     for: [...TEST, ...EVIDENCE],
     why: 'writes files as the manual says; keeps a server running',
   },
-  date: { package: 'coreutils', file: '/usr/bin/date', for: TEST, why: 'the month of its invoice' },
-  sed: { package: 'sed', file: '/usr/bin/sed', for: TEST, why: 'its ports in the file for nginx' },
+  date: { package: 'coreutils', file: '/usr/bin/date', for: EVIDENCE, why: 'the month of its invoice' },
+  sed: { package: 'sed', file: '/usr/bin/sed', for: EVIDENCE, why: 'its ports in the file for nginx' },
   sha256sum: { package: 'coreutils', file: '/usr/bin/sha256sum', for: EVIDENCE, why: 'checks a release as the manual says' },
   sleep: { package: 'coreutils', file: '/usr/bin/sleep', for: [...TEST, ...EVIDENCE], why: 'would outlive its parent' },
-  cp: { package: 'coreutils', file: '/usr/bin/cp', for: TEST, why: 'restores a backup as the manual says' },
-  mv: { package: 'coreutils', file: '/usr/bin/mv', for: TEST, why: 'moves the replaced files aside' },
-  rm: { package: 'coreutils', file: '/usr/bin/rm', for: TEST, why: 'belongs to that' },
+  cp: { package: 'coreutils', file: '/usr/bin/cp', for: EVIDENCE, why: 'restores a backup as the manual says' },
+  mv: { package: 'coreutils', file: '/usr/bin/mv', for: EVIDENCE, why: 'moves the replaced files aside' },
+  rm: { package: 'coreutils', file: '/usr/bin/rm', for: EVIDENCE, why: 'belongs to that' },
   find: { package: 'findutils', file: '/usr/bin/find', for: TEST, why: "runs the Dockerfile's steps" },
   touch: { package: 'coreutils', file: '/usr/bin/touch', for: EVIDENCE, why: 'tries a file system that must be read-only' },
   setpriv: {
@@ -114,7 +119,7 @@ export const PROGRAMS = {
   nginx: {
     package: 'nginx',
     file: '/usr/sbin/nginx',
-    for: [...TEST, ...FRONTS],
+    for: FRONTS,
     why: "the manual's two gateways; a front proxy that parses HTTP differently; the baseline",
   },
   strace: { package: 'strace', file: '/usr/bin/strace', for: CARD, why: "watches SQLite's system calls and makes them fail" },
@@ -132,7 +137,7 @@ export const PROGRAMS = {
   mkdir: {
     package: 'coreutils',
     file: '/usr/bin/mkdir',
-    for: [...TEST, ...ROOTS],
+    for: [...EVIDENCE, ...ROOTS],
     why: "creates mount points in it, and the manual's folder",
   },
   ln: { package: 'coreutils', file: '/usr/bin/ln', for: ROOTS, why: 'its /dev' },
@@ -156,7 +161,7 @@ const LUA = { for: BENCH, why: 'the OpenResty-style gateway' } as const;
 
 /** Packages that those programs need as well. */
 export const PARTS = {
-  'eng-spa': { package: 'apertium-eng-spa', file: '/usr/share/apertium/modes/eng-spa.mode', for: TEST, why: 'a language pair' },
+  'eng-spa': { package: 'apertium-eng-spa', file: '/usr/share/apertium/modes/eng-spa.mode', for: EVIDENCE, why: 'a language pair' },
   writer: { package: 'libreoffice-writer-nogui', file: '/usr/lib/libreoffice/program/libswlo.so', ...OFFICE },
   calc: { package: 'libreoffice-calc-nogui', file: '/usr/lib/libreoffice/program/libsclo.so', ...OFFICE },
   impress: { package: 'libreoffice-impress-nogui', file: '/usr/lib/libreoffice/program/libsdlo.so', ...OFFICE },

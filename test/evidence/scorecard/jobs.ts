@@ -53,7 +53,7 @@ export function jobsOf(size: Size): readonly Job[] {
     { row: 21, commands: [tests('load/overload.test.ts')] },
     { row: 22, commands: [tests('evidence/drain/restarts.test.ts')] },
     { row: 23, commands: [soak('sqlite'), soak('redis')] },
-    { row: 24, commands: [tests('journey/secrets.test.ts')] },
+    { row: 24, commands: [tests('evidence/journey/secrets.test.ts')] },
     { row: 25, commands: [tests('evidence/faults/sqlite-power-cut.test.ts'), tests('evidence/faults/sqlite-system-calls.long.ts')] },
   ];
 }

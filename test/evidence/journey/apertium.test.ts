@@ -1,0 +1,93 @@
+// Real text through the gateway and a real engine: Apertium, English to Spanish and back.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApertium } from '../../support/apertium.ts';
+import type { Apertium } from '../../support/apertium.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+
+interface Success {
+  readonly translations: readonly { readonly text: string; readonly detected_source_language?: string }[];
+  readonly billed_characters: number;
+}
+
+describe('in front of Apertium', () => {
+  let apertium: Apertium;
+  let gateway: TestGateway;
+  let folder: string;
+  let team: TestTeam;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lingate-apertium-'));
+    apertium = await startApertium();
+    const config = { engine: { protocol: 'apertium', timeout_ms: 10_000 } };
+    gateway = await startGateway({ store: `sqlite:${folder}/lingate.db`, engineUrls: [apertium.url], config });
+    team = await gateway.team();
+  });
+
+  afterAll(async () => {
+    await gateway.stop();
+    await apertium.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function translate(body: unknown, { key } = team, { port } = gateway): Promise<Response> {
+    return fetch(`http://127.0.0.1:${port}/v1/translate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+  }
+
+  test('English is translated into Spanish, and Spanish into English, charged by code points', async () => {
+    const there = (await (await translate({ text: ['The house is big.'], source_lang: 'EN', target_lang: 'ES' })).json()) as Success;
+    expect(there).toEqual({ translations: [{ detected_source_language: 'EN', text: 'La casa es grande.' }], billed_characters: 17 });
+    const back = (await (
+      await translate({ text: ['La casa es grande.', 'El perro.'], source_lang: 'es', target_lang: 'en-us' })
+    ).json()) as Success;
+    expect(back.translations.map(({ text }) => text)).toEqual(['The house is big.', 'The dog.']);
+    expect(back.billed_characters).toBe(27);
+  });
+
+  test('a pair that Apertium lacks is a 400 that names its targets, charged nothing; the lists show its pairs', async () => {
+    await expect.poll(() => gateway.logLines.join('')).toContain('"pairs":"EN-ES ES-EN-GB ES-EN-US"');
+    const fresh = await gateway.team();
+    for (const [body, detail] of [
+      [{ source_lang: 'EN', target_lang: 'JA' }, 'target_lang: JA is not offered for texts in EN; offered: ES.'],
+      [{ source_lang: 'ES', target_lang: 'ES' }, 'target_lang: ES is not offered for texts in ES; offered: EN-GB, EN-US.'],
+      [{ target_lang: 'JA' }, 'target_lang: JA is not offered; offered: EN-GB, EN-US, ES.'],
+    ] as const) {
+      const response = await translate({ text: ['Hello'], ...body }, fresh);
+      expect([response.status, await response.json()]).toMatchObject([400, { code: 'validation_error', detail }]);
+    }
+    await expect.poll(() => gateway.store.teams.standing(fresh.teamId)).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
+    const listed = async (type: string): Promise<string[]> => {
+      const headers = { authorization: `Bearer ${fresh.key}` };
+      const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/languages?type=${type}`, { headers });
+      return ((await response.json()) as { language: string }[]).map(({ language }) => language);
+    };
+    expect([await listed('source'), await listed('target')]).toEqual([
+      ['EN', 'ES'],
+      ['EN-GB', 'EN-US', 'ES'],
+    ]);
+  });
+
+  test('if its pairs are not queried, a pair that it lacks is a 503 engine_unavailable after two attempts, charged nothing', async () => {
+    const config = { engine: { protocol: 'apertium', timeout_ms: 10_000, pairs: 'any' } };
+    const store = `sqlite:${folder}/any.db`;
+    const trusting = await startGateway({ store, engineUrls: [apertium.url], config });
+    const fresh = await trusting.team();
+    const response = await translate({ text: ['Hello'], source_lang: 'EN', target_lang: 'JA' }, fresh, trusting);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('5');
+    const id = response.headers.get('x-request-id')!;
+    expect(await response.json()).toMatchObject({ code: 'engine_unavailable', request_id: id });
+    await expect.poll(() => trusting.store.teams.standing(fresh.teamId)).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
+    await expect.poll(() => trusting.logLines.find((line) => line.includes(id) && line.includes('"engine_attempts":2'))).toBeDefined();
+    const failed = trusting.logLines.filter((line) => line.includes('"engine attempt failed"')).map((line) => JSON.parse(line) as object);
+    expect(failed).toMatchObject([{ request_id: id, replica: apertium.url, failure: 'unsupported_pair', pair: 'EN-JA' }]);
+    await trusting.stop();
+  });
+});

@@ -1,0 +1,134 @@
+// A team's glossaries with DeepL as the engine, on both stores: kept there for it, by two gateways, removed with the team; what DeepL
+// does not take goes to another engine, or is a 400 that names the glossary.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answered } from '../../../src/index.ts';
+import { uuidOf } from '../../support/door/terms.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startDeepLServer } from '../../support/deepl-server.ts';
+import type { DeepLServer } from '../../support/deepl-server.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+import { LISTENERS } from '../../support/listeners.ts';
+import { request } from '../../support/raw-http.ts';
+import type { HttpResponse } from '../../support/raw-http.ts';
+import { storePlace } from '../../support/store-place.ts';
+import type { StorePlace } from '../../support/store-place.ts';
+
+const TIMEOUT_MS = 20_000;
+const LIMITS = { reservation_seconds: 60 };
+
+describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
+  let place: StorePlace;
+  let deepl: DeepLServer;
+  let other: ScriptedEngine;
+  /** The first two have DeepL alone, the third another engine behind it. */
+  let gateways: readonly TestGateway[];
+
+  beforeAll(async () => {
+    [place, deepl, other] = await Promise.all([storePlace(kind), startDeepLServer({ unreadyFor: () => 1 }), startScriptedEngine()]);
+    const options = { api_key: deepl.key };
+    const alone = {
+      engine: { protocol: 'deepl', options, timeout_ms: TIMEOUT_MS },
+      plugins: [{ module: 'lingate/plugins/deepl-v2' }],
+      limits: LIMITS,
+    };
+    const both = {
+      engines: {
+        vendor: { protocol: 'deepl', urls: [deepl.url], options, timeout_ms: TIMEOUT_MS },
+        own: { protocol: 'native', urls: [other.url], timeout_ms: TIMEOUT_MS },
+      },
+      limits: LIMITS,
+    };
+    const start = (config: Readonly<Record<string, unknown>>) =>
+      startGateway({ listener: LISTENERS[0], store: place.url, engineUrls: [deepl.url], config });
+    gateways = [await start(alone), await start(alone), await start(both)];
+  });
+
+  afterAll(async () => {
+    for (const gateway of gateways) await gateway.stop();
+    await deepl.close();
+    await other.close();
+    await place.remove();
+  });
+
+  const post = ({ port }: TestGateway, path: string, { key }: TestTeam, body: unknown): Promise<HttpResponse> =>
+    request({
+      port,
+      method: 'POST',
+      path,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const glossaryOf = async (team: TestTeam, entries: Readonly<Record<string, string>>, targetLang = 'DE'): Promise<string> => {
+    const response = await post(gateways[0]!, '/v1/glossaries', team, { name: 'g', source_lang: 'EN', target_lang: targetLang, entries });
+    expect(response.status).toBe(201);
+    return (JSON.parse(response.body) as { glossary_id: string }).glossary_id;
+  };
+  const translate = (at: number, team: TestTeam, glossaryId: string, targetLang = 'DE'): Promise<HttpResponse> =>
+    post(gateways[at]!, '/v1/translate', team, { text: ['house'], source_lang: 'EN', target_lang: targetLang, glossary_id: glossaryId });
+  const textOf = ({ status, body }: HttpResponse): unknown =>
+    status === 200 ? (JSON.parse(body) as { translations: readonly { text: string }[] }).translations[0]!.text : [status, body];
+  const usedBy = async ({ teamId }: TestTeam): Promise<unknown> => {
+    const standing = answered(await gateways[0]!.store.teams.standing(teamId));
+    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
+  };
+
+  test('two gateways translate with it at once, and one dictionary of the team is there', async () => {
+    const team = await gateways[0]!.team();
+    const glossaryId = await glossaryOf(team, { house: 'Haus' });
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => translate(i % 2, team, glossaryId)));
+    expect(answers.map(textOf)).toEqual(answers.map(() => 'Haus'));
+    expect(deepl.names.filter((name) => name.includes(team.teamId))).toHaveLength(1);
+    await expect.poll(() => usedBy(team)).toBe(100);
+    for (const id of deepl.kept.keys()) deepl.kept.delete(id);
+    expect(textOf(await translate(0, team, glossaryId))).toBe('Haus');
+    expect(deepl.broken).toEqual([]);
+  });
+
+  test('teams with the same dictionary have one each, and what a team changes is used from then on', async () => {
+    const [one, two] = [await gateways[0]!.team(), await gateways[0]!.team()];
+    for (const team of [one, two]) expect(textOf(await translate(0, team, await glossaryOf(team, { house: 'Heim' })))).toBe('Heim');
+    expect(deepl.names.filter((name) => name.includes(one.teamId) || name.includes(two.teamId))).toHaveLength(2);
+    expect(textOf(await translate(1, one, await glossaryOf(one, { house: 'Bau' })))).toBe('Bau');
+  });
+
+  test('DeepL’s own routes in front of it use it too', async () => {
+    const team = await gateways[0]!.team();
+    const glossaryId = await glossaryOf(team, { house: 'Villa' });
+    const response = await post(gateways[0]!, '/v2/translate', team, {
+      text: ['house'],
+      source_lang: 'EN',
+      target_lang: 'DE',
+      glossary_id: uuidOf(glossaryId),
+    });
+    expect(textOf(response)).toBe('Villa');
+  });
+
+  test.each([
+    ['of one language on both sides', { house: 'home' }, 'EN-GB'],
+    ['in a language without dictionaries there', { house: 'maja' }, 'ET'],
+  ])(
+    'one %s is a 400 that names it, costs nothing, and goes to the other engine where there is one',
+    async (_name, entries, targetLang) => {
+      const team = await gateways[0]!.team();
+      const glossaryId = await glossaryOf(team, entries, targetLang);
+      for (let i = 0; i < 2; i++) {
+        const refused = await translate(0, team, glossaryId, targetLang);
+        expect([refused.status, refused.body]).toEqual([400, expect.stringMatching(/"validation_error".*glossary_id: /)]);
+      }
+      await expect.poll(() => usedBy(team)).toBe(0);
+      expect(textOf(await translate(2, team, glossaryId, targetLang))).toBe(`[${targetLang}] house`);
+    },
+  );
+
+  test('a deleted team leaves nothing there', async () => {
+    const team = await gateways[0]!.team();
+    await translate(0, team, await glossaryOf(team, { house: 'Haus' }));
+    await translate(1, team, await glossaryOf(team, { house: 'Heim' }));
+    expect(deepl.names.filter((name) => name.includes(team.teamId))).toHaveLength(2);
+    const by = { actor: 'cli:test@test', action: 'deleteTeam' } as const;
+    expect(answered(await gateways[0]!.store.teams.deleteTeam(team.teamId, { keepUsage: false }, by))).toBe(true);
+    await expect.poll(() => deepl.names.filter((name) => name.includes(team.teamId))).toEqual([]);
+  });
+});

@@ -1,0 +1,373 @@
+// `lingate engine check` against working engines and every way to fail: what it prints, and that the words are ours.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ReplicaReport } from '../../../src/app/check-replicas.ts';
+import { builtInProtocols } from '../../support/door/tables.ts';
+import { answer, CANARY, startScriptedEngine, status } from '../../../src/testing.ts';
+import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startApertium } from '../../support/apertium.ts';
+import type { Apertium } from '../../support/apertium.ts';
+import { makeCertificate } from '../../support/certificate.ts';
+import { inProcess, lingate } from '../../support/lingate-command.ts';
+import type { Ended } from '../../support/lingate-command.ts';
+import { completion, openAiRight, SECRET, SUBJECTS } from '../../unit/engines/protocols/subjects.ts';
+import { RawEngine } from '../../unit/engines/raw-engine.ts';
+
+/** What a configuration of each protocol needs. */
+const OPTIONS: Readonly<Record<string, object>> = {
+  libretranslate: { api_key: SECRET },
+  openai: { model: 'the-model', api_key: SECRET },
+  deepl: { api_key: SECRET },
+  mtranserver: { token: SECRET },
+};
+
+/** Matchers for the parts that vary. */
+const words = (text: RegExp | string): unknown => (typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text));
+const NUMBER: unknown = expect.any(Number);
+
+let folder: string;
+const closing: { close(): Promise<unknown> }[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lingate-engine-check-'));
+});
+afterEach(async () => {
+  for (const item of closing.splice(0).toReversed()) await item.close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Engine {
+  readonly protocol?: string;
+  readonly urls: readonly string[];
+  readonly options?: object;
+  readonly timeout_ms?: number;
+  readonly plugins?: readonly object[];
+}
+
+/** The command line for a configuration; JSON is valid YAML. */
+function argumentsFor({ plugins = [], protocol = 'native', options = OPTIONS[protocol] ?? {}, ...engine }: Engine): string[] {
+  const file = join(folder, 'lingate.yaml');
+  writeFileSync(file, JSON.stringify({ engine: { protocol, options, timeout_ms: 5000, ...engine }, plugins, languages: LANGUAGES }));
+  return ['engine', 'check', '--config', file];
+}
+
+const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import.meta.url));
+
+async function check(engine: Engine, ...more: string[]): Promise<{ readonly ended: Ended; readonly replicas: readonly ReplicaReport[] }> {
+  const ended = await inProcess([...argumentsFor(engine), '--json', ...more]);
+  const { replicas } = JSON.parse(ended.stdout) as { readonly replicas: readonly ReplicaReport[] };
+  return { ended, replicas };
+}
+
+/** The report on the only replica, which cannot translate. */
+async function failureOf(engine: Engine, ...more: string[]): Promise<ReplicaReport> {
+  const { ended, replicas } = await check(engine, ...more);
+  expect([ended.status, ended.stderr, replicas.length]).toEqual([1, 'lingate engine check: 1 of 1 replica cannot translate\n', 1]);
+  for (const foreign of [CANARY, SECRET]) expect(ended.stdout).not.toContain(foreign);
+  return replicas[0]!;
+}
+
+async function scripted(protocol: string, behaviour: Behaviour = 'ok'): Promise<ScriptedEngine> {
+  const engine = await startScriptedEngine({ right: SUBJECTS[protocol]!.right });
+  closing.push(engine);
+  engine.always(behaviour);
+  return engine;
+}
+
+/** The report on an engine that answers with this status, and the expected one. */
+async function toldOf(protocol: string, code: number, advice: RegExp): Promise<readonly [told: ReplicaReport, wanted: object]> {
+  const { url } = await scripted(protocol, status(code));
+  const wanted = { engine: 'default', url, ok: false, failure: 'status', status: code, echoes_id: true, advice: words(advice) };
+  return [await failureOf({ protocol, urls: [url] }), wanted];
+}
+
+test.each([
+  ['a key without permission', 403, /^Check the key in engine\.options/],
+  ['a server that redirects', 308, /^Put the address that it redirects to/],
+  ['an overloaded server', 429, /it says that it is overloaded\.$/],
+  ['a server without its engine', 502, /^Check the proxy in front/],
+])('%s (%i) is reported by its status', async (_name, code, advice) => {
+  const [told, wanted] = await toldOf('native', code, advice);
+  expect(told).toEqual(wanted);
+});
+
+describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protocol) => {
+  test('translates one sentence, once', async () => {
+    const { url, requests } = await scripted(protocol);
+    // With both languages given, no list of pairs is asked for.
+    const { ended, replicas } = await check({ protocol, urls: [url] }, '--from', 'EN', '--to', 'DE');
+    const text = '[DE] The house is big.';
+    expect([ended.status, ended.stderr]).toEqual([0, '']);
+    expect(replicas).toEqual([{ engine: 'default', url, ok: true, ms: NUMBER, text, echoes_id: true }]);
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['a wrong key', 401, /^Check the key in engine\.options/],
+    ['a wrong path', 404, /^Check the path in engine\.urls/],
+  ])('%s (%i) is reported by its status', async (_name, code, advice) => {
+    const [told, wanted] = await toldOf(protocol, code, advice);
+    expect(told).toEqual(wanted);
+  });
+
+  test('a server that is not an engine is reported: a page, an answer of another protocol', async () => {
+    const page = await scripted(protocol, 'not_json');
+    expect(await failureOf({ protocol, urls: [page.url] })).toMatchObject({
+      failure: 'not_json',
+      status: 200,
+      advice: words('engine.protocol'),
+    });
+    const other = await scripted(protocol, answer(`{"${CANARY}":1}`));
+    expect(await failureOf({ protocol, urls: [other.url] })).toMatchObject({
+      failure: 'wrong_shape',
+      advice: words('engine.protocol'),
+    });
+  });
+});
+
+describe('several replicas', () => {
+  test('are all checked, in order; one that cannot translate is status 1', async () => {
+    const [good, bad] = [await scripted('native'), await scripted('native', status(500))];
+    const { ended, replicas } = await check({ urls: [good.url, bad.url, `${good.url}/`] });
+    expect(replicas.map(({ url, ok }) => [url, ok])).toEqual([
+      [good.url, true],
+      [bad.url, false],
+    ]);
+    expect([ended.status, ended.stderr]).toEqual([1, 'lingate engine check: 1 of 2 replicas cannot translate\n']);
+  });
+
+  test('each report whether they repeat the request id', async () => {
+    const silent: Behaviour = (request, response) => {
+      response.removeHeader('x-request-id');
+      response.end(SUBJECTS['native']!.right(request));
+    };
+    const refusing: Behaviour = (_request, response) => {
+      response.removeHeader('x-request-id');
+      response.writeHead(500).end();
+    };
+    const engines = [await scripted('native'), await scripted('native', silent), await scripted('native', refusing)];
+    const { replicas } = await check({ urls: engines.map(({ url }) => url) });
+    expect(replicas.map(({ ok, echoes_id }) => [ok, echoes_id])).toEqual([
+      [true, true],
+      [true, false],
+      [false, false],
+    ]);
+  });
+
+  test('are a line each for people, without control characters for their terminal', async () => {
+    const [good, bad] = [
+      await scripted('native', answer(JSON.stringify({ translations: [{ text: 'x\u001b[2J\ny' }] }))),
+      await scripted('native', status(401)),
+    ];
+    const { status: code, stdout } = await lingate(argumentsFor({ urls: [good.url, bad.url] }));
+    const [first, second, ...rest] = stdout.trimEnd().split('\n');
+    expect(first).toMatch(/: translates in \d+ ms; it repeats the request id: x\uFFFD\[2J\uFFFDy$/);
+    expect(second).toMatch(/: fails with status 401\. Check the key/);
+    expect([code, rest]).toEqual([1, []]);
+  });
+});
+
+describe('the connection', () => {
+  const usual = getCACertificates('default');
+  let secure: { readonly key: Buffer; readonly cert: Buffer };
+
+  beforeAll(async () => {
+    const { certFile, keyFile } = await makeCertificate(folder, 'engine.test', 'DNS:localhost');
+    secure = { key: readFileSync(keyFile), cert: readFileSync(certFile) };
+  });
+  afterEach(() => setDefaultCACertificates(usual));
+
+  const tlsPort = async (): Promise<number> => {
+    const engine = await new RawEngine(createServer(secure)).listen('127.0.0.1', 'secureConnection');
+    closing.push(engine);
+    return engine.port;
+  };
+
+  test('nothing listens', async () => {
+    const gone = await startScriptedEngine();
+    const { url } = gone;
+    await gone.close();
+    expect(await failureOf({ urls: [url] })).toEqual({
+      engine: 'default',
+      url,
+      ok: false,
+      failure: 'connect',
+      advice: words('nobody listens there'),
+    });
+  });
+
+  test('an unknown host name', async () => {
+    expect(await failureOf({ urls: ['http://nobody.invalid'] })).toMatchObject({
+      failure: 'connect',
+      advice: words(/^Check the host name/),
+    });
+  });
+
+  test('an untrusted certificate', async () => {
+    const url = `https://localhost:${await tlsPort()}`;
+    expect(await failureOf({ urls: [url] })).toMatchObject({ failure: 'connect', advice: words('NODE_EXTRA_CA_CERTS') });
+  });
+
+  test('a certificate for another name', async () => {
+    setDefaultCACertificates([...usual, secure.cert.toString()]);
+    const url = `https://127.0.0.1:${await tlsPort()}`;
+    expect(await failureOf({ urls: [url] })).toMatchObject({
+      failure: 'connect',
+      advice: words('host name of the certificate'),
+    });
+  });
+
+  test('no TLS although it is expected', async () => {
+    const { port } = await scripted('native');
+    expect(await failureOf({ urls: [`https://localhost:${port}`] })).toMatchObject({
+      failure: 'connect',
+      advice: words(/^Use http in/),
+    });
+  });
+
+  test('an answer that is too late, and one that breaks off', async () => {
+    const hanging = await scripted('native', 'hang');
+    expect(await failureOf({ urls: [hanging.url], timeout_ms: 1000 })).toMatchObject({
+      failure: 'timeout',
+      advice: words('engine.timeout_ms'),
+    });
+    const broken = await scripted('native', 'reset');
+    expect(await failureOf({ urls: [broken.url] })).toMatchObject({ failure: 'reset' });
+  });
+});
+
+describe('pairs', () => {
+  test.each([
+    ['libretranslate', status(400, '{"error":"ga is not supported"}')],
+    ['libretranslate', status(400, '{"error":"Irish (ga) is not available as a target language from English (en)"}')],
+    ['deepl', status(400, `{"message":"Value for 'target_lang' not supported."}`)],
+    ['apertium', status(400)],
+  ])('that %s lacks', async (protocol, behaviour) => {
+    const { url } = await scripted(protocol, behaviour);
+    const report = await failureOf({ protocol, urls: [url] }, '--to', 'ga');
+    expect(report).toMatchObject({ failure: 'unsupported_pair', status: 400, advice: words('engine.pairs') });
+  });
+
+  test('are our codes in upper or lower case; a base code is its first variant; another word is wrong usage', async () => {
+    const { url, requests } = await scripted('native');
+    await check({ urls: [url] }, '--from', 'es', '--to', 'en');
+    expect(JSON.parse(requests[0]!.body)).toMatchObject({ text: ['La casa es grande.'], source_lang: 'ES', target_lang: 'EN-GB' });
+    const wrong = async (...flags: string[]) => (await inProcess([...argumentsFor({ urls: [url] }), ...flags])).stderr;
+    expect(await wrong('--from', 'EN-GB')).toMatch(
+      /^lingate engine check: --from: "EN-GB" is not a source language; the source languages are AR, .*\n$/,
+    );
+    expect(await wrong('--to', 'xx')).toMatch(
+      /^lingate engine check: --to: "xx" is not a target language; the target languages are AR, .*\n$/,
+    );
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('a language model', () => {
+  const mock = new LLMock({ port: 0, logLevel: 'silent' });
+  beforeAll(async () => {
+    mock.onMessage(/house/, { content: '{"t0":"Das Haus ist groß."}' });
+    await mock.start();
+  });
+  afterEach(() => {
+    mock.clearChaos();
+    mock.clearRequests();
+  });
+  afterAll(() => mock.stop());
+
+  test.each(['', '/', '/v1', '/v1/'])('of aimock translates, the URL ending in "%s"; it repeats the id', async (end) => {
+    const { replicas } = await check({ protocol: 'openai', urls: [`${mock.url}${end}`] });
+    expect(replicas).toEqual([
+      {
+        engine: 'default',
+        url: `${mock.url}${end}`.replace(/\/$/, ''),
+        ok: true,
+        ms: NUMBER,
+        text: 'Das Haus ist groß.',
+        echoes_id: true,
+      },
+    ]);
+    expect(mock.getRequests().map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+  });
+
+  test('of aimock: wrong path, wrong key, too many requests', async () => {
+    const report = (path: string, protocol = 'openai') => failureOf({ protocol, urls: [`${mock.url}${path}`] });
+    expect(await report('', 'native')).toMatchObject({ failure: 'status', status: 404, advice: words(/^Check the path/) });
+    mock.nextRequestError(401, { message: `bad key ${SECRET}`, type: 'x' });
+    expect(await report('')).toMatchObject({
+      failure: 'status',
+      status: 401,
+      echoes_id: true,
+      advice: words(/^Check the key/),
+    });
+    mock.setChaos({ rateLimitRate: 1 });
+    expect(await report('')).toMatchObject({ failure: 'status', status: 429 });
+  });
+
+  /** As vLLM, Ollama, OpenAI and LM Studio word it. */
+  test.each([
+    [404, { object: 'error', message: 'The model `the-model` does not exist.', type: 'NotFoundError', param: null, code: 404 }],
+    [404, { error: { message: 'model "the-model" not found, try pulling it first', type: 'api_error', param: null, code: null } }],
+    [404, { error: { message: 'You have no access to the-model', type: 'invalid_request_error', code: 'model_not_found' } }],
+    [400, { error: { message: 'Invalid model identifier "the-model".', type: 'invalid_request_error', param: 'model' } }],
+  ])('that the server lacks (%i %o)', async (code, body) => {
+    const { url } = await scripted('openai', status(code, JSON.stringify(body)));
+    expect(await failureOf({ protocol: 'openai', urls: [url] })).toMatchObject({
+      failure: 'status',
+      status: code,
+      advice: words('engine.options.model'),
+    });
+  });
+
+  test('that reaches its token limit', async () => {
+    const { url } = await scripted('openai', (request, response) => void response.end(completion(openAiRight(request), 'length')));
+    expect(await failureOf({ protocol: 'openai', urls: [url] })).toMatchObject({
+      failure: 'cut_off',
+      advice: words('max_tokens_per_character'),
+    });
+  });
+});
+
+describe('the real Apertium', () => {
+  let apertium: Apertium;
+  beforeAll(async () => {
+    apertium = await startApertium();
+  });
+  afterAll(() => apertium.stop());
+
+  test('translates a pair that it has, by default one that it offers, and reports a missing pair and a wrong path', async () => {
+    const engine = { protocol: 'apertium', urls: [apertium.url] };
+    expect((await check(engine)).replicas).toMatchObject([{ ok: true, text: 'La casa es grande.' }]);
+    expect((await check(engine, '--from', 'ES')).replicas).toMatchObject([{ ok: true, text: 'The house is big.' }]);
+    expect((await check(engine, '--to', 'ES')).replicas).toMatchObject([{ ok: true, text: 'La casa es grande.' }]);
+    expect((await check(engine, '--from', 'ES', '--to', 'EN')).replicas).toMatchObject([{ ok: true, text: 'The house is big.' }]);
+    expect(await failureOf(engine, '--to', 'DE')).toMatchObject({ failure: 'unsupported_pair', status: 400 });
+    const elsewhere = { protocol: 'apertium', urls: [`${apertium.url}/apertium`] };
+    expect(await failureOf(elsewhere, '--to', 'ES')).toMatchObject({ failure: 'status', status: 404 });
+  });
+});
+
+test("a plugin's protocol is checked too", async () => {
+  const module = fileURLToPath(new URL('../../support/plugins/own-engine.ts', import.meta.url));
+  const engine = (api_key: string): Engine => ({
+    protocol: 'shouting',
+    urls: ['http://127.0.0.1:1'],
+    options: { api_key, shout: true },
+    plugins: [{ module }],
+  });
+  expect((await check(engine('the-right-key'))).replicas).toMatchObject([{ ok: true, text: 'THE HOUSE IS BIG.', echoes_id: false }]);
+  expect(await failureOf(engine('another'))).toMatchObject({ failure: 'status', advice: words(/./) });
+});
+
+test('an invalid configuration is one line, and no engine is called', async () => {
+  const { url, requests } = await scripted('openai');
+  const ended = await inProcess(argumentsFor({ protocol: 'openai', urls: [url], options: {} }));
+  expect([ended.status, ended.stdout]).toEqual([1, '']);
+  expect(ended.stderr).toMatch(/^[^\n]*engine\.options\.model[^\n]*\n$/);
+  expect(requests).toHaveLength(0);
+});

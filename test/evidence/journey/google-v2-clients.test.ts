@@ -1,0 +1,194 @@
+// Google's own client for Node, unchanged: every call that we support, its errors and retries; and the manual's examples.
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import type * as Google from '@google-cloud/translate/build/src/v2/index.js';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { answered } from '../../../src/index.ts';
+import { status as answersWith } from '../../../src/testing.ts';
+import { onEveryGateway } from '../../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
+import type { TestTeam } from '../../support/gateway.ts';
+import { LISTENERS } from '../../support/listeners.ts';
+import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
+import { outputOf } from '../../support/start-program.ts';
+import type { Startable } from '../../support/start-program.ts';
+
+// The package also includes the other version of the API, which takes long to load.
+const { Translate } = createRequire(import.meta.url)('@google-cloud/translate/build/src/v2/index.js') as typeof Google;
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const ADDRESS = 'http://127.0.0.1:8080';
+const ENDPOINT = 'GOOGLE_CLOUD_TRANSLATE_ENDPOINT';
+const PAGE = 'google-api';
+
+const CONFIG = { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_query: true } }] };
+
+onEveryGateway({ once: true, config: CONFIG }, (setting) => {
+  let team: TestTeam;
+
+  beforeAll(async () => {
+    team = await setting.gateway.team();
+  });
+  beforeEach(() => {
+    vi.stubEnv(ENDPOINT, `http://127.0.0.1:${setting.gateway.port}/language/translate/v2`);
+    setting.engine.forget();
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  /** With its own retries, but shorter delays. */
+  const SHORT_DELAYS = { retryOptions: { maxRetryDelay: 0.05 } };
+  const client = (key = team.key, more: object = {}): Google.Translate => new Translate({ key, ...SHORT_DELAYS, ...more });
+  const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
+    const standing = answered(await setting.gateway.store.teams.standing(teamId));
+    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
+  };
+  const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
+  const failing = (call: Promise<unknown>): Promise<unknown> =>
+    call.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  test('translate: one text, several, with a source, a format and a model', async () => {
+    const own = await setting.gateway.team();
+    const translate = client(own.key);
+    expect((await translate.translate('Hello', 'de'))[0]).toBe('[DE] Hello');
+    const several = ['Hello', '', 'you'];
+    expect((await translate.translate(several, { from: 'en', to: 'fr', format: 'html', model: 'nmt' }))[0]).toEqual([
+      '[FR] Hello',
+      '',
+      '[FR] you',
+    ]);
+    // It sends what looks like HTML as HTML.
+    expect((await translate.translate('<p>a</p>', 'zh-CN'))[0]).toBe('[ZH] <p>a</p>');
+    expect(sent()).toEqual([
+      { text: ['Hello'], target_lang: 'DE' },
+      { text: ['Hello', 'you'], source_lang: 'EN', target_lang: 'FR', format: 'html' },
+      { text: ['<p>a</p>'], target_lang: 'ZH', format: 'html' },
+    ]);
+    await expect.poll(() => charged(own)).toBe(5 + 8 + 8);
+    const [, raw] = (await translate.translate('Hello', 'de')) as readonly [string, unknown];
+    expect(raw).toEqual({ data: { translations: [{ translatedText: '[DE] Hello', detectedSourceLanguage: 'en' }] } });
+    const many = Array.from({ length: 128 }, (_none, i) => `t${i}`);
+    expect((await translate.translate(many, 'de'))[0]).toEqual(many.map((one) => `[DE] ${one}`));
+  });
+
+  test('detect and getLanguages', async () => {
+    const translate = client();
+    expect((await translate.detect('Hello'))[0]).toEqual({ language: 'en', confidence: 1, input: 'Hello' });
+    expect((await translate.detect(['Hello', 'you']))[0]).toMatchObject([{ input: 'Hello' }, { language: 'en', input: 'you' }]);
+    const [languages] = await translate.getLanguages();
+    expect(languages).toHaveLength(40);
+    expect(languages).toContainEqual({ code: 'zh-CN', name: 'Chinese' });
+    const [named] = await translate.getLanguages('fr');
+    expect(named).toHaveLength(40);
+    expect(named).toContainEqual({ code: 'zh-CN', name: 'Chinois (simplifié)' });
+  });
+
+  test('with the key in a field it requests v2 with a trailing slash', async () => {
+    const { authClient } = new Translate({ projectId: 'any' });
+    const translate = new Translate({ authClient: authClient.fromAPIKey(team.key), ...SHORT_DELAYS });
+    expect((await translate.translate(['Hello'], 'de'))[0]).toEqual(['[DE] Hello']);
+    expect((await translate.detect('Hello'))[0]).toMatchObject({ language: 'en' });
+    expect((await translate.getLanguages())[0]).toHaveLength(40);
+  });
+
+  test('a refusal becomes an error of its own type with our message, and is not retried', async () => {
+    const gone = await setting.gateway.team();
+    answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
+    for (const key of ['nonsense', `la_live_${'x'.repeat(40)}`, gone.key]) {
+      for (const call of [() => client(key).translate('a', 'de'), () => client(key).detect('a'), () => client(key).getLanguages()]) {
+        const error = await failing(call());
+        expect(error).toMatchObject({ code: 400, errors: [{ reason: 'API_KEY_INVALID' }] });
+        // Once, without repeating the message.
+        expect((error as Error).message).toMatch(/^API key not valid\. [^\n]+$/);
+      }
+    }
+    const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
+    const broke = await setting.gateway.team(CREDIT_PLAN, 0);
+    for (const { key } of [poor, broke]) {
+      expect(await failing(client(key).translate('Hello', 'de'))).toMatchObject({ code: 403, errors: [{ reason: 'dailyLimitExceeded' }] });
+    }
+    expect(await failing(client().translate('a', 'zh-TW'))).toMatchObject({ code: 400, errors: [{ reason: 'invalid' }] });
+    expect(await failing(client().translate('a', { to: 'de', model: 'custom' }))).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('model') as string,
+    });
+    expect(await failing(client().getLanguages('zz'))).toMatchObject({ code: 400 });
+    expect(setting.engine.requests).toEqual([]);
+    for (const one of [poor, gone]) expect(await charged(one)).toBe(0);
+  });
+
+  test('it retries 429s and an unavailable engine until they are answered, and is charged once', async () => {
+    const slow = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+    const patient = client(slow.key, { retryOptions: { maxRetryDelay: 1.1 }, maxRetries: 8 });
+    const texts = await Promise.all([1, 2].map(async () => (await patient.translate('Hello', 'de'))[0]));
+    expect(texts).toEqual(['[DE] Hello', '[DE] Hello']);
+    await expect.poll(() => charged(slow)).toBe(10);
+    const own = await setting.gateway.team();
+    setting.engine.behave('reset', 'not_json', answersWith(500), 'reset');
+    expect((await client(own.key).translate('Hello', 'de'))[0]).toBe('[DE] Hello');
+    expect(setting.engine.requests.length).toBeGreaterThanOrEqual(5);
+    await expect.poll(() => charged(own)).toBe(5);
+    setting.engine.always('reset');
+    expect(await failing(client(own.key, { autoRetry: false }).translate('Hello', 'de'))).toMatchObject({
+      code: 503,
+      errors: [{ reason: 'backendError' }],
+    });
+    await expect.poll(() => charged(own)).toBe(5);
+  });
+});
+
+onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
+  let team: TestTeam;
+  let folder: string;
+
+  beforeAll(async () => {
+    team = await setting.gateway.team();
+    folder = await mkdtemp(join(tmpdir(), 'lingate-google-'));
+    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** Its output, line by line. Only the address is replaced. */
+  async function run(program: Startable, file: string, lines: string): Promise<string[]> {
+    await writeFile(join(folder, file), lines.replaceAll(ADDRESS, `http://127.0.0.1:${setting.gateway.port}`));
+    const env = { ...process.env, LINGATE_KEY: team.key, [ENDPOINT]: `http://127.0.0.1:${setting.gateway.port}/language/translate/v2` };
+    return (await outputOf(program, [file], { cwd: folder, env })).trimEnd().split('\n');
+  }
+  const linesOf = (section: string, language: string): string[] => codeBlocks(manualSection(PAGE, section), language);
+
+  test('the manual’s examples for a shell, for Node and for Python', async () => {
+    const [commands = ''] = codeBlocks(manualPage(PAGE), 'sh');
+    const lines: string[] = [];
+    for (const command of commands.trimEnd().split(/(?<!\\)\n/)) {
+      const line = command.replaceAll(ADDRESS, `http://127.0.0.1:${setting.gateway.port}`);
+      lines.push(await outputOf('sh', ['-c', line], { env: { ...process.env, LINGATE_KEY: team.key }, uses: ['curl'] }));
+    }
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { data: { translations: [{ translatedText: '[DE] Hello, world!' }] } },
+      {
+        data: {
+          translations: [
+            { translatedText: '[FR] Hello', detectedSourceLanguage: 'en' },
+            { translatedText: '[FR] you', detectedSourceLanguage: 'en' },
+          ],
+        },
+      },
+      { data: { detections: [[{ language: 'en', isReliable: false, confidence: 1 }]] } },
+      { data: { languages: expect.arrayContaining([{ language: 'de', name: 'German' }]) as unknown } },
+    ]);
+    expect(linesOf("Google's client for Node", 'sh')).toEqual([`export ${ENDPOINT}=${ADDRESS}/language/translate/v2\n`]);
+    const [byQuery = '', byField = ''] = linesOf("Google's client for Node", 'js');
+    expect(await run('node', 'query.mjs', byQuery)).toEqual(['[DE] Hello, world! (en)']);
+    expect(await run('node', 'field.mjs', byField)).toEqual(['[DE] Hello, world!']);
+    const [python = ''] = linesOf("Google's client for Python", 'python');
+    expect(await run('python3', 'lines.py', python)).toEqual(['[DE] Hello, world!']);
+  });
+});

@@ -1,0 +1,47 @@
+// A gateway closes the period of a team without requests within ten seconds of its end: read directly from the database, because
+// the store would close it in order to answer.
+import { DatabaseSync } from 'node:sqlite';
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { answered } from '../../../src/index.ts';
+import { sqlitePathOf } from '../../support/door/terms.ts';
+import { teamKeys } from '../../support/door/stores.ts';
+import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import type { Setting } from '../../support/every-gateway.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
+import { LISTENERS } from '../../support/listeners.ts';
+
+const CLOSED_WITHIN_MS = 10_000;
+
+onEveryGateway({ listeners: [LISTENERS[0]] }, (setting) => {
+  test('a period closes without a request', async () => {
+    const { teamId, key } = await setting.gateway.team({ ...QUOTA_PLAN, period: 'PT1S' });
+    const body = { text: ['0123456789'], target_lang: 'DE' };
+    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
+    await expect.poll(() => closedPeriods(setting, teamId), { interval: 100 }).toBeGreaterThanOrEqual(1);
+    const seenMs = Date.now();
+    const periods = answered(await setting.gateway.store.history.periods(teamId))!;
+    // Others, without use, may have ended before and since.
+    const used = periods.filter(({ characters }) => characters > 0);
+    expect(used).toMatchObject([{ closed: true, characters: 10 }]);
+    expect(seenMs - used[0]!.endMs).toBeLessThan(CLOSED_WITHIN_MS);
+  });
+});
+
+async function closedPeriods({ store, url }: Setting, teamId: string): Promise<number> {
+  if (store === 'sqlite') {
+    const database = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
+    try {
+      const query = 'SELECT count(*) AS count FROM periods WHERE closed_characters > 0 AND team = (SELECT no FROM teams WHERE team_id = ?)';
+      return Number(database.prepare(query).get(teamId)?.['count']);
+    } finally {
+      database.close();
+    }
+  }
+  const redis = new Redis(url, { protocol: 2 });
+  try {
+    return await redis.hlen(teamKeys(teamId).periods);
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -1,0 +1,201 @@
+// plan apply: what it prints, and that it does not accidentally apply a configuration that differs from the running gateways'.
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { expect, test } from 'vitest';
+import { answered as stored } from '../../../src/index.ts';
+import { limitsOf } from '../../support/door/terms.ts';
+import { loadConfig } from '../../support/door/gateways.ts';
+import type { TeamLimits } from '../../../src/domain/plan.ts';
+import { adminClient } from '../../support/admin-client.ts';
+import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
+import { inProcess, parsed } from '../../support/lingate-command.ts';
+import { writtenOnce } from '../../support/written-file.ts';
+
+const TOKEN = randomBytes(24).toString('hex');
+const FAST = { ...QUOTA_PLAN, requests_per_second: 5000 };
+const DEAR = { ...QUOTA_PLAN, characters: 2, overage_minor_per_million: 2_000_000, overage_cap_minor: 100 };
+const PLANS = { pro: FAST, prepaid: CREDIT_PLAN, dear: DEAR };
+const SLOW = { ...PLANS, pro: { ...FAST, requests_per_second: 50, max_glossaries: 9 } };
+
+onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+  const { call, answered } = adminClient(setting, TOKEN);
+  const fileWith = writtenOnce();
+  const fileOf = (plans: unknown): string => fileWith(JSON.stringify({ plans }));
+  const run = (args: readonly string[], plans: unknown = PLANS) => inProcess([...args, '--config', fileOf(plans), '--store', setting.url]);
+  const apply = (words: readonly string[], plans?: unknown) => run(['plan', 'apply', 'pro', '--json', ...words], plans);
+  const teamOnPro = async (rate: number): Promise<string> => {
+    const { team_id } = parsed(await run(['team', 'create', '--name', 'A', '--plan', 'pro', '--json'])) as { team_id: string };
+    const { limits } = stored(await setting.gateway.store.teams.findTeam(team_id))!;
+    await setting.gateway.store.teams.updateTeam(team_id, { plan: { name: 'pro', limits: { ...limits, requestsPerSecond: rate } } });
+    return team_id;
+  };
+  const rateOf = async (team: string): Promise<number> =>
+    stored(await setting.gateway.store.teams.findTeam(team))!.limits.requestsPerSecond;
+
+  test('it prints what changes, from what to what and for how many teams; a dry run prints the same and changes nothing', async () => {
+    const [one, two] = [await teamOnPro(7), await teamOnPro(8)];
+    const shown = parsed(await apply(['--dry-run'])) as { teams: number };
+    expect(shown).toEqual({
+      plan: 'pro',
+      teams: shown.teams,
+      changed: 2,
+      changes: [
+        { number: 'requests_per_second', from: 7, to: 5000, teams: 1 },
+        { number: 'requests_per_second', from: 8, to: 5000, teams: 1 },
+      ],
+      dearer: { teams: 0, minor: 0 },
+    });
+    expect(Object.keys(shown)).toEqual(['plan', 'teams', 'changed', 'changes', 'dearer']);
+    expect([await rateOf(one), await rateOf(two)]).toEqual([7, 8]);
+    expect(parsed(await apply([]))).toEqual(shown);
+    expect([await rateOf(one), await rateOf(two)]).toEqual([5000, 5000]);
+    expect(parsed(await apply([]))).toEqual({ ...shown, changed: 0, changes: [] });
+  });
+
+  test('with period_anchor calendar a new team gets a whole UTC month; an older team keeps its current period', async () => {
+    const calendar = { ...PLANS, pro: { ...FAST, period_anchor: 'calendar' }, prepaid: { ...CREDIT_PLAN, period_anchor: 'calendar' } };
+    type Bounds = Readonly<Record<'period_start' | 'period_end', string>>;
+    const usageOf = async (team: string): Promise<Bounds> => parsed(await run(['usage', team, '--json'])) as Bounds;
+    /** Ignores warnings on standard error about the gateway's other numbers. */
+    const printed = ({ stdout }: { readonly stdout: string }): object => JSON.parse(stdout) as object;
+    const shown = (id: string): Promise<object> => answered('showTeam', call('GET', `/teams/${id}`));
+    const before = await teamOnPro(5000);
+    const running = await usageOf(before);
+    expect(await shown(before)).not.toHaveProperty('period_anchor');
+    for (const plan of ['pro', 'prepaid']) {
+      const made = printed(await run(['team', 'create', '--name', 'C', '--plan', plan, '--json'], calendar)) as {
+        readonly team_id: string;
+      };
+      expect(made).toMatchObject({ plan, period_anchor: 'calendar', ...(plan === 'pro' ? { period: 'P1M' } : {}) });
+      expect(await shown(made.team_id)).toMatchObject({ period_anchor: 'calendar' });
+      const { period_start, period_end } = await usageOf(made.team_id);
+      for (const edge of [period_start, period_end]) expect(edge).toMatch(/^\d{4}-\d\d-01T00:00:00Z$/);
+      expect(Date.parse(period_end) - Date.parse(period_start)).toBeLessThanOrEqual(31 * 86_400_000);
+    }
+    const changes = [{ number: 'period_anchor', from: 'creation', to: 'calendar' }];
+    for (const words of [['--dry-run'], ['--force']]) expect(printed(await apply(words, calendar))).toMatchObject({ changes });
+    expect(await shown(before)).toMatchObject({ period: 'P1M', period_anchor: 'calendar' });
+    expect(await usageOf(before)).toMatchObject({ period_start: running.period_start, period_end: running.period_end });
+    expect(printed(await apply(['--force']))).toMatchObject({ changes: [{ number: 'period_anchor', from: 'calendar', to: 'creation' }] });
+  });
+
+  test('with other numbers than the running gateway it changes nothing, and names both files and the difference', async () => {
+    const team = await teamOnPro(7);
+    const file = fileOf(SLOW);
+    const { status, stdout, stderr } = await inProcess(['plan', 'apply', 'pro', '--config', file, '--store', setting.url]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^lingate plan apply: nothing was changed: the gateway on ${hostname()} uses (/\\S+), in which plan pro has requests_per_second 5000, max_glossaries 2; ` +
+          `this command's ${file} has requests_per_second 50, max_glossaries 9; [^\\n]+--force[^\\n]+\\n$`,
+      ),
+    );
+    expect(await rateOf(team)).toBe(7);
+    // A plan that is the same in both can be applied.
+    expect((await run(['plan', 'apply', 'prepaid', '--json'], SLOW)).status).toBe(0);
+  });
+
+  test('a dry run shows what it would do, and --force does it', async () => {
+    const team = await teamOnPro(7);
+    const shown = await apply(['--dry-run'], SLOW);
+    expect(shown.status).toBe(0);
+    expect(shown.stderr).toMatch(
+      /^lingate plan apply: warning: the gateway on [^\n]+ has requests_per_second 5000, max_glossaries 2; [^\n]+\n$/,
+    );
+    expect((JSON.parse(shown.stdout) as { changes: unknown[] }).changes).toContainEqual({
+      number: 'max_glossaries',
+      from: 2,
+      to: 9,
+      teams: expect.any(Number) as number,
+    });
+    expect(await rateOf(team)).toBe(7);
+    expect(await apply(['--force'], SLOW)).toMatchObject({ status: 0, stdout: shown.stdout });
+    expect(await rateOf(team)).toBe(50);
+  });
+
+  test('the admin API answers the same', async () => {
+    const team = await teamOnPro(9);
+    const applied = await answered('applyPlan', call('POST', '/plans/pro/apply'));
+    expect(Object.keys(applied)).toEqual(['plan', 'teams', 'changed', 'changes', 'dearer']);
+    expect(applied['changes']).toContainEqual({ number: 'requests_per_second', from: 9, to: 5000, teams: 1 });
+    expect(await rateOf(team)).toBe(5000);
+  });
+
+  test('what makes a running period dearer is said, and done only if that is confirmed', async () => {
+    const { teamId, key } = await setting.gateway.team();
+    const { store } = setting.gateway;
+    const generous = { ...limitsOf(FAST), characterLimit: 3_000_000, overageCharacters: 0 };
+    const give = (limits: TeamLimits, name = 'low') => store.teams.updateTeam(teamId, { plan: { name, limits } });
+    const held = async (): Promise<TeamLimits> => stored(await store.teams.findTeam(teamId))!.limits;
+    const translated = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['12345'], target_lang: 'DE' } });
+    expect(translated.status).toBe(200);
+    await expect.poll(() => store.teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
+    // The gateway has no plan of this name.
+    const plans = { ...PLANS, low: DEAR };
+    const applyLow = (words: readonly string[]) => run(['plan', 'apply', 'low', '--json', ...words], plans);
+    await give(generous);
+    const dearer = { teams: 1, minor: 6 };
+    expect(parsed(await applyLow(['--dry-run']))).toMatchObject({ changed: 1, dearer });
+    const refused = await applyLow([]);
+    expect([refused.status, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain(
+      'lingate plan apply: nothing was changed: this makes the running period dearer for one team, by 6 minor units of EUR for what has been used so far; use --yes as well, or --when next-period',
+    );
+    const update = (words: readonly string[]) => run(['team', 'update', teamId, '--plan', 'low', '--json', ...words], plans);
+    const updated = await update([]);
+    expect([updated.status, updated.stdout]).toEqual([2, '']);
+    expect(await held()).toEqual(generous);
+    expect((await update(['--when', 'next-period'])).status).toBe(0);
+    expect(parsed(await update(['--yes']))).toMatchObject({ team_id: teamId, dearer });
+    expect((await held()).characterLimit).toBe(2);
+    await give(generous);
+    expect(parsed(await applyLow(['--yes']))).toMatchObject({ changed: 1, dearer });
+    expect((await held()).characterLimit).toBe(2);
+    // The gateway's own plan is dearer than what the team has now: its period costs more again.
+    await give({ ...generous, minorPerMillion: 0, characterLimit: 2_000_000, overageCharacters: 10 });
+    const asked = await call('PATCH', `/teams/${teamId}`, { body: { plan: 'dear' } });
+    expect(JSON.parse(asked.body)).toMatchObject({ status: 400, code: 'validation_error', dearer });
+    expect(await call('PATCH', `/teams/${teamId}`, { body: { plan: 'dear', confirm: true } })).toMatchObject({ status: 200 });
+    await give(generous, 'dear');
+    expect(JSON.parse((await call('POST', '/plans/dear/apply')).body)).toMatchObject({ code: 'validation_error', dearer });
+    expect(await held()).toEqual(generous);
+    expect(JSON.parse((await call('POST', '/plans/dear/apply', { body: { confirm: true } })).body)).toMatchObject({ changed: 1, dearer });
+    expect(JSON.parse((await call('POST', '/plans/dear/apply')).body)).toMatchObject({ changed: 0, dearer: { teams: 0, minor: 0 } });
+  });
+
+  test('so is a limit by the day that is below what is used, and a quota that becomes credit', async () => {
+    const { teamId, key } = await setting.gateway.team();
+    const { store } = setting.gateway;
+    const daily = { ...FAST, limits: [{ per: 'day', characters: 100 }] } as const;
+    const give = (limits: TeamLimits) => store.teams.updateTeam(teamId, { plan: { name: 'daily', limits } });
+    await give(limitsOf(daily));
+    const translated = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['12345'], target_lang: 'DE' } });
+    expect(translated.status).toBe(200);
+    await expect.poll(() => store.teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
+    const dryRun = async (plan: unknown): Promise<unknown> =>
+      parsed(await run(['plan', 'apply', 'daily', '--json', '--dry-run'], { ...PLANS, daily: plan }));
+    const limited = (characters: number) => ({ ...daily, limits: [{ per: 'day', characters }] });
+    expect(await dryRun(limited(5))).toMatchObject({ changed: 1, dearer: { teams: 0, minor: 0 } });
+    expect(await dryRun(limited(4))).toMatchObject({ changed: 1, dearer: { teams: 1, minor: 0 } });
+    expect(await dryRun(CREDIT_PLAN)).toMatchObject({ changed: 1, dearer: { teams: 1, minor: 0 } });
+  });
+
+  test('a team that is given other numbers than the gateway has is a warning', async () => {
+    const created = await run(['team', 'create', '--name', 'B', '--plan', 'pro'], SLOW);
+    expect([created.status, created.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^lingate team create: warning: the gateway on [^\n]+; the team gets the latter\n$/),
+    ]);
+    const team = await teamOnPro(7);
+    expect((await run(['team', 'update', team, '--name', `C ${team}`], SLOW)).stderr).toBe('');
+    expect((await run(['team', 'update', team, '--plan', 'pro'], SLOW)).stderr).toMatch(/^lingate team update: warning: the gateway on /);
+  });
+
+  // The last test: from here on the gateway has the other numbers.
+  test('a gateway that has reloaded the new file no longer differs', async () => {
+    setting.gateway.app.reload(loadConfig({ file: fileOf(SLOW), env: {} }));
+    await expect.poll(async () => (await apply([], SLOW)).status).toBe(0);
+    expect((await apply([])).status).toBe(1);
+  });
+});

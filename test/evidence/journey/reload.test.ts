@@ -1,0 +1,227 @@
+// SIGHUP: languages, engine replicas and plans are reloaded while requests continue; an invalid file changes nothing.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { ConfigFile, FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../../support/door/tables.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
+import { ConsoleVisitor } from '../../support/console-visitor.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
+import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { CONSOLE_URL, OidcVisitor } from '../../support/oidc-visitor.ts';
+import { request } from '../../support/raw-http.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { logged, openSite, translate, workersOf } from '../../support/site.ts';
+import type { Site } from '../../support/site.ts';
+
+const RELOADED = 'configuration reloaded';
+const REFUSED = 'configuration refused: all stays as it was';
+const WAITING = 'these members have changed and wait for a restart';
+const german = { code: 'DE', name: 'German' };
+const french = { code: 'FR', name: 'French' };
+
+let site: Site;
+let other: ScriptedEngine;
+
+beforeEach(async () => {
+  site = await openSite();
+  other = await startScriptedEngine();
+  await languages(german);
+});
+
+afterEach(async () => {
+  await other.close();
+  await site.close();
+});
+
+/** The languages file: sources and targets alike. */
+const languages = (...list: readonly { code: string; name: string }[]): Promise<void> =>
+  writeFile(join(site.folder, 'languages.yaml'), JSON.stringify({ sources: list, targets: list }));
+
+const configure = (more: Readonly<Record<string, unknown>> = {}): Promise<void> =>
+  site.configure({ languages: 'languages.yaml', engine: { urls: [site.engine.url] }, ...more });
+
+/** The same answer from ten requests. */
+const ten = <T>(one: T): T[] => Array.from({ length: 10 }, () => one);
+
+async function hangup(gateway: GatewayProcess, message: string): Promise<void> {
+  const before = logged(gateway, message).length;
+  gateway.process.kill('SIGHUP');
+  await expect.poll(() => logged(gateway, message).length).toBeGreaterThan(before);
+}
+
+async function targetsOf(port: number): Promise<string[]> {
+  const headers = { Authorization: `Bearer ${site.team.key}` };
+  const answer = await request({ port, path: '/v1/languages?type=target', headers });
+  return (answer.json() as { language: string }[]).map(({ language }) => language);
+}
+
+describe.each(['1', '2'])('%s worker(s)', (workers) => {
+  /** One request may reach only one worker. */
+  const looks = (port: number): Promise<string[][]> => Promise.all(Array.from({ length: 10 }, () => targetsOf(port)));
+
+  test('operators are reloaded: a removed token no longer works and its session has ended; an invalid file changes nothing', async () => {
+    const [ops, sales] = ['o'.repeat(32), 's'.repeat(32)];
+    const tokenFile = join(site.folder, 'sales-token');
+    const operators = (role: string) => [
+      { name: 'ops', token: ops, role: 'manage' },
+      { name: 'sales', token: { file: tokenFile }, role },
+    ];
+    await writeFile(tokenFile, sales);
+    await configure({ admin: { tokens: operators('manage') } });
+    const gateway = await site.serve('--workers', workers);
+    const port = Number(new URL(gateway.opsUrl).port);
+    const statusOf = async (method: string, token: string): Promise<number> => {
+      const headers = { Authorization: `Bearer ${token}`, Host: '127.0.0.1' };
+      return (await request({ port, method, path: '/admin/v1/plans/none/apply', headers })).status;
+    };
+    const visitor = new ConsoleVisitor(port);
+    expect((await visitor.signIn(sales)).status).toBe(303);
+    expect([await statusOf('POST', sales), await statusOf('POST', ops)]).toEqual([404, 404]);
+    await configure({ admin: { tokens: operators('read') } });
+    await hangup(gateway, RELOADED);
+    expect([await statusOf('POST', sales), await statusOf('POST', ops)]).toEqual([403, 404]);
+    expect([(await visitor.get('/console/teams')).status, (await visitor.get('/console/teams/new')).status]).toEqual([200, 403]);
+    await writeFile(tokenFile, 'short');
+    await hangup(gateway, REFUSED);
+    expect([await statusOf('POST', sales), (await visitor.get('/console/teams')).status]).toEqual([403, 200]);
+    await writeFile(tokenFile, 'n'.repeat(32));
+    await hangup(gateway, RELOADED);
+    expect([await statusOf('POST', sales), await statusOf('POST', 'n'.repeat(32)), await statusOf('POST', ops)]).toEqual([401, 403, 404]);
+    expect((await visitor.get('/console/teams')).header('location')).toBe('/console/sign-in');
+    expect(logged(gateway, WAITING)).toEqual([]);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test('roles by groups and the provider’s secret are reloaded, also for open sessions; the provider itself is not', async () => {
+    const provider = await startScriptedProvider();
+    onTestFinished(() => provider.stop());
+    const admin = (client_secret: string, roles: object) => ({
+      token: 't'.repeat(32),
+      console_url: CONSOLE_URL,
+      oidc: { issuer: provider.issuer, client_id: provider.clientId, client_secret, roles },
+    });
+    await configure({ admin: admin('wrong', { manage: ['staff'] }) });
+    const gateway = await site.serve('--workers', workers);
+    const signIn = async (): Promise<[OidcVisitor, number]> => {
+      const browser = new OidcVisitor(Number(new URL(gateway.opsUrl).port));
+      const query = provider.approve(await browser.begin(), { sub: '7', groups: ['staff'] });
+      return [browser, (await browser.comeBack(query)).status];
+    };
+    expect((await signIn())[1]).toBe(503);
+    await configure({ admin: admin(provider.clientSecret, { manage: ['staff'] }) });
+    await hangup(gateway, RELOADED);
+    const [browser, status] = await signIn();
+    expect([status, (await browser.get('/console/teams/new')).status]).toEqual([200, 200]);
+    await configure({ admin: admin(provider.clientSecret, { read: ['staff'] }) });
+    await hangup(gateway, RELOADED);
+    expect([(await browser.get('/console/teams')).status, (await browser.get('/console/teams/new')).status]).toEqual([200, 403]);
+    await configure({ admin: admin(provider.clientSecret, { read: ['others'] }) });
+    await hangup(gateway, RELOADED);
+    expect((await browser.get('/console/teams')).header('location')).toBe('/console/sign-in');
+    expect(logged(gateway, WAITING)).toEqual([]);
+    await configure({ admin: { token: 't'.repeat(32) } });
+    await hangup(gateway, RELOADED);
+    await expect.poll(() => logged(gateway, WAITING)).toMatchObject([{ members: 'admin.console_url admin.oidc' }]);
+    expect((await signIn())[1]).toBe(403);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test('languages and engine replicas are reloaded while requests in flight continue', async () => {
+    await configure();
+    const gateway = await site.serve('--workers', workers);
+    expect((await translate(gateway.port, site.team.key, { target: 'FR' })).json()).toMatchObject({ code: 'invalid_target_lang' });
+    const release = Promise.withResolvers<void>();
+    site.engine.behave((_request, response) => void release.promise.then(() => response.end('{"translations":[{"text":"old"}]}')));
+    const underWay = translate(gateway.port, site.team.key);
+    await site.engine.until(() => site.engine.requests.length === 1);
+    await languages(german, french);
+    await configure({ engine: { urls: [other.url] } });
+    await hangup(gateway, RELOADED);
+    await expect.poll(() => looks(gateway.port)).toEqual(ten(['DE', 'FR']));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => translate(gateway.port, site.team.key, { target: 'FR' })));
+    expect(answers.map(({ status }) => status)).toEqual(ten(200));
+    expect(other.requests).toHaveLength(10);
+    expect(site.engine.requests).toHaveLength(1);
+    release.resolve();
+    expect((await underWay).json()).toMatchObject({ translations: [{ text: 'old' }] });
+    expect(logged(gateway, RELOADED)).toMatchObject([{ sources: 2, targets: 2, engine_urls: other.url }]);
+    expect(logged(gateway, WAITING)).toEqual([]);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+
+  test('an invalid file changes nothing, and every error is named', async () => {
+    await configure();
+    const gateway = await site.serve('--workers', workers);
+    await languages(german, french);
+    await configure({ engine: { urls: [other.url], timeout_ms: 0 }, plans: { p: { ...QUOTA_PLAN, period: 'soon' } }, limit: 5 });
+    await hangup(gateway, REFUSED);
+    await expect.poll(() => logged(gateway, REFUSED)).toHaveLength(3);
+    const faults = logged(gateway, REFUSED).map((line) => String(line['fault']));
+    for (const path of ['engine.timeout_ms: ', 'plans.p.period: ', 'limit: ']) {
+      expect(faults.filter((fault) => fault.includes(`lingate.yaml: ${path}`))).toHaveLength(1);
+    }
+    expect(await looks(gateway.port)).toEqual(ten(['DE']));
+    expect((await translate(gateway.port, site.team.key)).status).toBe(200);
+    expect([site.engine.requests.length, other.requests.length]).toEqual([1, 0]);
+    await configure();
+    await hangup(gateway, RELOADED);
+    await expect.poll(() => looks(gateway.port)).toEqual(ten(['DE', 'FR']));
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+});
+
+test.each([
+  ['a missing file', 'none.yaml', /none\.yaml: cannot be read: there is no such file$/],
+  ['a code twice', undefined, /languages\.yaml: sources\.1\.code: "DE" is listed twice; leave one out$/],
+])('%s in place of the languages changes nothing', async (_name, file, fault) => {
+  await configure();
+  const gateway = await site.serve();
+  await languages(german, german);
+  await configure(file === undefined ? {} : { languages: file });
+  await hangup(gateway, REFUSED);
+  expect(logged(gateway, REFUSED)[0]!['fault']).toMatch(fault);
+  expect(await targetsOf(gateway.port)).toEqual(['DE']);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('other changed members are named as waiting for a restart, and flags still take precedence', async () => {
+  await configure();
+  const gateway = await site.serve('--engine-url', site.engine.url);
+  const engine = { urls: [other.url], timeout_ms: 5000 };
+  await configure({ engine, service: { name: 'renamed' }, limits: { body_bytes: 2048 }, store: 'redis://user:hunter2@127.0.0.1:1' });
+  await hangup(gateway, WAITING);
+  // The store comes from a flag, which has not changed; the request's deadline follows from the attempts'.
+  const members = 'service.name limits.body_bytes limits.request_seconds engine.timeout_ms';
+  expect(logged(gateway, WAITING)).toMatchObject([{ level: 'warn', members }]);
+  expect(gateway.output()).not.toContain('hunter2');
+  expect((await translate(gateway.port, site.team.key)).status).toBe(200);
+  expect(other.requests).toEqual([]);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('a replaced worker starts with the reloaded settings', async () => {
+  await configure();
+  const gateway = await site.serve('--workers', '2');
+  await languages(german, french);
+  await hangup(gateway, RELOADED);
+  // Never applied: the new worker must not have it either.
+  await languages(french);
+  for (const pid of workersOf(gateway)) process.kill(pid, 'SIGKILL');
+  await expect.poll(() => logged(gateway, 'a worker was replaced')).toHaveLength(2);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => targetsOf(gateway.port)));
+  expect(answers).toEqual(ten(['DE', 'FR']));
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('every member of the file either is reloaded or waits for a restart', () => {
+  const names = Object.entries(ConfigFile.properties).flatMap(([name, schema]) => {
+    const members = 'properties' in schema && name !== 'tls' && name !== 'admin' ? Object.keys(schema.properties) : [];
+    return members.length === 0 ? [name] : members.map((member) => `${name}.${member}`);
+  });
+  // Its other members are reloaded.
+  names.push('admin.console_url', 'admin.oidc');
+  const ofEngines = Object.keys(FIXED_ENGINE_MEMBERS).map((member) => `engine.${member}`);
+  const taken = ['engine.pairs', 'engine.urls', 'engines', 'routing', 'languages', 'plans'];
+  expect([...Object.keys(FIXED_MEMBERS), ...ofEngines, ...taken].toSorted()).toEqual(names.toSorted());
+});
