@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApertium } from '../../support/apertium.ts';
 import type { Apertium } from '../../support/apertium.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 
 interface Success {
   readonly translations: readonly { readonly text: string; readonly detected_source_language?: string }[];
   readonly billed_characters: number;
 }
+
+/** APY cuts a text off at some 32 KiB. */
+const LARGE = { ...QUOTA_PLAN, max_characters_per_request: 100_000 };
 
 describe('in front of Apertium', () => {
   let apertium: Apertium;
@@ -24,7 +27,7 @@ describe('in front of Apertium', () => {
     apertium = await startApertium();
     const config = { engine: { protocol: 'apertium', timeout_ms: 10_000 } };
     gateway = await startGateway({ store: `sqlite:${folder}/lingate.db`, engineUrls: [apertium.url], config });
-    team = await gateway.team();
+    team = await gateway.team(LARGE);
   });
 
   afterAll(async () => {
@@ -49,6 +52,44 @@ describe('in front of Apertium', () => {
     ).json()) as Success;
     expect(back.translations.map(({ text }) => text)).toEqual(['The house is big.', 'The dog.']);
     expect(back.billed_characters).toBe(27);
+  });
+
+  async function translated(text: readonly string[], source: string, target: string): Promise<readonly string[]> {
+    const response = await translate({ text, source_lang: source, target_lang: target });
+    return ((await response.json()) as Success).translations.map((translation) => translation.text);
+  }
+
+  test('a list of texts keeps its order', async () => {
+    const count = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map((word) => `The ${word} cats`);
+    expect(await translated(count, 'EN', 'ES')).toEqual(
+      ['Un', 'dos', 'tres', 'cuatro', 'cinco', 'seis', 'siete'].map((_, i) => expect.stringMatching(i === 0 ? /gato/ : /gatos/) as string),
+    );
+  });
+
+  test.each([
+    ['  The house.\n\nThe   cat\tis black.\r\n ', '  La casa.\n\nEl   gato\tes negro.\r\n '],
+    ['\u00a0The house\u2003', '\u00a0La casa\u2003'],
+    ['I have 3 cats', 'Tengo 3 gatos'],
+    ['<b>The house</b> & "x" &amp; a > 1', '<b>La casa</b> & "x" &amp; un > 1'],
+    ['The house [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz', 'La casa [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz'],
+  ])('white space, markup and unknown words are kept: %j', async (text, expected) => {
+    expect(await translated([text], 'EN', 'ES')).toEqual([expected]);
+  });
+
+  test('a long text is translated completely, which APY alone would silently cut off', async () => {
+    const lines = 2700;
+    const [text = ''] = await translated(['The house is big. '.repeat(lines)], 'EN', 'ES');
+    expect(text.split('La casa es grande. ')).toHaveLength(lines + 1);
+    expect(text.replaceAll('La casa es grande. ', '')).toBe('');
+    const endless = 'xyzzy'.repeat(9000);
+    expect(await translated([endless], 'EN', 'ES')).toEqual([endless]);
+  });
+
+  test('the language of each text is detected if none is given', async () => {
+    const there = (await (await translate({ text: ['The house is big and the cat is black.'], target_lang: 'ES' })).json()) as Success;
+    expect(there.translations).toEqual([{ text: 'La casa es grande y el gato es negro.', detected_source_language: 'EN' }]);
+    const back = (await (await translate({ text: ['La casa es grande y el gato es negro.'], target_lang: 'EN-US' })).json()) as Success;
+    expect(back.translations).toMatchObject([{ detected_source_language: 'ES' }]);
   });
 
   test('a pair that Apertium lacks is a 400 that names its targets, charged nothing; the lists show its pairs', async () => {

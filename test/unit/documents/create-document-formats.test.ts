@@ -98,7 +98,8 @@ describe('the thread that reads documents', () => {
     const bytes = Buffer.from(source);
     const format = formats.formatOf('a.txt')!;
     const found = await formats.extract(format, bytes);
-    expect(found).toEqual({ kind: 'extracted', texts: texts.map((text) => ({ text, format: 'text' })) });
+    // As text: comparing 20,000 objects one by one takes seconds.
+    expect(JSON.stringify(found)).toBe(JSON.stringify({ kind: 'extracted', texts: texts.map((text) => ({ text, format: 'text' })) }));
     const built = await formats.build(
       format,
       bytes,

@@ -88,7 +88,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     let callers = 8;
     const calling = (): boolean => callers > 0;
     const call = async (): Promise<void> => {
-      for (let i = 0; i < 25; i++) expect((await request({ port: server.port, tls: true, path: '/async' })).status).toBe(200);
+      for (let i = 0; i < 8; i++) expect((await request({ port: server.port, tls: true, path: '/async' })).status).toBe(200);
       callers--;
     };
     const renew = async (): Promise<void> => {

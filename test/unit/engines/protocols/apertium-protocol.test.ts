@@ -1,82 +1,12 @@
-// The Apertium adapter with a real APY and its English-Spanish pair, and with answers that a real one does not give.
+// The Apertium adapter with answers that a real APY does not give; a journey has it in front of one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apertiumProtocol } from '../../../../src/engines/protocols/apertium-protocol.ts';
 import { cutText, joinText } from '../../../../src/engines/protocols/apertium-pieces.ts';
 import { alpha3Of, baseCodeOf } from '../../../../src/engines/protocols/iso-639-3.ts';
 import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
-import { startApertium } from '../../../support/apertium.ts';
-import type { Apertium } from '../../../support/apertium.ts';
 import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import { asked, Caller, engineOf, work } from '../engine-work.ts';
-import type { WorkParts } from '../engine-work.ts';
-
-describe('a real Apertium APY', () => {
-  let apertium: Apertium;
-  let engine: ReplicatedEngine;
-
-  beforeAll(async () => {
-    apertium = await startApertium();
-    engine = engineOf([apertium.url], { protocol: apertiumProtocol, timeoutMs: 60_000 });
-  });
-
-  afterAll(async () => {
-    await engine.close();
-    await apertium.stop();
-  });
-
-  async function translated(text: readonly string[], parts: WorkParts): Promise<readonly string[]> {
-    const result = await asked(engine, work({ text, ...parts }), new Caller());
-    return result.kind === 'usable' ? result.translations.map((translation) => translation.text) : result.failures;
-  }
-
-  test('translates English into Spanish and back', async () => {
-    expect(await translated(['The house is big.'], { sourceLang: 'EN', targetLang: 'ES' })).toEqual(['La casa es grande.']);
-    expect(await translated(['La casa es grande.'], { sourceLang: 'ES', targetLang: 'EN-GB' })).toEqual(['The house is big.']);
-  });
-
-  test('keeps a list of texts in order', async () => {
-    const count = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map((word) => `The ${word} cats`);
-    expect(await translated(count, { sourceLang: 'EN', targetLang: 'ES' })).toEqual(
-      ['Un', 'dos', 'tres', 'cuatro', 'cinco', 'seis', 'siete'].map((_, i) => expect.stringMatching(i === 0 ? /gato/ : /gatos/) as string),
-    );
-    expect(await translated(['red', 'green', 'black', 'white', 'blue'], { sourceLang: 'EN', targetLang: 'ES' })).toEqual(
-      ['rojo', 'verde', 'negro', 'blanco', 'azul'].map((word) => expect.stringMatching(new RegExp(word, 'i')) as string),
-    );
-  });
-
-  test.each([
-    ['  The house.\n\nThe   cat\tis black.\r\n ', '  La casa.\n\nEl   gato\tes negro.\r\n '],
-    ['\u00a0The house\u2003', '\u00a0La casa\u2003'],
-    [' \n\t', ' \n\t'],
-    ['I have 3 cats', 'Tengo 3 gatos'],
-    ['<b>The house</b> & "x" &amp; a > 1', '<b>La casa</b> & "x" &amp; un > 1'],
-    ['The house [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz', 'La casa [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz'],
-  ])('keeps white space, markup and unknown words: %j', async (text, expected) => {
-    expect(await translated([text], { sourceLang: 'EN', targetLang: 'ES' })).toEqual([expected]);
-  });
-
-  test('translates a long text completely, which APY alone would silently cut off', async () => {
-    const lines = 3000;
-    const [text = ''] = await translated(['The house is big. '.repeat(lines)], { sourceLang: 'EN', targetLang: 'ES' });
-    expect(text.split('La casa es grande. ')).toHaveLength(lines + 1);
-    expect(text.replaceAll('La casa es grande. ', '')).toBe('');
-    const endless = 'xyzzy'.repeat(9000);
-    expect(await translated([endless], { sourceLang: 'EN', targetLang: 'ES' })).toEqual([endless]);
-  });
-
-  test('detects the language of each text if none is given', async () => {
-    const result = await asked(engine, work({ text: ['The house is big and the cat is black.'], targetLang: 'ES' }), new Caller());
-    expect(result).toMatchObject({ translations: [{ text: 'La casa es grande y el gato es negro.', detectedSourceLanguage: 'EN' }] });
-    const back = await asked(engine, work({ text: ['La casa es grande y el gato es negro.'], targetLang: 'EN-US' }), new Caller());
-    expect(back).toMatchObject({ translations: [{ detectedSourceLanguage: 'ES' }] });
-  });
-
-  test('reports a missing pair as unsupported', async () => {
-    expect(await translated(['Hello'], { sourceLang: 'EN', targetLang: 'DE' })).toEqual(['unsupported_pair', 'unsupported_pair']);
-    expect(await translated(['Hello'], { sourceLang: 'JA', targetLang: 'PT-BR' })).toEqual(['unsupported_pair', 'unsupported_pair']);
-  });
-});
 
 describe('unusable answers', () => {
   let scripted: ScriptedEngine;

@@ -251,8 +251,8 @@ const change = fc.record({
   amount: fc.nat(30),
 });
 
-test.each([1, 2, 3])(
-  'after 1,000 changes at three gateways, nothing is left over and nobody has used what is another team’s (seed %i)',
+test.each([1, 2])(
+  'after 300 changes at three gateways, nothing is left over and nobody has used what is another team’s (seed %i)',
   { timeout: 120_000 },
   async (seed) => {
     const clock = { nowMs: Date.UTC(2026, 10, 23) };
@@ -275,7 +275,7 @@ test.each([1, 2, 3])(
       team.glossary = dictionary({ [TERM]: `${team.id} ${team.version % 4}` });
     };
     for (const team of teams) renew(team);
-    const [changes] = fc.sample(fc.array(change, { minLength: 1000, maxLength: 1000, size: 'max' }), { numRuns: 1, seed });
+    const [changes] = fc.sample(fc.array(change, { minLength: 300, maxLength: 300, size: 'max' }), { numRuns: 1, seed });
     const running = new Set<Promise<void>>();
     let usable = 0;
     for (const { kind, gateway: at, team: of, amount } of changes!) {
@@ -308,7 +308,7 @@ test.each([1, 2, 3])(
     await Promise.all(running);
     quiet = true;
     expect(deepl.broken).toEqual([]);
-    expect(usable).toBeGreaterThan(200);
+    expect(usable).toBeGreaterThan(60);
     for (const engine of gateways) expect(await engine.upkeep!.tidy(clock.nowMs)).toEqual([]);
     expect(new Set(deepl.names).size).toBe(deepl.names.length);
     clock.nowMs += DAY_MS;

@@ -1,17 +1,17 @@
 // Texts without their language, where no engine detects it: a 400 that names the parameter, never a 503 that asks to try again.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startScriptedEngine, status } from '../../src/testing.ts';
-import { limitsOf } from '../support/door/terms.ts';
-import { answered } from '../../src/index.ts';
-import type { Behaviour, ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { startApertium } from '../support/apertium.ts';
-import { FACADES } from '../support/fronts.ts';
-import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
-import type { TestGateway, TestTeam } from '../support/gateway.ts';
-import { request } from '../support/raw-http.ts';
-import type { HttpResponse } from '../support/raw-http.ts';
-import { storePlace } from '../support/store-place.ts';
-import type { StorePlace } from '../support/store-place.ts';
+import { startScriptedEngine, status } from '../../../src/testing.ts';
+import { limitsOf } from '../../support/door/terms.ts';
+import { answered } from '../../../src/index.ts';
+import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startApertium } from '../../support/apertium.ts';
+import { FACADES } from '../../support/fronts.ts';
+import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+import { request } from '../../support/raw-http.ts';
+import type { HttpResponse } from '../../support/raw-http.ts';
+import { storePlace } from '../../support/store-place.ts';
+import type { StorePlace } from '../../support/store-place.ts';
 
 const WANTED = {
   status: 400,
