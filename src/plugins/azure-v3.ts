@@ -2,10 +2,9 @@
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument, PluginRoute } from 'lingate';
 import Type from 'typebox';
-import { detection } from './azure-v3/azure-detect.ts';
 import { languageList } from './azure-v3/azure-languages.ts';
 import { AUTHENTICATED, KEY_FIELD, LOGGED, sharedSteps } from './azure-v3/azure-request.ts';
-import { translate } from './azure-v3/azure-translate.ts';
+import { detection, translation } from './azure-v3/azure-operations.ts';
 import { AZURE_VERSIONS, PROBLEM_FORM } from './azure-v3/azure-versions.ts';
 import { absent, absentForKeys, apiOf } from './facades/api.ts';
 import type { ApiPart } from './facades/api.ts';
@@ -66,9 +65,10 @@ export default definePlugin({
   options: AzureOptions,
   setup({ default_variants: variants, root }, host) {
     // Like Azure's global address.
+    const api = { name: 'azure', before: AUTHENTICATED, variants };
     const parts = [
-      translate(host, variants),
-      detection(host),
+      translation(api, host),
+      detection(api, host),
       languageList(variants),
       absentForKeys(
         'azure-not-offered',

@@ -4,15 +4,12 @@ import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
 import { absent, apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
-import type { ReadSlot } from './facades/keys.ts';
 import { string } from './facades/reference.ts';
 import { BrowserAccess } from './libretranslate/browser-access.ts';
-import { detection } from './libretranslate/detection.ts';
 import { files } from './libretranslate/files.ts';
-import { languageList, settings } from './libretranslate/language-list.ts';
-import { PROBLEM_FORM } from './libretranslate/libretranslate-request.ts';
-import { specification } from './libretranslate/specification.ts';
-import { translation } from './libretranslate/translation.ts';
+import { languageList, settings, specification } from './libretranslate/language-list.ts';
+import { libreTranslateApi, PROBLEM_FORM } from './libretranslate/libretranslate-api.ts';
+import { detection, translation } from './libretranslate/translation.ts';
 
 const LibreTranslateOptions = Type.Object(
   {
@@ -68,10 +65,11 @@ export default definePlugin({
   name: 'libretranslate',
   options: LibreTranslateOptions,
   setup({ default_variants: variants, api_key_in_body: inBody, api_key_in_query: inQuery, file_wait_seconds: waitSeconds, cors }, host) {
-    const read: ReadSlot = host.reserveSlot('parameters');
+    const libreTranslate = libreTranslateApi(variants, { inBody, inQuery }, host);
     const parts = [
-      translation(host, variants, { inBody, inQuery }, read),
-      detection(host, read),
+      libreTranslate.key,
+      translation(libreTranslate, host),
+      detection(libreTranslate, host),
       languageList(variants),
       settings(variants),
       files(host, variants, waitSeconds),

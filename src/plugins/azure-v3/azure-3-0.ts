@@ -9,9 +9,19 @@ import type { Described, ParameterEntry } from '../facades/parameters.ts';
 import { arrayOf, string } from '../facades/reference.ts';
 import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { sourceCode } from './azure-codes.ts';
-import type { Target } from './azure-codes.ts';
-import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused, wrongTarget } from './azure-options.ts';
+import {
+  formatFault,
+  pairFault,
+  readFormat,
+  readSource,
+  readTarget,
+  refused,
+  sourceCode,
+  TARGETS_MAX,
+  unused,
+  wrongTarget,
+} from './azure-options.ts';
+import type { Target } from './azure-options.ts';
 import { isObject, TOO_MANY_TEXTS, valuesOf, wrong } from './azure-request.ts';
 import type { Query } from './azure-request.ts';
 import { Detected, SCORE } from './azure-version.ts';

@@ -1,15 +1,15 @@
 // GET /languages, which needs no key, as at Azure.
 import Type from 'typebox';
 import { validated } from 'lingate';
-import type { Languages, RouteDoc, ValidatedReply } from 'lingate';
-import { answer, keylessRoute, keylessStep } from '../facades/api.ts';
+import type { Languages, ValidatedReply } from 'lingate';
+import { answer, keyless } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { keptAnswers } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { acceptedLocale, namesIn, namesOf, standardCode } from '../facades/language-names.ts';
 import type { Judged } from '../facades/members.ts';
 import { answered, parameter, string } from '../facades/reference.ts';
-import { targetCode, theirCode } from './azure-codes.ts';
+import { targetCode, theirCode } from './azure-options.ts';
 import { LOGGED, queryOf, wrong } from './azure-request.ts';
 import { apiVersion, AZURE_VERSIONS, versionOf } from './azure-versions.ts';
 import type { Query } from './azure-request.ts';
@@ -18,11 +18,13 @@ const Direction = Type.Union([Type.Literal('ltr'), Type.Literal('rtl')], { descr
 const Nothing = Type.Optional(Type.Object({}, { description: 'Empty: there is none.' }));
 const Models = Type.Array(Type.String(), { description: 'Empty: there is no choice of models. Only version 2026-06-06.' });
 
-const DOC: RouteDoc = {
+/** More than the platform has languages, each for some of its scopes; a list of 40 languages takes some 4 kB. */
+const LISTS_MAX = 500;
+
+const DOC = {
   summary: 'List languages',
   description:
     'The source and target languages, by their codes. Names are in the first language of `Accept-Language` in which there are any, otherwise in English.',
-  authenticated: false,
   tag: 'Languages',
   query: [
     apiVersion(),
@@ -57,35 +59,31 @@ const DOC: RouteDoc = {
   },
 };
 
-/** More than the platform has languages, each for some of its scopes; a list of 40 languages takes some 4 kB. */
-const LISTS_MAX = 500;
-
 export function languageList(variants: DefaultVariants): ApiPart {
-  const answerFor = keptAnswers<ValidatedReply>(LISTS_MAX);
-  return {
-    routes: [keylessRoute('/languages', [...LOGGED, 'shed', 'azure-languages'], DOC)],
-    steps: (services) => [
-      keylessStep(
-        'azure-languages',
-        ({ head }) => {
-          const query = queryOf(head.query);
-          const version = versionOf(query);
-          if ('problem' in version) return version;
-          const scopes = scopesOf(query, version.sound.scopes);
-          if ('problem' in scopes) return scopes;
-          const languages = services.languages();
-          const locale = acceptedLocale(head.headers['accept-language']);
-          const { models, version: name } = version.sound;
-          return answerFor(languages, `${name} ${scopes.sound.join()} ${locale}`, () => {
-            const parts: Readonly<Record<string, object>> = { translation: translatable(languages, variants, locale, models), models: [] };
-            const body = Object.fromEntries(scopes.sound.map((scope) => [scope, parts[scope] ?? {}]));
-            return validated({ ...answer(body), headers: [['Vary', 'Accept-Language']] });
-          });
-        },
-        ['accept-language'],
-      ),
-    ],
-  };
+  const listFor = keptAnswers<ValidatedReply>(LISTS_MAX);
+  return keyless({
+    path: '/languages',
+    steps: [...LOGGED, 'shed', 'azure-languages'],
+    doc: DOC,
+    headers: ['accept-language'],
+    answerFor:
+      (services) =>
+      ({ head }) => {
+        const query = queryOf(head.query);
+        const version = versionOf(query);
+        if ('problem' in version) return version;
+        const scopes = scopesOf(query, version.sound.scopes);
+        if ('problem' in scopes) return scopes;
+        const languages = services.languages();
+        const locale = acceptedLocale(head.headers['accept-language']);
+        const { models, version: name } = version.sound;
+        return listFor(languages, `${name} ${scopes.sound.join()} ${locale}`, () => {
+          const parts: Readonly<Record<string, object>> = { translation: translatable(languages, variants, locale, models), models: [] };
+          const body = Object.fromEntries(scopes.sound.map((scope) => [scope, parts[scope] ?? {}]));
+          return validated({ ...answer(body), headers: [['Vary', 'Accept-Language']] });
+        });
+      },
+  });
 }
 
 /** The longest value: all of them, with a blank after each comma, and more. */

@@ -1,12 +1,56 @@
-// Parameters of translations that several versions of Azure's API have, with its numbers for wrong values.
+// Codes of languages as Azure writes them, such as `de`, `pt-PT` and `zh-Hans`, and the parameters that
+// several versions of its API have, with its numbers for wrong values.
 import { refuse, targetsOffered } from 'lingate';
 import type { Languages, Refusal, TextFormat } from 'lingate';
 import type { CallerOffer } from '../facades/api.ts';
+import { sourceNamed, targetNamed } from '../facades/code-names.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import { standardCode } from '../facades/language-names.ts';
 import type { Judged } from '../facades/members.ts';
 import type { ParameterDoc } from '../facades/parameters.ts';
-import { sourceCode, targetCode, theirCode } from './azure-codes.ts';
-import type { Target } from './azure-codes.ts';
 import { wordOf, wrong } from './azure-request.ts';
+
+/** Our codes that Azure writes differently, not just in another case. */
+const THEIRS: ReadonlyMap<string, string> = new Map([
+  ['ZH-CN', 'zh-Hans'],
+  ['ZH-TW', 'zh-Hant'],
+  ['NO', 'nb'],
+  ['IW', 'he'],
+  ['SR', 'sr-Cyrl'],
+  ['MN', 'mn-Cyrl'],
+  ['NY', 'nya'],
+  ['LG', 'lug'],
+  ['RN', 'run'],
+  ['CKB', 'ku'],
+  ['KU', 'kmr'],
+  ['HMN', 'mww'],
+  ['TL', 'fil'],
+]);
+/** Codes that mean another language here than elsewhere: Kurdish is the one of Iraq. */
+const OURS: ReadonlyMap<string, string> = new Map([['ku', 'CKB']]);
+
+/** `code` is in upper case. A bare `ZH` is simplified Chinese. */
+export function theirCode(code: string): string {
+  return THEIRS.get(code) ?? standardCode(code);
+}
+
+export interface Target {
+  /** The code in the answer, in Azure's spelling: the requested one, or the one that it means. */
+  readonly to: string;
+  /** Canonical. */
+  readonly targetLang: string;
+}
+
+/** The target for a code; `undefined` if it is none. */
+export function targetCode(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
+  const found = targetNamed(OURS.get(value.toLowerCase()) ?? value, languages, variants);
+  return found === undefined ? undefined : { to: theirCode(found.name), targetLang: found.code };
+}
+
+/** The canonical source for a code; `undefined` if it is none. */
+export function sourceCode(value: string, languages: Languages): string | undefined {
+  return sourceNamed(OURS.get(value.toLowerCase()) ?? value, languages);
+}
 
 /** Each is a separate call to the engine. */
 export const TARGETS_MAX = 50;

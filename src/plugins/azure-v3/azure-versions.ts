@@ -40,7 +40,7 @@ export function versionOf(query: Query): Judged<AzureVersion> {
   return sound === undefined ? BAD_VERSION : { sound };
 }
 
-interface VersionedTranslation extends ReadTranslation {
+export interface VersionedTranslation extends ReadTranslation {
   readonly version: AzureVersion;
 }
 

@@ -163,26 +163,34 @@ export function teamEndpoint(name: string, run: (x: Exchange, teamId: string) =>
   return { kind: 'body', name, run: (x) => run(x, x.need(keyOwnerSlot).teamId) };
 }
 
-/** A route that needs no key: its answer is built once, and a caller who has it gets a 304. */
-export function keylessRoute(path: string, steps: readonly string[], { answer: documented, ...doc }: RouteDoc): PluginRoute {
-  const headers = { ...documented.headers, ...REVALIDATED };
-  return { ...route('GET', path, steps, { ...doc, answer: { ...documented, headers } }), revalidated: true };
-}
-
 const REVALIDATED: DocHeaders = {
   ETag: { description: 'Send it as `If-None-Match` to get a 304 while nothing has changed.', example: '"kD0LcF3HbYq5tVxV3s7w1A"' },
   'Cache-Control': { description: 'Ask again before each use.', example: 'no-cache' },
 };
 
-/** The last step of such a route; `answerFor` may not compute anything for each request. It reads these request `headers`. */
-export function keylessStep(name: string, answerFor: (x: Exchange) => ValidatedReply | Refusal, headers: readonly string[] = []): HeadStep {
+/** A route that needs no key: its answer is built once, and a caller who has it gets a 304. */
+interface KeylessOperation {
+  readonly path: string;
+  /** The steps before its last one, which is the last name. */
+  readonly steps: readonly string[];
+  readonly doc: Omit<RouteDoc, 'authenticated'>;
+  /** The fields of the head that `answerFor` reads. */
+  readonly headers?: readonly string[];
+  /** What it returns may not compute anything for each request. */
+  readonly answerFor: (services: GatewayServices) => (x: Exchange) => ValidatedReply | Refusal;
+}
+
+export function keyless({ path, steps, doc, headers = [], answerFor }: KeylessOperation): ApiPart {
+  const described = { ...doc, authenticated: false, answer: { ...doc.answer, headers: { ...doc.answer.headers, ...REVALIDATED } } };
   return {
-    kind: 'head',
-    name,
-    headers: [IF_NONE_MATCH, ...headers],
-    run(x) {
-      const found = answerFor(x);
-      return 'problem' in found ? found : unlessKnown(found, x.head.headers[IF_NONE_MATCH]);
+    routes: [{ ...route('GET', path, steps, described), revalidated: true }],
+    steps(services) {
+      const find = answerFor(services);
+      const run: HeadStep['run'] = (x) => {
+        const found = find(x);
+        return 'problem' in found ? found : unlessKnown(found, x.head.headers[IF_NONE_MATCH]);
+      };
+      return [{ kind: 'head', name: steps.at(-1)!, headers: [IF_NONE_MATCH, ...headers], run }];
     },
   };
 }

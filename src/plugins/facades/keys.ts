@@ -1,17 +1,6 @@
 // Finds a caller's key where other vendors' clients send it: in a header of its own, in the query, or in the body.
-import { FORM_BODY_HEADERS, isFormType, isMultipartType, LONG_BODY_BYTES, readFormBody, readMultipartBody, refuse } from 'lingate';
-import type {
-  BodyStep,
-  Credential,
-  DocumentServices,
-  Exchange,
-  FormBody,
-  GatewayServices,
-  HeadStep,
-  ListLimit,
-  Refusal,
-  Slot,
-} from 'lingate';
+import { FORM_BODY_HEADERS } from 'lingate';
+import type { BodyStep, Credential, DocumentServices, Exchange, GatewayServices, HeadStep, ListLimit, Refusal, Slot } from 'lingate';
 import { readMembers } from './members.ts';
 import type { Judged, Members } from './members.ts';
 
@@ -42,12 +31,7 @@ export type ReadSlot = Slot<Judged<Members> | undefined>;
 interface BodyKeyRules {
   readonly slot: ReadSlot;
   readonly limit: ListLimit;
-  /** Whether the key may be anywhere in a long body; by default only in its beginning. */
-  readonly anywhere?: true;
 }
-
-/** A key after these bytes of a long body is not found. */
-const KEY_WITHIN_BYTES = 65_536;
 
 /** Identifies callers by their headers and the query. */
 export function keyStep(places: KeyPlaces, services: GatewayServices): HeadStep {
@@ -73,30 +57,17 @@ export function bodyKeySteps(api: string): readonly string[] {
 /** Identifies the callers whose key is in the body. The members stay in the slot for the step that reads the parameters. */
 export function bodyKeyStep(
   places: KeyPlaces & { readonly member: string },
-  { slot, limit, anywhere }: BodyKeyRules,
+  { slot, limit }: BodyKeyRules,
   services: GatewayServices,
 ): BodyStep {
   const { api, member, noKey } = places;
-  const noKeyInBeginning = refuse(
-    'unauthorized',
-    `No API key was found. Send it as "Authorization: Bearer <key>", or as ${member} within the first ${KEY_WITHIN_BYTES} bytes.`,
-  );
   return {
     kind: 'body',
     name: `${api}-key-in-body`,
     headers: FORM_BODY_HEADERS,
     run(x) {
       if (outsideBody(x, places, services) !== undefined) return undefined;
-      const { body } = x;
-      const { headers } = x.head;
-      if (anywhere === undefined && typeof body !== 'string' && body.length > LONG_BODY_BYTES) {
-        const begun = keyInBeginning(headers, body, member);
-        // An error in the beginning is an error in the whole body.
-        if ('problem' in begun) return begun;
-        const key = credentialOf(begun.sound, services);
-        return key.kind === 'missing' ? noKeyInBeginning : services.identify(x, key);
-      }
-      const read = readMembers(headers, body, services.bodyBytesMax, limit);
+      const read = readMembers(x.head.headers, x.body, services.bodyBytesMax, limit);
       // A body that cannot be parsed may contain a key: "no key" would be misleading.
       if ('problem' in read) return read;
       x.set(slot, read);
@@ -166,68 +137,4 @@ export function keyInQuery(query: string, parameter: string): string | undefined
 function credentialOf(key: unknown, { credentials }: GatewayServices): Credential {
   if (key === undefined || key === null || key === '') return { kind: 'missing' };
   return typeof key === 'string' ? credentials.read({ authorization: `Bearer ${key}` }) : { kind: 'malformed' };
-}
-
-/** Strings, punctuation, and what is between them. An unterminated string is not a token. */
-const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],:]|[^"{}[\],:]+/y;
-
-/** The value in the body, of whatever type; `undefined` if the beginning has none. */
-function keyInBeginning(headers: Readonly<Record<string, string>>, body: Uint8Array, member: string): Judged<unknown> {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  const isWhole = bytes.length <= KEY_WITHIN_BYTES;
-  if (isFormType(headers)) return only(readFormBody(headers, isWhole ? bytes : wholeFields(bytes), KEY_WITHIN_BYTES), member);
-  if (!isMultipartType(headers)) return { sound: memberIn(bytes.toString('utf8', 0, KEY_WITHIN_BYTES), member) };
-  return only(readMultipartBody(headers, isWhole ? bytes : wholeParts(bytes), KEY_WITHIN_BYTES), member);
-}
-
-/** A repeated field is not a key, because it is unclear which one is meant. */
-function only(form: FormBody, member: string): Judged<unknown> {
-  if (form.kind === 'refused') return form.refusal;
-  const values = form.fields.filter(([name]) => name === member).map(([, value]) => value);
-  return { sound: values.length > 1 ? values : values[0] };
-}
-
-/** The fields that end within the beginning; the delimiter may be right after it. */
-function wholeFields(bytes: Buffer): Buffer {
-  return bytes.subarray(0, Math.max(0, bytes.lastIndexOf('&', KEY_WITHIN_BYTES)));
-}
-
-/** The same for multipart forms, closed like a whole body. The first line is the boundary; without one there is nothing. */
-function wholeParts(bytes: Buffer): Buffer {
-  const firstEnd = bytes.subarray(0, KEY_WITHIN_BYTES).indexOf('\r\n');
-  if (firstEnd === -1) return bytes.subarray(0, KEY_WITHIN_BYTES);
-  const delimiter = `\r\n${bytes.toString('latin1', 0, firstEnd)}`;
-  const end = bytes.lastIndexOf(delimiter, KEY_WITHIN_BYTES, 'latin1');
-  const closing = Buffer.from(end <= 0 ? '--' : `${delimiter}--`, 'latin1');
-  return Buffer.concat([bytes.subarray(0, end <= 0 ? firstEnd : end), closing]);
-}
-
-/** A member of the outermost object; the last one counts, as for `JSON.parse`. */
-function memberIn(text: string, member: string): unknown {
-  let found: unknown = undefined;
-  let depth = 0;
-  let last = '';
-  let name: string | undefined = undefined;
-  TOKEN.lastIndex = 0;
-  for (let token = TOKEN.exec(text)?.[0]; token !== undefined; token = TOKEN.exec(text)?.[0]) {
-    if (token === '{' || token === '[') depth++;
-    else if (depth === 1 && token === ':') name = valueOf(last) as string;
-    else if (depth === 1 && (token === ',' || token === '}')) {
-      if (name === member) found = valueOf(last);
-      name = undefined;
-    }
-    if (token === '}' || token === ']') depth--;
-    if (token.trim() !== '') last = token;
-  }
-  // The last string of the beginning, if what follows ends it.
-  return depth === 1 && name === member && last.startsWith('"') ? valueOf(last) : found;
-}
-
-/** The value of a token; for a token that is not a value, such as the end of a list, the token itself, which is not a key. */
-function valueOf(token: string): unknown {
-  try {
-    return JSON.parse(token);
-  } catch {
-    return token;
-  }
 }

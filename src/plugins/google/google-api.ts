@@ -150,7 +150,7 @@ export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: L
     key: {
       routes: [],
       steps: (services) =>
-        inBody ? [keyStep(places, services), bodyKeyStep(places, { slot, limit, anywhere: true }, services)] : [keyStep(outside, services)],
+        inBody ? [keyStep(places, services), bodyKeyStep(places, { slot, limit }, services)] : [keyStep(outside, services)],
     },
     members(x, parameters, { bodyBytesMax }) {
       if (x.body === 'too_large') return refusedAs(`Request payload size exceeds the limit: ${bodyBytesMax} bytes.`, TOO_LARGE);

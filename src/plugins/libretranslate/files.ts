@@ -16,12 +16,12 @@ import type {
   Slot,
 } from 'lingate';
 import Type from 'typebox';
-import { answer } from '../facades/api.ts';
+import { answer, offerTo } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { answered, string } from '../facades/reference.ts';
-import { ApiKey, UPLOADING } from './libretranslate-request.ts';
-import { isMissing, missingParameter, pairOf } from './translation-parameters.ts';
+import { ApiKey, UPLOADING } from './libretranslate-api.ts';
+import { pairIn } from './translation.ts';
 
 const NO_FILES = refuse('not_found', 'Not found: files are not translated by this service');
 const NOT_SUPPORTED = refuse('validation_error', 'Invalid request: file format not supported');
@@ -123,12 +123,9 @@ interface FileServices {
 
 async function keep(x: Exchange, { fileName, bytes, fields }: ReadUpload, use: FileServices): Promise<Refusal | undefined> {
   const { documents, services, variants } = use;
-  const members = new Map(Object.entries(fields));
-  const missing = ['source', 'target'].find((name) => isMissing(members.get(name)));
-  if (missing !== undefined) return missingParameter(missing);
-  if (!documents.endings(x).includes(endingOf(fileName))) return NOT_SUPPORTED;
-  const pair = pairOf(members, { languages: services.languages(x), variants });
+  const pair = pairIn(new Map(Object.entries(fields)), offerTo(x, services, variants));
   if ('problem' in pair) return pair;
+  if (!documents.endings(x).includes(endingOf(fileName))) return NOT_SUPPORTED;
   const kept = await documents.create(x, { fileName, bytes, ...pair.sound });
   if ('problem' in kept) return kept;
   x.set(use.kept, kept);

@@ -1,38 +1,15 @@
-// Language codes as LibreTranslate writes them, and the two routes that front ends request first: they need no key, as there.
+// What front ends of LibreTranslate request first, which needs no key, as there: languages, settings
+// and the description of the API.
 import Type from 'typebox';
 import type { Static } from 'typebox';
-import { refuse, targetsOffered, validated } from 'lingate';
-import type { Languages, Refusal, RouteDoc, ValidatedReply } from 'lingate';
-import { answer, keylessRoute, keylessStep } from '../facades/api.ts';
+import { validated } from 'lingate';
+import type { Languages, ValidatedReply } from 'lingate';
+import { answer, keyless } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { sourceNamed, targetNamed } from '../facades/code-names.ts';
 import { lowerBase, madeOnce } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
-import { answered, arrayOf, boolean, integer, string } from '../facades/reference.ts';
-
-/** Codes that only this API has. */
-const ALIASES: ReadonlyMap<unknown, string> = new Map([
-  ['pb', 'PT-BR'],
-  ['zt', 'ZH-HANT'],
-]);
-
-/** The canonical source for a code; a regional code means its base. `undefined` if it is none. */
-export function sourceCode(value: unknown, languages: Languages): string | undefined {
-  return sourceNamed(ALIASES.get(value) ?? value, languages);
-}
-
-/** The canonical target for a code; `undefined` if it is none. */
-export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
-  return targetNamed(ALIASES.get(value) ?? value, languages, variants)?.code;
-}
-
-/** Codes are canonical. */
-export function unavailablePair(sourceLang: string | undefined, targetLang: string, languages: Languages): Refusal {
-  const named = (code: string): string => `${languages.nameOf(code) ?? code} (${lowerBase(code)})`;
-  const from = sourceLang === undefined ? '' : ` from ${named(sourceLang)}`;
-  const offered = targetsOffered(sourceLang, languages, lowerBase);
-  return refuse('validation_error', `${named(targetLang)} is not available as a target language${from}; ${offered}`);
-}
+import { answered, arrayOf, shown, string } from '../facades/reference.ts';
+import { sourceCode, targetCode } from './libretranslate-api.ts';
 
 type ListedLanguage = Static<typeof Listed>;
 
@@ -42,20 +19,19 @@ const Listed = Type.Object({
   targets: arrayOf(Type.String(), 'The codes of its target languages.'),
 });
 
-const LIST_DOC: RouteDoc = {
-  summary: 'List languages',
-  description: 'The source languages with their targets. As a source, a variant such as `pt-BR` is treated as its base code.',
-  authenticated: false,
-  tag: 'Languages',
-  answer: answered('The list.', Type.Array(Listed), [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }]),
-};
-
 export function languageList(variants: DefaultVariants): ApiPart {
-  const answerFor = madeOnce((languages) => validated(answer(listed(languages, variants))));
-  return {
-    routes: [keylessRoute('/languages', ['access-log', 'shed', 'libretranslate-languages'], LIST_DOC)],
-    steps: (services) => [keylessStep('libretranslate-languages', () => answerFor(services.languages()))],
-  };
+  const listOf = madeOnce((languages) => validated(answer(listed(languages, variants))));
+  return keyless({
+    path: '/languages',
+    steps: ['access-log', 'shed', 'libretranslate-languages'],
+    doc: {
+      summary: 'List languages',
+      description: 'The source languages with their targets. As a source, a variant such as `pt-BR` is treated as its base code.',
+      tag: 'Languages',
+      answer: answered('The list.', Type.Array(Listed), [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }]),
+    },
+    answerFor: (services) => () => listOf(services.languages()),
+  });
 }
 
 /**
@@ -80,8 +56,6 @@ function listed(languages: Languages, variants: DefaultVariants): readonly Liste
 /** Milliseconds that a page waits for the next key press before it requests a translation. */
 const PAUSE_MS = 500;
 
-const Language = Type.Object({ code: Type.String(), name: Type.String() });
-
 type Offered = Pick<ListedLanguage, 'code' | 'name'>;
 
 const example = {
@@ -95,38 +69,35 @@ const example = {
   language: { source: { code: 'auto', name: 'Auto Detect' }, target: { code: 'en', name: 'English' } },
 };
 
-const SETTINGS_DOC: RouteDoc = {
-  summary: 'Settings of front ends',
-  description: 'What a front end of LibreTranslate should offer.',
-  authenticated: false,
-  tag: 'Front ends',
-  answer: answered(
-    'The settings.',
-    Type.Object({
-      charLimit: integer('Always -1: the limit depends on the plan of the key.'),
-      frontendTimeout: integer('Milliseconds to wait for the next key press.'),
-      apiKeys: boolean('Always true: there are keys.'),
-      keyRequired: boolean('Always true: translations need a key.'),
-      suggestions: boolean('Always false: suggestions are not collected.'),
-      filesTranslation: boolean('Whether files are translated.'),
-      supportedFilesFormat: arrayOf(Type.String(), 'The endings of their names, with the dot; none if they are not.'),
-      language: Type.Object({ source: Language, target: Language }, { description: 'The initial languages.' }),
-    }),
-    example,
-  ),
+const SETTINGS_WORDS = {
+  charLimit: 'Always -1: the limit depends on the plan of the key.',
+  frontendTimeout: 'Milliseconds to wait for the next key press.',
+  apiKeys: 'Always true: there are keys.',
+  keyRequired: 'Always true: translations need a key.',
+  suggestions: 'Always false: suggestions are not collected.',
+  filesTranslation: 'Whether files are translated.',
+  supportedFilesFormat: 'The endings of their names, with the dot; none if they are not.',
+  language: 'The initial languages.',
 };
 
 export function settings(variants: DefaultVariants): ApiPart {
-  return {
-    routes: [keylessRoute('/frontend/settings', ['access-log', 'shed', 'libretranslate-settings'], SETTINGS_DOC)],
-    steps: (services) => {
+  return keyless({
+    path: '/frontend/settings',
+    steps: ['access-log', 'shed', 'libretranslate-settings'],
+    doc: {
+      summary: 'Settings of front ends',
+      description: 'What a front end of LibreTranslate should offer.',
+      tag: 'Front ends',
+      answer: shown('The settings.', SETTINGS_WORDS, example),
+    },
+    answerFor(services) {
       const { documents, engineCan } = services;
       const supportedFilesFormat = documents?.endings().map((ending) => `.${ending}`) ?? [];
       const files = { filesTranslation: documents !== undefined, supportedFilesFormat };
-      const answerFor = madeOnce((languages) => settingsOf(languages, engineCan.detection, variants, files));
-      return [keylessStep('libretranslate-settings', () => answerFor(services.languages()))];
+      const settingsFor = madeOnce((languages) => settingsOf(languages, engineCan.detection, variants, files));
+      return () => settingsFor(services.languages());
     },
-  };
+  });
 }
 
 type Files = Pick<typeof example, 'filesTranslation'> & { readonly supportedFilesFormat: readonly string[] };
@@ -143,6 +114,38 @@ function settingsOf(languages: Languages, detects: boolean, variants: DefaultVar
 }
 
 function settingsWith(source: Offered | undefined, target: Offered | undefined, files: Files): ValidatedReply {
-  const shown = (one: Offered | undefined): Offered | undefined => one && { code: one.code, name: one.name };
-  return validated(answer({ ...example, ...files, language: { source: shown(source), target: shown(target) } }));
+  const codeAndName = (one: Offered | undefined): Offered | undefined => one && { code: one.code, name: one.name };
+  return validated(answer({ ...example, ...files, language: { source: codeAndName(source), target: codeAndName(target) } }));
+}
+
+/** Clients such as Dialect compare it. */
+const TITLE = 'LibreTranslate';
+
+/** The API's own OpenAPI document under the title by which clients recognise a LibreTranslate. */
+export function specification(): ApiPart {
+  return keyless({
+    path: '/spec',
+    steps: ['access-log', 'shed', 'libretranslate-spec'],
+    doc: {
+      summary: 'Read the description of this API',
+      description: 'The OpenAPI document of this API.',
+      tag: 'Front ends',
+      answer: answered(
+        'The document.',
+        Type.Object({
+          openapi: string('The version of OpenAPI.'),
+          info: Type.Object({ title: Type.Literal(TITLE), version: Type.String() }),
+          paths: Type.Record(Type.String(), Type.Unknown()),
+        }),
+        { openapi: '3.1.0', info: { title: TITLE, version: '1' }, paths: {} },
+      ),
+    },
+    answerFor(services) {
+      const document = madeOnce(() => {
+        const { info, ...rest } = services.apiDocument('libretranslate');
+        return validated(answer({ ...rest, info: { ...(info as object), title: TITLE } }));
+      });
+      return () => document(services.languages());
+    },
+  });
 }

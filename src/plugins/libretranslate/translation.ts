@@ -1,148 +1,248 @@
-// POST /translate: in LibreTranslate's format, or in DeepLX's.
-import { TRANSLATION_PROBLEMS } from 'lingate';
-import type { Exchange, Outcome, PluginHost, RouteDoc, Translation } from 'lingate';
+// POST /translate, in LibreTranslate's format or in DeepLX's, and POST /detect.
+import { NOTHING_CHOSEN, TRANSLATION_PROBLEMS } from 'lingate';
+import type { Exchange, Outcome, PluginHost, TextFormat, Translation, TranslationOptions } from 'lingate';
 import Type from 'typebox';
-import { answer, chargeFor, engineStep, offerTo, route } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
+import { answer, chargeFor, uncharged } from '../facades/api.ts';
+import type { ApiPart, CallerOffer } from '../facades/api.ts';
 import { lowerBase } from '../facades/default-variants.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
-import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
-import { isJsonType } from '../facades/members.ts';
-import type { Members } from '../facades/members.ts';
-import { answered, integer, number, oneOrMore, optional, string } from '../facades/reference.ts';
-import { toldOf, translateAll } from '../facades/texts.ts';
-import { ApiKey, AUTHENTICATED, BODY_TYPES, keySteps, readParameters, TEXTS_MAX } from './libretranslate-request.ts';
-import { isDeepLX, judgeDeepLX, judgeTranslation } from './translation-parameters.ts';
-import type { Order } from './translation-parameters.ts';
+import { operation } from '../facades/facade-operation.ts';
+import type { Judged, Members } from '../facades/members.ts';
+import { isGiven, objectSchema, readAll } from '../facades/parameters.ts';
+import type { ParameterEntry } from '../facades/parameters.ts';
+import { answered, oneOrMore, schemaOf, shown } from '../facades/reference.ts';
+import { judgeTexts, NO_TEXTS, toldOf, translateAll } from '../facades/texts.ts';
+import type { Texts } from '../facades/texts.ts';
+import { API_KEY, BODY_TYPES, invalid, missing, sourceCode, targetCode, TEXTS_MAX, tooMany } from './libretranslate-api.ts';
+import { unavailablePair, unsupported } from './libretranslate-api.ts';
+import type { LibreTranslateApi } from './libretranslate-api.ts';
 
 /** Engines report a language without a confidence; it is the one from which they translated. */
-export const CONFIDENCE = 100;
+const CONFIDENCE = 100;
 
-const LibreTranslateBody = Type.Object(
+interface TextChoice extends Pick<TranslationOptions, 'sourceLang' | 'targetLang'> {
+  readonly texts: Texts;
+  readonly format: TextFormat;
+  /** How many other translations are requested. */
+  readonly alternatives: number;
+}
+const NOTHING: TextChoice = { sourceLang: undefined, targetLang: '', texts: NO_TEXTS, format: 'text', alternatives: 0 };
+
+type Entry = ParameterEntry<TextChoice, CallerOffer>;
+
+/** Source and target by the names of LibreTranslate or DeepLX, and whether the pair is offered. */
+const pairNamed = (source: string, target: string, isRequired: boolean): readonly Entry[] => [
   {
-    q: oneOrMore(TEXTS_MAX, `A text, or up to ${TEXTS_MAX}. In a form or the query, repeat it. Empty texts stay empty.`),
-    source: string('The code of the source language, or `auto`: the engine detects it.'),
-    target: string('The code of the target language; `en` and `pt` mean the variant that the operator has chosen.'),
-    format: optional('`text` (the default), or `html` if the engine supports it.'),
-    alternatives: Type.Optional(
-      Type.Union([Type.Integer(), Type.String()], {
-        description: 'How many alternative translations are requested; there are none, so the list is empty.',
-      }),
-    ),
-    api_key: ApiKey,
-  },
-  { title: 'LibreTranslate' },
-);
-
-const DeepLXBody = Type.Object(
-  {
-    text: string('The text.'),
-    source_lang: optional('The code of the source language; without it, or with `auto`, the engine detects it.'),
-    target_lang: string('The code of the target language.'),
-    tag_handling: optional('`html` or `xml`, if the engine supports it.'),
-    api_key: ApiKey,
-  },
-  { title: 'DeepLX' },
-);
-
-const Detected = Type.Object({
-  confidence: number('Always 100: engines report no confidence.'),
-  language: string('The code.'),
-});
-
-const LibreTranslateAnswer = Type.Object(
-  {
-    translatedText: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'In the shape of `q`.' }),
-    detectedLanguage: Type.Optional(
-      Type.Union([Detected, Type.Array(Detected)], { description: 'In the shape of `q`; with `auto`, if the engine reports it.' }),
-    ),
-    alternatives: Type.Optional(Type.Array(Type.Unknown(), { description: 'Empty, in the shape of `q`; only if requested.' })),
-  },
-  { title: 'LibreTranslate' },
-);
-
-const DeepLXAnswer = Type.Object(
-  {
-    code: Type.Literal(200),
-    id: integer('Has no meaning.'),
-    data: string('The translation.'),
-    alternatives: Type.Array(Type.String(), { description: 'Always empty.' }),
-    source_lang: string('The source language; empty if it is unknown.'),
-    target_lang: string('The target language.'),
-    method: string('Has no meaning.'),
-  },
-  { title: 'DeepLX' },
-);
-
-const LIST_ANSWER = {
-  translatedText: ['Hola', 'Buenos días'],
-  detectedLanguage: ['en', 'fr'].map((language) => ({ confidence: 100, language })),
-};
-const DEEPLX = { code: 200, id: 8356681003, data: 'Hallo, Welt!', alternatives: [], source_lang: 'EN', target_lang: 'DE', method: 'Free' };
-const LIST = 'Several texts of unknown languages';
-
-const DOC: RouteDoc = {
-  summary: 'Translate texts',
-  description:
-    "Translates one text or several. Without a JSON body, parameters may also be in the query. Others are ignored. A request with `text` and without `q` is in DeepLX's format, and so is its answer; failures are the same.",
-  authenticated: true,
-  tag: 'Translation',
-  body: {
-    description: 'The texts, and how to translate them.',
-    schema: Type.Union([LibreTranslateBody, DeepLXBody]),
-    example: { q: 'Hello, world!', source: 'en', target: 'de' },
-    examples: {
-      list: { summary: LIST, value: { q: ['Hello', 'Bonjour'], source: 'auto', target: 'es', format: 'text' } },
-      deeplx: { summary: "A request of DeepLX's clients", value: { text: 'Hello, world!', source_lang: 'EN', target_lang: 'DE' } },
-    },
-    contentTypes: BODY_TYPES,
-  },
-  answer: {
-    ...answered('The translations.', Type.Union([LibreTranslateAnswer, DeepLXAnswer]), { translatedText: 'Hallo, Welt!' }),
-    examples: {
-      list: { summary: LIST, value: LIST_ANSWER },
-      deeplx: { summary: "An answer for DeepLX's clients", value: DEEPLX },
+    name: source,
+    does: 'served',
+    means: 'sourceLang',
+    about: `The code of the source language${isRequired ? ', or `auto`' : '; without it, or with `auto`'}: the engine detects it.`,
+    ...(isRequired && { missing }),
+    read(value, named, _choice, { languages }) {
+      if (typeof value === 'string' && (isRequired ? value : value.toLowerCase()) === 'auto') return { sound: undefined };
+      const sound = sourceCode(value, languages);
+      return sound === undefined ? unsupported('invalid_source_lang', named, value) : { sound };
     },
   },
-  problems: TRANSLATION_PROBLEMS,
-};
+  {
+    name: target,
+    does: 'served',
+    means: 'targetLang',
+    about: 'The code of the target language; `en` and `pt` mean the variant that the operator has chosen.',
+    missing: isRequired ? missing : (named) => unsupported('invalid_target_lang', named, undefined),
+    read(value, named, _choice, { languages, variants }) {
+      const sound = targetCode(value, languages, variants);
+      return sound === undefined ? unsupported('invalid_target_lang', named, value) : { sound };
+    },
+  },
+  {
+    check: ({ sourceLang, targetLang }, { languages }) =>
+      languages.offers(sourceLang, targetLang) ? undefined : unavailablePair(sourceLang, targetLang, languages),
+  },
+];
 
-export function translation(host: PluginHost, variants: DefaultVariants, key: KeyOptions, read: ReadSlot): ApiPart {
-  const slot = host.reserveSlot<Order>('translation');
-  return {
-    routes: [
-      route('POST', '/translate', [...AUTHENTICATED, 'libretranslate-read', 'admit', 'libretranslate-translate'], DOC, 'translate:text'),
-    ],
-    steps: (services) => [
-      ...keySteps(services, key, read),
-      readParameters('libretranslate-read', services, read, (x, given) => {
-        const members = withLineFeeds(x.head.headers, given);
-        const offer = offerTo(x, services, variants);
-        const judged = isDeepLX(members) ? judgeDeepLX(members, offer) : judgeTranslation(members, offer);
-        if ('problem' in judged) return judged;
-        x.set(slot, judged.sound);
-        return chargeFor(judged.sound.characters);
-      }),
-      engineStep('libretranslate-translate', slot, (x, order) =>
-        translateAll(services, x, { text: order.text, options: order.options, glossaryId: undefined }).then((told) =>
-          told.kind === 'translated' ? answerOf(x, order, told.translations) : told,
-        ),
-      ),
-    ],
-  };
+const PAIR = pairNamed('source', 'target', true);
+
+/** The languages of a translation, of which both must be given. */
+export function pairIn(members: Members, offer: CallerOffer): Judged<Pick<TextChoice, 'sourceLang' | 'targetLang'>> {
+  const { texts: _texts, format: _format, alternatives: _alternatives, ...choice } = NOTHING;
+  return readAll(PAIR, members, choice as TextChoice, offer) ?? { sound: choice };
 }
 
-function answerOf(x: Exchange, order: Order, translations: readonly Translation[]): Outcome {
-  const { shape, entries } = order;
-  if (shape.kind === 'deeplx') return deepLXAnswer(x, order, translations);
-  const all = toldOf(entries, translations, (one) => one);
-  const detected = order.options.sourceLang === undefined ? detectedOf(all) : undefined;
-  const texts = all.map((one) => one?.text ?? '');
+const FAULTS = {
+  notText: () => invalid('Invalid request: the text must be a string or a list of strings'),
+  half: () => invalid('Invalid request: the text has half of a surrogate pair'),
+};
+
+/** `isNeeded`: there must be one that is not empty. */
+function textsOf(value: unknown, isNeeded: boolean): Judged<Texts> {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (entries.length === 0) return missing('q');
+  return entries.length > TEXTS_MAX
+    ? tooMany(entries.length)
+    : judgeTexts(entries, { ...FAULTS, none: isNeeded ? missing('q') : undefined });
+}
+
+const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
+
+const PARAMETERS: readonly Entry[] = [
+  {
+    name: 'q',
+    does: 'served',
+    means: 'texts',
+    mayBeEmpty: true,
+    about: `A text, or up to ${TEXTS_MAX}. In a form or the query, repeat it. Empty texts stay empty.`,
+    schema: oneOrMore(TEXTS_MAX, ''),
+    missing,
+    read: (value) => textsOf(value, false),
+  },
+  ...PAIR,
+  {
+    name: 'format',
+    does: 'served',
+    means: 'format',
+    about: '`text` (the default), or `html` if the engine supports it.',
+    read(value, _named, { sourceLang, targetLang }, { canFor }) {
+      if (value === 'text') return { sound: 'text' };
+      if (value !== 'html') return invalid('this format is not supported: use text or html');
+      if (canFor(sourceLang, targetLang).formats.includes('html')) return { sound: 'html' };
+      return invalid('html format is not supported by the engine of this service: send text');
+    },
+  },
+  {
+    name: 'alternatives',
+    does: 'served',
+    means: 'alternatives',
+    about: 'How many alternative translations are requested; there are none, so the list is empty.',
+    schema: Type.Union([Type.Integer(), Type.String()]),
+    read: (value) =>
+      typeof value === 'number' || (typeof value === 'string' && WHOLE_NUMBER.test(value))
+        ? { sound: Number(value) }
+        : invalid('Invalid request: alternatives parameter is not a number'),
+  },
+  API_KEY,
+];
+
+const DEEPLX_PARAMETERS: readonly Entry[] = [
+  {
+    name: 'text',
+    does: 'served',
+    means: 'texts',
+    mayBeEmpty: true,
+    about: 'The text.',
+    missing,
+    read: (value) => (typeof value === 'string' ? textsOf(value, false) : invalid('Invalid request: text must be a string')),
+  },
+  ...pairNamed('source_lang', 'target_lang', false),
+  {
+    name: 'tag_handling',
+    does: 'served',
+    means: 'format',
+    about: '`html` or `xml`, if the engine supports it.',
+    read(value, _named, { sourceLang, targetLang }, { canFor }) {
+      const sound = canFor(sourceLang, targetLang).formats.find((known) => known === value && known !== 'text');
+      if (sound !== undefined) return { sound };
+      return invalid('tag_handling is not supported: use html or xml, if the engine of this service supports it');
+    },
+  },
+  API_KEY,
+];
+
+const LIST = 'Several texts of unknown languages';
+const ONE = { translatedText: 'Hallo, Welt!' };
+const SEVERAL = {
+  translatedText: ['Hola', 'Buenos días'],
+  detectedLanguage: ['en', 'fr'].map((language) => ({ confidence: CONFIDENCE, language })),
+};
+const DEEPLX = { code: 200, id: 8356681003, data: 'Hallo, Welt!', alternatives: [], source_lang: 'EN', target_lang: 'DE', method: 'Free' };
+const WORDS = {
+  translatedText: 'In the shape of `q`.',
+  detectedLanguage: 'In the shape of `q`; with `auto`, if the engine reports it.',
+  confidence: 'Always 100: engines report no confidence.',
+  language: 'The code.',
+  alternatives: 'Empty, in the shape of `q`; only if requested.',
+  id: 'Has no meaning.',
+  data: 'The translation.',
+  source_lang: 'The source language; empty if it is unknown.',
+  target_lang: 'The target language.',
+  method: 'Has no meaning.',
+};
+const [DETECTED] = SEVERAL.detectedLanguage;
+const Answers = Type.Union([
+  ...[
+    [{ ...ONE, detectedLanguage: DETECTED, alternatives: [] }, ONE],
+    [{ ...SEVERAL, alternatives: [] }, { translatedText: SEVERAL.translatedText }],
+  ].map((values) => ({ ...schemaOf(values, WORDS), title: 'LibreTranslate' })),
+  { ...schemaOf([DEEPLX], WORDS), title: 'DeepLX' },
+]);
+
+export interface Order {
+  readonly choice: TextChoice;
+  readonly isDeepLX: boolean;
+  /** Whether the texts came as a list. */
+  readonly isList: boolean;
+}
+
+/** A request in either format. */
+export function orderOf(members: Members, offer: CallerOffer): Judged<Order> {
+  // LibreTranslate's requests always have `q`.
+  const isDeepLX = !members.has('q') && members.has('text');
+  const choice: TextChoice = { ...NOTHING };
+  const refusal = readAll(isDeepLX ? DEEPLX_PARAMETERS : PARAMETERS, members, choice, offer);
+  return refusal ?? { sound: { choice, isDeepLX, isList: Array.isArray(members.get('q')) } };
+}
+
+export function translation(api: LibreTranslateApi, host: PluginHost): ApiPart {
+  return operation<Members, Order>(api, host, {
+    name: 'translation',
+    tag: 'Translation',
+    scope: 'translate:text',
+    at: [
+      {
+        method: 'POST',
+        path: '/translate',
+        summary: 'Translate texts',
+        description:
+          "Translates one text or several. Without a JSON body, parameters may also be in the query. Others are ignored. A request with `text` and without `q` is in DeepLX's format, and so is its answer; failures are the same.",
+      },
+    ],
+    parameters: PARAMETERS,
+    body: {
+      description: 'The texts, and how to translate them.',
+      schema: Type.Union([objectSchema(PARAMETERS, { title: 'LibreTranslate' }), objectSchema(DEEPLX_PARAMETERS, { title: 'DeepLX' })]),
+      example: { q: 'Hello, world!', source: 'en', target: 'de' },
+      examples: {
+        list: { summary: LIST, value: { q: ['Hello', 'Bonjour'], source: 'auto', target: 'es', format: 'text' } },
+        deeplx: { summary: "A request of DeepLX's clients", value: { text: 'Hello, world!', source_lang: 'EN', target_lang: 'DE' } },
+      },
+      contentTypes: BODY_TYPES,
+    },
+    answer: {
+      ...answered('The translations.', Answers, ONE),
+      examples: { list: { summary: LIST, value: SEVERAL }, deeplx: { summary: "An answer for DeepLX's clients", value: DEEPLX } },
+    },
+    problems: TRANSLATION_PROBLEMS,
+    read: (x, services) => api.members(x, services),
+    order: orderOf,
+    charge: ({ choice }) => chargeFor(choice.texts.characters),
+    async run(order, x, services) {
+      const { sourceLang, targetLang, format, texts } = order.choice;
+      const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, format };
+      const found = await translateAll(services, x, { text: texts.text, options, glossaryId: undefined });
+      if (found.kind !== 'translated') return found;
+      return order.isDeepLX ? deepLXAnswer(x, order.choice, found.translations) : answerOf(order, found.translations);
+    },
+  });
+}
+
+function answerOf({ isList, choice: { texts, sourceLang, alternatives } }: Order, translations: readonly Translation[]): Outcome {
+  const all = toldOf(texts.entries, translations, (one) => one);
+  const detected = sourceLang === undefined ? detectedOf(all) : undefined;
+  const translated = all.map((one) => one?.text ?? '');
   return answer({
-    translatedText: shape.isList ? texts : texts[0],
-    detectedLanguage: shape.isList ? detected : detected?.[0],
+    translatedText: isList ? translated : translated[0],
+    detectedLanguage: isList ? detected : detected?.[0],
     // There are none: an engine gives one translation for each text.
-    alternatives: shape.alternatives ? (shape.isList ? texts.map(() => []) : []) : undefined,
+    alternatives: alternatives > 0 ? (isList ? translated.map(() => []) : []) : undefined,
   });
 }
 
@@ -154,44 +254,56 @@ function detectedOf(all: readonly (Translation | undefined)[]): readonly object[
 }
 
 /** There is no translation of an empty text. */
-function deepLXAnswer(x: Exchange, { options }: Order, [only]: readonly Translation[]): Outcome {
+function deepLXAnswer(x: Exchange, { sourceLang, targetLang }: TextChoice, [only]: readonly Translation[]): Outcome {
   return answer({
     code: 200,
     id: numberOf(x.id),
     data: only?.text ?? '',
     alternatives: [],
-    source_lang: only?.detectedSourceLanguage ?? options.sourceLang ?? '',
-    target_lang: options.targetLang,
+    source_lang: only?.detectedSourceLanguage ?? sourceLang ?? '',
+    target_lang: targetLang,
     method: 'Free',
   });
 }
 
-/** Clients expect a number: made from the random part of the request's id, and small enough to be exact in JavaScript. */
+/** Clients expect a number: the random part of the request's id, small enough to be exact in JavaScript. */
 function numberOf(requestId: string): number {
   const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
   return Array.from(requestId.slice(-10)).reduce((sum, digit) => sum * 32 + digits.indexOf(digit), 0);
 }
 
-const RETURN = 0x0d;
-const LINE_FEED = 0x0a;
-
-/** The text of a form or a query with line feeds only, as LibreTranslate reads it, so that nobody is charged for what a browser adds. */
-function withLineFeeds(headers: Readonly<Record<string, string>>, members: Members): Members {
-  if (isJsonType(headers)) return members;
-  return new Map([...members].map(([name, value]) => [name, lineFeeds(value)]));
-}
-
-function lineFeeds(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(lineFeeds);
-  return typeof value === 'string' && value.includes('\r\n') ? withoutReturns(value) : value;
-}
-
-/** In bytes: splitting into half a million strings would block the event loop for tens of milliseconds. The form is well-formed. */
-function withoutReturns(text: string): string {
-  const bytes = Buffer.from(text);
-  let kept = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    if (bytes[at] !== RETURN || bytes[at + 1] !== LINE_FEED) bytes[kept++] = bytes[at]!;
-  }
-  return bytes.toString('utf8', 0, kept);
+export function detection(api: LibreTranslateApi, host: PluginHost): ApiPart {
+  return operation<Members, Texts>(api, host, {
+    name: 'detection',
+    tag: 'Languages',
+    scope: 'translate:text',
+    at: [
+      {
+        method: 'POST',
+        path: '/detect',
+        summary: 'Detect a language',
+        description: 'Detects the language of a text from its beginning. It counts towards the request rate and costs nothing.',
+      },
+    ],
+    parameters: [{ name: 'q', does: 'served', about: 'The text.', missing }, API_KEY],
+    body: { description: 'The text.', example: { q: 'Bonjour tout le monde' }, contentTypes: BODY_TYPES },
+    answer: shown('The language, or an empty list if the engine cannot detect it.', WORDS, [{ confidence: CONFIDENCE, language: 'fr' }]),
+    problems: ['text_too_long', 'engine_unavailable'],
+    read: (x, services) => api.members(x, services),
+    order(members, _offer, x, services) {
+      if (!services.engineCanFor(x).detection) {
+        return invalid('The engine of this service does not detect languages: name the source of each translation');
+      }
+      const q = members.get('q');
+      return isGiven(q) ? textsOf(q, true) : missing('q');
+    },
+    charge: ({ characters }) => uncharged(characters),
+    async run({ text }, x, services) {
+      // A list is treated as one text: clients that send one have split a document.
+      const found = await services.detect(x, [text.join('\n')]);
+      if (found.kind !== 'detected') return found;
+      const [language] = found.languages;
+      return answer(language === undefined ? [] : [{ confidence: CONFIDENCE, language: lowerBase(language) }]);
+    },
+  });
 }

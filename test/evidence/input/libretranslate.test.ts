@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
-import type { Order } from '../../../src/plugins/libretranslate/translation-parameters.ts';
-import { isDeepLX, judgeDeepLX, judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
+import { orderOf } from '../../../src/plugins/libretranslate/translation.ts';
+import type { Order } from '../../../src/plugins/libretranslate/translation.ts';
 import type { Judged } from '../../../src/plugins/facades/members.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
@@ -183,8 +183,7 @@ describe('the rules, on any possible body', () => {
 
   function judged(type: string, body: string | Uint8Array): Judged<Order> {
     const read = readMembers({ 'content-type': type }, Buffer.from(body as string), 1 << 20);
-    if ('problem' in read) return read;
-    return isDeepLX(read.sound) ? judgeDeepLX(read.sound, rules) : judgeTranslation(read.sound, rules);
+    return 'problem' in read ? read : orderOf(read.sound, rules);
   }
 
   /** A refusal of a few codes, or the non-empty texts with their code points. */
@@ -192,8 +191,8 @@ describe('the rules, on any possible body', () => {
     if ('problem' in verdict) expect(CODES).toContain(verdict.problem.code);
     else {
       const text = [q].flat() as readonly string[];
-      const { sound } = verdict;
-      expect([sound.entries, sound.text, sound.characters]).toEqual([
+      const { texts } = verdict.sound.choice;
+      expect([texts.entries, texts.text, texts.characters]).toEqual([
         text,
         text.filter((one) => one !== ''),
         Array.from(text.join('')).length,

@@ -18,7 +18,7 @@ import { canonicalUlid } from '../../../src/domain/ulid.ts';
 import { readEngineUrl } from '../../../src/engines/http1/url.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { readTranslation } from '../../../src/plugins/azure-v3/azure-versions.ts';
-import { judgeDeepLX, judgeTranslation } from '../../../src/plugins/libretranslate/translation-parameters.ts';
+import { orderOf } from '../../../src/plugins/libretranslate/translation.ts';
 import { HeaderFields } from '../../../src/server/request-message.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';
 
@@ -85,11 +85,14 @@ const PARSERS: readonly (readonly [name: string, parse: (text: string) => unknow
   ['a glossary', (text) => judgeGlossaryBody({ name: text, source_lang: 'EN', target_lang: 'DE', entries: { [text]: text } }, LANGUAGES)],
   ['unknown members', (text) => unknownMembers({ [text]: 1 }, new Set(['text']))],
   ['words that are shown', shownWord],
-  ['parameters of LibreTranslate', (text) => judgeTranslation(asked({ q: text, alternatives: text }), RULES)],
-  ['codes of LibreTranslate', (text) => judgeTranslation(asked({ source: text, target: text, format: text }), RULES)],
+  ['parameters of LibreTranslate', (text) => orderOf(asked({ q: text, alternatives: text }), RULES)],
+  ['codes of LibreTranslate', (text) => orderOf(asked({ source: text, target: text, format: text }), RULES)],
   ['the query of Azure', (text) => azure(`api-version=3.0&to=de&${text}`)],
   ['codes of Azure', (text) => azure(`api-version=3.0&to=${text}&from=${text}&category=${text}`)],
-  ['parameters of DeepLX', (text) => judgeDeepLX(asked({ text, source_lang: text, target_lang: 'DE', tag_handling: text }), RULES)],
+  [
+    'parameters of DeepLX',
+    (text) => orderOf(new Map(Object.entries({ text, source_lang: text, target_lang: 'DE', tag_handling: text })), RULES),
+  ],
 ];
 
 /** Beginnings of good input, and pieces that many patterns could match in several ways. */

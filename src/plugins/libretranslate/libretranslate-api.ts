@@ -1,0 +1,173 @@
+// What all operations of LibreTranslate's API share: problems in its form, where keys and parameters
+// are, and codes of languages as it writes them.
+import { refuse, SOURCE_LANG_NEEDED, targetsOffered } from 'lingate';
+import type { Exchange, GatewayServices, Languages, ListLimit, PluginHost, Problem, ProblemForm, Refusal } from 'lingate';
+import type { ApiPart } from '../facades/api.ts';
+import { sourceNamed, targetNamed } from '../facades/code-names.ts';
+import { lowerBase } from '../facades/default-variants.ts';
+import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { FacadeApi } from '../facades/facade-operation.ts';
+import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce, uploadKeyStep } from '../facades/keys.ts';
+import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
+import { isJsonType, withQuery } from '../facades/members.ts';
+import type { Judged, Members } from '../facades/members.ts';
+import { optional } from '../facades/reference.ts';
+
+/** Wrong or missing keys, and a quota or credit that is used up, are 403 there. */
+const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 403 };
+
+/** For a file that could not be translated, by the code of its failure; 500 for others, as for texts. */
+const FAILED: Readonly<Record<string, number>> = {
+  validation_error: 400,
+  quota_exceeded: 403,
+  credit_exhausted: 403,
+  key_revoked: 403,
+  unauthorized: 403,
+  forbidden: 403,
+};
+
+export const PROBLEM_FORM: ProblemForm = {
+  contentType: 'application/json',
+  status({ code, fields, kind: { status } }) {
+    const failedWith = fields?.['failed_with'];
+    if (code === 'document_failed') return (typeof failedWith === 'string' ? FAILED[failedWith] : undefined) ?? 500;
+    return code === 'engine_unavailable' ? 500 : (BY_STATUS[status] ?? status);
+  },
+  body: (problem) => JSON.stringify({ error: wordsOf(problem) }),
+};
+
+function wordsOf(problem: Problem): string {
+  const { code, detail, fields = {} } = problem;
+  if (problem === SOURCE_LANG_NEEDED.problem) {
+    return 'Invalid request: missing source parameter, because the engine of this service does not detect languages';
+  }
+  if (code === 'rate_limited') return `Slowdown: ${Number(fields['limit'])} per 1 second`;
+  return code === 'text_too_long' ? tooLong(Number(fields['characters']), Number(fields['max_characters'])) : detail;
+}
+
+/** The message for too many characters, and for too many texts. */
+function tooLong(size: number | string, limit: number): string {
+  return `Invalid request: request (${size}) exceeds text limit (${limit})`;
+}
+
+export const invalid = (detail: string): Refusal => refuse('validation_error', detail);
+
+export const missing = (named: string): Refusal => invalid(`Invalid request: missing ${named} parameter`);
+
+/** Twenty calls of the engine. */
+export const TEXTS_MAX = 1000;
+
+export function tooMany(count: number | string): Refusal {
+  return refuse('too_many_texts', tooLong(count, TEXTS_MAX), { max_texts: TEXTS_MAX });
+}
+
+/** Also for a list in a body that is too large to count it. */
+const TEXTS_LIMIT: ListLimit = { name: 'q', entriesMax: TEXTS_MAX, refusal: tooMany(`over ${TEXTS_MAX}`) };
+
+/** How parameters may be sent. */
+export const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] as const;
+
+const API = 'libretranslate';
+const KEY = 'api_key';
+
+export const API_KEY = {
+  name: KEY,
+  does: 'nothing',
+  about: 'The key, if no header has one and the operator allows it here.',
+} as const;
+
+/** The same in the form of a file. */
+export const ApiKey = optional(API_KEY.about);
+
+/** The first steps of uploads after the access log; the step that holds the file comes next. */
+export const UPLOADING = ['shed', `${API}-key`, `${API}-key-in-upload`, 'authenticate-body-key', 'team-shed'] as const;
+
+export interface LibreTranslateApi extends FacadeApi {
+  /** Identifies the caller. */
+  readonly key: ApiPart;
+  /** Of the body and, unless that is JSON, of the query. */
+  readonly members: (x: Exchange, services: GatewayServices) => Judged<Members>;
+}
+
+export function libreTranslateApi(variants: DefaultVariants, { inBody, inQuery }: KeyOptions, host: PluginHost): LibreTranslateApi {
+  const rules = { slot: host.reserveSlot<Judged<Members> | undefined>('parameters') satisfies ReadSlot, limit: TEXTS_LIMIT };
+  const elsewhere = [...(inBody ? [KEY] : []), ...(inQuery ? [`?${KEY}=<key>`] : [])];
+  const ways = [...elsewhere, '"Authorization: Bearer <key>"'].join(', or as ');
+  const noKey = refuse('unauthorized', `No API key was sent. Send it as ${ways}.`);
+  const places = { api: API, parameter: inQuery ? KEY : undefined, noKey };
+  return {
+    name: API,
+    variants,
+    before: ['access-log', 'shed', `${API}-key`, 'authenticate', ...bodyKeySteps(API), 'team-shed'],
+    key: {
+      routes: [],
+      steps: (services) => [
+        // Without a key in the body, this step has already refused whoever sends none.
+        keyStep({ ...places, member: inBody ? KEY : undefined }, services),
+        bodyKeyStep({ ...places, member: KEY }, rules, services),
+        ...(services.documents === undefined ? [] : [uploadKeyStep({ ...places, member: KEY }, services.documents, services)]),
+      ],
+    },
+    members(x, { bodyBytesMax }) {
+      const sent = membersOnce(x, rules, bodyBytesMax);
+      const isJson = isJsonType(x.head.headers);
+      if ('problem' in sent || (isJson && sent.sound.size > 0)) return sent;
+      const all = withQuery(sent.sound, x.head.query, NAMES);
+      if ('problem' in all || isJson) return all;
+      return { sound: new Map([...all.sound].map(([name, value]) => [name, lineFeeds(value)])) };
+    },
+  };
+}
+
+/** None of these may be both in the query and in the body. */
+const NAMES = ['q', 'source', 'target', 'format', 'alternatives', 'text', 'source_lang', 'target_lang', 'tag_handling'];
+
+/** A form's text with line feeds only, as LibreTranslate reads it: nobody is charged for what a browser adds. */
+function lineFeeds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(lineFeeds);
+  return typeof value === 'string' && value.includes('\r\n') ? withoutReturns(value) : value;
+}
+
+const RETURN = 0x0d;
+const LINE_FEED = 0x0a;
+
+/** In bytes: splitting into half a million strings would block the event loop for tens of milliseconds. */
+function withoutReturns(text: string): string {
+  const bytes = Buffer.from(text);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== RETURN || bytes[at + 1] !== LINE_FEED) bytes[length++] = bytes[at]!;
+  }
+  return bytes.toString('utf8', 0, length);
+}
+
+/** Codes that only this API has. */
+const ALIASES: ReadonlyMap<unknown, string> = new Map([
+  ['pb', 'PT-BR'],
+  ['zt', 'ZH-HANT'],
+]);
+
+/** The canonical source for a code; a regional code means its base. `undefined` if it is none. */
+export function sourceCode(value: unknown, languages: Languages): string | undefined {
+  return sourceNamed(ALIASES.get(value) ?? value, languages);
+}
+
+/** The canonical target for a code; `undefined` if it is none. */
+export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
+  return targetNamed(ALIASES.get(value) ?? value, languages, variants)?.code;
+}
+
+const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/;
+
+/** Clients look for these words behind the code, which is repeated only if it has the form of one. */
+export function unsupported(code: 'invalid_source_lang' | 'invalid_target_lang', named: string, value: unknown): Refusal {
+  return refuse(code, `${typeof value === 'string' && LANGUAGE.test(value) ? value : named} is not supported`);
+}
+
+/** Codes are canonical. */
+export function unavailablePair(sourceLang: string | undefined, targetLang: string, languages: Languages): Refusal {
+  const named = (code: string): string => `${languages.nameOf(code) ?? code} (${lowerBase(code)})`;
+  const from = sourceLang === undefined ? '' : ` from ${named(sourceLang)}`;
+  const offered = targetsOffered(sourceLang, languages, lowerBase);
+  return invalid(`${named(targetLang)} is not available as a target language${from}; ${offered}`);
+}
