@@ -60,8 +60,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'release.ts': ['bill-of-materials.ts'],
   'bill-of-materials.ts': [],
   'image-bill.ts': ['bill-of-materials.ts'],
-  'chart.ts': ['chart-values.ts', 'config', 'domain'],
-  'chart-values.ts': ['domain'],
   'manual.ts': ['config', 'docs', 'engines', 'ops/metrics/every-metric.ts', 'plugins'],
   'testing.ts': ['testing'],
   // Protocols are tested along the path that they take in the gateway, whole stores by what the commands do with them.

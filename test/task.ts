@@ -51,10 +51,6 @@ export const TASKS = {
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },
   pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },
   manual: { what: 'writes the tables that come from the code into the manual', file: 'src/manual.ts' },
-  chart: {
-    what: 'writes what comes from elsewhere into the Helm chart: the schema of its values, alerts, dashboard',
-    file: 'src/chart.ts',
-  },
   vendors: { what: 'what is new in the packages of vendors whose APIs we serve', file: 'test/vendors/main.ts' },
   release: { what: 'the package with its bill of materials and checksums, in release/', file: 'src/release.ts' },
   prepare: { what: 'installs what a task starts: prepare NAME', file: '' },

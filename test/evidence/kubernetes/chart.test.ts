@@ -1,13 +1,12 @@
 // The Helm chart under the real helm: random values give manifests that three versions of Kubernetes accept, and a configuration that Lingate accepts.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CHART_VALUES } from '../../support/door/tables.ts';
 import { loadConfig } from '../../support/door/gateways.ts';
-import { CHART, chartTools } from '../../kubernetes/chart-tools.ts';
+import { chartOfRelease, chartTools } from '../../kubernetes/chart-tools.ts';
 import type { ChartTools } from '../../kubernetes/chart-tools.ts';
 import { expectValid, manifestsIn, namesFaults } from '../../kubernetes/manifests.ts';
 import type { Manifest } from '../../kubernetes/manifests.ts';
@@ -27,10 +26,12 @@ interface PodLists {
 }
 
 let folder: string;
+let chart: string;
 let tools: ChartTools;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lingate-chart-'));
+  chart = chartOfRelease(folder);
   tools = await chartTools();
 }, 300_000);
 
@@ -39,7 +40,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function rendered(name: string, release: string, drawn: Values): Promise<Manifest[]> {
   const file = join(folder, `${name}.json`);
   writeFileSync(file, JSON.stringify(drawn));
-  const { status, stdout, stderr } = await tools.helm(['template', release, CHART, '--namespace', 'translation', '--values', file]);
+  const { status, stdout, stderr } = await tools.helm(['template', release, chart, '--namespace', 'translation', '--values', file]);
   expect([status, stderr, status === 0 ? '' : JSON.stringify(drawn)]).toEqual([0, '', '']);
   return manifestsIn(stdout);
 }
@@ -80,7 +81,8 @@ test(`${COMBINATIONS} random combinations of values`, async () => {
   for (const manifest of unique.values()) await expectValid(tools.folder, manifest);
   expect(await namesFaults(tools.folder, [...unique.values()])).toBe('');
   const named = new Set(drawn.flatMap(([, own]) => Object.keys(own)));
-  expect([...Object.keys(CHART_VALUES), 'config'].filter((name) => !named.has(name))).toEqual([]);
+  const { properties } = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')) as { properties: object };
+  expect(Object.keys(properties).filter((name) => !named.has(name))).toEqual([]);
   const kinds = new Set([...unique.values()].map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
   expect([...kinds].toSorted()).toEqual([
     'apps/v1 Deployment',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { CHART, chartTools } from '../../kubernetes/chart-tools.ts';
+import { CHART, chartOfRelease, chartTools } from '../../kubernetes/chart-tools.ts';
 import type { ChartTools } from '../../kubernetes/chart-tools.ts';
 import { expectValid, manifestsIn, namesFaults } from '../../kubernetes/manifests.ts';
 import type { Manifest } from '../../kubernetes/manifests.ts';
@@ -23,21 +23,24 @@ interface PodTemplate {
 }
 
 let folder: string;
+let chartFolder: string;
 let tools: ChartTools;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lingate-deployment-'));
+  chartFolder = chartOfRelease(folder);
   tools = await chartTools();
 }, 300_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const SET = 'store.existingSecret=store,config.engine.urls={http://engine:7001}';
 const SIMPLE = { config: { engine: { urls: ['http://engine:7001'] } }, store: { existingSecret: 'store' } };
 
-async function installed(values: object): Promise<readonly Manifest[]> {
+async function installed(values: object, chart = chartFolder): Promise<readonly Manifest[]> {
   const file = join(folder, 'values.json');
   writeFileSync(file, JSON.stringify(values));
-  const { status, stdout, stderr } = await tools.helm(['template', 'lingate', CHART, '--values', file]);
+  const { status, stdout, stderr } = await tools.helm(['template', 'lingate', chart, '--values', file]);
   expect([status, stderr]).toEqual([0, '']);
   return manifestsIn(stdout);
 }
@@ -113,6 +116,24 @@ test('alerts and dashboard are those of the manual', async () => {
   expect(find(manifests, 'PodMonitor').spec).toMatchObject({ selector: { matchLabels: { 'app.kubernetes.io/component': 'gateway' } } });
 });
 
+test('a chart without the copies of a release says where alerts and dashboard come from', async () => {
+  for (const name of ['alerts', 'dashboard']) {
+    const { status, stderr } = await tools.helm(['template', 'lingate', CHART, '--set', `${name}.enabled=true`, '--set', SET]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`${name}\\.enabled: files/.* is only in a packed chart; in a checkout copy`)),
+    ]);
+  }
+});
+
+test('a container checks the configuration before the gateway starts, with the same variables, files and rights', async () => {
+  const { spec } = templateOf(await installed(SIMPLE));
+  const [check] = spec['initContainers'] as [Record<string, unknown>];
+  expect(check['args']).toEqual(['config', 'check', '--offline']);
+  for (const name of ['image', 'imagePullPolicy', 'env', 'resources', 'securityContext', 'volumeMounts'])
+    expect([name, check[name]]).toEqual([name, spec.containers[0][name]]);
+});
+
 test('the command itself accepts the configuration that the pods get, with the variables that they have', async () => {
   const config = {
     service: { public_url: 'https://api.example.com' },
@@ -142,7 +163,7 @@ test('the command itself accepts the configuration that the pods get, with the v
 });
 
 test('the packed chart installs the same, and with the values of a release its image by content', async () => {
-  const packed = await tools.helm(['package', CHART, '--destination', folder]);
+  const packed = await tools.helm(['package', chartFolder, '--destination', folder]);
   expect([packed.status, packed.stderr]).toEqual([0, '']);
   const { version } = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')) as { version: string };
   const file = join(folder, 'values.json');
@@ -150,7 +171,7 @@ test('the packed chart installs the same, and with the values of a release its i
   // As the release workflow sets them.
   writeFileSync(file, JSON.stringify({ ...SIMPLE, image: { repository: 'ghcr.io/owner/lingate', tag: 'v0.1.0', digest } }));
   const render = (chart: string) => tools.helm(['template', 'lingate', chart, '--values', file]);
-  const [one, other] = await Promise.all([render(CHART), render(join(folder, `lingate-${version}.tgz`))]);
+  const [one, other] = await Promise.all([render(chartFolder), render(join(folder, `lingate-${version}.tgz`))]);
   expect([other.status, other.stdout]).toEqual([0, one.stdout]);
   expect(templateOf(manifestsIn(other.stdout)).spec.containers[0]['image']).toBe(`ghcr.io/owner/lingate:v0.1.0@${digest}`);
 });

@@ -42,7 +42,7 @@ test('helm lint finds nothing, with the defaults and with values of a customer',
 
 test.each(Object.entries(MISTAKES))('%s is refused with the name of each value', async (_kind, make) => {
   const { values, at } = make();
-  expect(at.length).toBeGreaterThan(20);
+  expect(at.length).toBeGreaterThan(15);
   const { status, stderr } = await template(values);
   expect(status).toBe(1);
   const isNamed = (path: string): boolean => stderr.includes(`at '${path}':`);

@@ -3,7 +3,6 @@ export { ADMIN_ROUTES } from '../../../src/admin/admin-routes.ts';
 export { reportRoute } from '../../../src/app/explain-route.ts';
 export { describeRoutes } from '../../../src/app/route-rows.ts';
 export { versionOf } from '../../../src/app/version.ts';
-export { CHART_VALUES } from '../../../src/chart-values.ts';
 export { COMMANDS } from '../../../src/cli/commands.ts';
 export { FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../../../src/config/changes.ts';
 export { withPlugins } from '../../../src/config/plugins.ts';

@@ -26,3 +26,28 @@ name: {{ .name }}
 valueFrom:
   secretKeyRef: { name: {{ .secret | quote }}, key: {{ .key | quote }} }
 {{- end }}
+
+{{/* What the gateway's container and the one that checks its configuration have in common. */}}
+{{- define "lingate.container" -}}
+image: {{ include "lingate.image" (dict "image" .Values.image "tag" .Chart.AppVersion) | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+env:
+  {{- include "lingate.env" . | nindent 2 }}
+{{- with .Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.securityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+volumeMounts:
+  - { name: lingate-config, mountPath: /etc/lingate, readOnly: true }
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
