@@ -8,7 +8,7 @@ import { RedisMemory } from './memory/redis-memory.ts';
 import { TextMemory } from './memory/text-memory.ts';
 import type { MemoryCounts } from './memory/text-memory.ts';
 
-const DROP_EVERY_MS = 1000;
+const DROP_EVERY_MS = 60_000;
 const AWAY_WARNING_EVERY_MS = 60_000;
 
 export default definePlugin({
@@ -83,7 +83,7 @@ function metricsOf(counts: MemoryCounts, own: ProcessMemory): readonly PluginMet
     },
     {
       name: 'bytes',
-      help: 'Bytes of the entries cached in the process. Room that is free again stays with the cache.',
+      help: 'Bytes of the entries cached in the process.',
       kind: 'gauge',
       read: () => own.bytes,
     },

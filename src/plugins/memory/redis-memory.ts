@@ -1,8 +1,7 @@
 // Translations that gateways share in a Redis: whatever is wrong with it, the answer is that nothing is known, and soon.
 import { Redis } from 'ioredis';
 import { decodeText, encodeText } from './shared-text.ts';
-import type { SharedText } from './shared-text.ts';
-import type { TextKey } from './text-key.ts';
+import type { SharedText, TextKey } from './shared-text.ts';
 
 interface RedisMemoryOptions {
   readonly url: string;

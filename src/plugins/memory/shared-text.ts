@@ -1,7 +1,9 @@
 // A remembered translation as bytes in a shared store: with its own key and a checksum, so that what is damaged or another's is noticed.
 import { crc32 } from 'node:zlib';
 import type { Translation } from 'lingate';
-import type { TextKey } from './text-key.ts';
+
+/** A digest: 43 ASCII characters. */
+export type TextKey = string;
 
 /** `madeAtMs` by the wall clock of who made it. */
 export interface SharedText {

@@ -1,154 +1,46 @@
-// The bytes in which one process remembers translations: a look-up finds what was stored last, whatever else was added, evicted or has expired.
-import { hash } from 'node:crypto';
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { KeyBytes } from '../../../../src/plugins/memory/text-key.ts';
+// The cache of one process: what is in it, what it drops, and what it never exceeds.
+import { expect, test } from 'vitest';
 import { ProcessMemory } from '../../../../src/plugins/memory/process-memory.ts';
-import type { Translation } from '../../../../src/domain/translation-options.ts';
 
 const AGE_MAX_MS = 1000;
-const key = new KeyBytes();
-const noPause = (): Promise<void> => Promise.resolve();
+const said = (text: string) => ({ text, detectedSourceLanguage: 'EN' });
+const made = (text: string, madeAtMs = 0, teamId = 'T') => ({ teamId, translation: said(text), madeAtMs });
 
-function keyFor(text: string, team = 'T', options = 'o|'): KeyBytes {
-  expect([key.begin(team, options), key.add(text)]).toEqual([true, true]);
-  return key;
-}
-
-const said = (text: string, detectedSourceLanguage?: string): Translation => ({ text, detectedSourceLanguage });
-
-const team = fc.constantFrom('1:A', '1:B');
-const text = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom('a', 'a\0', '', 'aaaa', 'ä', '😀', 'b'.repeat(1025), `${'b'.repeat(1024)}c`) },
-  fc.nat(300).map((n) => `number ${n}`),
-);
-const action = fc.oneof(
-  { weight: 30, arbitrary: fc.record({ kind: fc.constant('set' as const), team, text, length: fc.nat(200), ageMs: fc.nat(900) }) },
-  { weight: 30, arbitrary: fc.record({ kind: fc.constant('get' as const), team, text }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.nat(400) }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('drop old' as const) }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('drop team' as const), team }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const) }) },
-);
-
-describe.each([
-  ['room for all', 2 ** 22],
-  ['room for a few', 2 ** 14],
-])('over random actions, with %s', (_room, bytesMax) => {
-  test('a look-up finds what was stored last, unless it has expired, and bytes and texts are counted', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { maxLength: 300, size: 'max' }), async (actions) => {
-        const memory = new ProcessMemory({ bytesMax, ageMaxMs: AGE_MAX_MS });
-        const model = new Map<string, { readonly team: string; readonly said: Translation; readonly madeAtMs: number }>();
-        let nowMs = 10_000;
-        for (const [number, one] of actions.entries()) {
-          switch (one.kind) {
-            case 'set': {
-              const made = said(`${number} ${'ü'.repeat(one.length)}`, [undefined, 'EN', 'PT-BR'][number % 3]);
-              memory.set(keyFor(one.text, one.team), made, nowMs - one.ageMs);
-              model.set(one.team + one.text, { team: one.team, said: made, madeAtMs: nowMs - one.ageMs });
-              break;
-            }
-            case 'get': {
-              const known = model.get(one.team + one.text);
-              const young = known !== undefined && nowMs - known.madeAtMs < AGE_MAX_MS ? known.said : undefined;
-              const found = memory.get(keyFor(one.text, one.team), nowMs);
-              if (found !== undefined || bytesMax === 2 ** 22) expect(found).toEqual(young);
-              break;
-            }
-            case 'pass':
-              nowMs += one.ms;
-              break;
-            case 'drop old':
-              await memory.dropUntil(nowMs - AGE_MAX_MS, noPause);
-              for (const [name, { madeAtMs }] of model) if (nowMs - madeAtMs >= AGE_MAX_MS) model.delete(name);
-              if (bytesMax === 2 ** 22) expect(memory.texts).toBe(model.size);
-              break;
-            case 'drop team':
-              await memory.dropTeam(one.team, noPause);
-              for (const [name, entry] of model) if (entry.team === one.team) model.delete(name);
-              break;
-            case 'clear':
-              memory.clear();
-              model.clear();
-          }
-          expect(memory.bytes).toBeLessThanOrEqual(bytesMax);
-          expect(memory.texts).toBeLessThanOrEqual(model.size);
-          expect(memory.bytes > 0).toBe(memory.texts > 0);
-        }
-        await memory.dropUntil(nowMs, noPause);
-        expect([memory.texts, memory.bytes]).toEqual([0, 0]);
-      }),
-      { numRuns: 60 },
-    );
-  });
+test('an entry is found until it has its age, and then it is gone', () => {
+  const memory = new ProcessMemory({ bytesMax: 2 ** 20, ageMaxMs: AGE_MAX_MS });
+  memory.set('a', made('x', 5));
+  memory.set('a', made('y', 10));
+  expect([memory.get('a', 10 + AGE_MAX_MS - 1), memory.get('b', 10), memory.texts]).toEqual([said('y'), undefined, 1]);
+  expect([memory.get('a', 10 + AGE_MAX_MS), memory.texts, memory.bytes]).toEqual([undefined, 0, 0]);
 });
 
-test('when there is no more room, what is looked up is kept, and the rest is evicted', () => {
-  const memory = new ProcessMemory({ bytesMax: 2 ** 16, ageMaxMs: AGE_MAX_MS });
-  memory.set(keyFor('never asked for'), said('goes'), 0);
-  memory.set(keyFor('asked for'), said('kept'), 0);
-  for (let i = 0; i < 5000; i++) {
-    memory.set(keyFor(`number ${i}`), said(`said ${i}`), 0);
-    expect(memory.get(keyFor('asked for'), 0)).toEqual(said('kept'));
+test('it stays within its bytes, drops what was used least recently, and takes nothing that is larger than itself', () => {
+  const bytesMax = 2 ** 14;
+  const memory = new ProcessMemory({ bytesMax, ageMaxMs: AGE_MAX_MS });
+  for (let i = 0; i < 1000; i++) {
+    memory.set(`k${i}`, made(`${i}`.repeat(i % 50)));
+    expect(memory.get('k0', 0)).toEqual(said(''));
+    expect(memory.bytes).toBeLessThanOrEqual(bytesMax);
   }
-  expect(memory.get(keyFor('never asked for'), 0)).toBeUndefined();
-  expect(memory.get(keyFor('number 4999'), 0)).toEqual(said('said 4999'));
-  expect(memory.texts).toBeGreaterThan(300);
+  expect([memory.get('k1', 0), memory.get('k999', 0)]).toEqual([undefined, said('999'.repeat(49))]);
+  const { texts } = memory;
+  memory.set('k999', made('ü'.repeat(bytesMax)));
+  expect([memory.get('k999', 0), memory.texts]).toEqual([undefined, texts - 1]);
 });
 
-test('a translation larger than a segment is not remembered, and the older one is forgotten', () => {
-  const memory = new ProcessMemory({ bytesMax: 2 ** 14, ageMaxMs: AGE_MAX_MS });
-  memory.set(keyFor('x'), said('short'), 0);
-  memory.set(keyFor('x'), said('ü'.repeat(1000)), 0);
-  expect([memory.get(keyFor('x'), 0), memory.texts]).toEqual([undefined, 0]);
-  memory.set(keyFor('y'), said('u'.repeat(900)), 0);
-  expect(memory.get(keyFor('y'), 0)).toEqual(said('u'.repeat(900)));
-});
-
-test('too long or too many language codes, and half surrogate pairs, are not remembered', () => {
-  const memory = new ProcessMemory({ bytesMax: 2 ** 22, ageMaxMs: AGE_MAX_MS });
-  memory.set(keyFor('long'), said('x', 'a code that is long'), 0);
-  memory.set(keyFor('half'), said('\ud800'), 0);
-  expect(memory.texts).toBe(0);
-  for (let i = 0; i < 2000; i++) memory.set(keyFor(`${i}`), said(`${i}`, `l${i}`), 0);
-  expect(memory.texts).toBeLessThan(1100);
-  expect(memory.get(keyFor('500'), 0)).toEqual(said('500', 'l500'));
-});
-
-describe('keys', () => {
-  const part = fc.oneof(fc.constantFrom('', 'a', 'a\0', 'b', 'ab', '\0', 'ä', '\u00ff'), fc.string({ unit: 'grapheme', maxLength: 2000 }));
-  const wordsOf = (options: string, one: string): string => {
-    keyFor(one, '1:T', `${options.length}:${options}`);
-    return Buffer.from(key.words.buffer, 0, key.length).toString('hex');
+test('dropping a team, or what is old, pauses now and then and leaves the rest, whatever is used meanwhile', async () => {
+  const memory = new ProcessMemory({ bytesMax: 2 ** 26, ageMaxMs: AGE_MAX_MS });
+  for (let i = 0; i < 30_000; i++) memory.set(`k${i}`, made('x', i % 3, i % 2 === 0 ? 'A' : 'B'));
+  let pauses = 0;
+  const pause = (): Promise<void> => {
+    pauses++;
+    for (let i = 0; i < 30_000; i += 7) memory.get(`k${i}`, 0);
+    return Promise.resolve();
   };
-
-  test('of different texts or options differ, also if long ones are replaced by their digests', () => {
-    fc.assert(
-      fc.property(part, part, part, part, (options, one, otherOptions, other) => {
-        expect(wordsOf(options, one) === wordsOf(otherOptions, other)).toBe(options === otherOptions && one === other);
-      }),
-    );
-  });
-
-  test('of texts that differ only in padding bytes differ', () => {
-    const texts = ['a', 'a\0', 'a\0\0', 'a\0\0\0', 'a\0\0\0\0'];
-    expect(new Set(texts.map((one) => wordsOf('', one))).size).toBe(texts.length);
-  });
-
-  test('of a long text differs from that of a text that looks like its digest', () => {
-    const long = 'x'.repeat(2000);
-    const own = wordsOf('', long);
-    const digest = hash('sha256', long, 'base64url');
-    for (let mark = 0; mark < 256; mark++) expect(wordsOf('', String.fromCharCode(mark) + digest)).not.toBe(own);
-    expect(wordsOf('', digest)).not.toBe(own);
-  });
-
-  test('do not exist for texts that UTF-8 cannot represent', () => {
-    expect(key.begin('\ud800', '')).toBe(false);
-    expect(key.begin('T', '\udc00')).toBe(false);
-    expect(key.begin('T'.repeat(1025), '')).toBe(false);
-    expect(key.begin('T', '')).toBe(true);
-    expect(key.add('\ud800')).toBe(false);
-  });
+  await memory.dropTeam('A', pause);
+  expect([memory.texts, memory.get('k1', 0), memory.get('k2', 0), pauses]).toEqual([15_000, said('x'), undefined, 3]);
+  await memory.dropUntil(0, pause);
+  expect([memory.texts, memory.get('k1', 0), memory.get('k3', 0)]).toEqual([10_000, said('x'), undefined]);
+  memory.clear();
+  expect([memory.texts, memory.bytes]).toEqual([0, 0]);
 });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeText, encodeText } from '../../../../src/plugins/memory/shared-text.ts';
-import { keyOfText } from '../../../../src/plugins/memory/text-key.ts';
+import { keyOfText } from '../../../../src/plugins/memory/text-memory.ts';
 
 const KEY = keyOfText('beginning', 'text')!;
 const OTHER_KEY = keyOfText('beginning', 'texts')!;
