@@ -1,7 +1,6 @@
 // The certificate of the public listener: taken from the files of the configuration, and kept at a reload that has no usable one.
 import type { Config } from '../config/config.ts';
 import { bytesOf } from '../config/file-set.ts';
-import { cutOff } from '../config/lost-parts.ts';
 import type { Log } from '../ports/log.ts';
 import { ListenError } from '../server/listener.ts';
 import type { TlsFiles } from '../server/listener.ts';
@@ -14,19 +13,20 @@ export function tlsOf({ tls, sources: { files } }: Config): TlsFiles | undefined
 
 /** `next`, which a reload is about to apply, with the certificate of `running` if its own cannot be used, which is logged. */
 export function withUsableTls(running: Config, next: Config, log: Log): Config {
-  const reason = whyUnusable(running, next);
+  const reason = whyUnusable(next);
   if (reason === undefined || running.tls === undefined) return next;
   log.error('TLS: the certificate stays as it was', { reason });
   const { certFile, keyFile } = running.tls;
   const kept = [certFile, keyFile].map((path) => [path, running.sources.files.get(path)!] as const);
-  return { ...next, tls: running.tls, sources: { ...next.sources, files: new Map([...next.sources.files, ...kept]) } };
+  return {
+    ...next,
+    raw: { ...next.raw, tls: running.raw.tls! },
+    tls: running.tls,
+    sources: { ...next.sources, files: new Map([...next.sources.files, ...kept]) },
+  };
 }
 
-function whyUnusable(running: Config, next: Config): string | undefined {
-  for (const path of next.tls === undefined ? [] : [next.tls.certFile, next.tls.keyFile]) {
-    const cut = cutOff(running.sources.files.get(path), next.sources.files.get(path));
-    if (cut !== undefined) return `TLS: ${path} ${cut}`;
-  }
+function whyUnusable(next: Config): string | undefined {
   try {
     tlsOf(next);
     return undefined;

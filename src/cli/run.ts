@@ -1,9 +1,9 @@
 // Runs one command line: finds the command, and turns its result into an exit status.
 import { versionOf } from '../app/version.ts';
+import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { FileSet } from '../config/file-set.ts';
 import { nearest } from '../config/nearest.ts';
-import type { SettledLoad } from '../config/settled-load.ts';
 import { holdsKey } from '../domain/api-key.ts';
 import { readArguments } from './arguments.ts';
 import type { Arguments } from './arguments.ts';
@@ -140,9 +140,10 @@ export function contextOf(name: string, command: Command, { operands, values }: 
   const json = values.has('json');
   let warned = command.logsWarnings === true;
   let files: FileSet | undefined;
-  const load = async (twice: boolean): Promise<SettledLoad> => {
-    // Imported late: help and wrong flags need neither the schema nor the YAML parser.
-    const { loadSettled } = await import('../config/settled-load.ts');
+  const load = async (): Promise<Config> => {
+    // Imported here: help and wrong flags need neither the schema nor the YAML parser.
+    const { loadConfig } = await import('../config/load.ts');
+    const { FileSet: Files } = await import('../config/file-set.ts');
     const flags = {
       store: text('store'),
       listen: text('listen'),
@@ -150,9 +151,8 @@ export function contextOf(name: string, command: Command, { operands, values }: 
       engineUrls: values.get('engine-url'),
       engineProtocol: text('engine-protocol'),
     };
-    const settled = await loadSettled({ file: text('config'), env: io.env, flags }, { twice, before: files });
-    files = settled.files;
-    return settled;
+    files = new Files(files);
+    return loadConfig({ file: text('config'), env: io.env, flags, files });
   };
   return {
     io,
@@ -169,14 +169,16 @@ export function contextOf(name: string, command: Command, { operands, values }: 
     texts: (flag) => values.get(flag),
     on: (flag) => values.has(flag),
     async config() {
-      const config = (await load(false)).config();
+      const config = await load();
       if (!warned) for (const warning of config.sources.warnings) io.err(`lingate ${name}: warning: ${warning}\n`);
       warned = true;
       return config;
     },
     async reloadedConfig(running) {
-      const { reloadedConfig } = await import('../config/lost-parts.ts');
-      return reloadedConfig(running, await load(true));
+      const { assertSectionsKept } = await import('../config/changes.ts');
+      const next = await load();
+      assertSectionsKept(running, next);
+      return next;
     },
     print: (value, forPeople) => io.out(`${json ? JSON.stringify(value) : forPeople()}\n`),
   };

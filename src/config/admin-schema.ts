@@ -3,7 +3,7 @@ import { OPERATOR_NAME } from '../domain/operator.ts';
 import { Type } from '../domain/typebox.ts';
 import type { Fault } from './config-error.ts';
 import { isLoopback } from './network-address.ts';
-import { closed, list, matching, text } from './schema-parts.ts';
+import { closed, list, matching, reloaded, text } from './schema-parts.ts';
 
 const ISSUER = 'an https URL without credentials, query and fragment, for example https://id.example.com (http only on loopback)';
 const CONSOLE_URL = 'the https origin of the console, without a path, for example https://lingate.example.com (http only on loopback)';
@@ -35,14 +35,15 @@ const Oidc = Type.Object(
     claim: text(CLAIM, isClaim, { default: 'groups' }),
     name_claim: text(CLAIM, isClaim, { default: 'email' }),
   },
-  closed,
+  // Whether people can sign in by a provider is decided at the start.
+  { ...closed, reload: 'members' },
 );
 
 // Secrets are only read when the gateway starts: other commands do not need them.
 export const AdminSection = Type.Object(
   {
-    token: Type.Optional(Type.Unknown({ is: 'a secret' })),
-    tokens: Type.Array(Token, { maxItems: 100, default: [] }),
+    token: Type.Optional(Type.Unknown({ is: 'a secret', ...reloaded })),
+    tokens: Type.Array(Token, { maxItems: 100, default: [], ...reloaded }),
     console_url: Type.Optional(text(CONSOLE_URL, isConsoleUrl)),
     oidc: Type.Optional(Oidc),
   },

@@ -1,8 +1,12 @@
-// Which parts of a reloaded configuration apply while running, and which changes need a restart.
+// What a reload takes over: members whose schema says so. Every other keeps its value, and its change waits for a restart.
 import { isDeepStrictEqual } from 'node:util';
-import type { Config, EngineConfig } from './config.ts';
+import { ConfigError, labelOf } from './config-error.ts';
+import { ENGINE_URLS, toConfig } from './config.ts';
+import type { Config } from './config.ts';
 import type { FileContents } from './file-set.ts';
 import { namedFiles } from './named-files.ts';
+import { ConfigFile } from './schema.ts';
+import type { Reloading } from './schema-parts.ts';
 
 interface Reload {
   /** The configuration from now on. */
@@ -11,33 +15,91 @@ interface Reload {
   readonly waiting: readonly string[];
 }
 
-/**
- * Languages, the URLs and pairs of engines, routing, plans, operators, and the paths of the TLS files are applied, each as a whole;
- * everything else keeps its value.
- */
+type Values = Readonly<Record<string, unknown>>;
+
+/** The part of a schema that is read here. */
+interface ReloadSchema extends Reloading {
+  readonly properties?: Readonly<Record<string, object>>;
+}
+
+/** Engines, of which there is one or a record by name, have rules of their own. */
+interface EngineMembers {
+  readonly engine: ConfigFile['engine'];
+  readonly engines?: ConfigFile['engines'] | undefined;
+  readonly routing?: ConfigFile['routing'] | undefined;
+}
+const ENGINE: ReloadSchema = ConfigFile.properties.engine;
+
 export function reloadOf(running: Config, next: Config): Reload {
-  const { languages, languagesFile, plans } = next;
-  const tls = running.tls && (next.tls ?? running.tls);
-  const admin = adminOf(running.admin, next.admin);
-  const routed = enginesOf(running, next);
-  const applied = { ...running, tls, admin, languages, languagesFile, plans, engines: routed.engines, routing: routed.routing };
+  const waiting: string[] = [];
+  const { engine: _engine, engines: _engines, routing: _routing, ...others } = ConfigFile.properties;
+  const raw = {
+    ...taken({ properties: others }, running.raw, next.raw, '', waiting),
+    ...takenEngines(running.raw, next.raw, waiting),
+  } as ConfigFile;
   const { written, files } = next.sources;
-  const config = { ...applied, sources: { ...running.sources, written, files: filesOf(applied, running.sources.files, files) } };
-  const waiting = Object.entries(FIXED_MEMBERS)
-    .filter(([, read]) => !isDeepStrictEqual(read(running), read(next)))
-    .map(([name]) => name);
-  return { config, waiting: [...waiting, ...routed.waiting] };
+  const sources = { ...running.sources, written };
+  const config = toConfig(raw, running.file, sources, next.languagesFile, next.languages);
+  return { config: { ...config, sources: { ...sources, files: filesOf(config, running.sources.files, files) } }, waiting };
 }
 
 /**
- * With the admin API off or on there are other pages, which are set up at startup; so is the sign-in by a provider. The name of the
- * console is one to which the ops listener answers.
+ * Throws a `ConfigError` with one line if `next` has lost whole sections of the file in force: that is more likely half a file
+ * than a wish, and defaults would apply, such as an engine at the default address, which would get the texts of callers.
  */
-function adminOf(running: Config['admin'], next: Config['admin']): Config['admin'] {
-  if (running === undefined || next === undefined) return running;
-  const { oidc, console_url: _url, ...tokens } = next;
-  const provider = running.oidc && { oidc: oidc ?? running.oidc };
-  return { ...tokens, ...provider, ...(running.console_url === undefined ? {} : { console_url: running.console_url }) };
+export function assertSectionsKept({ sources: { written } }: Config, { file, sources: next }: Config): void {
+  const isThere = (name: string): boolean =>
+    next.written.includes(name) || (name.startsWith('engine') && ['engines', ENGINE_URLS].some((other) => next.written.includes(other)));
+  // The URLs are part of a section that is named already.
+  const gone = written.filter(
+    (name, _index, all) => !isThere(name) && (name !== ENGINE_URLS || next.written.includes('engine') || !all.includes('engine')),
+  );
+  if (gone.length === 0) return;
+  const [is, it] = gone.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  throw new ConfigError([
+    `${labelOf(file)}: ${gone.join(', ')}: ${is} gone, and a reload does not take ${it} away; restart the gateway to run without`,
+  ]);
+}
+
+/** A section with the members of `next` that a reload takes; `place` is its path, with a dot at the end. */
+function taken({ properties = {} }: ReloadSchema, running: Values, next: Values, place: string, waiting: string[]): Values {
+  const members = Object.entries(properties as Readonly<Record<string, ReloadSchema>>).map(([name, schema]) => {
+    const [before, now] = [running[name], next[name]];
+    if (schema.reload === true) return [name, now];
+    if (schema.properties !== undefined && isSection(before) && isSection(now)) {
+      return [name, schema.reload === 'members' ? now : taken(schema, before, now, `${place}${name}.`, waiting)];
+    }
+    if (!isDeepStrictEqual(before, now)) waiting.push(place + name);
+    return [name, before];
+  });
+  return Object.fromEntries(members) as Values;
+}
+
+function isSection(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Engines are only added and removed at the start; rules that name one that is not there yet wait too. */
+function takenEngines(running: EngineMembers, next: EngineMembers, waiting: string[]): EngineMembers {
+  const { engine, engines, routing } = running;
+  if (engines === undefined || next.engines === undefined) {
+    if (engines === next.engines)
+      return { engine: taken(ENGINE, engine, next.engine, 'engine.', waiting) as typeof engine, routing: next.routing };
+    waiting.push('engines');
+    return { engine, engines, routing };
+  }
+  const [names, wanted] = [Object.keys(engines), Object.keys(next.engines)];
+  const isSame = wanted.length === names.length && wanted.every((name) => names.includes(name));
+  if (!isSame) waiting.push('engines');
+  const isRoutable = next.routing?.every((rule) => rule.engines.every((name) => names.includes(name))) ?? isSame;
+  if (!isRoutable) waiting.push('routing');
+  // Without rules, their order matters.
+  const order = isSame && isRoutable ? wanted : names;
+  const merged = order.map((name) => {
+    const now = next.engines![name];
+    return [name, now === undefined ? engines[name] : taken(ENGINE, engines[name]!, now, `engines.${name}.`, waiting)];
+  });
+  return { engine, engines: Object.fromEntries(merged) as typeof engines, routing: isRoutable ? next.routing : routing };
 }
 
 /** The latest contents of every file that the configuration names: what waits for a restart may name files that `next` does not. */
@@ -49,106 +111,3 @@ function filesOf(config: Config, running: FileContents, next: FileContents): Fil
     }),
   );
 }
-
-/** Engines are only added and removed at startup; rules that name one that is not there yet wait too. */
-function enginesOf(running: Config, next: Config): Pick<Config, 'engines' | 'routing'> & Pick<Reload, 'waiting'> {
-  const names = new Set(running.engines.map(({ name }) => name));
-  const waiting: string[] = [];
-  const taken = running.engines.map((engine) => {
-    const wanted = next.engines.find(({ name }) => name === engine.name);
-    if (wanted === undefined) return engine;
-    for (const [member, read] of Object.entries(FIXED_ENGINE_MEMBERS)) {
-      if (!isDeepStrictEqual(read(engine), read(wanted))) waiting.push(`${engine.place}.${member}`);
-    }
-    return { ...engine, urls: wanted.urls, pairs: wanted.pairs };
-  });
-  const isSame = next.engines.length === names.size && next.engines.every(({ name }) => names.has(name));
-  if (!isSame) waiting.push('engines');
-  const isRoutable = next.routing?.every((rule) => rule.engines.every((name) => names.has(name))) ?? isSame;
-  if (!isRoutable) {
-    waiting.push('routing');
-    return { engines: taken, routing: running.routing, waiting };
-  }
-  // Without rules, their order matters.
-  const engines = isSame ? next.engines.map(({ name }) => taken.find((engine) => engine.name === name)!) : taken;
-  return { engines, routing: next.routing, waiting };
-}
-
-/** The members of each engine that are only read at startup. */
-export const FIXED_ENGINE_MEMBERS: Readonly<Record<string, (engine: EngineConfig) => unknown>> = {
-  protocol: (e) => e.protocol,
-  options: (e) => e.options,
-  timeout_ms: (e) => e.timeoutMs,
-  connections_max: (e) => e.connectionsMax,
-  queue_max: (e) => e.queueMax,
-  response_bytes_max: (e) => e.responseBytesMax,
-  response_bytes_factor: (e) => e.responseBytesFactor,
-  keep_alive: (e) => e.keepAlive,
-  check_ids: (e) => e.checkIds,
-  characters: (e) => e.cap,
-  batch: (e) => e.batch,
-};
-
-/** Other members that are only read at startup. */
-export const FIXED_MEMBERS: Readonly<Record<string, (config: Config) => unknown>> = {
-  listen: (c) => c.listen,
-  ops: (c) => c.ops,
-  ops_names: (c) => c.opsNames,
-  // Its tokens are reloaded; whether there are any is decided at startup.
-  admin: (c) => c.admin !== undefined,
-  'admin.console_url': (c) => c.admin?.console_url,
-  // Its members are reloaded; whether there is a provider is decided at startup.
-  'admin.oidc': (c) => c.admin?.oidc !== undefined,
-  listener: (c) => c.listener,
-  listen_trusted_proxies: (c) => c.listenTrustedProxies,
-  listen_client_address: (c) => c.listenClientAddress,
-  listen_quiet_paths: (c) => [...c.listenQuietPaths],
-  // Its files are reloaded; whether there is TLS is decided at startup.
-  tls: (c) => c.tls !== undefined,
-  'service.name': (c) => c.service.name,
-  'service.public_url': (c) => c.service.publicUrl,
-  'service.docs_url': (c) => c.service.docsUrl,
-  'docs.public': (c) => c.docs.public,
-  'service.dashboard_url': (c) => c.service.dashboardUrl,
-  store: (c) => c.store,
-  'store_options.sqlite_durability': (c) => c.storeOptions.sqliteDurability,
-  'store_options.command_timeout_ms': (c) => c.storeOptions.commandTimeoutMs,
-  'store_options.wait_seconds': (c) => c.storeOptions.waitMs,
-  'auth.vendor_names': (c) => c.auth.vendorNames,
-  'auth.key_cache_max': (c) => c.auth.keyCacheMax,
-  'limits.body_bytes': (c) => c.limits.bodyBytes,
-  'limits.reservation_seconds': (c) => c.limits.leaseMs,
-  'limits.request_seconds': (c) => c.limits.requestMs,
-  'limits.idle_seconds': (c) => c.limits.idleSeconds,
-  'limits.drain_seconds': (c) => c.limits.drainMs,
-  'limits.drain_delay_seconds': (c) => c.limits.drainDelayMs,
-  'limits.concurrency': (c) => c.limits.concurrency,
-  'limits.team_concurrency': (c) => c.limits.teamConcurrency,
-  'limits.team_engine_share': (c) => c.limits.teamEngineShare,
-  'limits.shed_loop_delay_ms': (c) => c.limits.shedLoopDelayMs,
-  'limits.unknown_keys_per_minute': (c) => c.limits.unknownKeysPerMinute,
-  'limits.rate_limit_headers': (c) => c.limits.rateLimitHeaders,
-  'limits.glossary_bytes': (c) => c.limits.glossaryBytes,
-  'limits.tags': (c) => c.limits.tags,
-  'team_metrics.every_seconds': (c) => c.teamMetrics?.everyMs,
-  'team_metrics.teams_max': (c) => c.teamMetrics?.teamsMax,
-  'team_metrics.quota_used_percent': (c) => c.teamMetrics?.quotaUsedRatio,
-  'team_metrics.credit_characters': (c) => c.teamMetrics?.creditCharacters,
-  'team_metrics.key_unused_days': (c) => c.teamMetrics?.keyUnusedMs,
-  'history.days': (c) => c.history.days,
-  'events.url': (c) => c.events?.url,
-  'events.secret': (c) => c.events?.secret,
-  'events.thresholds': (c) => c.events?.rules.percents,
-  'events.credit_minor': (c) => c.events?.rules.creditMinor,
-  'documents.keep': (c) => c.documents?.folder,
-  'documents.secret': (c) => c.documents?.secret,
-  'documents.hours': (c) => c.documents?.keepMs,
-  'documents.bytes': (c) => c.documents?.bytesMax,
-  'documents.store_bytes': (c) => c.documents?.storeBytesMax,
-  'otel.endpoint': (c) => c.otel?.endpoint,
-  'otel.headers': (c) => c.otel?.headers,
-  'otel.sample': (c) => c.otel?.sample,
-  'otel.follow_callers': (c) => c.otel?.followCallers,
-  forward: (c) => c.forward,
-  plugins: (c) => c.plugins,
-};

@@ -56,6 +56,8 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
   );
   const timeoutMs = longestTimeoutMs(engines);
   return {
+    /** The members as written, with defaults, variables and flags. */
+    raw,
     /** Absolute path of the file that it was read from. */
     file,
     sources,

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { WINDOWS } from '../domain/window-limits.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { Type } from '../domain/typebox.ts';
-import { closed, list, matching, section, whole } from './schema-parts.ts';
+import { closed, list, matching, reloaded, section, whole } from './schema-parts.ts';
 
 export const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment, for example http://10.0.0.5:2737';
 export const isHttpUrl = (value: string): boolean =>
@@ -34,7 +34,7 @@ const engineMembers = {
   keep_alive: Type.Boolean({ default: true }),
   check_ids: Type.Boolean({ default: true }),
   // By default, what the protocol's engines support.
-  pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS }), isPairs, () => PAIRS)),
+  pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS, ...reloaded }), isPairs, () => PAIRS)),
   characters: Type.Optional(Type.Object({ per: Type.Enum([...WINDOWS]), most: whole(1, 1_000_000_000_000) }, closed)),
   // 50 texts is the most of one request, so every engine accepts them; a longer wait would not fit into the lease.
   batch: Type.Optional(
@@ -43,7 +43,7 @@ const engineMembers = {
 };
 
 function engineUrls(fallback?: readonly string[]) {
-  return list(HTTP_URL, isHttpUrl, 64, fallback, 1);
+  return list(HTTP_URL, isHttpUrl, 64, fallback, 1, reloaded);
 }
 
 function names(is: string, maxItems = 100) {

@@ -2,6 +2,14 @@
 import type { TSchemaOptions } from 'typebox';
 import { Type } from '../domain/typebox.ts';
 
+/** Schemas are only used here, so they may say what a reload does: take the member, or all members of a section that stays. */
+export interface Reloading {
+  readonly reload?: true | 'members';
+}
+
+/** Of members that a reload takes over; others wait for a restart. */
+export const reloaded = { reload: true } as const;
+
 export const closed = { additionalProperties: false } as const;
 /** A section that may be left out: its members have defaults. */
 export const section = { additionalProperties: false, default: {} } as const;
@@ -15,12 +23,19 @@ export function text(is: string, test: (value: string) => boolean, options: TSch
   return Type.Refine(Type.String({ ...options, is }), test, () => is);
 }
 
-/** With the pattern as a note, from which the schema of the chart's values has it. */
 export function matching(is: string, pattern: RegExp, options: TSchemaOptions = {}) {
-  return text(is, (value) => pattern.test(value), { ...options, matches: { source: pattern.source, flags: pattern.flags } });
+  return text(is, (value) => pattern.test(value), options);
 }
 
 /** Without `fallback` the list is required. */
-export function list(is: string, test: (value: string) => boolean, maxItems: number, fallback?: readonly string[], minItems = 0) {
-  return Type.Array(text(is, test), { minItems, maxItems, uniqueItems: true, ...(fallback === undefined ? {} : { default: fallback }) });
+export function list(
+  is: string,
+  test: (value: string) => boolean,
+  maxItems: number,
+  fallback?: readonly string[],
+  minItems = 0,
+  options: Reloading = {},
+) {
+  const bounds = { minItems, maxItems, uniqueItems: true, ...options };
+  return Type.Array(text(is, test), fallback === undefined ? bounds : { ...bounds, default: fallback });
 }

@@ -15,7 +15,7 @@ import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
 import { OtelSection } from './otel-section.ts';
-import { closed, list, matching, section, text, whole } from './schema-parts.ts';
+import { closed, list, matching, reloaded, section, text, whole } from './schema-parts.ts';
 
 export const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
   free: {
@@ -150,7 +150,9 @@ export const ConfigFile = Type.Object(
     listen_trusted_proxies: list('an IP address or a range, for example 10.0.0.0/8', isAddressOrRange, 100, []),
     listen_client_address: Type.Enum(['x-forwarded-for', 'forwarded'], { default: 'x-forwarded-for' }),
     listen_quiet_paths: list('a path, for example /health', (path) => /^\/[!-~]{0,255}$/.test(path), 100, ['/livez', '/readyz', '/health']),
-    tls: Type.Optional(Type.Object({ cert_file: matching(FILE, /^[^\0]+$/), key_file: matching(FILE, /^[^\0]+$/) }, closed)),
+    tls: Type.Optional(
+      Type.Object({ cert_file: matching(FILE, /^[^\0]+$/), key_file: matching(FILE, /^[^\0]+$/) }, { ...closed, reload: 'members' }),
+    ),
     service: Type.Object(
       {
         // In quotes in WWW-Authenticate's realm.
@@ -206,7 +208,7 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
-    plans: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1, maxProperties: 100, default: DEFAULT_PLANS }),
+    plans: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1, maxProperties: 100, default: DEFAULT_PLANS, ...reloaded }),
     team_metrics: Type.Optional(
       Type.Object(
         {
@@ -235,7 +237,7 @@ export const ConfigFile = Type.Object(
     documents: Type.Optional(DocumentsSection),
     // Its headers may be secrets, which are only read when the gateway starts.
     otel: Type.Optional(OtelSection),
-    languages: Type.Optional(matching(FILE, /^[^\0]+$/)),
+    languages: Type.Optional(matching(FILE, /^[^\0]+$/, reloaded)),
     forward: ForwardEntries,
     plugins: Type.Array(
       Type.Object(

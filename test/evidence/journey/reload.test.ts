@@ -2,7 +2,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { ConfigFile, FIXED_ENGINE_MEMBERS, FIXED_MEMBERS } from '../../support/door/tables.ts';
 import { startScriptedEngine } from '../../../src/testing.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
@@ -191,8 +190,8 @@ test('other changed members are named as waiting for a restart, and flags still 
   const engine = { urls: [other.url], timeout_ms: 5000 };
   await configure({ engine, service: { name: 'renamed' }, limits: { body_bytes: 2048 }, store: 'redis://user:hunter2@127.0.0.1:1' });
   await hangup(gateway, WAITING);
-  // The store comes from a flag, which has not changed; the request's deadline follows from the attempts'.
-  const members = 'service.name limits.body_bytes limits.request_seconds engine.timeout_ms';
+  // The store comes from a flag, which has not changed.
+  const members = 'service.name limits.body_bytes engine.timeout_ms';
   expect(logged(gateway, WAITING)).toMatchObject([{ level: 'warn', members }]);
   expect(gateway.output()).not.toContain('hunter2');
   expect((await translate(gateway.port, site.team.key)).status).toBe(200);
@@ -212,16 +211,4 @@ test('a replaced worker starts with the reloaded settings', async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, () => targetsOf(gateway.port)));
   expect(answers).toEqual(ten(['DE', 'FR']));
   expect(await gateway.end('SIGTERM')).toBe(0);
-});
-
-test('every member of the file either is reloaded or waits for a restart', () => {
-  const names = Object.entries(ConfigFile.properties).flatMap(([name, schema]) => {
-    const members = 'properties' in schema && name !== 'tls' && name !== 'admin' ? Object.keys(schema.properties) : [];
-    return members.length === 0 ? [name] : members.map((member) => `${name}.${member}`);
-  });
-  // Its other members are reloaded.
-  names.push('admin.console_url', 'admin.oidc');
-  const ofEngines = Object.keys(FIXED_ENGINE_MEMBERS).map((member) => `engine.${member}`);
-  const taken = ['engine.pairs', 'engine.urls', 'engines', 'routing', 'languages', 'plans'];
-  expect([...Object.keys(FIXED_MEMBERS), ...ofEngines, ...taken].toSorted()).toEqual(names.toSorted());
 });

@@ -18,8 +18,8 @@ describe('the default file', () => {
   });
 
   test('has exactly the built-in defaults', () => {
-    const { file: _a, sources: _x, ...shipped } = loadConfig({ env: {} });
-    const { file: _b, sources: _y, ...bare } = loaded('{}');
+    const { file: _a, sources: _x, raw: _r, ...shipped } = loadConfig({ env: {} });
+    const { file: _b, sources: _y, raw: _s, ...bare } = loaded('{}');
     expect(bare).toEqual(shipped);
   });
 

@@ -1,11 +1,9 @@
-// What a reload refuses because it looks like half a file; and which contents of files are in force after one.
+// What a reload takes, what waits for a restart, and what it refuses because it looks like half a file.
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { reloadOf } from '../../../src/config/changes.ts';
+import { assertSectionsKept, reloadOf } from '../../../src/config/changes.ts';
 import { ConfigError, labelOf } from '../../../src/config/config-error.ts';
-import { FileSet } from '../../../src/config/file-set.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { reloadedConfig } from '../../../src/config/lost-parts.ts';
 import { freshFolder, linesOf, written } from '../../support/written-file.ts';
 
 const SECTIONS = {
@@ -15,6 +13,7 @@ const SECTIONS = {
   store: 'store: sqlite:a.db',
   admin: `admin: { token: ${'t'.repeat(32)} }`,
   plugins: 'plugins: []',
+  limits: 'limits: { concurrency: 100 }',
 };
 const ENGINES = 'engines: { a: { urls: ["http://h"] } }';
 const WHOLE = Object.values(SECTIONS).join('\n');
@@ -24,9 +23,8 @@ function reloaded(before: string, now: string): readonly string[] {
   const file = written(before);
   const running = loadConfig({ file, env: {} });
   writeFileSync(file, now);
-  const files = new FileSet();
   try {
-    reloadedConfig(running, { files, config: () => loadConfig({ file, env: {}, files }) });
+    assertSectionsKept(running, loadConfig({ file, env: {} }));
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -34,7 +32,7 @@ function reloaded(before: string, now: string): readonly string[] {
   }
 }
 
-const gone = (name: string): string[] => [`${name}: is gone, and a reload does not take it away; a restart does, if it is meant`];
+const gone = (name: string): string[] => [`${name}: is gone, and a reload does not take it away; restart the gateway to run without`];
 
 test.each(Object.entries(SECTIONS))(
   '%s is not taken away as a whole, also not where that leaves the beginning of the file',
@@ -46,7 +44,7 @@ test.each(Object.entries(SECTIONS))(
 
 test('all that are gone are one line, and what was never there is not missed', () => {
   expect(reloaded(`${SECTIONS.store}\n${SECTIONS.engine}`, '{}')).toEqual([
-    'engine, store: are gone, and a reload does not take them away; a restart does, if it is meant',
+    'store, engine: are gone, and a reload does not take them away; restart the gateway to run without',
   ]);
   expect(reloaded('{}', '{ }')).toEqual([]);
   expect(reloaded(SECTIONS.store, WHOLE)).toEqual([]);
@@ -59,16 +57,52 @@ test('engines may replace the engine, but neither goes, nor the URLs alone', () 
   expect(reloaded(SECTIONS.engine, 'engine: { timeout_ms: 9 }')).toEqual(gone('engine.urls'));
 });
 
-test('a file that is the beginning of the one in force is refused, whatever else is wrong with it; blanks at its end may go', () => {
-  const text = 'limits:\n  concurrency: 100\n  idle_seconds: 10\n\n';
-  for (let length = 1; length < text.trimEnd().length; length++) {
-    expect(reloaded(text, text.slice(0, length))).toEqual([
-      `is only the beginning of the file in force (${length} of ${text.length} bytes), as if it was still being written; a restart takes it, if it is meant`,
-    ]);
-  }
-  expect(reloaded(text, '')).toEqual(['is empty; was it still being written?']);
-  expect(reloaded(text, text.trimEnd())).toEqual([]);
-  expect(reloaded(text, 'limits:\n  concurrency: 100\n# the end\n')).toEqual([]);
+/** Of a gateway with the first text, and then the second: which members wait, and the configuration from now on. */
+function changed(before: string, now: string): ReturnType<typeof reloadOf> {
+  const file = written(before);
+  const running = loadConfig({ file, env: {} });
+  writeFileSync(file, now);
+  return reloadOf(running, loadConfig({ file, env: {} }));
+}
+
+test('every member but those that the manual names waits for a restart, and keeps its value', () => {
+  const before = 'limits: { idle_seconds: 10 }\nadmin: { tokens: [{ name: a, role: read, token: { file: a } }] }';
+  const now =
+    'listen: 127.0.0.1:1\nservice: { name: x }\nlimits: { idle_seconds: 11, tags: 5 }\nhistory: { days: 3 }\nevents: { url: "http://h", secret: { file: s } }\n' +
+    'admin: { tokens: [{ name: b, role: read, token: { file: a } }], console_url: "https://c" }\nengine: { urls: ["http://h"], timeout_ms: 5, pairs: ask, batch: {} }';
+  const { config, waiting } = changed(before, now);
+  expect(waiting).toEqual([
+    'listen',
+    'admin.console_url',
+    'service.name',
+    'limits.idle_seconds',
+    'limits.tags',
+    'history.days',
+    'events',
+    'engine.timeout_ms',
+    'engine.batch',
+  ]);
+  expect(config.limits).toMatchObject({ idleSeconds: 10, tags: 1000 });
+  expect(config.admin).toMatchObject({ tokens: [{ name: 'b' }] });
+  expect(config.engines).toMatchObject([{ urls: ['http://h'], pairs: 'ask', timeoutMs: 10_000, batch: undefined }]);
+});
+
+test('engines keep their names, and take URLs and pairs; rules that name a new one wait with it', () => {
+  const { config, waiting } = changed(
+    'engines: { a: { urls: ["http://a"] }, b: { urls: ["http://b"], timeout_ms: 7 } }',
+    'engines: { b: { urls: ["http://bb"], timeout_ms: 8 }, c: { urls: ["http://c"] } }\nrouting: [{ engines: [c] }]',
+  );
+  expect(waiting).toEqual(['engines', 'routing', 'engines.b.timeout_ms']);
+  expect(config.engines).toMatchObject([
+    { name: 'a', urls: ['http://a'] },
+    { name: 'b', urls: ['http://bb'], timeoutMs: 7 },
+  ]);
+  expect(config.routing).toBeUndefined();
+  const reordered = changed(
+    'engines: { a: { urls: ["http://a"] }, b: { urls: ["http://b"] } }',
+    'engines: { b: { urls: ["http://b"] }, a: { urls: ["http://a"] } }',
+  );
+  expect([reordered.waiting, reordered.config.engines.map(({ name }) => name)]).toEqual([[], ['b', 'a']]);
 });
 
 test.each(['', '# only a comment\n', '\n \n', '~', '---\n'])('%j is no configuration', (text) => {
@@ -85,7 +119,7 @@ test('a reload takes over the contents of files, but keeps those of files that i
     folder,
   );
   const running = loadConfig({ file, env: {} });
-  writeFileSync(file, 'admin: { token: { file: one } }\nengine: { options: { k: { file: none } } }');
+  writeFileSync(file, 'admin: { token: { file: one } }\nforward: []\nengine: { options: { k: { file: none } } }');
   writeFileSync(one, 'new one');
   const { config, waiting } = reloadOf(running, loadConfig({ file, env: {} }));
   expect(waiting).toEqual(['forward', 'engine.options']);
