@@ -19,7 +19,7 @@ import type { Handled } from './admin-refusals.ts';
 import { ADMIN_PREFIX, REPLAYED } from './admin-routes.ts';
 import type { HandledRouteId } from './admin-routes.ts';
 import type { OperationContext } from './operation-context.ts';
-import { changes, concerned } from './operation.ts';
+import { audited, changes } from './operation.ts';
 import type { AdminOperation } from './operation.ts';
 import { answerTo } from './operation-http.ts';
 import type { AdminRoute } from './operation-http.ts';
@@ -180,14 +180,14 @@ export class AdminApi {
 async function handledBy(
   one: AdminOperation,
   context: OperationContext,
-  { parameters, query, body }: Omit<Input, 'operations'>,
+  { parameters, query, body, id, once }: Omit<Input, 'operations'>,
 ): Promise<Handled> {
-  const { input, result } = await answerTo(one, context, { segments: parameters, query, body });
+  const { input, result } = await answerTo(one, context, { segments: parameters, query, body, attempt: { id, once } });
   if (result.kind !== 'done') return refusalOfOperation(result);
   const { value, replicated } = result;
   return {
     value: { ...(value as object), ...(replicated === undefined ? {} : { replicated }) },
-    ...(changes(one) ? { audit: concerned(one, input, value) } : {}),
+    ...(changes(one) ? { audit: audited(one, input, result) } : {}),
   };
 }
 

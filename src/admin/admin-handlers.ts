@@ -1,22 +1,15 @@
 // The admin API's handlers: from a checked request to an operation, and from its result to the answer.
 import { refuse } from '../core/problem.ts';
-import type { Refusal } from '../core/outcome.ts';
-import { matchesDisplay, matchesKeyPattern } from '../domain/api-key.ts';
-import { judgeLimits, LIMIT_NAMES } from '../domain/given-key-limits.ts';
-import type { LimitName } from '../domain/given-key-limits.ts';
-import type { JsonMembers } from '../domain/json-body.ts';
-import { changedLimits } from '../domain/key-limits.ts';
-import type { KeyChange } from '../ports/team-registry.ts';
 import { ofRecord } from './admin-handler.ts';
 import type { AdminHandler } from './admin-handler.ts';
 import { limitOf, nameOf, pageOf, reasonOf, referenceOf } from './admin-input.ts';
-import { done, NO_KEY, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
+import { done, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
 import type { Handled } from './admin-refusals.ts';
 import type { HandledRouteId } from './admin-routes.ts';
 import { invoiceDownload } from './invoice-csv.ts';
 import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from './invoice-question.ts';
 import type { InvoiceReading } from './invoice-reading.ts';
-import { changedKeyReport, foundKeyReport, keyReport, periodReport, teamReport } from './reports.ts';
+import { periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
 import { readTeamFilter } from './team-filter.ts';
 import type { PlanTime } from './team-terms.ts';
@@ -96,36 +89,6 @@ export function adminHandlers({ usage, invoices, live, nowMs }: HandlerParts): R
     ),
     listUsage: ({ query }) => usagePage(usage, query, nowMs()),
     listInvoices: ({ query }) => invoicePage(invoices, query, nowMs()),
-    listKeys: ofRecord(NO_TEAM, async ({ operations }, id) =>
-      done(await operations.keys.list(id), (keys) => ({ value: { keys: keys.map(keyReport) } })),
-    ),
-    createKey: ofRecord(NO_TEAM, async ({ operations, body, id }, teamId) => {
-      const terms = keyTermsOf(body, nowMs());
-      if ('kind' in terms) return terms;
-      const { label = '', disabled = false, limits = {} } = terms;
-      const draft = { id, teamId, mode: body['mode'] as 'live' | 'test', label, disabled, limits: changedLimits({}, limits) };
-      const result = await operations.keys.create(draft);
-      return done(result, (report) => ({ value: report, audit: { team_id: teamId, key_id: report.key_id } }));
-    }),
-    updateKey: ofRecord(NO_KEY, async ({ operations, body }, id) => {
-      const terms = keyTermsOf(body, nowMs());
-      if ('kind' in terms) return terms;
-      return done(await operations.keys.update(id, terms), (key) => ({
-        value: changedKeyReport(key),
-        audit: { team_id: key.teamId, key_id: key.keyId },
-      }));
-    }),
-    revokeKey: ofRecord(NO_KEY, async ({ operations }, id) =>
-      done(await operations.keys.revoke(id), (key) => ({
-        value: { key_id: key.keyId, status: key.status },
-        audit: { team_id: key.teamId, key_id: key.keyId },
-      })),
-    ),
-    findKeys: async ({ operations, body }) => {
-      const search = keySearchOf(body);
-      if ('kind' in search) return search;
-      return done(await operations.keys.find(search), (keys) => ({ value: { keys: keys.map(foundKeyReport) } }));
-    },
     listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.plans.list() } }),
     applyPlan: async ({ operations, parameters, body }) =>
       done(
@@ -138,39 +101,6 @@ export function adminHandlers({ usage, invoices, live, nowMs }: HandlerParts): R
       ),
     live: async () => ({ value: await live() }),
   };
-}
-
-/** The members of a body about a key, besides its mode. A limit that is `null` is removed. */
-function keyTermsOf(body: JsonMembers, nowMs: number): KeyChange | Refusal {
-  const label = body['label'] === '' || body['label'] === undefined ? body['label'] : nameOf(body, 'label');
-  if (typeof label === 'object') return label;
-  const given = (Object.keys(LIMIT_NAMES) as LimitName[]).filter((name) => body[name] !== undefined);
-  const judged = judgeLimits(Object.fromEntries(given.flatMap((name) => (body[name] === null ? [] : [[name, body[name]]]))), nowMs);
-  if ('fault' in judged) {
-    const { name, at, fault } = judged;
-    return refuse('validation_error', `${name}${at === undefined ? '' : `[${at}]`}: ${fault}.`);
-  }
-  const removed = given.filter((name) => body[name] === null).map((name) => [LIMIT_NAMES[name], null] as const);
-  const disabled = body['disabled'] as boolean | undefined;
-  return {
-    ...(label === undefined ? {} : { label }),
-    ...(disabled === undefined ? {} : { disabled }),
-    ...(given.length === 0 ? {} : { limits: { ...judged.limits, ...Object.fromEntries(removed) } }),
-  };
-}
-
-/** What identifies the key to find; refusals never repeat it. */
-function keySearchOf({ key, display }: JsonMembers): { readonly key: string } | { readonly display: string } | Refusal {
-  if ((key === undefined) === (display === undefined)) return refuse('validation_error', 'body: must have exactly one of key and display.');
-  if (typeof key === 'string') {
-    if (matchesKeyPattern(key)) return { key };
-    return refuse(
-      'validation_error',
-      'key: must be a whole key, la_live_ or la_test_ and 40 letters and digits; for its first characters use display.',
-    );
-  }
-  if (typeof display === 'string' && matchesDisplay(display)) return { display };
-  return refuse('validation_error', 'display: must be the first twelve characters of a key, for example la_live_Ab3d.');
 }
 
 async function usagePage(reading: UsageReading, query: URLSearchParams, nowMs: number): Promise<Handled> {

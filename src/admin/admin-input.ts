@@ -5,12 +5,11 @@ import type { Refusal } from '../core/outcome.ts';
 import { holdsKey } from '../domain/api-key.ts';
 import { unknownMembers } from '../domain/caller-words.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
-import { LIMIT_NAMES } from '../domain/given-key-limits.ts';
 import { jsonFault } from '../domain/json-bounds.ts';
 import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
 import { schemaRefusal } from '../domain/schema-refusal.ts';
-import { Compile, Type } from '../domain/typebox.ts';
+import { Compile } from '../domain/typebox.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
 import { ADMIN_ROUTES } from './admin-routes.ts';
 import type { AdminRoute } from './operation-http.ts';
@@ -35,8 +34,7 @@ const NO_PATH = refuse('not_found', 'The admin API has no such path.');
 const checks = new Map(
   ADMIN_ROUTES.flatMap(({ id, body, operation }) => {
     if (body === undefined || operation !== undefined) return [];
-    const checked = withoutLimits(body);
-    return [[id, { checked, check: Compile(checked) }] as const];
+    return [[id, { checked: body, check: Compile(body) }] as const];
   }),
 );
 
@@ -116,13 +114,6 @@ export function readBody(request: AdminRequest, route: AdminRoute, schema: TObje
   const missing = (schema.required ?? []).find((name) => !(name in value));
   if (missing !== undefined) return refuse('validation_error', `${missing}: is required.`);
   return schemaRefusal(checked, value);
-}
-
-/** The limits of a key are checked by their handlers, which have better messages. */
-function withoutLimits(body: TObject): TObject {
-  const left = Object.entries(body.properties).filter(([name]) => !Object.hasOwn(LIMIT_NAMES, name));
-  const { minProperties } = body as { readonly minProperties?: number };
-  return Type.Object(Object.fromEntries(left), minProperties === undefined ? {} : { minProperties });
 }
 
 export function nameOf(body: JsonMembers, field: string): string | Refusal {

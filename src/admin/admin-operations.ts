@@ -1,4 +1,4 @@
-// The operations on teams, with those on keys, plans and the audit: one implementation for command line, admin API and console.
+// The operations on teams, with those on plans and the audit: one implementation for command line, admin API and console.
 import { minorRoundedDown, toMicro } from '../domain/money.ts';
 import type { Micro } from '../domain/money.ts';
 import { dayOf } from '../domain/period.ts';
@@ -11,7 +11,6 @@ import type { Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } fro
 import { done, ofTeam } from './admin-result.ts';
 import type { AdminRefusal, AdminResult, Page } from './admin-result.ts';
 import { AuditOperations } from './audit-operations.ts';
-import { KeyOperations } from './key-operations.ts';
 import { orderedPage } from './listing.ts';
 import { OperationContext } from './operation-context.ts';
 import type { AdminOptions } from './operation-context.ts';
@@ -32,14 +31,12 @@ export interface TeamUse {
 
 /** Ids are canonical ULIDs, names have been checked. */
 export class AdminOperations {
-  readonly keys: KeyOperations;
   readonly plans: PlanOperations;
   readonly audit: AuditOperations;
   readonly #context: OperationContext;
 
   constructor(options: AdminOptions) {
     this.#context = new OperationContext(options);
-    this.keys = new KeyOperations(this.#context);
     this.plans = new PlanOperations(this.#context);
     this.audit = new AuditOperations(this.#context);
   }

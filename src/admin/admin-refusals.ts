@@ -42,7 +42,6 @@ type Detailed = 'dearer' | 'no_such_plan' | 'plan_takes_no_credit' | 'balance_to
 const REFUSALS: Readonly<Record<Exclude<Refused['kind'], Detailed>, Refusal>> = {
   unavailable: refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.'),
   no_such_team: NO_TEAM,
-  no_such_key: NO_KEY,
   other_request: KEY_OF_ANOTHER,
   reason_missing: refuse('validation_error', 'reason: is required to deduct credit.'),
 };

@@ -1,12 +1,12 @@
 // The result of an operation: its value, a reason why it cannot be done, or `unavailable`.
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { Dearer } from './dearer.ts';
+import type { Result } from './operation.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 /** Why an operation cannot be done. Command line, admin API and console each have their own wording. */
 export type AdminRefusal =
   | { readonly kind: 'no_such_team'; readonly teamId: string }
-  | { readonly kind: 'no_such_key'; readonly keyId: string }
   | { readonly kind: 'no_such_plan'; readonly plan: string; readonly plans: readonly string[] }
   /** Credit for a team whose plan has billing quota. */
   | { readonly kind: 'plan_takes_no_credit'; readonly plan: string }
@@ -41,9 +41,9 @@ interface Done<T> {
 }
 
 /** For `--json` and the admin API: the members that a result adds to the answer. */
-export function resultMembers(result: AdminResult<unknown>): Pick<Done<unknown>, 'replicated' | 'dearer' | 'warnings'> {
+export function resultMembers(result: AnyResult): Pick<Done<unknown>, 'replicated' | 'dearer' | 'warnings'> {
   if (result.kind !== 'done') return {};
-  const { replicated, dearer, warnings } = result;
+  const { replicated, dearer, warnings }: Done<unknown> = result;
   return {
     ...(dearer === undefined ? {} : { dearer }),
     ...(replicated === undefined ? {} : { replicated }),
@@ -55,9 +55,12 @@ const NOT_REPLICATED =
   'It is in effect, but no replica of the store has confirmed it within a second: a failover may undo it. Check the replicas, and after a failover check whether it is still in effect.';
 
 /** For people: the warning if no replica has it. */
-export function replicatedWarning(result: AdminResult<unknown>): string | undefined {
+export function replicatedWarning(result: AnyResult): string | undefined {
   return resultMembers(result).replicated === false ? NOT_REPLICATED : undefined;
 }
+
+/** What is reported of a change. */
+export type AnyResult = AdminResult<unknown> | Result<unknown>;
 
 export type AdminResult<T> = Done<T> | AdminRefusal | StoreUnavailable;
 

@@ -3,16 +3,9 @@ import type { TObject, TSchema } from 'typebox';
 import { Type } from '../domain/typebox.ts';
 import { TEAM_CRITERIA } from './team-filter.ts';
 import {
-  ChangedKeyAnswer,
   ChangedTeamAnswer,
-  CreatedKeyAnswer,
-  FoundKeyAnswer,
   InvoiceAnswer,
-  KeyAnswer,
-  KeyPatchBody,
-  KeySearchBody,
   LiveAnswer,
-  NewKeyBody,
   NewTeamBody,
   PeriodAnswer,
   PlanAppliedAnswer,
@@ -22,7 +15,7 @@ import {
   TeamPatchBody,
   UsageRowAnswer,
 } from './admin-schemas.ts';
-import { replicated, routeOf } from './operation-http.ts';
+import { routeOf } from './operation-http.ts';
 import type { AdminRoute } from './operation-http.ts';
 import { OPERATIONS } from './operations/all.ts';
 
@@ -103,32 +96,6 @@ const ROUTES = {
       },
     ),
     otherType: 'text/csv',
-  },
-  listKeys: get('/teams/{id}/keys', "Lists a team's keys, and when each was last used.", listOf('keys', KeyAnswer)),
-  createKey: {
-    ...post('/teams/{id}/keys', 'Creates a key and shows it once.', CreatedKeyAnswer, NewKeyBody),
-    status: 201,
-    shownOnce: 'key',
-  },
-  updateKey: patch(
-    '/keys/{id}',
-    "Changes a key's label or limits, disables it or enables it again; effective at its next request.",
-    ChangedKeyAnswer,
-    KeyPatchBody,
-  ),
-  revokeKey: post(
-    '/keys/{id}/revoke',
-    'Revokes a key: its next request is refused.',
-    Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }), replicated }),
-  ),
-  findKeys: {
-    ...post(
-      '/keys/find',
-      'Finds a key by all of it or by its first twelve characters. The list is empty if no team has such a key.',
-      listOf('keys', FoundKeyAnswer),
-      KeySearchBody,
-    ),
-    looksOnly: true,
   },
   listPlans: get('/plans', 'Lists the plans of the configuration.', listOf('plans', Type.Object({ name: Type.String() }))),
   applyPlan: {

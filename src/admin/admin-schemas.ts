@@ -1,9 +1,7 @@
 // The schemas of the admin API's bodies and answers: requests are checked against them, and the OpenAPI document shows them.
 import type { TSchema } from 'typebox';
 import { TestKeysAnswer } from '../domain/answers.ts';
-import { SCOPES, SCOPES_MAX } from '../domain/scopes.ts';
 import { WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
-import { ALLOWED_ADDRESSES_MAX, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../domain/key-limits.ts';
 import { WINDOWS } from '../domain/window-limits.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { OPTIONAL_NUMBERS, REQUIRED_NUMBERS } from '../domain/plan.ts';
@@ -59,10 +57,6 @@ export const TeamPatchBody = Type.Object(
   { ...closed, minProperties: 1 },
 );
 
-/** Checked by `judgeLimits`, which has better messages; the document says what is valid. */
-const limit = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
-const range = Type.String({ description: 'An address or a range in CIDR notation, of IPv4 or IPv6.' });
-const scope = Type.String({ description: `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.` });
 const windowEntry = Type.Object(
   {
     per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
@@ -72,50 +66,6 @@ const windowEntry = Type.Object(
   { ...closed, description: 'With one or both numbers.' },
 );
 const windowList = Type.Array(windowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX });
-const KeyTerms = {
-  label: Type.Optional(Type.String({ maxLength: RECORD_NAME_CHARACTERS_MAX, description: 'What the key is for.' })),
-  expires_at: limit(
-    Type.String({ format: 'date-time' }),
-    'When the key expires; RFC 3339, not in the past. `null` removes this limit, like every other.',
-  ),
-  requests_per_second: limit(
-    Type.Integer({ minimum: 1, maximum: KEY_RATE_MAX }),
-    "The key's own rate, checked after the team's, which it cannot raise.",
-  ),
-  characters: limit(
-    Type.Integer({ minimum: 1, maximum: KEY_CHARACTERS_MAX }),
-    "How many characters the key may use in each of the team's periods.",
-  ),
-  allowed_addresses: limit(
-    Type.Array(range, { minItems: 1, maxItems: ALLOWED_ADDRESSES_MAX }),
-    'Addresses and ranges from which the key may be used.',
-  ),
-  scopes: limit(
-    Type.Array(scope, { minItems: 1, maxItems: SCOPES_MAX }),
-    'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
-  ),
-  limits: limit(
-    windowList,
-    "What the key may use in a minute, an hour, a day, a week or a month, within the team's limits. Replaces the whole list.",
-  ),
-  disabled: Type.Optional(Type.Boolean({ description: 'Whether the key is refused until it is enabled again.' })),
-} as const;
-
-export const NewKeyBody = Type.Object(
-  { mode: Type.Enum(['live', 'test'], { type: 'string', description: 'Only a label: both modes behave alike.' }), ...KeyTerms },
-  closed,
-);
-
-export const KeyPatchBody = Type.Object(KeyTerms, { ...closed, minProperties: 1 });
-
-export const KeySearchBody = Type.Object(
-  {
-    key: Type.Optional(Type.String({ description: 'A whole key: only its first twelve characters are stored, logged or answered.' })),
-    display: Type.Optional(Type.String({ description: 'The first twelve characters of a key; several keys may have the same ones.' })),
-  },
-  { ...closed, description: 'Exactly one of the two.' },
-);
-
 const moment = Type.String({ format: 'date-time' });
 const whole = Type.Integer({ minimum: 0 });
 
@@ -188,59 +138,6 @@ export const ChangedTeamAnswer = Type.Object({
   dearer: Type.Optional(Type.Object(DearerAnswer.properties, { description: `${dearer} Absent if nothing.` })),
   replicated,
   warnings,
-});
-const status = Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
-  type: 'string',
-  description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
-});
-/** Absent if the key has no such limit. */
-const LimitAnswers = {
-  expires_at: Type.Optional(moment),
-  requests_per_second: Type.Optional(whole),
-  characters: Type.Optional(whole),
-  allowed_addresses: Type.Optional(Type.Array(range)),
-  scopes: Type.Optional(Type.Array(scope)),
-  limits: Type.Optional(windowList),
-} as const;
-const keyBase = {
-  key_id: Type.String(),
-  display: Type.String({ description: "The key's first twelve characters." }),
-  label: Type.String(),
-  mode: Type.Enum(['live', 'test'], { type: 'string' }),
-  status,
-} as const;
-export const KeyAnswer = Type.Object({
-  ...keyBase,
-  created_at: moment,
-  last_used_at: Type.Union([moment, Type.Null()]),
-  ...LimitAnswers,
-});
-export const ChangedKeyAnswer = Type.Object({ team_id: Type.String(), ...KeyAnswer.properties, replicated });
-export const FoundKeyAnswer = Type.Object({
-  ...keyBase,
-  team_id: Type.String(),
-  team_name: Type.String(),
-  last_used_at: Type.Union([moment, Type.Null()]),
-  ...LimitAnswers,
-});
-export const NewKeyAnswer = Type.Object({
-  key_id: Type.String(),
-  key: Type.String({ description: 'The whole key; shown this once.' }),
-  display: Type.String(),
-  label: Type.String(),
-  mode: Type.Enum(['live', 'test'], { type: 'string' }),
-  team_id: Type.String(),
-  ...LimitAnswers,
-  replicated,
-});
-/** For the API: a repetition does not show the key again. */
-export const CreatedKeyAnswer = Type.Object({
-  ...NewKeyAnswer.properties,
-  key: Type.Optional(
-    Type.String({
-      description: 'The whole key; shown this once. Absent in the answer to a repetition with the same Idempotency-Key (Lingate-Replayed).',
-    }),
-  ),
 });
 const numberValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
 export const PlanAppliedAnswer = Type.Object({

@@ -1,6 +1,7 @@
 // The members that operations have in common: what they may be, and how people give them.
 import type { TSchema } from 'typebox';
 import { readWindowLimit, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
+import type { JudgedText } from '../domain/record-name.ts';
 import { readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../domain/request-tag.ts';
 import { Type } from '../domain/typebox.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
@@ -20,6 +21,21 @@ export function text(is: string, test: (value: string) => boolean, description: 
   return Type.Refine(Type.String({ is, description, given }), test, () => is);
 }
 
+/** A short text for people; white space around it is left out by who stores it. `judge` finds what is wrong. */
+export function recordText(judge: (text: string) => JudgedText, charactersMax: number, description: string, given: GivenAs = {}) {
+  const faultIn = (value: string): string | undefined => {
+    const judged = value === '' && given.removes !== undefined ? { text: '' } : judge(value);
+    return 'fault' in judged ? judged.fault : undefined;
+  };
+  // A browser lets people type twice as many UTF-16 units: a character has at most two.
+  const attributes = { maxlength: 2 * charactersMax, ...given.attributes };
+  return Type.Refine(
+    Type.String({ description, given: { ...given, attributes } }),
+    (value) => faultIn(value) === undefined,
+    (value) => faultIn(value)!,
+  );
+}
+
 /** Ids are taken in lower case too. */
 function id(kind: RecordKind, given: GivenAs, description = 'A ULID.') {
   const fromText = (sent: string): string => canonicalUlid(sent.trim()) ?? sent;
@@ -28,6 +44,7 @@ function id(kind: RecordKind, given: GivenAs, description = 'A ULID.') {
 
 /** The record of the path. */
 export const teamId = id('team', { value: 'TEAM' });
+export const keyId = id('key', { value: 'KEY_ID' });
 export const glossaryId = id('glossary', { value: 'GLOSSARY' });
 /** The same where commands have a flag for it. */
 export const teamFlag = id('team', { flag: 'team', value: 'TEAM' });
@@ -70,26 +87,32 @@ const windowEntry = Type.Refine(
   () => 'has neither requests nor characters',
 );
 
+const asWindows: GivenAs = {
+  flag: 'limit',
+  value: 'LIMIT',
+  label: 'Limits by time',
+  hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
+  fromText(one) {
+    const read = readWindowLimit(one);
+    return 'fault' in read ? new Unreadable(read.fault) : read;
+  },
+  joined: (entries) => joinedWindows(entries as readonly WindowLimit[]),
+};
+
 /** Limits by minute to month: a list, or texts such as `requests=600/minute`. */
-export const windowList = Type.Refine(
-  Type.Array(windowEntry, {
-    minItems: 1,
-    maxItems: WINDOW_ENTRIES_MAX,
-    given: {
-      flag: 'limit',
-      value: 'LIMIT',
-      label: 'Limits by time',
-      hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
-      fromText: (one: string): unknown => {
-        const read = readWindowLimit(one);
-        return 'fault' in read ? new Unreadable(read.fault) : read;
-      },
-      joined: (entries: readonly unknown[]) => joinedWindows(entries as readonly WindowLimit[]),
-    } satisfies GivenAs,
-  }),
-  (entries) => twiceIn(entries) === undefined,
-  (entries) => `limits the ${twiceIn(entries as readonly WindowLimit[])} a second time`,
-);
+export function windowListAs(more: GivenAs = {}) {
+  return Type.Refine(
+    Type.Array(windowEntry, {
+      minItems: 1,
+      maxItems: WINDOW_ENTRIES_MAX,
+      description: 'What may be used in a minute, an hour, a day, a week or a month. Replaces the whole list.',
+      given: { ...asWindows, ...more },
+    }),
+    (entries) => twiceIn(entries) === undefined,
+    (entries) => `limits the ${twiceIn(entries as readonly WindowLimit[])} a second time`,
+  );
+}
+export const windowList = windowListAs();
 
 function twiceIn(entries: readonly WindowLimit[]): string | undefined {
   const all = entries.flatMap((one) => COUNTED.flatMap((name) => (one[name] === undefined ? [] : [`${name} of a ${one.per}`])));
@@ -113,4 +136,27 @@ export function windowsOf(limits: readonly WindowLimit[] | null | undefined): st
 export function windowEntries(written: string | undefined): WindowLimit[] | undefined {
   const limits = written === undefined ? [] : [...windowLimits(written)];
   return limits.length === 0 ? undefined : limits;
+}
+
+interface Limits {
+  readonly expires_at?: string | undefined;
+  readonly requests_per_second?: number | undefined;
+  readonly characters?: number | undefined;
+  readonly allowed_addresses?: readonly string[] | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly limits?: readonly WindowLimit[] | undefined;
+}
+
+/** `until 2027-01-31T18:00:00Z, 5/s, 100000 characters, from 10.0.0.0/8, only usage:read`; `undefined` if there are none. */
+export function limitsText(limits: Limits): string | undefined {
+  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes, limits: windows = [] } = limits;
+  const parts = [
+    until === undefined ? [] : `until ${until}`,
+    rate === undefined ? [] : `${rate}/s`,
+    characters === undefined ? [] : `${characters} characters`,
+    windows.flatMap((one) => COUNTED.flatMap((counts) => (one[counts] === undefined ? [] : `${one[counts]} ${counts}/${one.per}`))),
+    from === undefined ? [] : `from ${from.join(' ')}`,
+    scopes === undefined ? [] : `only ${scopes.join(' ')}`,
+  ].flat();
+  return parts.length === 0 ? undefined : parts.join(', ');
 }

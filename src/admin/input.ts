@@ -14,7 +14,7 @@ export interface GivenAs {
   readonly flag?: string;
   /** The switch that says false. */
   readonly flagOff?: string;
-  /** The switch that removes what is set, of a member that can be cleared. */
+  /** The switch that removes what is set: by `null` if the operation clears it, otherwise by an empty text. */
   readonly removes?: string;
   /** What stands for the value in help, or for the operand. */
   readonly value?: string;
@@ -30,8 +30,8 @@ export interface GivenAs {
   readonly joined?: (entries: readonly unknown[]) => unknown;
   /** Attributes of the field. */
   readonly attributes?: Readonly<Record<string, string | number>>;
-  /** A flag of the command, and no parameter of the API. */
-  readonly only?: 'command';
+  /** A flag of the command, and no parameter of the API; or the reverse. */
+  readonly only?: 'command' | 'programs';
   /** People may name a team by another word than its id (`teamMeant`); programs may not. */
   readonly meant?: true;
   /** Of an id. */
@@ -84,7 +84,7 @@ function single({ type, given }: InputField, text: string, nowMs: number): unkno
   return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }
 
-/** The input, or the first fault in it. A member that is `null` removes what stands there, if the operation clears it. */
+/** The input, or what is wrong with it. A member that is `null` removes what stands there, if the operation clears it. */
 export function checked(
   operation: AdminOperation,
   given: GivenMembers,
@@ -92,7 +92,6 @@ export function checked(
 ): { readonly input: Static<TObject> } | OperationRefusal {
   const fields = fieldsOf(operation);
   for (const [name, value] of Object.entries(given)) {
-    if (value instanceof Unreadable) return refused(name, value.words);
     const kind = fields.get(name)?.given?.record;
     if (kind !== undefined && inPath(operation).includes(name) && !matches(operation.input.properties[name]!, value))
       return noId(kind, String(value));
@@ -102,13 +101,24 @@ export function checked(
     Object.entries(given).filter(([name, value]) => value !== undefined && !cleared.some(([other]) => other === name)),
   );
   const input = Default(operation.input, Clone(present)) as Static<TObject>;
-  const [first] = faultsOf(operation.input, input);
   const whole = { ...input, ...Object.fromEntries(cleared) };
+  const [first, ...more] = refusalsOf(operation.input, input);
   if (first === undefined) return operation.judge?.(whole, nowMs) ?? { input: whole };
-  return refused(
-    first.path === '' ? 'body' : first.path,
-    holdsKey(first.reason) ? 'holds a key, which does not belong here' : first.reason,
+  return more.length === 0 ? first : { ...first, more };
+}
+
+/** The first fault of each member. */
+function refusalsOf(schema: TObject, input: GivenMembers): readonly OperationRefusal[] {
+  const unreadable = Object.entries(input).flatMap(([name, value]) =>
+    value instanceof Unreadable ? [{ path: name, reason: value.words }] : [],
   );
+  const found = new Map<string, OperationRefusal>();
+  for (const { path, reason } of [...unreadable, ...faultsOf(schema, input)]) {
+    const [member = ''] = path.split('.');
+    if (found.has(member)) continue;
+    found.set(member, refused(path === '' ? 'body' : path, holdsKey(reason) ? 'holds a key, which does not belong here' : reason));
+  }
+  return [...found.values()];
 }
 
 function matches(schema: TSchema, value: unknown): boolean {

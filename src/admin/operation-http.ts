@@ -8,7 +8,7 @@ import type { InputField } from './input.ts';
 import { PAGE_DEFAULT, PAGE_MAX, pageAt } from './listing.ts';
 import type { OperationContext } from './operation-context.ts';
 import { changes, done, inPath, methodOf, pathOf } from './operation.ts';
-import type { AdminOperation, Result } from './operation.ts';
+import type { AdminOperation, MaybeRepeated, Result } from './operation.ts';
 
 /** A route of the admin API. */
 export interface AdminRoute {
@@ -78,6 +78,8 @@ export function routeOf(one: AdminOperation): AdminRoute {
     path: pathOf(one),
     summary: one.summary,
     operation: one,
+    ...(one.shownOnce === undefined ? {} : { shownOnce: one.shownOnce }),
+    ...(one.looksOnly === undefined ? {} : { looksOnly: one.looksOnly }),
     ...(isBody && rest.length > 0 ? { body: bodyOf(one) } : {}),
     ...(!isBody && rest.length > 0 ? { query } : {}),
     status: one.status ?? 200,
@@ -85,8 +87,9 @@ export function routeOf(one: AdminOperation): AdminRoute {
   };
 }
 
-function bodyOf({ input, clears = [], ...one }: AdminOperation): TObject {
-  const members = Object.entries(input.properties).filter(([name]) => !inPath({ input, ...one }).includes(name));
+function bodyOf(one: AdminOperation): TObject {
+  const { clears = [] } = one;
+  const members = Object.entries(forPrograms(one).input.properties).filter(([name]) => !inPath(one).includes(name));
   const shown = members.map(([name, schema]) => {
     const { description = '' } = schema as InputField;
     return [name, clears.includes(name) ? Type.Optional(orNull(schema, `${description} \`null\` removes it.`)) : schema] as const;
@@ -106,13 +109,14 @@ interface Asked {
   readonly segments: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: JsonMembers;
+  readonly attempt: MaybeRepeated;
 }
 
 /** From path, query and body, all checked together; with the input, which the log line of a change names. */
 export async function answerTo(
   one: AdminOperation,
   context: OperationContext,
-  { segments, query, body }: Asked,
+  { segments, query, body, attempt }: Asked,
 ): Promise<{ readonly input: Readonly<Record<string, unknown>>; readonly result: Result<unknown> }> {
   const nowMs = context.nowMs();
   const taken = paged(one);
@@ -125,9 +129,9 @@ export async function answerTo(
   if ('kind' in read) return { input: {}, result: read };
   const input: Readonly<Record<string, unknown>> = read.input;
   if (one.listing !== undefined) return { input, result: await listed(one, context, input) };
-  const result = await one.run!(context, input);
+  const result = await one.run!(context, input, attempt);
   if (result.kind !== 'done' || one.list === undefined) return { input, result };
-  return { input, result: done({ [one.list]: result.value }, result.replicated) };
+  return { input, result: { ...result, value: { [one.list]: result.value } } };
 }
 
 async function listed(one: AdminOperation, context: OperationContext, given: Readonly<Record<string, unknown>>): Promise<Result<unknown>> {

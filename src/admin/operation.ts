@@ -2,6 +2,7 @@
 // document, commands, and pages of the console are derived from it.
 import type { Static, TObject, TSchema } from 'typebox';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { OperationContext } from './operation-context.ts';
 
 /** Why an operation is not carried out, in words that follow the name of `field` if there is one, without a full stop. */
@@ -13,6 +14,8 @@ export interface OperationRefusal {
   readonly words: string;
   /** For the command line: the same with the id that was given, and where the right ones are found. */
   readonly named?: string;
+  /** What else is wrong with the input. */
+  readonly more?: readonly OperationRefusal[];
 }
 
 interface Done<T> {
@@ -20,6 +23,16 @@ interface Done<T> {
   readonly value: T;
   /** Whether a replica of the store has the change; `undefined` if that does not matter, or if the store has none. */
   readonly replicated?: boolean | undefined;
+  /** Members of the audit line in the log, besides the team of the path. */
+  readonly audit?: Readonly<Record<string, string | number>> | undefined;
+}
+
+/** Of a request that may be a repetition. */
+export interface MaybeRepeated {
+  /** The id for the record to create; a repetition has the same one. */
+  readonly id?: string | undefined;
+  /** The same for a change of an existing record. */
+  readonly once?: ChangeOnce | undefined;
 }
 
 export type Result<T> = Done<T> | OperationRefusal | StoreUnavailable;
@@ -32,6 +45,8 @@ export type Cell =
   /** RFC 3339. `id` is that of the row, as a tooltip. */
   | { readonly kind: 'moment'; readonly at: string; readonly id?: string }
   | { readonly kind: 'day'; readonly at: string }
+  /** How long ago, with the time itself; `null` for never. */
+  | { readonly kind: 'ago'; readonly at: string | null }
   /** Their names and beginnings are looked up where only the ids are known. */
   | { readonly kind: 'team'; readonly id: string; readonly name?: string | null }
   | { readonly kind: 'key'; readonly id: string; readonly teamId: string; readonly label?: string | null }
@@ -95,7 +110,7 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly examples?: readonly string[];
   /** What is given, wherever it is given: in the path, the query, the body, by flags or fields. */
   readonly input: Input;
-  /** GivenMembers that `null`, a flag `--no-…` or an empty field removes. */
+  /** Members that `null`, a flag `--no-…` or an empty field removes. */
   readonly clears?: readonly string[];
   /** Rules over several members, which a schema cannot say. */
   readonly judge?: (input: Static<Input>, nowMs: number) => OperationRefusal | undefined;
@@ -103,12 +118,16 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly row: Row;
   /** The member of the answer that is the list. */
   readonly list?: string;
+  /** A member of the answer that a repetition with the same `Idempotency-Key` does not get. */
+  readonly shownOnce?: string;
+  /** Changes nothing although it is not a GET: what it searches for must not be in a URL. */
+  readonly looksOnly?: true;
   /** By default 200; with 204 the API answers without a body. */
   readonly status?: 201 | 204;
   readonly columns: readonly RowColumn<Static<Row>>[];
   /** What is said of an empty list. */
   readonly none?: string;
-  readonly run?: (context: OperationContext, input: Static<Input>) => Promise<Result<unknown>>;
+  readonly run?: (context: OperationContext, input: Static<Input>, attempt?: MaybeRepeated) => Promise<Result<unknown>>;
   /** Instead of `run`. */
   readonly listing?: Listing<Static<Input>, Static<Row>>;
   readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<Result<AskedBefore>>;
@@ -116,8 +135,6 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly asking?: string;
   /** What someone is told who has changed something. */
   readonly told?: (value: Static<Row>, input: Static<Input>) => string;
-  /** GivenMembers of the audit line in the log, if there is more than the team of the path. */
-  readonly concerns?: (value: Static<Row>) => Readonly<Record<string, string>>;
   /** Only the processes of a running gateway know: the command asks its admin API. */
   readonly ofGateway?: true;
 }
@@ -127,8 +144,8 @@ export function operation<Input extends TObject, Row extends TSchema>(given: Adm
   return given;
 }
 
-export function done<T>(value: T, replicated?: boolean): Result<T> {
-  return { kind: 'done', value, replicated };
+export function done<T>(value: T, replicated?: boolean, audit?: Done<T>['audit']): Result<T> {
+  return { kind: 'done', value, replicated, audit };
 }
 
 export function refused(field: string | undefined, words: string): OperationRefusal {
@@ -164,7 +181,7 @@ export function pathOf({ http }: AdminOperation): string {
 }
 
 export function changes(one: AdminOperation): boolean {
-  return methodOf(one) !== 'GET';
+  return methodOf(one) !== 'GET' && one.looksOnly !== true;
 }
 
 /** The members of the input that are in the path, in its order. */
@@ -172,8 +189,12 @@ export function inPath(one: AdminOperation): readonly string[] {
   return [...pathOf(one).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 }
 
-/** GivenMembers of its audit line: the team of the path, and what the operation adds. */
-export function concerned(one: AdminOperation, input: Readonly<Record<string, unknown>>, value: unknown): Record<string, string> {
+/** Members of its audit line: the team of the path, and what the result adds. */
+export function audited(
+  one: AdminOperation,
+  input: Readonly<Record<string, unknown>>,
+  { audit }: Done<unknown>,
+): Readonly<Record<string, string | number>> {
   const ofTeam = pathOf(one).startsWith('/teams/{id}') ? { team_id: String(input['id']) } : {};
-  return { ...ofTeam, ...one.concerns?.(value) };
+  return { ...ofTeam, ...audit };
 }

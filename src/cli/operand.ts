@@ -4,6 +4,7 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { judgeReason, judgeRecordName, judgeReference } from '../domain/record-name.ts';
 import type { JudgedText } from '../domain/record-name.ts';
+import { noId } from '../admin/operation.ts';
 import { isPlanTime, PLAN_TIMES } from '../admin/team-terms.ts';
 import type { PlanTime } from '../admin/team-terms.ts';
 import { CommandFailure, UsageError } from './command.ts';
@@ -64,25 +65,22 @@ function readMinorOf(value: string): number | undefined {
   return amount !== undefined && amount <= MINOR_MAX ? amount : undefined;
 }
 
-/** An id in its canonical form. `where` says how to find a valid one. */
-export function readId(kind: 'team' | 'key', value: string, where: string): string {
+/** An id in its canonical form. */
+export function readId(kind: 'team' | 'key', value: string): string {
   const id = canonicalUlid(value);
-  if (id === undefined) throw new CommandFailure(`${JSON.stringify(value)} is not a ${kind}'s id; ${where}`);
+  if (id === undefined) throw new CommandFailure(noId(kind, value).named);
   return id;
 }
 
 export const TEAM_FLAG: Flag = { kind: 'text', value: 'TEAM', summary: 'the id of the team', required: true };
 
-export const TEAMS_WHERE = '"lingate team list" shows the teams';
-export const KEYS_WHERE = '"lingate key list --team TEAM" shows the ids of its keys';
-
 export function readTeam(_flag: string, value: string): string {
-  return readId('team', value, TEAMS_WHERE);
+  return readId('team', value);
 }
 
 /** Of a command whose one operand is a team. */
 export function teamOperand({ operands }: CommandContext): string {
-  return readId('team', operands[0]!, TEAMS_WHERE);
+  return readId('team', operands[0]!);
 }
 
 /** Reads a whole key from standard input. Errors do not repeat it. */

@@ -1,12 +1,13 @@
 // A command from an operation: its flags and operands, its help, how it reads them, what it asks, and what it prints.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { checked, fieldsOf, placeText, valueOf, wordsWith } from '../admin/input.ts';
+import { checked, fieldsOf, labelOf, placeText, valueOf, wordsWith } from '../admin/input.ts';
 import type { InputField, InputFields, GivenMembers } from '../admin/input.ts';
 import { allRows } from '../admin/listing.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
 import { changes, inPath, pathOf } from '../admin/operation.ts';
 import type { Cell, AdminOperation, OperationRefusal, Result } from '../admin/operation.ts';
 import { teamMeant } from '../admin/teams-meant.ts';
+import { rfc3339 } from '../domain/period.ts';
 import { storeErrorOf } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { CommandFailure, UsageError } from './command.ts';
@@ -20,11 +21,11 @@ import { saying, withAdmin } from './with-store.ts';
 interface FlagOf {
   readonly member: string;
   readonly field: InputField;
-  readonly means?: boolean | null;
+  readonly means?: boolean | null | '';
 }
 
 export function commandOf(one: AdminOperation): Command {
-  const fields = fieldsOf(one);
+  const fields = new Map([...fieldsOf(one)].filter(([, { given }]) => given?.only !== 'programs'));
   const operands = inPath(one).filter((name) => fields.get(name)?.given?.flag === undefined);
   const given = [...fields].filter(([name]) => !operands.includes(name));
   const flagsOf = new Map(given.flatMap(([name, field]) => flagsFor(name, field, one)));
@@ -32,7 +33,7 @@ export function commandOf(one: AdminOperation): Command {
   const names = operands.map((name) => fields.get(name)!.given?.value ?? name.toUpperCase());
   const more = { ...(one.asks === undefined ? {} : { yes: YES }), ...(one.ofGateway === true ? GATEWAY_FLAGS : {}) };
   return {
-    usage: [...names, ...Object.entries({ ...flags, ...(one.asks === undefined ? {} : { yes: YES }) }).map(usageOf)].join(' '),
+    usage: usageOf(names, Object.entries({ ...flags, ...(one.asks === undefined ? {} : { yes: YES }) })),
     ...(one.about === undefined ? {} : { about: one.about }),
     operands: names,
     ...(flagsOf.size === 0 && one.asks === undefined ? {} : { flags: { ...flags, ...more } }),
@@ -49,21 +50,24 @@ export function commandOf(one: AdminOperation): Command {
   };
 }
 
-function flagsFor(name: string, field: InputField, { clears = [] }: AdminOperation): (readonly [string, FlagOf])[] {
+/** What is replaced as a whole needs no flags that remove a part of it. */
+function flagsFor(name: string, field: InputField, one: AdminOperation): (readonly [string, FlagOf])[] {
+  const { clears = [] } = one;
   const flag = field.given?.flag ?? name.replaceAll('_', '-');
   const of = { member: name, field };
   return [
     [flag, field.type === 'boolean' ? { ...of, means: true } : of],
     ...(field.given?.flagOff === undefined ? [] : [[field.given.flagOff, { ...of, means: false }] as const]),
-    // What is replaced as a whole needs no flag that removes a part of it.
-    ...(clears.includes(name) && field.given?.removes !== undefined ? [[field.given.removes, { ...of, means: null }] as const] : []),
+    ...(field.given?.removes === undefined || !one.http.startsWith('PATCH ')
+      ? []
+      : [[field.given.removes, { ...of, means: clears.includes(name) ? null : ('' as const) }] as const]),
   ];
 }
 
 function flagFor({ member, field, means }: FlagOf, { input }: AdminOperation): Flag {
   const { type, given = {}, description = '', enum: choices } = field;
   const summary = [lower(description).replace(/\.$/, ''), ...(type === 'array' ? ['may be repeated'] : [])].join('; ');
-  if (means === null) return { kind: 'switch', summary: `remove it` };
+  if (means === null || means === '') return { kind: 'switch', summary: `remove the ${labelOf(member, field).toLowerCase()}` };
   if (type === 'boolean') return { kind: 'switch', summary };
   // A schema without a required member has no such list.
   const { required: all = [] } = input as { readonly required?: readonly string[] };
@@ -82,7 +86,16 @@ function lower(sentence: string): string {
   return /^[A-Z][a-z ]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
 }
 
-function usageOf([name, { value, kind, required = false }]: readonly [string, Flag]): string {
+const USAGE_LENGTH_MAX = 90;
+
+/** All flags if they are few, otherwise those that are required. */
+function usageOf(operands: readonly string[], flags: readonly (readonly [string, Flag])[]): string {
+  const all = [...operands, ...flags.map(usedAs)].join(' ');
+  if (all.length <= USAGE_LENGTH_MAX) return all;
+  return [...operands, ...flags.filter(([, { required = false }]) => required).map(usedAs)].join(' ');
+}
+
+function usedAs([name, { value, kind, required = false }]: readonly [string, Flag]): string {
   const flag = `--${name}${value === undefined ? '' : ` ${value}`}`;
   return `${required ? flag : `[${flag}]`}${kind === 'texts' ? '…' : ''}`;
 }
@@ -144,7 +157,7 @@ function flagOf(member: string, fields: InputFields): string {
 }
 
 /** The value, or throws what a person can do about it. */
-function valueFrom<T>(result: Result<T>, fields: InputFields): T {
+export function valueFrom<T>(result: Result<T>, fields: InputFields = new Map()): T {
   if (result.kind === 'done') return result.value;
   if (result.kind === 'unavailable') throw storeErrorOf(result);
   const { field, words, named } = result;
@@ -172,7 +185,7 @@ async function runOn(one: AdminOperation, on: OperationContext, context: Command
 
 /** What was done, and the record as it is now. */
 function textOf(one: AdminOperation, value: unknown, input: GivenMembers, nowMs: number): string {
-  const facts = shownBy(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs))] as const);
+  const facts = shownBy(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs), nowMs)] as const);
   const told = changes(one) ? one.told?.(value, input) : undefined;
   return [told, ...(facts.length === 0 ? [] : [labelled(Object.fromEntries(facts))])].filter((part) => part !== undefined).join('\n\n');
 }
@@ -200,10 +213,10 @@ async function printPieces(one: AdminOperation, context: CommandContext, pieces:
 }
 
 function cellsOf(one: AdminOperation, row: unknown, nowMs: number): string[] {
-  return shownBy(one).map(({ cell }) => shown(cell(row as never, nowMs)));
+  return shownBy(one).map(({ cell }) => shown(cell(row as never, nowMs), nowMs));
 }
 
-function printRows(one: AdminOperation, context: CommandContext, rows: readonly unknown[]): void {
+export function printRows(one: AdminOperation, context: CommandContext, rows: readonly unknown[]): void {
   context.print({ [one.list!]: rows }, () => {
     if (rows.length === 0) return one.none ?? 'There are none.';
     return textTable(
@@ -213,13 +226,15 @@ function printRows(one: AdminOperation, context: CommandContext, rows: readonly 
   });
 }
 
-function shown(cell: Cell): string {
+function shown(cell: Cell, nowMs: number): string {
   if (cell === undefined) return '-';
   if (typeof cell !== 'object') return String(cell);
   switch (cell.kind) {
     case 'moment':
     case 'day':
       return cell.at;
+    case 'ago':
+      return usedText(cell.at === null ? undefined : Date.parse(cell.at), nowMs);
     case 'team':
       return cell.name ?? cell.id;
     case 'key':
@@ -236,6 +251,24 @@ function shown(cell: Cell): string {
     case 'path':
       return cell.text;
   }
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** `3 minutes ago (…)`: with the exact time, because a rotation waits until it stops changing. */
+export function usedText(atMs: number | undefined, nowMs: number): string {
+  if (atMs === undefined) return 'never';
+  const elapsed = nowMs - atMs;
+  // A time in the future, because of a slow clock, counts as now.
+  const [unit, lengthMs] = UNITS.find(([, one]) => elapsed >= one) ?? ['', 1];
+  const number = Math.floor(elapsed / lengthMs);
+  const ago = unit === '' ? 'just now' : `${number} ${unit}${number === 1 ? '' : 's'} ago`;
+  return `${ago} (${rfc3339(atMs)})`;
 }
 
 /** `balance_minor 700 -> 200, reason "…"`. */

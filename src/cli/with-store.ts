@@ -2,7 +2,8 @@
 import { hostname, userInfo } from 'node:os';
 import type { AdminOperations } from '../admin/admin-operations.ts';
 import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
-import type { AdminRefusal, AdminResult } from '../admin/admin-result.ts';
+import type { AdminRefusal, AdminResult, AnyResult } from '../admin/admin-result.ts';
+import { noSuch } from '../admin/operation.ts';
 import type { Config } from '../config/config.ts';
 import { dearerText, minorText } from '../admin/dearer-text.ts';
 import { nearest } from '../config/nearest.ts';
@@ -13,7 +14,6 @@ import type { ClockStep } from '../ports/clock.ts';
 import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
-import { KEYS_WHERE, TEAMS_WHERE } from './operand.ts';
 
 /** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
 export async function withStore(
@@ -109,14 +109,14 @@ export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'
 }
 
 /** Prints a change that was made, with its warnings. */
-export function printChange(context: CommandContext, result: AdminResult<unknown>, report: object, text: string): void {
+export function printChange(context: CommandContext, result: AnyResult, report: object, text: string): void {
   const members = resultMembers(result);
   for (const warning of members.warnings ?? []) context.io.err(`lingate ${context.name}: warning: ${warning}\n`);
   context.print({ ...report, ...members }, () => saying(text, result));
 }
 
 /** The text, with a warning if a failover may undo the change. */
-export function saying(text: string, result: AdminResult<unknown>): string {
+export function saying(text: string, result: AnyResult): string {
   const warning = replicatedWarning(result);
   return warning === undefined ? text : `${text}\n\n${warning}`;
 }
@@ -124,9 +124,7 @@ export function saying(text: string, result: AdminResult<unknown>): string {
 function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
   switch (refusal.kind) {
     case 'no_such_team':
-      return `there is no team ${refusal.teamId}; ${TEAMS_WHERE}`;
-    case 'no_such_key':
-      return `there is no key with the id ${refusal.keyId}; ${KEYS_WHERE}`;
+      return noSuch('team', refusal.teamId).named!;
     case 'no_such_plan': {
       const meant = nearest(refusal.plan, refusal.plans);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;

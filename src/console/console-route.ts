@@ -1,7 +1,7 @@
 // The types of a console page: its row in the table of routes, its handler's input and answer, and the audit line of a change.
 import type { AdminOperations } from '../admin/admin-operations.ts';
 import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
-import type { AdminResult } from '../admin/admin-result.ts';
+import type { AnyResult } from '../admin/admin-result.ts';
 import type { AdminRouteId } from '../admin/admin-routes.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { Operators, SignInAttempts } from '../admin/operators.ts';
@@ -172,7 +172,7 @@ export function pageAnswer(content: PageContent, faults: FieldFaults = {}): Cons
 }
 
 /** After a change: a page with a notice, and with its warnings. */
-export function changedAnswer(to: string, notice: Html, result: AdminResult<unknown>): ConsoleAnswer {
+export function changedAnswer(to: string, notice: Html, result: AnyResult): ConsoleAnswer {
   const warnings = [...(resultMembers(result).warnings ?? []), replicatedWarning(result)].filter((warning) => warning !== undefined);
   return { kind: 'see', to, notice: html`${notice} ${warnings.map((warning) => html`<p class="warning">${warning}</p>`)}` };
 }

@@ -5,7 +5,6 @@ import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { decimalsOf } from '../domain/currency.ts';
-import type { KeyMode } from '../domain/api-key.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import {
@@ -154,11 +153,6 @@ export function referenceField(sent: string): JudgedField<string | null> {
   return sent.trim() === '' ? { value: null } : textOf(judgeReference(sent), 'reference');
 }
 
-/** A label is optional. */
-export function labelField(sent: string): JudgedField<string> {
-  return sent.trim() === '' ? { value: '' } : textOf(judgeRecordName(sent), 'label');
-}
-
 /** A reason is optional unless credit is deducted. */
 export function reasonField(sent: string): JudgedField<string | undefined> {
   return sent.trim() === '' ? { value: undefined } : textOf(judgeReason(sent), 'reason');
@@ -166,10 +160,6 @@ export function reasonField(sent: string): JudgedField<string | undefined> {
 
 function textOf(judged: JudgedText, what: string): JudgedField<string> {
   return 'fault' in judged ? { fault: `This ${what} ${judged.fault}.` } : { value: judged.text };
-}
-
-export function modeField(sent: string): JudgedField<KeyMode> {
-  return sent === 'live' || sent === 'test' ? { value: sent } : { fault: 'Choose live or test.' };
 }
 
 /** An amount in minor units, from digits and a point, with as many decimals as the currency has. */

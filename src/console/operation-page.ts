@@ -3,7 +3,7 @@ import { checked, detailOf, fieldsOf, labelOf, valueOf, wordsWith } from '../adm
 import type { InputField, GivenMembers } from '../admin/input.ts';
 import { PAGE_DEFAULT, pageAt } from '../admin/listing.ts';
 import type { ShownPage } from '../admin/listing.ts';
-import { concerned } from '../admin/operation.ts';
+import { audited } from '../admin/operation.ts';
 import type { Cell, RowColumn, AdminOperation, OperationRefusal, Result } from '../admin/operation.ts';
 import { forPrograms, paged } from '../admin/operation-http.ts';
 import { teamMeant } from '../admin/teams-meant.ts';
@@ -20,7 +20,7 @@ import type { FieldFaults, FieldTexts, Form } from './form.ts';
 import { checkedNote, htmlTable, pager } from './html-table.ts';
 import type { Section } from './layout.ts';
 import { queryOf, searchForm, searchSelect, searchText } from './search-form.ts';
-import { count, day, moment, size } from './shown.ts';
+import { ago, count, day, moment, size } from './shown.ts';
 import { keysOf, namesOf, teamLink } from './team-names.ts';
 import type { KnownKeys, TeamNames } from './team-names.ts';
 
@@ -146,7 +146,7 @@ export async function tableOf(
     caption,
     columns: [...columns.map(headOf), ...(change === undefined ? [] : ['Change'])],
     rows: rows.map((row, index) => [
-      ...cells[index]!.map((cell) => shown(cell, known)),
+      ...cells[index]!.map((cell) => shown(cell, known, nowMs)),
       ...(change === undefined ? [] : [change(row as never)]),
     ]),
     wide: columns.length > 6,
@@ -170,13 +170,15 @@ async function knownIn(cells: readonly Cell[], operations: AdminOperations): Pro
 }
 
 /** A cell as a page shows it. */
-function shown(cell: Cell, { teams, keys }: Known): Html | string {
+function shown(cell: Cell, { teams, keys }: Known, nowMs: number): Html | string {
   if (cell === undefined || cell === '') return '–';
   if (typeof cell === 'number') return count(cell);
   if (typeof cell === 'string') return cell;
   switch (cell.kind) {
     case 'moment':
       return cell.id === undefined ? moment(Date.parse(cell.at)) : html`<span title="${cell.id}">${moment(Date.parse(cell.at))}</span>`;
+    case 'ago':
+      return cell.at === null ? 'never' : ago(Date.parse(cell.at), nowMs);
     case 'day':
       return day(Date.parse(cell.at));
     case 'team':
@@ -268,28 +270,38 @@ export function sentIn(one: AdminOperation, names: readonly string[], form: Form
   const fields = fieldsOf(one);
   return Object.fromEntries(
     names.flatMap((name) => {
-      const lines = form(name)
-        .split(/[\r\n]+/)
-        .map((line) => line.trim())
-        .filter((line) => line !== '');
+      const lines = linesOf(form(name));
       if (lines.length > 0) return [[name, valueOf(fields.get(name)!, lines, nowMs)]];
       return one.clears?.includes(name) === true ? [[name, null]] : [];
     }),
   );
 }
 
+/** The lines of a field that have something in them. */
+export function linesOf(text: string): readonly string[] {
+  return text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+interface CarriedOut<T> {
+  readonly value: T;
+  readonly replicated: boolean | undefined;
+}
+
 /** Carries out what a form asks for. A fault is that of a field; anything else is a page of its own. */
-export async function carriedOut(
+export async function carriedOut<T = unknown>(
   one: AdminOperation,
   given: GivenMembers,
   visit: SignedInVisit,
   parts: ConsoleParts,
-): Promise<{ readonly value: unknown; readonly replicated: boolean | undefined } | { readonly faults: FieldFaults } | Refusal> {
+): Promise<CarriedOut<T> | { readonly faults: FieldFaults } | Refusal> {
   const read = checked(one, given, visit.nowMs);
   const result: Result<unknown> = 'kind' in read ? read : await one.run!(parts.operations.context, read.input);
   if (result.kind === 'done') {
-    audit(parts, visit, one.id, concerned(one, given, result.value));
-    return { value: result.value, replicated: result.replicated };
+    audit(parts, visit, one.id, audited(one, given, result));
+    return { value: result.value as T, replicated: result.replicated };
   }
   return faultsIn(one, result) ?? refusalOfOperation(result);
 }
@@ -297,7 +309,10 @@ export async function carriedOut(
 function faultsIn(one: AdminOperation, result: OperationRefusal | StoreUnavailable): { readonly faults: FieldFaults } | undefined {
   if (result.kind !== 'refused' || result.code !== 'validation_error' || result.field === undefined) return undefined;
   const fields = fieldsOf(one);
-  const words = wordsWith(result.words, (name) => `“${labelOf(name, fields.get(name) ?? {})}”`);
-  const [name = ''] = result.field.split('.');
-  return { faults: { [name]: `${words.charAt(0).toUpperCase()}${words.slice(1)}.` } };
+  const faults = [result, ...(result.more ?? [])].map(({ field = '', words }) => {
+    const said = wordsWith(words, (name) => `“${labelOf(name, fields.get(name) ?? {})}”`);
+    const whole = /^(?:is|has|holds|limits) /.test(said) ? `This ${said}` : said;
+    return [field.split('.', 1)[0]!, `${whole.charAt(0).toUpperCase()}${whole.slice(1)}.`] as const;
+  });
+  return { faults: Object.fromEntries(faults) };
 }

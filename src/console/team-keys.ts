@@ -1,6 +1,8 @@
 // A team's keys in the console: their table, the team and key of a path, and the notice that shows a new key once.
 import { NO_KEY, NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
-import type { NewKeyReport } from '../admin/reports.ts';
+import { limitsText } from '../admin/fields.ts';
+import { limitsReport } from '../admin/operations/keys.ts';
+import type { NewKeyRow } from '../admin/operations/keys.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -11,7 +13,6 @@ import type { KeyStatus, KeyUsage, Team, Usage } from '../ports/team-registry.ts
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts, SignedInVisit } from './console-route.ts';
 import { freeText, htmlTable, numeric } from './html-table.ts';
-import { limitsSummary } from './key-limit-fields.ts';
 import { ago, count, day } from './shown.ts';
 
 /** Limits the page. */
@@ -37,7 +38,7 @@ export function keysTable({ team, keys }: Usage, nowMs: number, withChanges: boo
       count(key.characters),
       count(key.requests),
       day(key.createdAtMs),
-      ...(limited ? [limitsSummary(key.limits)] : []),
+      ...(limited ? [limitsText(limitsReport(key.limits)) ?? '–'] : []),
       ...(withChanges ? [key.status === 'revoked' ? '–' : changes(team.teamId, key)] : []),
     ]);
   const columns = [...COLUMNS, ...(limited ? [freeText('Limits')] : []), ...(withChanges ? ['Change'] : [])];
@@ -106,7 +107,7 @@ export function isQuiet({ lastUsedAtMs }: KeyUsage, nowMs: number): boolean {
   return lastUsedAtMs === undefined || nowMs - lastUsedAtMs >= QUIET_MS;
 }
 
-export function newKeyNotice({ key, display }: NewKeyReport): Html {
+export function newKeyNotice({ key, display }: NewKeyRow): Html {
   return html`<p><strong>Key ${display} has been created.</strong> It is shown only once: copy it now.</p>
     <p><code class="secret" data-copy="Copy the key">${key}</code></p>`;
 }

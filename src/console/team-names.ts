@@ -1,5 +1,6 @@
 // The names of teams and the beginnings of keys, for pages whose records only have their ids.
 import type { AdminOperations } from '../admin/admin-operations.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { KeyRecord } from '../ports/team-registry.ts';
@@ -26,8 +27,8 @@ export type KnownKeys = ReadonlyMap<string, Pick<KeyRecord, 'display' | 'label' 
 export async function keysOf(operations: AdminOperations, teamIds: readonly (string | undefined)[]): Promise<KnownKeys> {
   const found = await Promise.all(
     different(teamIds).map(async (id) => {
-      const keys = await operations.keys.list(id);
-      return keys.kind === 'done' ? keys.value.map((key) => [key.keyId, key] as const) : [];
+      const keys = await operations.context.options.teams.listKeys(id);
+      return keys === undefined || isUnavailable(keys) ? [] : keys.map((key) => [key.keyId, key] as const);
     }),
   );
   return new Map(found.flat());

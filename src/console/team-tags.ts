@@ -2,6 +2,8 @@
 import { NO_TEAM, refusalOf, refusalOfOperation } from '../admin/admin-refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
+import { limitsText } from '../admin/fields.ts';
+import { limitsReport } from '../admin/operations/keys.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { dayOf } from '../domain/period.ts';
@@ -11,7 +13,6 @@ import type { SetTag } from '../ports/tag-registry.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts } from './console-route.ts';
 import { freeText, htmlTable, numeric } from './html-table.ts';
-import { limitsSummary } from './key-limit-fields.ts';
 import { queryOf } from './search-form.ts';
 import { count, usageBar } from './shown.ts';
 
@@ -74,7 +75,7 @@ export function tagsTable({ teamId, name }: Team, tags: readonly TeamTag[]): Htm
       count(characters),
       count(requests),
       set === undefined ? '–' : charactersOf(set),
-      set === undefined ? '–' : limitsSummary(set.settings),
+      set === undefined ? '–' : (limitsText(limitsReport(set.settings)) ?? '–'),
     ]);
   const left = tags.length - rows.length;
   return html`${htmlTable({ caption: `Tags of ${name}`, columns: COLUMNS, rows, wide: true })}

@@ -59,7 +59,7 @@ export function readWindowLimit(text: string): WindowLimit | { readonly fault: s
 }
 
 /** A change of some limits: what `set` names is replaced, what stands for the times in `removed` goes, and the others stay. */
-export interface WindowChange {
+interface WindowChange {
   readonly set: readonly WindowLimit[];
   readonly removed: readonly WindowName[];
 }

@@ -78,3 +78,20 @@ export function dayOf(ms: number): number {
 export function rfc3339(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i;
+
+/** In milliseconds: finer fractions are truncated, and a leap second counts as the second after it. `undefined` if invalid. */
+export function parseRfc3339(text: string): number | undefined {
+  const [, year, month, date, hour, minute, second, part = '', sign, zoneHour = '0', zoneMinute = '0'] = RFC3339.exec(text) ?? [];
+  if (year === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
+  if (Number(zoneHour) > 23 || Number(zoneMinute) > 59) return undefined;
+  const midnight = new Date(`${year}-${month}-${date}T00:00:00Z`);
+  // A day that does not exist yields NaN, or a day of the next month.
+  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(date)) return undefined;
+  const minutes = Number(hour) * 60 + Number(minute) - (sign === '-' ? -1 : 1) * (Number(zoneHour) * 60 + Number(zoneMinute));
+  const secondMs = midnight.getTime() + minutes * 60 * SECOND_MS + Number(second) * SECOND_MS;
+  // Leap seconds end a month in UTC.
+  if (Number(second) === 60 && (secondMs % DAY_MS !== 0 || new Date(secondMs).getUTCDate() !== 1)) return undefined;
+  return secondMs + Number(part.padEnd(3, '0').slice(0, 3));
+}

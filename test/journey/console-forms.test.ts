@@ -121,9 +121,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     });
 
     test.each<[string, string, Fields, string]>([
-      ['no mode', 'keys', { mode: '', label: 'l' }, 'Choose live or test'],
-      ['another mode', 'keys', { mode: 'LIVE', label: 'l' }, 'Choose live or test'],
-      ['a label of 101 characters', 'keys', { mode: 'live', label: 'a'.repeat(101) }, 'This label is too long'],
+      ['no mode', 'keys', { mode: '', label: 'l' }, 'it must be one of live, test'],
+      ['another mode', 'keys', { mode: 'LIVE', label: 'l' }, 'is not one of live, test'],
+      ['a label of 101 characters', 'keys', { mode: 'live', label: 'a'.repeat(101) }, 'This is too long'],
       ['no credit', 'credit', { amount: '0' }, 'an amount other than 0'],
       ['credit that exceeds what a team can have', 'credit', { amount: '90071992.54' }, 'more than a team can have'],
       ['an unknown plan', 'plan', { plan: 'gold' }, 'There is no such plan; the plans are pro, prepaid, yen.'],
@@ -174,7 +174,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
         'label fair',
       ])
         expect(shown).toContain(text);
-      expect((await operator.get(team)).body).toContain('5/s, 100,000 characters, from 2 ranges, 2 scopes, until 2099-01-31');
+      expect((await operator.get(team)).body).toContain(
+        'until 2099-01-31T17:00:00Z, 5/s, 100000 characters, from 203.0.113.7/32 2001:db8::/32, only usage:read forward:voices',
+      );
       // As a browser returns it: a time that has passed meanwhile is no error if it was not edited.
       answered(await setting.gateway.store.teams.updateKey(keyId, { limits: { expiresAtMs: 1_000_000 } }));
       const as = { expires_at: '1970-01-01T00:16:40Z', requests_per_second: '5', characters: '', allowed_addresses: '' };
@@ -189,15 +191,15 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     });
 
     test.each<[string, Fields, readonly string[]]>([
-      ['no moment', { expires_at: '2099-01-31' }, ['This is not an RFC 3339 time with a time zone']],
+      ['no moment', { expires_at: '2099-01-31' }, ['&quot;2099-01-31&quot; is not an RFC 3339 time with a time zone']],
       ['a time in the past', { expires_at: '2020-01-31T00:00:00Z' }, ['This is in the past']],
-      ['a rate of 0', { requests_per_second: '0' }, ['This is not a whole number from 1 to 100000.']],
-      ['a number with words', { characters: '5 million' }, ['This is not a whole number from 1 to 1000000000000.']],
-      ['an invalid range', { allowed_addresses: '::1\r\n10.0.0.0/<b>' }, ['“10.0.0.0/&lt;b&gt;” is not an address or a range']],
+      ['a rate of 0', { requests_per_second: '0' }, ['0 is too small; it must be at least 1.']],
+      ['a number with words', { characters: '5 million' }, ['&quot;5 million&quot; is not a whole number from 1 to 1000000000000.']],
+      ['an invalid range', { allowed_addresses: '::1\r\n10.0.0.0/<b>' }, ['&quot;10.0.0.0/&lt;b&gt;&quot; is not an address or a range']],
       [
         'several faults',
         { requests_per_second: 'x', characters: 'y', label: 'a\u0007' },
-        ['to 100000.', 'to 1000000000000.', 'This label holds'],
+        ['to 100000.', 'to 1000000000000.', 'This holds'],
       ],
     ])('with %s is shown again as it was sent, with the error at its field, and changes nothing', async (_what, fields, faults) => {
       const operator = await signedIn();
@@ -247,7 +249,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const operator = await signedIn();
       const team = await makeTeam(operator);
       const wrong = await operator.submit(team, `${team}/keys`, { mode: 'live', label: '', characters: 'many' });
-      expect([wrong.status, /<details\s+open/.test(wrong.body), wrong.body.includes('This is not a whole number')]).toEqual([
+      expect([wrong.status, /<details\s+open/.test(wrong.body), wrong.body.includes('&quot;many&quot; is not a whole number')]).toEqual([
         400,
         true,
         true,

@@ -191,7 +191,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await operator.fill('Expires at', 'tomorrow');
     await operator.fill('Characters per period', 'many');
     await operator.press('Save');
-    expect(await operator.text()).toContain('This is not an RFC 3339 time with a time zone');
+    expect(await operator.text()).toContain('is not an RFC 3339 time with a time zone');
     await expectSound();
     await operator.open(`/console/teams/${team.teamId}/tags`);
     await operator.fill('Tag', 'two words');

@@ -3,10 +3,16 @@ import type { AdminOperation } from '../operation.ts';
 import { listAudit } from './audit.ts';
 import { listDocuments } from './documents.ts';
 import { deleteGlossary, listGlossaries } from './glossaries.ts';
+import { createKey, findKeys, listKeys, revokeKey, updateKey } from './keys.ts';
 import { listRequests } from './requests.ts';
 import { deleteTag, listTags, setTag, showTag } from './tags.ts';
 
 export const OPERATIONS: readonly AdminOperation[] = [
+  listKeys,
+  createKey,
+  updateKey,
+  revokeKey,
+  findKeys,
   listGlossaries,
   deleteGlossary,
   listTags,

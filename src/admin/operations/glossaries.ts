@@ -106,7 +106,6 @@ export const deleteGlossary = operation({
     return done({ does, word: name, wordIs: 'its name' });
   },
   told: ({ glossary_id: id, team_id: team }) => `Glossary ${id} of team ${team} is deleted.`,
-  concerns: ({ glossary_id: id, team_id: team }) => ({ team_id: team, glossary_id: id }),
   async run(context, { id }) {
     const found = await findGlossary(context, id);
     if ('kind' in found) return found;
@@ -114,6 +113,9 @@ export const deleteGlossary = operation({
     const removed = await context.part('glossaries').remove(teamId, id, context.by('deleteGlossary'));
     if (isUnavailable(removed)) return removed;
     if (!removed) return noSuch('glossary', id);
-    return done({ glossary_id: id, team_id: teamId, status: 'deleted' }, await context.replicated([teamId]));
+    return done({ glossary_id: id, team_id: teamId, status: 'deleted' }, await context.replicated([teamId]), {
+      team_id: teamId,
+      glossary_id: id,
+    });
   },
 });

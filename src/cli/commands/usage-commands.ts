@@ -4,7 +4,7 @@ import type { PeriodReport } from '../../admin/reports.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
 import type { Usage } from '../../ports/team-registry.ts';
 import type { Command } from '../command.ts';
-import { lastUse } from '../key-flags.ts';
+import { usedText } from '../operation-command.ts';
 import { teamOperand } from '../operand.ts';
 import { labelled, textTable } from '../text-table.ts';
 import { valueOf, withAdmin, withStore } from '../with-store.ts';
@@ -66,7 +66,7 @@ function keys(figures: Usage, nowMs: number): string {
     key.status,
     String(key.characters),
     String(key.requests),
-    lastUse(key.lastUsedAtMs, nowMs),
+    usedText(key.lastUsedAtMs, nowMs),
   ]);
   return textTable(['KEY BEGINS WITH', 'LABEL', 'MODE', 'STATUS', 'CHARACTERS', 'REQUESTS', 'LAST USED'], rows);
 }

@@ -1,15 +1,17 @@
 // A key's page: its limits, its usage, the form to change it, and the buttons to disable and enable it.
-import { refusalOf } from '../../admin/admin-refusals.ts';
-import { limitsReport } from '../../admin/reports.ts';
+import { KEY_FIELDS, limitsReport, updateKey } from '../../admin/operations/keys.ts';
+import type { ChangedKeyRow } from '../../admin/operations/keys.ts';
+import type { GivenMembers } from '../../admin/input.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import type { KeyChange, KeyUsage, Team } from '../../ports/team-registry.ts';
-import { audit, changedAnswer, CONSOLE_PREFIX, finding, get, mayChange, pageAnswer, post } from '../console-route.ts';
+import type { KeyUsage, Team } from '../../ports/team-registry.ts';
+import { changedAnswer, CONSOLE_PREFIX, finding, get, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { faultsOf, labelField, NAME_INPUT, postForm, textField } from '../form.ts';
+import { postForm } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
 import { fact } from '../html-table.ts';
-import { limitFields, limitTexts, readLimitFields } from '../key-limit-fields.ts';
+import { changedFields, limitTexts } from '../key-limit-fields.ts';
+import { carriedOut, formFields } from '../operation-page.ts';
 import { count, day, usageBar } from '../shown.ts';
 import { windowFacts } from '../window-facts.ts';
 import { findTeamKey, keyPath, keyStatus, lastUse } from '../team-keys.ts';
@@ -70,11 +72,9 @@ function facts({ key, period }: TeamKey, nowMs: number): Html {
 function forms(team: Team, key: KeyUsage, visit: SignedInVisit, faults: FieldFaults): Html {
   const { formToken, form } = visit;
   const here = keyPath(team.teamId, key.keyId);
-  const limits = limitTexts(key.limits);
   const wasSent = Object.keys(faults).length > 0;
-  const texts = { form: wasSent ? form : (name: string) => (name === 'label' ? key.label : limits(name)), faults };
-  const label = textField(texts, 'label', 'Label', { hint: 'What the key is for; optional.', more: NAME_INPUT });
-  const fields = html`${label} ${limitFields(texts)}`;
+  const texts = { form: wasSent ? form : limitTexts(key.limits, key.label), faults };
+  const fields = formFields(updateKey, KEY_FIELDS, texts);
   return html`<div class="forms">
     <section aria-labelledby="limits">
       <h2 id="limits">Label and limits</h2>
@@ -106,13 +106,8 @@ function enableForm(here: string, formToken: string): Html {
 }
 
 async function change(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey): Promise<ConsoleAnswer> {
-  const label = labelField(visit.form('label'));
-  const limits = readLimitFields(visit.form, found.key.limits, visit.nowMs);
-  if ('fault' in label || 'faults' in limits) {
-    return keyPage(visit, found, { ...faultsOf({ label }), ...('faults' in limits ? limits.faults : {}) });
-  }
-  const given = { label: label.value, ...(Object.keys(limits.change).length === 0 ? {} : { limits: limits.change }) };
-  return update(visit, parts, found, given, 'is saved');
+  const { limits, label } = found.key;
+  return update(visit, parts, found, { label, ...changedFields(visit.form, limitTexts(limits, label), visit.nowMs) }, 'is saved');
 }
 
 async function turn(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey, disabled: boolean): Promise<ConsoleAnswer> {
@@ -126,14 +121,17 @@ async function turn(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey, d
 async function update(
   visit: SignedInVisit,
   parts: ConsoleParts,
-  { team: { teamId }, key: { keyId, display } }: TeamKey,
-  given: KeyChange,
+  found: TeamKey,
+  given: GivenMembers,
   words: string,
 ): Promise<ConsoleAnswer> {
-  const result = await parts.operations.keys.update(keyId, given);
-  if (result.kind !== 'done') return refusalOf(result);
-  audit(parts, visit, 'updateKey', { team_id: teamId, key_id: keyId });
+  const {
+    team: { teamId },
+    key: { keyId, display },
+  } = found;
+  const result = await carriedOut<ChangedKeyRow>(updateKey, { id: keyId, ...given }, visit, parts);
+  if (!('value' in result)) return 'faults' in result ? keyPage(visit, found, result.faults) : result;
   const notice = html`<p>Key ${display} ${words}.</p>
     ${result.value.status === 'expired' ? html`<p>It has expired: give it a later expiry, and it works again.</p>` : undefined}`;
-  return changedAnswer(keyPath(teamId, keyId), notice, result);
+  return changedAnswer(keyPath(teamId, keyId), notice, { kind: 'done', ...result });
 }

@@ -1,15 +1,16 @@
 // Rotating a key, step by step: create the new one, deploy it, watch the old one until it is no longer used, revoke that, after a question.
-import { refusalOf } from '../../admin/admin-refusals.ts';
+import { createKey, revokeKey } from '../../admin/operations/keys.ts';
+import type { NewKeyRow } from '../../admin/operations/keys.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import { changedLimits } from '../../domain/key-limits.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
-import { audit, changedAnswer, CONSOLE_PREFIX, finding, getForm, pageAnswer, post } from '../console-route.ts';
+import { changedAnswer, CONSOLE_PREFIX, finding, getForm, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { labelField, NAME_INPUT, postForm, textField } from '../form.ts';
+import { EMPTY_FORM, postForm } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
-import { foldedLimits, limitTexts, readLimitFields } from '../key-limit-fields.ts';
+import { changedFields, keyFields, limitTexts } from '../key-limit-fields.ts';
+import { carriedOut } from '../operation-page.ts';
 import { findTeamKey, isQuiet, keyPath, lastUse, newKeyNotice } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
 
@@ -49,14 +50,9 @@ function rotation(visit: SignedInVisit, found: TeamKey, faults: FieldFaults): Co
 
 async function replace(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey): Promise<ConsoleAnswer> {
   const { team, key: old } = found;
-  const label = labelField(visit.form('label'));
-  const limits = readLimitFields(visit.form, {}, visit.nowMs);
-  if ('fault' in label) return rotation(visit, found, { label: label.fault });
-  if ('faults' in limits) return rotation(visit, found, limits.faults);
-  const draft = { teamId: team.teamId, mode: old.mode, label: label.value, limits: changedLimits({}, limits.change) };
-  const made = await parts.operations.keys.create(draft);
-  if (made.kind !== 'done') return refusalOf(made);
-  audit(parts, visit, 'createKey', { team_id: team.teamId, key_id: made.value.key_id });
+  const given = { id: team.teamId, mode: old.mode, ...changedFields(visit.form, EMPTY_FORM, visit.nowMs) };
+  const made = await carriedOut<NewKeyRow>(createKey, given, visit, parts);
+  if (!('value' in made)) return 'faults' in made ? rotation(visit, found, made.faults) : made;
   const to = `${keyPath(team.teamId, old.keyId)}/rotate?to=${made.value.key_id}`;
   return { kind: 'see', to, notice: newKeyNotice(made.value) };
 }
@@ -86,10 +82,9 @@ function stepItem(step: Exclude<RotationStep, 'done'>, current: RotationStep, ti
 function makeForm(here: string, old: KeyUsage, { form, formToken, nowMs }: SignedInVisit, faults: FieldFaults): Html {
   const wasSent = Object.keys(faults).length > 0;
   const { expiresAtMs = 0, ...others } = old.limits;
-  const limits = limitTexts(expiresAtMs > nowMs ? old.limits : others);
-  const texts = { form: wasSent ? form : (name: string) => (name === 'label' ? old.label : limits(name)), faults };
-  const hint = `Its mode is ${old.mode}, like the old one's. Both are valid until the old one is revoked.`;
-  const fields = html`${textField(texts, 'label', 'Label', { hint, more: NAME_INPUT })} ${foldedLimits(texts)}`;
+  const texts = { form: wasSent ? form : limitTexts(expiresAtMs > nowMs ? old.limits : others, old.label), faults };
+  const fields = html`<p class="soft">Its mode is ${old.mode}, like the old one's. Both are valid until the old one is revoked.</p>
+    ${keyFields(texts)}`;
   return postForm({ action: `${here}/rotate`, formToken, fields, submit: 'Create the new key' });
 }
 
@@ -130,9 +125,9 @@ function question(visit: SignedInVisit, _parts: ConsoleParts, { team, key }: Tea
   return pageAnswer({ title, section: 'teams', main });
 }
 
-async function revoke(visit: SignedInVisit, parts: ConsoleParts, { team, key }: TeamKey): Promise<ConsoleAnswer> {
-  const revoked = await parts.operations.keys.revoke(key.keyId);
-  if (revoked.kind !== 'done') return refusalOf(revoked);
-  audit(parts, visit, 'revokeKey', { team_id: team.teamId, key_id: key.keyId });
-  return changedAnswer(`/teams/${team.teamId}`, html`<p>Key ${key.display} is revoked: its next request is refused.</p>`, revoked);
+async function revoke(visit: SignedInVisit, parts: ConsoleParts, { team, key, ...more }: TeamKey): Promise<ConsoleAnswer> {
+  const revoked = await carriedOut(revokeKey, { id: key.keyId }, visit, parts);
+  if (!('value' in revoked)) return 'faults' in revoked ? rotation(visit, { team, key, ...more }, revoked.faults) : revoked;
+  const notice = html`<p>Key ${key.display} is revoked: its next request is refused.</p>`;
+  return changedAnswer(`/teams/${team.teamId}`, notice, { kind: 'done', ...revoked });
 }

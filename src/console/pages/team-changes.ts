@@ -1,22 +1,21 @@
 // Changes of teams: a new one, the forms of a team's page (a key, credit, another plan, another name or reference), and a deletion, for which the name must be typed.
-import { freeCreditWords, NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
+import { freeCreditWords, refusalOf } from '../../admin/admin-refusals.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
 import { dearerText } from '../../admin/dearer-text.ts';
+import { createKey } from '../../admin/operations/keys.ts';
+import type { NewKeyRow } from '../../admin/operations/keys.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { isPlanTime } from '../../admin/team-terms.ts';
 import type { TeamEdit } from '../../admin/team-terms.ts';
 import { html } from '../../docs/html.ts';
-import { changedLimits } from '../../domain/key-limits.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
-import { canonicalUlid } from '../../domain/ulid.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { audit, changedAnswer, finding, getForm, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import {
   amountField,
+  EMPTY_FORM,
   faultsOf,
-  labelField,
-  modeField,
   NAME_INPUT,
   nameField,
   postForm,
@@ -27,7 +26,8 @@ import {
   textField,
 } from '../form.ts';
 import type { FieldFaults, JudgedField } from '../form.ts';
-import { readLimitFields } from '../key-limit-fields.ts';
+import { changedFields } from '../key-limit-fields.ts';
+import { carriedOut, sentIn } from '../operation-page.ts';
 import { money } from '../shown.ts';
 import { findTeam, newKeyNotice } from '../team-keys.ts';
 import { teamPage } from './team.ts';
@@ -35,7 +35,7 @@ import { teamPage } from './team.ts';
 export const TEAM_CHANGE_ROUTES: readonly ConsoleRoute[] = [
   getForm('/teams/new', (visit, parts) => newTeamPage(visit, parts, {})),
   post('/teams', createTeam),
-  post('/teams/{id}/keys', createKey),
+  post('/teams/{id}/keys', newKey),
   post('/teams/{id}/credit', finding(findTeam, giveCredit)),
   post('/teams/{id}/plan', finding(findTeam, changePlan)),
   post('/teams/{id}/name', finding(findTeam, rename)),
@@ -102,20 +102,12 @@ function planLabel({ name, billing, currency }: PlanReport): string {
 
 const NO_REASON = 'Enter a reason: it is required to deduct credit.';
 
-async function createKey(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const teamId = canonicalUlid(visit.parameters['id'] ?? '');
-  if (teamId === undefined) return NO_TEAM;
-  const mode = modeField(visit.form('mode'));
-  if ('fault' in mode) return teamPage(visit, parts, { mode: mode.fault });
-  const label = labelField(visit.form('label'));
-  if ('fault' in label) return teamPage(visit, parts, { label: label.fault });
-  const limits = readLimitFields(visit.form, {}, visit.nowMs);
-  if ('faults' in limits) return teamPage(visit, parts, limits.faults);
-  const draft = { teamId, mode: mode.value, label: label.value, limits: changedLimits({}, limits.change) };
-  const made = await parts.operations.keys.create(draft);
-  if (made.kind !== 'done') return refusalOf(made);
-  audit(parts, visit, 'createKey', { team_id: teamId, key_id: made.value.key_id });
-  return { kind: 'see', to: `/teams/${teamId}`, notice: newKeyNotice(made.value) };
+async function newKey(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+  const { form, nowMs, parameters } = visit;
+  const given = { id: parameters['id'], ...sentIn(createKey, ['mode'], form, nowMs), ...changedFields(form, EMPTY_FORM, nowMs) };
+  const made = await carriedOut<NewKeyRow>(createKey, given, visit, parts);
+  if ('faults' in made) return teamPage(visit, parts, made.faults);
+  return 'value' in made ? { kind: 'see', to: `/teams/${made.value.team_id}`, notice: newKeyNotice(made.value) } : made;
 }
 
 async function giveCredit(visit: SignedInVisit, parts: ConsoleParts, team: Team): Promise<ConsoleAnswer> {

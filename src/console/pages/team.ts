@@ -1,5 +1,6 @@
 // A team's page: its usage, its keys, and the forms to change it.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
+import { createKey } from '../../admin/operations/keys.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -14,7 +15,8 @@ import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '.
 import { NAME_INPUT, postForm, REASON_INPUT, REFERENCE_INPUT, selectField, textField } from '../form.ts';
 import type { Choice, FieldFaults, FieldTexts } from '../form.ts';
 import { fact } from '../html-table.ts';
-import { foldedLimits } from '../key-limit-fields.ts';
+import { keyFields } from '../key-limit-fields.ts';
+import { formFields } from '../operation-page.ts';
 import { count, day, money, usageBar } from '../shown.ts';
 import { windowFacts } from '../window-facts.ts';
 import { teamHistory } from '../team-history.ts';
@@ -105,11 +107,6 @@ function overageText({ character_count: characters, cost_minor: cost, cap_minor:
 
 type OverageReport = Extract<UsageReport, { billing: 'quota' }>['overage'];
 
-const MODES = [
-  { value: 'live', label: 'live' },
-  { value: 'test', label: 'test' },
-] as const;
-
 function teamForms(team: Team, plans: readonly PlanReport[], { form, formToken }: SignedInVisit, faults: FieldFaults): Html {
   const { teamId, limits } = team;
   const texts = { form, faults };
@@ -124,7 +121,7 @@ function teamForms(team: Team, plans: readonly PlanReport[], { form, formToken }
   const planned = { form: () => team.plan, faults };
   const choices = plans.map(({ name, billing }) => ({ value: name, label: billing === 'credit' ? `${name} (prepaid credit)` : name }));
   return html`<div class="forms">
-    ${section('new-key', 'New key', keyFields(texts), 'Create the key', 'keys')}
+    ${section('new-key', 'New key', newKeyFields(texts), 'Create the key', 'keys')}
     ${limits.billing === 'credit' ? section('credit', 'Add or deduct credit', creditFields(texts, limits.currency), 'Change the credit') : undefined}
     ${section('plan', 'Change the plan', planFields(planned, choices, team))}
     ${section('reference', 'Change the reference', referenceInput(referred))}
@@ -132,10 +129,8 @@ function teamForms(team: Team, plans: readonly PlanReport[], { form, formToken }
   </div>`;
 }
 
-function keyFields(texts: FieldTexts): Html {
-  const hint = 'What the key is for; optional. Both modes are limited alike; what test keys cost is up to the plan.';
-  return html`${selectField(texts, 'mode', 'Mode', MODES)} ${textField(texts, 'label', 'Label', { hint, more: NAME_INPUT })}
-  ${foldedLimits(texts)}`;
+function newKeyFields(texts: FieldTexts): Html {
+  return html`${formFields(createKey, ['mode'], texts)} ${keyFields(texts)}`;
 }
 
 function planFields(planned: FieldTexts, choices: readonly Choice[], { nextPlan }: Team): Html {

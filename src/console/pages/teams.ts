@@ -7,6 +7,7 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { FoundKey, TeamSummary } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
@@ -51,15 +52,15 @@ async function teamsPage(visit: SignedInVisit, { operations }: ConsoleParts): Pr
     const fault = `${read.field}: ${read.fault}.`;
     return pageAnswer(content(visit, searchedBy(asked, plans, fault)), { [read.field]: fault });
   }
-  const keys = matchesDisplay(asked.search) ? await operations.keys.find({ display: asked.search }) : undefined;
-  if (keys !== undefined && keys.kind !== 'done') return refusalOf(keys);
+  const keys = matchesDisplay(asked.search) ? await operations.context.options.teams.findKeys({ display: asked.search }) : undefined;
+  if (keys !== undefined && isUnavailable(keys)) return refusalOf(keys);
   const page = { after: asked.cursor, limit: PAGE_TEAMS, search: asked.search === '' ? undefined : asked.search };
   const found = await operations.listSummaries(page, read.filter);
   if (found.kind !== 'done') return refusalOf(found);
   const { compare } = SORTS[asked.sort];
   const teams = compare === undefined ? found.value.items : found.value.items.toSorted(compare);
   const main = html`${searchedBy(asked, plans, undefined)} ${standingNote(asked)}
-  ${keys === undefined ? undefined : foundKeys(asked.search, keys.value, nowMs, mayChange(visit))}
+  ${keys === undefined ? undefined : foundKeys(asked.search, keys, nowMs, mayChange(visit))}
   ${teams.length > 0 ? listed(teams, nowMs) : keys === undefined ? nobody(asked, found.value) : undefined} ${pages(asked, found.value)}`;
   return pageAnswer(content(visit, main));
 }

@@ -109,10 +109,10 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
     [{ key: NOBODYS, display: displayOf(NOBODYS) }, /^body: must have exactly one of key and display\.$/],
     [{ key: `${NOBODYS}x` }, /^key: must be a whole key, /],
     [{ key: displayOf(NOBODYS) }, /^key: must be a whole key, .*for its first characters use display\.$/],
-    [{ key: 7 }, /^key: must be string\.$/],
+    [{ key: 7 }, /^key: 7 is not a string\.$/],
     [{ display: NOBODYS }, /^display: must be the first twelve characters of a key, for example la_live_Ab3d\.$/],
     [{ display: 'la_live_' }, /^display: /],
-    [{ secret: 'x' }, /^Unknown member: secret\. Accepted are key, display\.$/],
+    [{ secret: 'x' }, /^secret: is not known; the known ones are key, display\.$/],
   ])('the admin API refuses %j in words that do not repeat it', async (body, words) => {
     const response = await call('POST', '/keys/find', { body });
     expect(expectProblem(response, 'validation_error')).toMatch(words);

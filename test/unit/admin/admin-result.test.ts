@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { replicatedWarning, resultMembers } from '../../../src/admin/admin-result.ts';
-import type { AdminResult } from '../../../src/admin/admin-result.ts';
+import type { AnyResult } from '../../../src/admin/admin-result.ts';
+import { revokeKey } from '../../../src/admin/operations/keys.ts';
 import { saying } from '../../../src/cli/with-store.ts';
 import { changedAnswer } from '../../../src/console/console-route.ts';
 import { html } from '../../../src/docs/html.ts';
@@ -42,8 +43,8 @@ beforeEach(() => {
   admin = new AdminOperations({ teams, plans: () => PLANS, newId: () => 'T1', audit: AWAY_AUDIT, actor: 'cli:test@host' });
 });
 
-const OPERATIONS: readonly (readonly [string, boolean, () => Promise<AdminResult<unknown>>])[] = [
-  ['revoking a key', true, () => admin.keys.revoke('K1')],
+const OPERATIONS: readonly (readonly [string, boolean, () => Promise<AnyResult>])[] = [
+  ['revoking a key', true, () => revokeKey.run!(admin.context, { id: 'K1' })],
   ['adding credit', true, () => admin.updateTeam('T1', { addCreditMinor: 5 })],
   ['another plan', true, () => admin.updateTeam('T1', { plan: 'prepaid' })],
   ['another name', false, () => admin.updateTeam('T1', { name: 'Other' })],
@@ -66,7 +67,7 @@ test.each([
   [undefined, {}, false],
 ] as const)('a change whose replication is %s', async (answer, member, warns) => {
   confirmed = answer;
-  const result = await admin.keys.revoke('K1');
+  const result = await revokeKey.run!(admin.context, { id: 'K1' });
   expect(resultMembers(result)).toEqual(member);
   expect(saying('Done.', result)).toBe(warns ? `Done.\n\n${replicatedWarning(result)}` : 'Done.');
   const shown = changedAnswer('/teams', html`<p>Done.</p>`, result);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { IdempotentRequests, LEASE_MS } from '../../../src/admin/idempotent-requests.ts';
 import type { AskedRecords, Ran } from '../../../src/admin/idempotent-requests.ts';
+import { createKey } from '../../../src/admin/operations/keys.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
@@ -70,7 +71,7 @@ describe('a process that dies', () => {
     const { clock, teams, operations, records, of, asked } = await scene();
     const teamId = newId();
     await operations.createTeam({ id: teamId, name: 'Acme', plan: 'prepaid', creditMinor: 0 });
-    const create = async (id: string) => operations.keys.create({ id, teamId, mode: 'live', label: '' });
+    const create = async (id: string) => createKey.run!(operations.context, { id: teamId, mode: 'live' }, { id });
     const dead = of(records).run(asked, async (id) => {
       await create(id);
       throw new Error('killed');

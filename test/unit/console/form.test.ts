@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { amountField, isFromHere, isOverTls, labelField, modeField, nameField } from '../../../src/console/form.ts';
+import { amountField, isFromHere, isOverTls, nameField } from '../../../src/console/form.ts';
 import { ago, count, money, usageBar } from '../../../src/console/shown.ts';
 import type { OpsRequest } from '../../../src/ops/ops-request.ts';
 
@@ -29,16 +29,9 @@ describe('an amount', () => {
   );
 });
 
-test('names, labels and modes are checked by the same rules as on the command line', () => {
+test('names are checked by the same rules as on the command line', () => {
   expect(nameField(' Acme ')).toEqual({ value: 'Acme' });
   expect(nameField('a\u202Eb')).toEqual({ fault: 'This name holds a control character; use printable characters only.' });
-  expect(labelField('  ')).toEqual({ value: '' });
-  expect(labelField('x'.repeat(101))).toEqual({ fault: 'This label is too long; it may have at most 100 characters.' });
-  expect([modeField('live'), modeField('test'), modeField('Live')]).toEqual([
-    { value: 'live' },
-    { value: 'test' },
-    { fault: 'Choose live or test.' },
-  ]);
 });
 
 describe('figures', () => {

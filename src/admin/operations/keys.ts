@@ -1,0 +1,481 @@
+// The keys of teams: their limits, what disables and revokes them, and finding one.
+import type { Static } from 'typebox';
+import { digestOf, displayOf, matchesDisplay, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
+import { changedWindows } from '../../domain/given-windows.ts';
+import {
+  ALLOWED_ADDRESSES_MAX,
+  canonicalRange,
+  changedLimits,
+  EXPIRES_AT_MAX,
+  KEY_CHARACTERS_MAX,
+  KEY_RATE_MAX,
+} from '../../domain/key-limits.ts';
+import type { KeyLimitChange, KeyLimits } from '../../domain/key-limits.ts';
+import { parseRfc3339, rfc3339 } from '../../domain/period.ts';
+import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
+import { isScope, SCOPES, SCOPES_MAX } from '../../domain/scopes.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { Type } from '../../domain/typebox.ts';
+import { NO_WINDOWS, WINDOWS } from '../../domain/window-limits.ts';
+import type { WindowLimit } from '../../domain/window-limits.ts';
+import type { FoundKey, KeyChange, KeyRecord } from '../../ports/team-registry.ts';
+import {
+  choice,
+  closed,
+  keyId,
+  limitsText,
+  moment,
+  recordText,
+  teamFlag,
+  text,
+  whole,
+  windowEntries,
+  windowList,
+  windowListAs,
+  windowsOf,
+} from '../fields.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { done, noSuch, operation, refused } from '../operation.ts';
+import type { OperationRefusal, Result, RowColumn } from '../operation.ts';
+
+const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+const KEY = '01JD3QB5W1T9C4E8S7X2G6V0PA';
+
+const range = text(
+  'an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32',
+  (one) => canonicalRange(one) !== undefined,
+  'An address or a range in CIDR notation, of IPv4 or IPv6.',
+);
+const scope = text(
+  `a scope; scopes are ${SCOPES.join(', ')}, and forward:NAME for forward routes of that name`,
+  isScope,
+  `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.`,
+);
+
+/** What operators set of a key, besides its limits by time. */
+const Terms = {
+  label: Type.Optional(
+    recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, 'What the key is for.', {
+      value: 'LABEL',
+      removes: 'no-label',
+      hint: 'What the key is for; optional.',
+    }),
+  ),
+  expires_at: Type.Optional(
+    text(
+      'an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z',
+      (at) => parseRfc3339(at) !== undefined,
+      'When the key expires; RFC 3339, not in the past.',
+      {
+        value: 'RFC3339',
+        removes: 'no-expires-at',
+        hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.',
+        attributes: { maxlength: 40 },
+      },
+    ),
+  ),
+  requests_per_second: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: KEY_RATE_MAX,
+      description: "The key's own rate, checked after the team's, which it cannot raise.",
+      given: { removes: 'no-requests-per-second' },
+    }),
+  ),
+  characters: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: KEY_CHARACTERS_MAX,
+      description: "How many characters the key may use in each of the team's periods.",
+      given: { label: 'Characters per period', removes: 'no-characters' },
+    }),
+  ),
+  allowed_addresses: Type.Optional(
+    Type.Array(range, {
+      minItems: 1,
+      maxItems: ALLOWED_ADDRESSES_MAX,
+      description: 'Addresses and ranges from which the key may be used.',
+      given: {
+        flag: 'allow',
+        value: 'CIDR',
+        removes: 'no-allow',
+        hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.',
+      },
+    }),
+  ),
+  scopes: Type.Optional(
+    Type.Array(scope, {
+      minItems: 1,
+      maxItems: SCOPES_MAX,
+      description: 'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
+      given: {
+        flag: 'scope',
+        value: 'SCOPE',
+        removes: 'no-scopes',
+        hint: `One per line: ${SCOPES.join(', ')} or forward:NAME. Empty: everything.`,
+      },
+    }),
+  ),
+};
+const disabled = 'Whether the key is refused until it is enabled again.';
+const LIMITS = ['expires_at', 'requests_per_second', 'characters', 'limits', 'allowed_addresses', 'scopes'] as const;
+/** The fields of a key's form, in their order. */
+export const KEY_FIELDS = ['label', ...LIMITS] as const;
+
+const LimitRows = {
+  expires_at: Type.Optional(moment),
+  requests_per_second: Type.Optional(whole),
+  characters: Type.Optional(whole),
+  allowed_addresses: Type.Optional(Type.Array(Type.String())),
+  scopes: Type.Optional(Type.Array(Type.String())),
+  limits: Type.Optional(windowList),
+};
+const mode = Type.Enum(['live', 'test'], { type: 'string' });
+const Base = {
+  key_id: Type.String(),
+  display: Type.String({ description: "The key's first twelve characters." }),
+  label: Type.String(),
+  mode,
+  status: Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
+    type: 'string',
+    description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
+  }),
+};
+const lastUsed = Type.Union([moment, Type.Null()]);
+const Key = Type.Object({ ...Base, created_at: moment, last_used_at: lastUsed, ...LimitRows });
+const ChangedKey = Type.Object({ team_id: Type.String(), ...Key.properties });
+const Found = Type.Object({ ...Base, team_id: Type.String(), team_name: Type.String(), last_used_at: lastUsed, ...LimitRows });
+const New = Type.Object({
+  key_id: Type.String(),
+  key: Type.Optional(
+    Type.String({
+      description: 'The whole key; shown this once. Absent in the answer to a repetition with the same Idempotency-Key (Lingate-Replayed).',
+    }),
+  ),
+  display: Type.String(),
+  label: Type.String(),
+  mode,
+  team_id: Type.String(),
+  ...LimitRows,
+});
+type KeyRow = Static<typeof Key>;
+export type FoundKeyRow = Static<typeof Found>;
+export type NewKeyRow = Static<typeof New>;
+export type ChangedKeyRow = Static<typeof ChangedKey>;
+
+/** A key's limits, under the names that operators use; absent if the key has no such limit. */
+export function limitsReport(limits: KeyLimits) {
+  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows } = limits;
+  return {
+    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
+    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
+    ...(characters === undefined ? {} : { characters }),
+    ...(allowedAddresses === undefined ? {} : { allowed_addresses: [...allowedAddresses] }),
+    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
+    ...(windows === undefined ? {} : { limits: windowEntries(windows)! }),
+  };
+}
+
+export function keyReport(key: KeyRecord): KeyRow {
+  return {
+    key_id: key.keyId,
+    display: key.display,
+    label: key.label,
+    mode: key.mode,
+    status: key.status,
+    created_at: rfc3339(key.createdAtMs),
+    last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
+    ...limitsReport(key.limits),
+  };
+}
+
+function foundRow(key: FoundKey): FoundKeyRow {
+  const { created_at: _at, last_used_at, ...row } = keyReport(key);
+  const { key_id, display, label, mode: ofMode, status, ...limits } = row;
+  return { key_id, display, label, mode: ofMode, status, team_id: key.teamId, team_name: key.teamName, last_used_at, ...limits };
+}
+
+/** What all lists of keys show. */
+function keyColumns<Row extends KeyRow | FoundKeyRow>(more: readonly RowColumn<Row>[]): readonly RowColumn<Row>[] {
+  return [
+    { head: 'Key', cell: (row) => row.key_id },
+    { head: 'Begins with', cell: (row) => row.display },
+    { head: 'Label', cell: (row) => row.label || undefined, holds: 'text' },
+    { head: 'Mode', cell: (row) => row.mode },
+    { head: 'Status', cell: (row) => ({ kind: 'status', status: row.status }) },
+    ...more,
+    { head: 'Last used', cell: (row) => ({ kind: 'ago', at: row.last_used_at }) },
+    { head: 'Limits', cell: limitsText, holds: 'text' },
+  ];
+}
+
+/** What one key shows. */
+function keyFacts<Row extends NewKeyRow | ChangedKeyRow>(more: readonly RowColumn<Row>[]): readonly RowColumn<Row>[] {
+  return [
+    { head: 'key_id', cell: (row) => row.key_id },
+    ...more,
+    { head: 'display', cell: (row) => row.display },
+    { head: 'label', cell: (row) => row.label || undefined },
+    { head: 'mode', cell: (row) => row.mode },
+    { head: 'team_id', cell: (row) => row.team_id },
+    { head: 'limits', cell: limitsText },
+  ];
+}
+
+interface Given {
+  readonly expires_at?: string | null;
+  readonly requests_per_second?: number | null;
+  readonly characters?: number | null;
+  readonly allowed_addresses?: readonly string[] | null;
+  readonly scopes?: readonly string[] | null;
+  readonly limits?: readonly WindowLimit[] | null;
+}
+
+/** `null` removes a limit. */
+function limitChange(given: Given): KeyLimitChange {
+  const { expires_at: at, allowed_addresses: ranges, scopes, limits: windows } = given;
+  const change = {
+    expiresAtMs: at && parseRfc3339(at),
+    requestsPerSecond: given.requests_per_second,
+    characters: given.characters,
+    allowedAddresses: ranges && [...new Set(ranges.map((one) => canonicalRange(one)!))],
+    scopes: scopes && [...new Set(scopes)],
+    windows: windows && windowsOf(windows),
+  };
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+function judgeExpiry(at: unknown, nowMs: number): OperationRefusal | undefined {
+  const atMs = typeof at === 'string' ? parseRfc3339(at)! : undefined;
+  if (atMs === undefined) return undefined;
+  if (atMs <= nowMs) return refused('expires_at', `is in the past: it is ${rfc3339(Math.floor(nowMs / 1000) * 1000)} now`);
+  return atMs > EXPIRES_AT_MAX ? refused('expires_at', `is later than ${rfc3339(EXPIRES_AT_MAX)}`) : undefined;
+}
+
+export const listKeys = operation({
+  id: 'listKeys',
+  command: 'key list',
+  http: 'GET /teams/{id}/keys',
+  summary: "Lists a team's keys, and when each was last used.",
+  about: 'Keys themselves are not stored, only their first twelve characters.',
+  examples: [`lingate key list --team ${TEAM}`],
+  input: Type.Object({ id: teamFlag }, closed),
+  row: Key,
+  list: 'keys',
+  columns: keyColumns([{ head: 'Created', cell: (row: KeyRow) => row.created_at }]),
+  none: 'This team has no keys yet; create one with "lingate key create".',
+  async run({ options: { teams } }, { id }) {
+    const keys = await teams.listKeys(id);
+    if (keys === undefined) return noSuch('team', id);
+    return isUnavailable(keys) ? keys : done(keys.map(keyReport));
+  },
+});
+
+export const createKey = operation({
+  id: 'createKey',
+  command: 'key create',
+  http: 'POST /teams/{id}/keys',
+  summary: 'Creates a key and shows it once.',
+  about: 'Only a digest of the key is stored. Both modes work alike; the mode is a label in usage reports.',
+  examples: [
+    `lingate key create --team ${TEAM} --mode live --label backend`,
+    `lingate key create --team ${TEAM} --mode live --expires-at 2027-01-31T18:00:00Z --allow 203.0.113.0/24`,
+  ],
+  input: Type.Object(
+    {
+      id: teamFlag,
+      mode: choice(['live', 'test'], 'Only a label: both modes behave alike.'),
+      ...Terms,
+      limits: Type.Optional(windowList),
+      disabled: Type.Optional(Type.Boolean({ description: disabled, given: { only: 'programs' } })),
+    },
+    closed,
+  ),
+  clears: LIMITS,
+  judge: ({ expires_at: at }, nowMs) => judgeExpiry(at, nowMs),
+  status: 201,
+  row: New,
+  shownOnce: 'key',
+  columns: keyFacts([{ head: 'key', cell: (row: NewKeyRow) => row.key }]),
+  told: () => 'Store the key now: it will not be shown again.',
+  async run(context, { id: team, mode: ofMode, label = '', disabled: isDisabled = false, ...given }, { id } = {}) {
+    const key = newKey(ofMode);
+    const newId = await idOfKey(context, id, team);
+    if (typeof newId === 'object') return newId;
+    const record = { keyId: newId, teamId: team, digest: digestOf(key), display: displayOf(key), label: label.trim(), mode: ofMode };
+    const limits = changedLimits({}, limitChange(given));
+    const made = await context.options.teams.createKey({ ...record, limits }, context.by('createKey'));
+    if (made === undefined) return noSuch('team', team);
+    if (isUnavailable(made)) return made;
+    const { display, label: labelled } = made;
+    const row = { key_id: newId, key, display, label: labelled, mode: ofMode, team_id: team, ...limitsReport(made.limits) };
+    if (!isDisabled) return done(row, undefined, { key_id: newId });
+    // The key is only returned now: nobody could have used it before.
+    const result = await changeKey(context, newId, { disabled: true });
+    return result.kind === 'done' ? { ...result, value: row } : result;
+  },
+});
+
+/** The id for a new key. Nobody has seen the key that an earlier attempt created with it: that one is revoked. */
+async function idOfKey(context: OperationContext, id: string | undefined, team: string): Promise<string | StoreUnavailable> {
+  const { teams, newId } = context.options;
+  if (id === undefined) return newId();
+  const keys = await teams.listKeys(team);
+  if (isUnavailable(keys)) return keys;
+  if (keys?.some((key) => key.keyId === id) !== true) return id;
+  const revoked = await context.changing(teams.revokeKey(id, context.by('revokeKey')));
+  return isUnavailable(revoked) ? revoked : newId();
+}
+
+async function changeKey(context: OperationContext, id: string, change: KeyChange): Promise<Result<ChangedKeyRow>> {
+  const key = await context.changing(context.options.teams.updateKey(id, change, context.by('updateKey')));
+  if (key === undefined) return noSuch('key', id);
+  if (isUnavailable(key)) return key;
+  // What restricts a key must survive a failover; a changed label or an enabled key need not.
+  const weighty = change.disabled === true || change.limits !== undefined;
+  const replicated = weighty ? await context.replicated([key.teamId]) : undefined;
+  return done({ team_id: key.teamId, ...keyReport(key) }, replicated, { team_id: key.teamId, key_id: id });
+}
+
+const NOTES = {
+  active: '',
+  revoked: ' It is revoked, which is permanent: create another one.',
+  disabled: ' It is disabled: its requests are refused until it is enabled again.',
+  expired: ' It has expired: give it a later --expires-at, or --no-expires-at.',
+} as const;
+
+export const updateKey = operation({
+  id: 'updateKey',
+  command: 'key update',
+  http: 'PATCH /keys/{id}',
+  summary: "Changes a key's label or limits, disables it or enables it again; effective at its next request.",
+  about:
+    'What is not given stays as it is; --limit and --no-limit change the limits of the times that they name. ' +
+    '--allow replaces all addresses that were allowed before. A disabled key can be enabled again; a revoked key cannot.',
+  examples: [
+    `lingate key update ${KEY} --expires-at 2027-01-31T18:00:00Z --characters 100000`,
+    `lingate key update ${KEY} --allow 203.0.113.0/24 --allow 2001:db8::/32 --no-characters`,
+    `lingate key update ${KEY} --limit requests=600/minute --limit characters=1000000/day --no-limit month`,
+    `lingate key update ${KEY} --disable`,
+  ],
+  input: Type.Object(
+    {
+      id: keyId,
+      ...Terms,
+      limits: Type.Optional(windowListAs({ only: 'programs' })),
+      limit: Type.Optional(windowListAs({ only: 'command' })),
+      no_limit: Type.Optional(
+        Type.Array(choice(WINDOWS, ''), {
+          description: 'Removes what --limit has set for minute, hour, day, week or month.',
+          given: { value: 'TIME', only: 'command' },
+        }),
+      ),
+      disabled: Type.Optional(Type.Boolean({ description: disabled, given: { flag: 'disable', flagOff: 'enable' } })),
+    },
+    closed,
+  ),
+  clears: LIMITS,
+  judge({ id: _id, ...given }, nowMs) {
+    if (Object.keys(given).length === 0) return refused('body', 'nothing to change; give {label}, a limit or {disabled}');
+    const both = given.no_limit?.find((per) => given.limit?.some((one) => one.per === per));
+    if (both !== undefined) return refused('no_limit', `${both} and {limit} …/${both} contradict each other; give one of them`);
+    return judgeExpiry(given.expires_at, nowMs);
+  },
+  row: ChangedKey,
+  columns: keyFacts([{ head: 'status', cell: (row: ChangedKeyRow) => row.status }]),
+  told: ({ key_id: id, status }) => `Key ${id} is changed.${NOTES[status]}`,
+  async run(context, { id, label, disabled: isDisabled, limit, no_limit: removed = [], ...given }) {
+    const limits: { -readonly [Name in keyof KeyLimitChange]: KeyLimitChange[Name] } = limitChange(given);
+    if (limit !== undefined || removed.length > 0) {
+      // The change before last of two at once may be lost.
+      const before = await context.options.teams.updateKey(id, {});
+      if (before === undefined) return noSuch('key', id);
+      if (isUnavailable(before)) return before;
+      limits.windows = changedWindows(before.limits.windows ?? NO_WINDOWS, { set: limit ?? [], removed });
+    }
+    return changeKey(context, id, {
+      ...(label === undefined ? {} : { label: label.trim() }),
+      ...(isDisabled === undefined ? {} : { disabled: isDisabled }),
+      ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    });
+  },
+});
+
+export const revokeKey = operation({
+  id: 'revokeKey',
+  http: 'POST /keys/{id}/revoke',
+  summary: 'Revokes a key: its next request is refused.',
+  input: Type.Object({ id: keyId }, closed),
+  row: Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }) }),
+  columns: [],
+  async run(context, { id }) {
+    const key = await revokedKey(context, id);
+    return key.kind === 'done' ? { ...key, value: { key_id: id, status: 'revoked' } } : key;
+  },
+});
+
+export async function revokedKey(context: OperationContext, id: string): Promise<Result<KeyRecord>> {
+  const key = await context.changing(context.options.teams.revokeKey(id, context.by('revokeKey')));
+  if (key === undefined) return noSuch('key', id);
+  if (isUnavailable(key)) return key;
+  return done(key, await context.replicated([key.teamId]), { team_id: key.teamId, key_id: id });
+}
+
+/** Revokes every key of a team that is not revoked yet. After an interruption, a second run revokes the rest. */
+export async function revokeAll(context: OperationContext, teamId: string): Promise<Result<readonly string[]>> {
+  const { teams } = context.options;
+  const keys = await teams.listKeys(teamId);
+  if (keys === undefined) return noSuch('team', teamId);
+  if (isUnavailable(keys)) return keys;
+  const revoked: string[] = [];
+  const revoke = async (): Promise<StoreUnavailable | undefined> => {
+    for (const { keyId: id } of keys.filter(({ status }) => status !== 'revoked')) {
+      const key = await teams.revokeKey(id, context.by('revokeKey'));
+      if (isUnavailable(key)) return key;
+      if (key !== undefined) revoked.push(id);
+    }
+    return undefined;
+  };
+  const failed = await context.changing(revoke());
+  return failed ?? done(revoked, revoked.length === 0 ? undefined : await context.replicated([teamId]));
+}
+
+export const findKeys = operation({
+  id: 'findKeys',
+  http: 'POST /keys/find',
+  summary: 'Finds a key by all of it or by its first twelve characters. The list is empty if no team has such a key.',
+  looksOnly: true,
+  input: Type.Object(
+    {
+      key: Type.Optional(Type.String({ description: 'A whole key: only its first twelve characters are stored, logged or answered.' })),
+      display: Type.Optional(Type.String({ description: 'The first twelve characters of a key; several keys may have the same ones.' })),
+    },
+    { ...closed, description: 'Exactly one of the two.' },
+  ),
+  /** Never repeats what was sent. */
+  judge({ key, display }) {
+    if ((key === undefined) === (display === undefined)) return refused('body', 'must have exactly one of {key} and {display}');
+    if (key !== undefined && !matchesKeyPattern(key))
+      return refused('key', 'must be a whole key, la_live_ or la_test_ and 40 letters and digits; for its first characters use {display}');
+    return display === undefined || matchesDisplay(display)
+      ? undefined
+      : refused('display', 'must be the first twelve characters of a key, for example la_live_Ab3d');
+  },
+  row: Found,
+  list: 'keys',
+  columns: keyColumns([
+    { head: 'Team', cell: (row: FoundKeyRow) => row.team_id },
+    { head: 'Name', cell: (row: FoundKeyRow) => row.team_name },
+  ]),
+  run: (context, search) => foundKeys(context, search),
+});
+
+/** By either of the two. */
+export async function foundKeys(
+  { options: { teams } }: OperationContext,
+  { key, display = '' }: { readonly key?: string; readonly display?: string },
+): Promise<Result<readonly FoundKeyRow[]>> {
+  const found = await teams.findKeys(key === undefined ? { display } : { digest: digestOf(key) });
+  return isUnavailable(found) ? found : done(found.map(foundRow));
+}
