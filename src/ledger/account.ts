@@ -152,11 +152,20 @@ export class Account {
     this.#beginPeriod(isOtherLength ? endMs : anchorMs, nowMs, endMs);
   }
 
-  /** Ends the period before its time, and counts the next ones from now. */
-  beginPeriodNow(nowMs: number, team = this.shown()): void {
+  /** Ends the period before its time. `team`: as it was until now. */
+  endPeriodNow(nowMs: number, team = this.shown()): void {
     const { number, startMs, endMs } = this.counts.period;
     this.#rows.endPeriod(team, number, Math.max(startMs, Math.min(endMs, nowMs)));
+  }
+
+  /** The next periods are counted from now. */
+  beginPeriodNow(nowMs: number): void {
     this.#beginPeriod(nowMs, nowMs, nowMs);
+  }
+
+  /** A team's first period, which by the calendar may have begun before the team. */
+  beginFirstPeriod(nowMs: number): void {
+    this.#beginPeriod(nowMs, nowMs, -Infinity);
   }
 
   /** The one that contains `nowMs`; by the calendar that may have begun before `fromMs`, when the last one ended. */

@@ -21,7 +21,7 @@ export async function openReader(url: string, others = NO_OTHERS): Promise<Store
 /** Rejects with a `StoreError` if there is nothing to repair, or nothing that this version can. */
 export async function openMender(url: string, others = NO_OTHERS): Promise<StoreMender> {
   const kind = storeKindOf(url);
-  if (kind === 'sqlite') return (await import('./sqlite/sqlite-mender.ts')).openSqliteMender(sqlitePathOf(url));
+  if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteMender(sqlitePathOf(url));
   if (kind === 'redis') return (await import('./redis/redis-mender.ts')).openRedisMender(url);
   return (await import('./plugin-contents.ts')).pluginMender(await openOther(url, others), withoutCredentials(url));
 }

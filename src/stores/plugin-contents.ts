@@ -2,7 +2,7 @@
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, halfWritten, NoStoreError, StoreError } from '../domain/store-unavailable.ts';
 import type { WholePluginStore } from '../ports/plugin.ts';
-import type { StoreMender } from '../ports/store-contents.ts';
+import type { ReportFinding, StoreMender } from '../ports/store-contents.ts';
 import { assertUnmarked, isMarked } from './records/copy-mark.ts';
 import { RecordMender } from './records/record-mender.ts';
 import { RecordReader } from './records/record-reader.ts';
@@ -12,11 +12,11 @@ import { RecordWriter } from './records/record-writer.ts';
 /** Gateways say more often that they run (runtime/plan-record.ts). */
 const SERVED_WITHIN_MS = 60_000;
 
-/** Closes the store if it cannot be read. */
-export function pluginReader(store: WholePluginStore, shown: string): Promise<RecordReader> {
+/** Closes the store if it cannot be read. `ownCheck`: of the store's kind, besides what is checked of every store. */
+export function pluginReader(store: WholePluginStore, shown: string, ownCheck?: (report: ReportFinding) => void): Promise<RecordReader> {
   return closedOnError(store, async () => {
     await assertUnmarked(store.records, shown);
-    return new RecordReader(store);
+    return new RecordReader(store, ownCheck);
   });
 }
 

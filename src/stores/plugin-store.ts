@@ -12,13 +12,16 @@ import { LimitEvents } from './records/limit-events.ts';
 import { RecordClock } from './records/record-clock.ts';
 import { UsageEvents } from './records/usage-events.ts';
 
-/** `clock` is the one that the store was given. `events`: the rules of a process that sends them. */
-export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules | undefined): Store {
+/**
+ * `clock` is the one that the store was given. `events`: the rules of a process that sends them. `ledger`: with callbacks, if the store
+ * has one, which saves a promise for each operation.
+ */
+export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules | undefined, ledger = withCallbacks(store.ledger)): Store {
   const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
   const told = events && toldByGateway(store, events, clock);
   return {
     keys,
-    ledger: withCallbacks(store.ledger, told?.limits),
+    ledger: told === undefined ? ledger : watched(ledger, told.limits),
     teams,
     glossaries,
     records,
@@ -100,12 +103,20 @@ const KINDS: Readonly<Record<'admit' | 'resolve' | 'check', ReadonlySet<string>>
   check: new Set(Object.keys(OF_CHECK)),
 };
 
-/** `limits` tells the refusals. */
-export function withCallbacks(ledger: PluginLedger, limits?: LimitEvents): Ledger {
+/** `limits` reports the refusals. */
+function watched(ledger: Ledger, limits: LimitEvents): Ledger {
   return {
-    admit: (asked) => answer(limits === undefined ? asked : limits.watching(asked), 'admit', () => ledger.admit(asked)),
+    admit: (asked) => ledger.admit({ ...asked, ...limits.watching(asked) }),
+    resolve: (asked) => ledger.resolve(asked),
+    check: (asked) => ledger.check({ ...asked, ...limits.watching(asked) }),
+  };
+}
+
+export function withCallbacks(ledger: PluginLedger): Ledger {
+  return {
+    admit: (asked) => answer(asked, 'admit', () => ledger.admit(asked)),
     resolve: (asked) => answer(asked, 'resolve', () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
-    check: (asked) => answer(limits === undefined ? asked : limits.watching(asked), 'check', () => ledger.check(asked)),
+    check: (asked) => answer(asked, 'check', () => ledger.check(asked)),
   };
 }
 

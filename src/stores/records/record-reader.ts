@@ -21,9 +21,11 @@ const NONE = { from: 1, to: 0 };
 
 export class RecordReader implements StoreReader {
   readonly #store: WholePluginStore;
+  readonly #ownCheck: ((report: ReportFinding) => void) | undefined;
 
-  constructor(store: WholePluginStore) {
+  constructor(store: WholePluginStore, ownCheck?: (report: ReportFinding) => void) {
     this.#store = store;
+    this.#ownCheck = ownCheck;
   }
 
   async *teams(report: ReportFinding): AsyncGenerator<TeamContents> {
@@ -81,6 +83,7 @@ export class RecordReader implements StoreReader {
 
   /** Events that would never be sent. What is kept or removed meanwhile is looked for again. */
   async structure(report: ReportFinding, settleMs: number): Promise<void> {
+    this.#ownCheck?.(report);
     let lost = await this.#eventsNotDue();
     if (lost.length === 0) return;
     await delay(settleMs);

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statfsSyn
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../domain/store-unavailable.ts';
-import { assertOurs, isEmpty, numberOf } from './migrate.ts';
+import { assertOurs, isEmpty, numberOf } from './schema.ts';
 import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
 
 export interface CopyOptions {
@@ -12,9 +12,6 @@ export interface CopyOptions {
   /** Free bytes in a directory; replaced in tests. */
   readonly freeBytes?: (directory: string) => number;
 }
-
-/** Maximum number of copies of a file per version. */
-const COPIES_MAX = 100;
 
 /**
  * Writes a snapshot of the database at `location` to `file`, and returns its size in bytes. Reads from a single snapshot, so
@@ -46,7 +43,7 @@ export function writeCopy(location: string, file: string, options: CopyOptions =
   }
 }
 
-/** Backs up the database at `path`, possibly of an older version, to `file`, and verifies the backup. Returns its size in bytes. */
+/** Backs up the database at `path` to `file`, and verifies the backup. Returns its size in bytes. */
 export async function backUp(path: string, file: string): Promise<number> {
   look(path, (database) => {
     assertOurs(database, storeName(path));
@@ -74,15 +71,6 @@ function look(path: string, at: (database: DatabaseSync) => void): void {
   } finally {
     database?.close();
   }
-}
-
-/** A file name next to the file that is not taken yet. */
-export function freeName(location: string, suffix: string): string {
-  for (let count = 1; count <= COPIES_MAX; count++) {
-    const name = `${location}.${suffix}${count === 1 ? '' : `.${count}`}`;
-    if (!existsSync(name)) return name;
-  }
-  throw new StoreError(`there are ${COPIES_MAX} copies ${shown(`${location}.${suffix}`)} already: move away those that are not needed.`);
 }
 
 function vacuumInto(location: string, part: string, { spare = 0, freeBytes = freeBytesIn }: CopyOptions): void {

@@ -1,46 +1,62 @@
-// Cleans up in small batches: expired leases, forgotten ids, past usage of idle teams, old audit entries, requests that
-// are forgotten, and leftovers of interrupted deletions.
+// Cleans up in small batches: what time alone does to idle teams, what the retention or a time to live ends, and leftovers of
+// deletions that were interrupted. None of it affects what anybody is answered.
 import { placeOf } from '../../core/error-place.ts';
-import { NOT_ERASED, OPEN } from './sqlite-schema.ts';
+import { DAY_MS, dayOf } from '../../domain/period.ts';
+import { isLeftBehind } from '../../ledger/tag-uses.ts';
+import { tagDaysSince } from '../records/tag-counts.ts';
+import { NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './schema.ts';
+import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { TeamErasure } from './team-erasure.ts';
 
-/** The interval does not affect correctness: whatever is due counts as expired from its millisecond on. */
 const SWEEP_EVERY_MS = 2000;
-/** The pause before the next round if one round does not suffice. */
-const SWEEP_ON_MS = 200;
-/** The same while many teams have days and periods to end: each period must be closed within seconds. */
-const HISTORY_ON_MS = 4;
-/** Limits per sweep: teams with open leases checked, teams processed, leases expired per team, ids and audit entries deleted. */
-const TEAMS_MAX = 200;
-const DUE_TEAMS_MAX = 8;
-const LEASES_MAX = 64;
-const IDS_MAX = 1024;
-const AUDIT_MAX = 1024;
+/** The pause before the next round if one does not suffice. */
+const SWEEP_ON_MS = 20;
+/** Teams, and rows of other kinds, per round: a few milliseconds while callers wait. */
+const TEAMS_MAX = 48;
+const ROWS_MAX = 1024;
 
 const SQL = {
-  // One index step: the next team with an open lease, and the earliest end among its leases.
-  nextTeam: tuples<[team: number, untilMs: number, teamId: string]>(`SELECT o.team, o.until_ms, t.team_id
-    FROM operations o JOIN teams t ON t.no = o.team AND t.erasure = ${NOT_ERASED}
-    WHERE o.state = ${OPEN} AND o.team > ? ORDER BY o.team, o.until_ms LIMIT 1`),
+  // Of idle teams, so that what they held is given back, and a period of theirs closed, without any request.
+  due: tuples<[teamId: string]>(`SELECT t.team_id FROM teams t WHERE t.erasure = ${NOT_ERASED} AND t.no IN (
+      SELECT team FROM books WHERE period_end_ms <= $now UNION SELECT team FROM operations WHERE state = ${OPEN} AND until_ms <= $now)
+    LIMIT ${TEAMS_MAX}`),
+  firstSettled: tuples<[untilMs: number]>(`SELECT until_ms FROM operations WHERE state > ${OPEN} ORDER BY request_id, team LIMIT 1`),
+  // A period is dropped with its use; what it has moved goes into the balance before the next one.
+  old: tuples<[team: number, no: number, movedMicro: number]>(`SELECT p.team, p.no, added_micro - deducted_micro
+      - (SELECT coalesce(sum(micro), 0) FROM usage u WHERE u.team = p.team AND u.period_no = p.no) FROM periods p
+    WHERE p.plan IS NOT NULL AND p.end_ms < ? AND p.team > ? ORDER BY p.team, p.no LIMIT ${TEAMS_MAX}`),
+  openIn: `SELECT 1 FROM operations WHERE team = ? AND state = ${OPEN} AND period_no <= ? LIMIT 1`,
+  moveOpening: 'UPDATE teams SET opening_micro = opening_micro + ? WHERE no = ?',
+  dropPeriod: 'DELETE FROM periods WHERE team = ? AND no = ?',
+  dropUse: `DELETE FROM usage WHERE (team, key, period_no, day) IN (SELECT team, key, period_no, day FROM usage u
+    WHERE u.team = ? AND u.day < ? AND NOT EXISTS (SELECT 1 FROM periods p WHERE p.team = u.team AND p.no = u.period_no) LIMIT ${ROWS_MAX})`,
+  teamsAfter: tuples<[no: number, erasure: number]>(`SELECT no, erasure FROM teams WHERE no > ? ORDER BY no LIMIT ${TEAMS_MAX}`),
+  eraseUseless: `UPDATE teams SET erasure = 1 WHERE no = $team AND erasure = ${ONLY_USAGE_LEFT}
+    AND NOT EXISTS (SELECT 1 FROM usage WHERE team = $team) AND NOT EXISTS (SELECT 1 FROM periods WHERE team = $team)`,
+  tags: tuples<[kind: string, id: string, value: string]>(
+    "SELECT kind, id, value FROM records WHERE team = ? AND kind IN ('tag_counts', 'tag_days', 'tag_uses')",
+  ),
+  hasTagLimits: "SELECT 1 FROM records WHERE team = ? AND kind = 'tag_limits' AND id = ?",
+  putRecord: 'UPDATE records SET value = ? WHERE team = ? AND kind = ? AND id = ?',
+  dropRecord: 'DELETE FROM records WHERE team = ? AND kind = ? AND id = ?',
 };
 
-type Parts = Pick<
-  StoreParts,
-  'database' | 'clock' | 'log' | 'group' | 'accounts' | 'periods' | 'ids' | 'history' | 'audit' | 'idempotency' | 'erasure' | 'blobs'
->;
+type Parts = Pick<SqliteParts, 'database' | 'clock' | 'log' | 'group' | 'accounts' | 'audit' | 'idempotency' | 'blobs' | 'historyDays'>;
 
 export class Janitor {
   readonly #parts: Parts;
+  readonly #erasure: TeamErasure;
   readonly #sql: Statements<typeof SQL>;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** The last team that was checked. */
-  #cursor = 0;
+  /** All teams are looked at once a day for what the retention ends: the day, and the last team. */
+  #pass = { day: 0, after: 0 };
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, erasure: TeamErasure) {
     this.#parts = parts;
+    this.#erasure = erasure;
     this.#sql = prepared(parts.database, SQL);
     this.#schedule(SWEEP_EVERY_MS);
   }
@@ -58,48 +74,65 @@ export class Janitor {
 
   async #round(): Promise<void> {
     try {
-      await this.sweep();
-      const { history, clock } = this.#parts;
-      if (history.hasMore) this.#schedule(HISTORY_ON_MS);
-      else this.#schedule(this.#isDue(clock.nowMs()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
+      this.#schedule((await this.sweep()) ? SWEEP_ON_MS : SWEEP_EVERY_MS);
     } catch (error) {
       this.#parts.log.error('cleaning up after idle teams failed and will be retried', { reason: placeOf(error) });
       this.#schedule(SWEEP_EVERY_MS);
     }
   }
 
-  /** Runs one round; resolves when its transaction has ended. Only takes the write lock if there is something to do. */
-  async sweep(): Promise<void> {
-    const { clock, group, accounts, periods, ids, history, audit, idempotency, erasure, blobs } = this.#parts;
-    if (erasure.isDue()) await erasure.finishAll();
+  /** One round, which only takes the write lock if there is something to do. Returns whether there is more. */
+  async sweep(): Promise<boolean> {
+    const { clock, group, accounts, audit, idempotency, blobs } = this.#parts;
+    if (this.#erasure.isDue()) await this.#erasure.finishAll();
     if (blobs.isDue(clock.nowMs())) await blobs.clear();
     await idempotency.sweep();
-    const teams = this.#dueTeams(clock.nowMs());
-    const isOver = history.look(clock.nowMs());
-    if (teams.length === 0 && !isOver && !this.#isDue(clock.nowMs())) return;
-    const tidy = (nowMs: number): void => {
-      for (const teamId of teams) periods.endLeases(accounts.team(teamId)!, nowMs, LEASES_MAX);
-      if (isOver) history.run(nowMs);
-      ids.clear(nowMs, IDS_MAX);
-      audit.clear(nowMs, AUDIT_MAX);
-    };
-    // A round may be skipped if the store is busy; the group commit has logged that.
-    await group.run(tidy);
+    const nowMs = clock.nowMs();
+    const due = this.#sql.due.all({ $now: nowMs });
+    const isForgotten = (this.#sql.firstSettled.get()?.[0] ?? Infinity) <= nowMs;
+    const today = dayOf(nowMs);
+    if (this.#pass.day !== today) this.#pass = { day: today, after: 0 };
+    const teams = this.#sql.teamsAfter.all(this.#pass.after);
+    if (due.length === 0 && !isForgotten && teams.length === 0 && !audit.isDue(nowMs)) return false;
+    await group.run((atMs) => {
+      for (const [teamId] of due) accounts.account(teamId, atMs);
+      accounts.flush();
+      accounts.forgetIds(atMs, ROWS_MAX);
+      audit.clear(atMs, ROWS_MAX);
+      for (const [no] of teams) this.#pass.after = this.#retain(no, atMs) ? no : this.#pass.after;
+    });
+    return due.length === TEAMS_MAX || teams.length > 0;
   }
 
-  #isDue(nowMs: number): boolean {
-    const { ids, audit } = this.#parts;
-    return ids.isDue(nowMs) || audit.isDue(nowMs);
-  }
-
-  #dueTeams(nowMs: number): string[] {
-    const due: string[] = [];
-    for (let looked = 0; looked < TEAMS_MAX && due.length < DUE_TEAMS_MAX; looked++) {
-      const row = this.#sql.nextTeam.get(this.#cursor);
-      this.#cursor = row?.[0] ?? 0;
-      if (row === undefined) break;
-      if (row[1] <= nowMs) due.push(row[2]);
+  /** Drops what exceeds the retention. Returns false if there is more. */
+  #retain(no: number, nowMs: number): boolean {
+    const { historyDays } = this.#parts;
+    const first = dayOf(nowMs) - historyDays;
+    for (const [team, number, movedMicro] of this.#sql.old.all(nowMs - historyDays * DAY_MS, no - 1)) {
+      if (team !== no || this.#sql.openIn.get(no, number) !== undefined) break;
+      this.#sql.moveOpening.run(movedMicro, no);
+      this.#sql.dropPeriod.run(no, number);
     }
-    return due;
+    if (this.#sql.dropUse.run(no, first).changes === ROWS_MAX) return false;
+    this.#sql.eraseUseless.run({ $team: no });
+    this.#retainTags(no, first, nowMs);
+    return true;
+  }
+
+  #retainTags(no: number, first: number, nowMs: number): void {
+    const { dropRecord, putRecord, hasTagLimits } = this.#sql;
+    const rows = this.#sql.tags.all(no);
+    const days = new Set(rows.filter(([kind]) => kind === 'tag_days').map(([, id]) => id));
+    for (const [kind, id, value] of rows) {
+      if (kind === 'tag_days') {
+        const left = tagDaysSince(value, first);
+        if (left === '') days.delete(id);
+        if (left === '') dropRecord.run(no, kind, id);
+        else if (left !== value) putRecord.run(left, no, kind, id);
+      }
+      if (kind === 'tag_uses' && hasTagLimits.get(no, id) === undefined && isLeftBehind(value, nowMs)) dropRecord.run(no, kind, id);
+    }
+    for (const [kind, id, value] of rows)
+      if (kind === 'tag_counts' && !days.has(id) && Number.parseInt(value, 10) < first) dropRecord.run(no, kind, id);
   }
 }

@@ -4,10 +4,9 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
-import type { StoreCreation, StoreMigration } from '../../ports/store.ts';
-import { freeName, writeCopy } from './file-copy.ts';
+import type { StoreCreation } from '../../ports/store.ts';
+import { assertOurs, createTables, isEmpty } from './schema.ts';
 import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
-import { assertCurrent, assertOurs, isEmpty, isOutdated, migrate } from './migrate.ts';
 
 export type Durability = 'full' | 'normal';
 
@@ -16,10 +15,8 @@ export const IN_MEMORY = ':memory:';
 
 /** The first release in which resetting the WAL can no longer corrupt the file. */
 const VERSION_MIN: readonly number[] = [3, 51, 3];
-/** Several workers start at once and one of them migrates, so opening waits longer than serving. */
+/** Several workers start at once and one of them creates the tables, so opening waits longer than serving. */
 const OPEN_PATIENCE_MS = 5000;
-/** While another process copies and migrates a large file. */
-const MIGRATION_PATIENCE_MS = 600_000;
 const OPEN_RETRY_MS = 10;
 /** Larger files are not checked completely, because every start and every command would have to wait. */
 const CHECKED_BYTES_MAX = 16 * 1024 * 1024;
@@ -41,32 +38,27 @@ export async function openDatabase(path: string, durability: Durability, creatio
     } catch (error) {
       if (error instanceof StoreError) throw error;
       const fault = databaseFaultOf(error);
-      const patienceMs = error instanceof MigrationBusyError ? MIGRATION_PATIENCE_MS : OPEN_PATIENCE_MS;
-      if (fault !== 'busy' || performance.now() - startedAtMs > patienceMs) throw storeFault(path, fault ?? 'cannot_open', error);
+      if (fault !== 'busy' || performance.now() - startedAtMs > OPEN_PATIENCE_MS) throw storeFault(path, fault ?? 'cannot_open', error);
     }
     await delay(OPEN_RETRY_MS);
   }
 }
 
 function openOnce(path: string, durability: Durability, creation: DatabaseOpening): DatabaseSync {
-  const { mayCreate = true, onCreated, mayMigrate = true, onMigrated, anyFaults = false } = creation;
+  const { mayCreate = true, onCreated, anyFaults = false } = creation;
   // An absolute path is never taken for a URI, and an empty one never for a temporary file.
   const location = path === IN_MEMORY ? path : prepareFile(path, mayCreate);
   // No waiting in the driver, which would block the event loop: an operation that finds the file busy is retried in a later
   // turn.
-  const database = new DatabaseSync(location, { timeout: 0, enableForeignKeyConstraints: true });
+  const database = new DatabaseSync(location, { timeout: 0, enableForeignKeyConstraints: false });
   try {
     assertVersion(database);
     assertOurs(database, storeName(path));
     // The file may exist but be empty, because another program or a volume created it.
     if (!mayCreate && isEmpty(database)) throw new NoStoreError(placeOf(path, location));
-    if (!mayMigrate) assertCurrent(database, storeName(path));
     setPragmas(database, path, durability);
     if (!anyFaults && path !== IN_MEMORY && statSync(location).size <= CHECKED_BYTES_MAX) assertWhole(database, path);
-    const migration = bringUp(database, path, location);
-    if (migration === undefined || path === IN_MEMORY) return database;
-    if (migration.from === 0) onCreated?.(placeOf(path, location));
-    else onMigrated?.(placeOf(path, location), migration);
+    if (createTables(database) && path !== IN_MEMORY) onCreated?.(placeOf(path, location));
     return database;
   } catch (error) {
     database.close();
@@ -95,25 +87,6 @@ export function openAlone(path: string, { mayCreate }: { readonly mayCreate: boo
       : storeFault(path, fault, error);
   }
 }
-
-/** Copies a file with data before migrating it, to allow a downgrade. */
-function bringUp(database: DatabaseSync, path: string, location: string): StoreMigration | undefined {
-  const copy = (to: number): string => {
-    const file = freeName(location, `before-${to}`);
-    // The migration itself may write as much again.
-    writeCopy(location, file, { spare: 1 });
-    return file;
-  };
-  const wasOutdated = isOutdated(database);
-  try {
-    return migrate(database, storeName(path), path === IN_MEMORY ? {} : { copy });
-  } catch (error) {
-    throw wasOutdated && databaseFaultOf(error) === 'busy' ? Object.assign(new MigrationBusyError(), error) : error;
-  }
-}
-
-/** Another process holds the lock of a file that has to be migrated, and is most likely migrating it. */
-class MigrationBusyError extends Error {}
 
 function prepareFile(path: string, mayCreate: boolean): string {
   if (path === '' || path.includes('\0')) throw new StoreError('sqlite: needs the path of a file, as in sqlite:data/lingate.db.');
@@ -154,7 +127,6 @@ function setPragmas(database: DatabaseSync, path: string, durability: Durability
   }
   database.exec(`
     PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};
-    PRAGMA foreign_keys = ON;
     PRAGMA trusted_schema = OFF;
     PRAGMA secure_delete = FAST;
     PRAGMA temp_store = MEMORY;

@@ -9,9 +9,9 @@ import { securely } from './open-database.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { looked } from './store-fault.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { SqliteParts } from './sqlite-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'teams'>;
+type Parts = Pick<SqliteParts, 'database' | 'path' | 'group' | 'numberOf'>;
 
 /** Written or deleted per transaction: takes a few milliseconds, mostly waiting for the disk. */
 const PIECES_AT_ONCE = 2;
@@ -22,6 +22,7 @@ const SQL = {
   count: tuples<[pieces: number]>('SELECT piece_count FROM blobs WHERE team = ? AND id = ? AND gone_ms IS NULL'),
   piece: tuples<[Uint8Array<ArrayBuffer>]>('SELECT piece FROM pieces WHERE team = ? AND blob = ? AND place = ?'),
   add: 'INSERT INTO pieces (team, blob, place, piece) VALUES (?, ?, ?, ?)',
+  replace: 'INSERT OR REPLACE INTO pieces (team, blob, place, piece) VALUES (?, ?, ?, ?)',
   announce: 'INSERT OR REPLACE INTO blobs (team, id, piece_count, gone_ms) VALUES (?, ?, ?, ?)',
   isAnnounced: 'SELECT 1 FROM blobs WHERE team = ? AND id = ? AND gone_ms > ?',
   drop: 'UPDATE blobs SET gone_ms = 0 WHERE team = ? AND id = ?',
@@ -44,7 +45,7 @@ export class SqliteBlobs {
   /** Reads without a transaction: pieces are immutable, and in WAL mode readers do not wait for writers. */
   async read(group: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
     const found = await this.#parts.group.run(() => {
-      const team = this.#parts.teams.number(group);
+      const team = this.#parts.numberOf(group);
       const count = team === undefined ? undefined : this.#sql.count.get(team, blobId);
       return count && { team: team!, count: count[0] };
     });
@@ -64,7 +65,7 @@ export class SqliteBlobs {
     for (const { blobId, pieces } of blobs) {
       for (let first = 0; isLarge(pieces) && first < pieces.length; first += PIECES_AT_ONCE) {
         const done = await this.#parts.group.run((nowMs) => {
-          const team = this.#parts.teams.number(group);
+          const team = this.#parts.numberOf(group);
           if (team === undefined) return undefined;
           this.#sql.announce.run(team, blobId, pieces.length, nowMs + PREPARED_MS);
           for (const [i, piece] of pieces.slice(first, first + PIECES_AT_ONCE).entries()) this.#sql.add.run(team, blobId, first + i, piece);
@@ -90,6 +91,12 @@ export class SqliteBlobs {
     }
   }
 
+  /** All pieces of a blob at once, in place of an earlier one. Call it within a transaction. */
+  write(team: number, blobId: string, pieces: EntryPieces): void {
+    this.#sql.announce.run(team, blobId, pieces.length, null);
+    for (const [place, piece] of pieces.entries()) this.#sql.replace.run(team, blobId, place, piece);
+  }
+
   /** Call it within a transaction, and `clear` after it. */
   detach(team: number, blobIds: readonly string[]): void {
     for (const blobId of blobIds) this.#sql.drop.run(team, blobId);
@@ -98,7 +105,7 @@ export class SqliteBlobs {
   async abandon(group: string, blobs: readonly NewBlob[]): Promise<void> {
     if (!blobs.some(({ pieces }) => isLarge(pieces))) return;
     await this.#parts.group.run(() => {
-      const team = this.#parts.teams.number(group);
+      const team = this.#parts.numberOf(group);
       if (team !== undefined) {
         this.detach(
           team,

@@ -1,75 +1,116 @@
-// The record space in SQLite: a table for all records; a change is one group-commit operation.
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+// The record space in SQLite: a table for all records; a change is one operation of the group commit, with the audit entry and the
+// event that belong to it.
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditedChange, Audited } from '../../domain/audit-entry.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import type { DecideChange, GroupPeriod, IndexPage, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type {
+  DecideChange,
+  GroupChange,
+  IndexPage,
+  KeyWrite,
+  NewBlob,
+  NewEvent,
+  RecordName,
+  RecordSpace,
+  RecordTable,
+} from '../../ports/record-space.ts';
+import { eventNames, eventWrites } from '../records/event-record.ts';
 import { securely } from './open-database.ts';
-import { NOT_ERASED } from './sqlite-schema.ts';
+import { NOT_ERASED, SHARED } from './schema.ts';
+import type { OpenAccount } from './sqlite-accounts.ts';
+import type { SqliteAuditLog } from './sqlite-audit-log.ts';
+import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import { looked, unavailable } from './store-fault.ts';
-import type { StoreParts } from './store-parts.ts';
 
-type Parts = Pick<StoreParts, 'database' | 'path' | 'group' | 'work' | 'teams' | 'keys' | 'blobs' | 'audit' | 'events'>;
-
-/** Of a table whose rows belong to teams, or of the shared one. */
-const sqlOf = (table: string, ofTeam: string, values: string) => ({
-  one: tuples<[value: string]>(`SELECT value FROM ${table} WHERE ${ofTeam} kind = ? AND id = ?`),
-  list: tuples<[id: string, value: string]>(`SELECT id, value FROM ${table} WHERE ${ofTeam} kind = ?`),
-  page: tuples<[id: string]>(`SELECT id FROM ${table} WHERE ${ofTeam} kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?`),
-  put: `INSERT OR REPLACE INTO ${table} VALUES (${values})`,
-  remove: `DELETE FROM ${table} WHERE ${ofTeam} kind = ? AND id = ?`,
-});
-const OF_TEAMS = sqlOf('records', 'team = ? AND', '?, ?, ?, ?');
-const SHARED = sqlOf('shared_records', '', '?, ?, ?');
 const SQL = {
+  one: tuples<[value: string]>('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?'),
+  list: tuples<[id: string, value: string]>('SELECT id, value FROM records WHERE team = ? AND kind = ?'),
+  page: tuples<[id: string]>('SELECT id FROM records WHERE team = ? AND kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?'),
+  put: 'INSERT OR REPLACE INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
+  remove: 'DELETE FROM records WHERE team = ? AND kind = ? AND id = ?',
   group: tuples<[teamId: string]>(`SELECT t.team_id FROM records r JOIN teams t ON t.no = r.team AND t.erasure = ${NOT_ERASED}
     WHERE r.kind = ? AND r.id = ?`),
-  period: tuples<[number: number, startMs: number, endMs: number]>(`SELECT b.period_no, p.start_ms, p.end_ms FROM books b
-    JOIN periods p ON p.team = b.team AND p.no = b.period_no WHERE b.team = ?`),
+  teamOf: tuples<[teamId: string]>(
+    `SELECT t.team_id FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} WHERE k.key_id = ?`,
+  ),
+  insertKey: tuples<[no: number]>('INSERT INTO keys (key_id, team, digest, display, mode, record) VALUES (?, ?, ?, ?, ?, ?) RETURNING no'),
+  insertKeyBook: 'INSERT INTO key_books (team, key) VALUES (?, ?)',
+  changeKey: 'UPDATE keys SET record = ? WHERE key_id = ?',
 };
 
-const OF_NO_TEAM = { limits: undefined, period: undefined };
+type Written = Omit<GroupChange<unknown>, 'result'>;
 
-/** A group's statements, and the arguments that come first in each. */
-interface Place {
-  readonly sql: Statements<typeof OF_TEAMS>;
-  readonly own: readonly number[];
-  readonly team: number | undefined;
+/** Records, events and audit entries, within the transaction of whatever causes them. */
+export class SharedWrites {
+  readonly sql: Statements<typeof SQL>;
+  readonly #database: DatabaseSync;
+  readonly #log: SqliteAuditLog;
+  /** Called for every new request id. */
+  readonly isNewId: () => void;
+
+  constructor(database: DatabaseSync, log: SqliteAuditLog, isNewId: () => void) {
+    this.sql = prepared(database, SQL);
+    this.#database = database;
+    this.#log = log;
+    this.isNewId = isNewId;
+  }
+
+  value(team: number, { table, id }: RecordName): string | undefined {
+    return this.sql.one.get(team, table, id)?.[0];
+  }
+
+  write(team: number, { remove = [], unindex = [], put = [], index = [] }: Written): void {
+    const removed = [...remove.map(({ table, id }) => [table, id] as const), ...unindex.map((entry) => [entry.index, entry.id] as const)];
+    // It may be about a team that is being deleted.
+    if (removed.length > 0) securely(this.#database, () => removed.forEach(([kind, id]) => this.sql.remove.run(team, kind, id)));
+    for (const { table, id, value } of put) this.sql.put.run(team, table, id, value);
+    for (const entry of index) this.sql.put.run(team, entry.index, entry.id, '');
+  }
+
+  event(teamId: string, event: NewEvent, nowMs: number): void {
+    const values = eventNames(teamId).map((name) => this.value(SHARED, name));
+    this.write(SHARED, eventWrites(teamId, values, nowMs, event));
+  }
+
+  audit(by: Audited, change: AuditedChange, nowMs: number): void {
+    this.#log.add(by, change, nowMs);
+  }
 }
+
+type Parts = Pick<SqliteParts, 'path' | 'group' | 'accounts' | 'blobs' | 'writes' | 'numberOf'>;
 
 export class SqliteRecords implements RecordSpace {
   readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
-  readonly #ofTeams: Statements<typeof OF_TEAMS>;
-  readonly #shared: Place;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#sql = prepared(parts.database, SQL);
-    this.#ofTeams = prepared(parts.database, OF_TEAMS);
-    this.#shared = { sql: prepared(parts.database, SHARED), own: [], team: undefined };
+    this.#sql = parts.writes.sql;
   }
 
   read(group: string, names: readonly RecordName[]): Promise<readonly (string | undefined)[] | StoreUnavailable> {
     return this.#parts.group.run(() => {
-      const place = this.#place(group);
-      return names.map((name) => place && valueAt(place, name));
+      const team = this.#team(group);
+      return names.map((name) => (team === undefined ? undefined : this.#parts.writes.value(team, name)));
     });
   }
 
   list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
     return this.#parts.group.run(() => {
-      const place = this.#place(group);
-      return new Map(place?.sql.list.all(...place.own, table));
+      const team = this.#team(group);
+      return new Map(team === undefined ? [] : this.#sql.list.all(team, table));
     });
   }
 
   /** Sees what is committed, and needs no lock: the janitor looks often. */
   async page(group: string, { index, from, below, limit }: IndexPage): Promise<readonly string[] | StoreUnavailable> {
     return looked(this.#parts.path, () => {
-      const place = this.#place(group);
-      return place?.sql.page.all(...place.own, index, from, below, limit).map(([id]) => id) ?? [];
+      const team = this.#team(group);
+      return team === undefined ? [] : this.#sql.page.all(team, index, from, below, limit).map(([id]) => id);
     });
   }
 
@@ -79,51 +120,49 @@ export class SqliteRecords implements RecordSpace {
     decide: DecideChange<Result>,
     keyId?: string,
   ): Promise<Result | undefined | StoreUnavailable> {
-    const { database, teams, keys, work, blobs, audit, events, path } = this.#parts;
+    const { accounts, blobs, writes, path } = this.#parts;
     let detaches = false;
-    const answer = await this.#run(keyId, (nowMs): Result | undefined | StoreUnavailable => {
-      // Holds of a key are recounted: leases that have not expired, in the current period.
-      if (keyId !== undefined) work.current(group, nowMs);
-      const place = this.#place(group);
-      if (place === undefined) return undefined;
-      const { sql, own, team } = place;
-      const values = names.map((name) => valueAt(place, name));
-      const change = decide(values, {
-        nowMs,
-        ...(team === undefined ? OF_NO_TEAM : { limits: teams.get(team).team.limits, period: this.#period(team) }),
-        key: team === undefined || keyId === undefined ? undefined : keys.get(keyId, team),
-      });
-      const { result, put = [], remove = [], index = [], unindex = [], attach = [], detach = [] } = change;
-      const removed = [...remove.map(({ table, id }) => [table, id] as const), ...unindex.map((entry) => [entry.index, entry.id] as const)];
-      if (team !== undefined && !blobs.arePrepared(team, attach, nowMs)) return unavailable(path, 'busy');
-      // It may be about a team that is being deleted.
-      if (removed.length > 0) securely(database, () => removed.forEach(([kind, id]) => sql.remove.run(...own, kind, id)));
-      for (const { table, id, value } of put) sql.put.run(...own, table, id, value);
-      for (const entry of index) sql.put.run(...own, entry.index, entry.id, '');
-      if (team !== undefined) {
+    const answer = await this.#parts.group.run((nowMs): Result | undefined | StoreUnavailable => {
+      const open = group === SHARED_RECORDS ? undefined : accounts.account(group, nowMs);
+      if (open === undefined && group !== SHARED_RECORDS) return undefined;
+      const team = open?.no ?? SHARED;
+      const account = open?.account;
+      const values = names.map((name) => writes.value(team, name));
+      const key = keyId === undefined ? undefined : account?.key(keyId)?.shown(nowMs);
+      const change = decide(values, { nowMs, limits: account?.team.limits, period: account?.counts.period, key });
+      const { result, attach = [], detach = [] } = change;
+      if (open !== undefined && !blobs.arePrepared(team, attach, nowMs)) return unavailable(path, 'busy');
+      writes.write(team, change);
+      if (open !== undefined) {
         blobs.attach(team, attach);
         blobs.detach(team, detach);
+        if (change.key !== undefined) this.#putKey(open, change.key);
       }
       detaches = detach.length > 0;
-      if (team !== undefined && change.key !== undefined) keys.write(team, change.key, nowMs);
       if (change.audit !== undefined) {
         const { by, ...difference } = change.audit;
-        audit.add(by, { teamId: group, ...(keyId === undefined ? {} : { keyId }), ...difference }, nowMs);
+        writes.audit(by, { teamId: group, ...(keyId === undefined ? {} : { keyId }), ...difference }, nowMs);
       }
-      if (change.event !== undefined) events?.keepNew(change.event, group, nowMs);
+      if (change.event !== undefined) writes.event(group, change.event, nowMs);
       return result;
     });
     if (detaches) void blobs.clear();
     return answer;
   }
 
-  /** The ledger caches keys, and their counts are written first. */
-  #run<T>(keyId: string | undefined, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
-    return keyId === undefined ? this.#parts.group.run(work) : this.#parts.work.change(`key ${keyId}`, work);
+  /** Stored without whether it has expired. */
+  #putKey({ no, account }: OpenAccount, { record, digest }: KeyWrite): void {
+    const { lastUsedAtMs: _used, ...rest } = record;
+    const stored = { ...rest, status: record.status === 'expired' ? ('active' as const) : record.status };
+    const text = JSON.stringify(stored);
+    const { keyId, display, mode } = record;
+    if (digest === undefined) this.#sql.changeKey.run(text, keyId);
+    else this.#sql.insertKeyBook.run(no, this.#sql.insertKey.get(keyId, no, digest, display, mode, text)![0]);
+    account.key(keyId)?.setRecord({ ...stored, lastUsedAtMs: undefined });
   }
 
   teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {
-    return this.#parts.group.run(() => this.#parts.keys.get(keyId)?.teamId);
+    return this.#parts.group.run(() => this.#sql.teamOf.get(keyId)?.[0]);
   }
 
   groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {
@@ -142,18 +181,7 @@ export class SqliteRecords implements RecordSpace {
     return this.#parts.blobs.read(group, blobId);
   }
 
-  #period(team: number): GroupPeriod {
-    const [number, startMs, endMs] = this.#sql.period.get(team)!;
-    return { number, startMs, endMs };
+  #team(group: string): number | undefined {
+    return group === SHARED_RECORDS ? SHARED : this.#parts.numberOf(group);
   }
-
-  #place(group: string): Place | undefined {
-    if (group === SHARED_RECORDS) return this.#shared;
-    const team = this.#parts.teams.number(group);
-    return team === undefined ? undefined : { sql: this.#ofTeams, own: [team], team };
-  }
-}
-
-function valueAt({ sql, own }: Place, { table, id }: RecordName): string | undefined {
-  return sql.one.get(...own, table, id)?.[0];
 }

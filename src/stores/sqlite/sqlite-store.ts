@@ -1,42 +1,37 @@
 // The embedded store: one SQLite file, shared by the processes of one machine.
 import type { DatabaseSync } from 'node:sqlite';
-import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
-import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
-import { JudgedClock, unjudgedClock } from '../../domain/judged-clock.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { JudgedClock } from '../../domain/judged-clock.ts';
+import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ledger } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
+import type { PluginLedger, WholePluginStore } from '../../ports/plugin.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
+import { fromPlugin } from '../plugin-store.ts';
+import { assertUnmarked } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
-import { LATEST, readMark, RecordClock } from '../records/record-clock.ts';
+import { LATEST, readMark } from '../records/record-clock.ts';
 import { RecordOutbox } from '../records/record-outbox.ts';
-import { Accounts } from './accounts.ts';
 import { DatabaseFile } from './database-file.ts';
-import { EventRows } from './event-rows.ts';
 import { GroupCommit } from './group-commit.ts';
-import { HistoryChores } from './history-chores.ts';
 import { Janitor } from './janitor.ts';
-import { KeyRows } from './key-rows.ts';
-import { versionOf } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
-import { NextPlans } from './next-plans.ts';
-import { Periods } from './periods.ts';
-import { RegistryWork } from './registry-work.ts';
-import { RequestIds } from './request-ids.ts';
+import { SHARED, versionOf } from './schema.ts';
+import { idClearing, SqliteAccounts } from './sqlite-accounts.ts';
 import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteBlobs } from './sqlite-blobs.ts';
-import { SqliteEvents } from './sqlite-events.ts';
-import { SqliteLedger } from './sqlite-ledger.ts';
-import { SqliteRecords } from './sqlite-records.ts';
+import { sqliteLedger } from './sqlite-ledger.ts';
+import type { SqliteParts } from './sqlite-parts.ts';
+import { SharedWrites, SqliteRecords } from './sqlite-records.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
-import { PeriodUsage, SqliteUsageHistory } from './sqlite-usage-history.ts';
-import { prepared, tuples } from './statements.ts';
-import { databaseFaultOf, looked, unavailable } from './store-fault.ts';
-import type { StoreParts } from './store-parts.ts';
+import { SqliteUsageHistory } from './sqlite-usage-history.ts';
+import { SqliteWholeAccounts } from './sqlite-whole-accounts.ts';
+import { databaseFaultOf, looked, storeName, unavailable } from './store-fault.ts';
 import { TeamErasure } from './team-erasure.ts';
-import { TeamRows } from './team-rows.ts';
+import { TeamTable } from './team-table.ts';
 
 export interface SqliteStoreOptions {
   /** A file, created with its directory if missing; `:memory:` persists nothing. */
@@ -51,97 +46,105 @@ export interface SqliteStoreOptions {
   readonly creation?: StoreCreation;
   /** How many days usage and audit entries are kept. */
   readonly historyDays?: number | undefined;
-  /** By default the rules of a gateway that sends events from this file; without one, no events are stored. */
+  /** Of a process that sends events. */
   readonly events?: EventRules | undefined;
 }
 
+/** A file in whole, and its ledger as gateways use it. */
+export interface WholeFile extends WholePluginStore {
+  readonly database: DatabaseSync;
+  readonly direct: Ledger;
+}
+
 const BUSY_TIMEOUT_MS = 500;
-const SQL = { latest: tuples<[value: string]>('SELECT value FROM shared_records WHERE kind = ? AND id = ?') };
 
 /** Rejects with a `StoreError` if the file cannot serve. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, log, clock, durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS, creation = {}, historyDays = HISTORY_DAYS } = options;
-  const database = await openDatabase(path, durability, { ...creation, onMigrated: logMigration(log, creation) });
+  const { path, clock, durability = 'full', creation = {}, events } = options;
+  const file = wholeFile(await openDatabase(path, durability, creation), options);
+  try {
+    await assertUnmarked(file.records, storeName(path));
+    const store = fromPlugin(file, clock, events, file.direct);
+    // From now on its operations keep events.
+    if (events !== undefined) await store.outbox.lease('', 0);
+    return store;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** `cleansUp`: as a process that serves does. */
+export function wholeFile(
+  database: DatabaseSync,
+  options: Omit<SqliteStoreOptions, 'creation' | 'durability'>,
+  cleansUp = true,
+): WholeFile {
+  const { path, log, clock, busyTimeoutMs = BUSY_TIMEOUT_MS, historyDays = HISTORY_DAYS } = options;
   compareAtOpen(database, clock);
   const file = new DatabaseFile(path);
-  const accounts = new Accounts(database);
-  const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind: accounts });
-  const keys = new KeyRows(database, clock);
-  const teams = new TeamRows(database);
-  const usage = new PeriodUsage(database, teams, keys);
-  const eventRows = new EventRows(database);
-  const rules = options.events ?? eventRows.rulesInForce(clock.nowMs());
-  const events = rules && new SqliteEvents({ database, accounts, usage, eventRows }, rules);
+  const teams = new TeamTable(database);
+  const behind = { begin: () => accounts.begin(), flush: () => accounts.flush(), forget: () => accounts.forget() };
+  const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
-  const periods = new Periods(database, accounts, new NextPlans({ database, accounts, teams, audit, events }), events);
-  const ids = new RequestIds(database);
-  const work = new RegistryWork({ group, accounts, periods });
-  const blobs = new SqliteBlobs({ database, path, group, teams });
-  const over = overRecords(new SqliteRecords({ database, path, group, work, teams, keys, blobs, audit, events }), () => clock.nowMs());
-  const { idempotency } = over;
-  const ofEvents = { eventRows, events };
-  const parts = {
-    database,
-    path,
-    clock,
-    log,
-    group,
-    accounts,
-    periods,
-    ids,
-    keys,
-    teams,
-    usage,
-    work,
-    blobs,
-    audit,
-    ...ofEvents,
-    idempotency,
+  const clearing = idClearing((most) => accounts.forgetIds(clock.nowMs(), most));
+  const writes = new SharedWrites(database, audit, clearing);
+  const accounts: SqliteAccounts = new SqliteAccounts(database, writes);
+  const numberOf = (teamId: string): number | undefined => teams.number(teamId);
+  const blobs = new SqliteBlobs({ database, path, group, numberOf });
+  const records = new SqliteRecords({ path, group, accounts, blobs, writes, numberOf });
+  const over = overRecords(records, () => clock.nowMs());
+  const parts: SqliteParts = {
+    ...{ database, path, clock, log, group, accounts, audit, blobs, writes, historyDays, numberOf },
+    idempotency: over.idempotency,
   };
   const erasure = new TeamErasure(parts);
-  const history = new HistoryChores({ ...parts, historyDays });
-  const janitor = new Janitor({ ...parts, history, erasure });
+  const history = new SqliteUsageHistory(parts, teams);
+  const janitor = cleansUp ? new Janitor(parts, erasure) : undefined;
+  const direct = sqliteLedger(parts);
   let closed: Promise<void> | undefined;
   return {
+    database,
+    direct,
+    ledger: promised(direct),
     // Synchronous.
-    keys: { find: (digest) => looked(path, () => keys.owner(digest)) },
-    ledger: new SqliteLedger(parts),
-    teams: new SqliteTeamRegistry({ ...parts, erasure }, over.records),
+    keys: { find: (digest) => looked(path, () => teams.owner(digest)) },
+    teams: new SqliteTeamRegistry(parts, teams, erasure, records),
+    accounts: new SqliteWholeAccounts(parts, teams, history),
     audit,
     ...over,
-    history: new SqliteUsageHistory({ ...parts, historyDays }),
-    outbox: new RecordOutbox(over.records, rules ?? NO_THRESHOLDS),
-    clock: clock instanceof JudgedClock ? new RecordClock(over.records, clock) : unjudgedClock(clock),
+    history,
+    outbox: new RecordOutbox(over.records),
     ping: () => ping(parts, file),
     close() {
-      janitor.close();
+      janitor?.close();
       closed ??= group.close().then(() => closeDatabase(database, log));
       return closed;
     },
   };
 }
 
-/** Judges the machine's clock by the file, before anything else reads it; a clock that tests move freely is not judged. */
-function compareAtOpen(database: DatabaseSync, clock: Clock): void {
-  if (clock instanceof JudgedClock) clock.compare(readMark(prepared(database, SQL).latest.get(LATEST.table, LATEST.id)?.[0]));
+function promised(ledger: Ledger): PluginLedger {
+  return {
+    admit: (request) => new Promise((answered, failed) => ledger.admit({ ...request, answered, failed })),
+    resolve: (teamId, requestId, verdict, characters) =>
+      new Promise((answered, failed) => ledger.resolve({ teamId, requestId, verdict, characters, answered, failed })),
+    check: (check) => new Promise((answered, failed) => ledger.check({ ...check, answered, failed })),
+  };
 }
 
-function logMigration(log: Log, { onMigrated }: StoreCreation): StoreCreation['onMigrated'] {
-  return (place, migration) => {
-    const { from, to, copy } = migration;
-    log.info('the database was migrated to this version', { store: place, from, to, copy });
-    onMigrated?.(place, migration);
-  };
+/** Judges the machine's clock by the file, before anything else reads it; a clock that tests move freely is not judged. */
+function compareAtOpen(database: DatabaseSync, clock: Clock): void {
+  if (!(clock instanceof JudgedClock)) return;
+  const row = database.prepare('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?').get(SHARED, LATEST.table, LATEST.id);
+  clock.compare(readMark(row === undefined ? undefined : String(row['value'])));
 }
 
 /**
  * Commits a write like an admission does, of an existing value: a store that cannot be written does not count as available, nor
  * does one whose file is no longer in its place.
  */
-async function ping(
-  { database, group, path }: Pick<StoreParts, 'database' | 'group' | 'path'>,
-  file: DatabaseFile,
-): Promise<StoreUnavailable | undefined> {
+async function ping({ database, group, path }: SqliteParts, file: DatabaseFile): Promise<StoreUnavailable | undefined> {
   const fault = await file.fault();
   group.setAway(fault);
   if (fault !== undefined) return unavailable(path, fault);

@@ -1,14 +1,14 @@
-// Teams and keys for operators: every method, including reads, is a group-commit operation.
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+// Teams and keys in SQLite, as operators manage them: each operation is one of the group commit, on the team's account.
+import type { Audited } from '../../domain/audit-entry.ts';
 import { teamDifference } from '../../domain/audit-entry.ts';
-import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
+import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { withWindowUses } from '../../ledger/counter.ts';
+import { assertPeriod, decideTeamChange } from '../../ledger/team-change.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type {
   FoundKey,
-  KeyChange,
-  KeyRecord,
   KeySearch,
-  NewKey,
   NewTeam,
   Standing,
   Team,
@@ -21,131 +21,155 @@ import type {
 } from '../../ports/team-registry.ts';
 import { keyRegistry } from '../records/key-registry.ts';
 import type { KeyRegistry } from '../records/key-registry.ts';
-import { assertPeriod, decideTeamChange } from '../../ledger/team-change.ts';
-import { TeamPages } from './registry-work.ts';
-import type { StoreParts } from './store-parts.ts';
+import { teamEvent } from '../records/operator-events.ts';
+import type { OpenAccount } from './sqlite-accounts.ts';
+import { onAccount, onRows } from './sqlite-parts.ts';
+import type { SqliteParts } from './sqlite-parts.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
+import type { TeamErasure } from './team-erasure.ts';
+import type { TeamTable } from './team-table.ts';
 
-type Parts = Pick<StoreParts, 'work' | 'teams' | 'keys' | 'usage' | 'audit' | 'events' | 'erasure'>;
+const SQL = {
+  insert: tuples<[no: number]>('INSERT INTO teams (team_id, name, reference, record) VALUES (?, ?, ?, ?) RETURNING no'),
+  insertBooks: `INSERT INTO books (team, balance_micro, period_no, period_start_ms, period_end_ms, anchor_ms, used_characters, allowance_used)
+    VALUES (?, ?, 0, 0, ?, ?, 0, 0)`,
+  moveCredit: `UPDATE periods SET added_micro = added_micro + max(0, $micro), deducted_micro = deducted_micro - min(0, $micro)
+    WHERE team = $team AND no = $no`,
+  change: tuples<[request: string]>('SELECT request FROM changes WHERE team = ? AND id = ? AND until_ms > ?'),
+  forgetChanges: 'DELETE FROM changes WHERE until_ms <= ?',
+  rememberChange: 'INSERT OR REPLACE INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)',
+};
+
+type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'writes'>;
 
 export class SqliteTeamRegistry implements TeamRegistry {
   readonly #parts: Parts;
-  readonly #pages: TeamPages;
+  readonly #teams: TeamTable;
+  readonly #erasure: TeamErasure;
   readonly #keys: KeyRegistry;
+  readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: Parts, records: RecordSpace) {
+  constructor(parts: Parts, teams: TeamTable, erasure: TeamErasure, records: RecordSpace) {
     this.#parts = parts;
+    this.#teams = teams;
+    this.#erasure = erasure;
     this.#keys = keyRegistry(records);
-    this.#pages = new TeamPages(parts.work, parts.teams);
+    this.#sql = prepared(parts.database, SQL);
   }
 
   createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {
-    return this.#parts.work.change(`team ${team.teamId}`, (nowMs) => {
-      const known = this.#parts.teams.number(team.teamId);
-      if (known !== undefined) return this.#parts.teams.get(known).team;
-      assertPeriod(team.limits);
-      const no = this.#parts.teams.insert(team, nowMs);
-      this.#parts.work.current(team.teamId, nowMs);
-      const made = this.#parts.teams.get(no).team;
-      this.#parts.events?.teamChanged('team_created', made, nowMs);
-      this.#audit(team.teamId, teamDifference(undefined, made), by, nowMs);
-      return made;
-    });
+    assertPeriod(team.limits);
+    return onRows(this.#parts, (nowMs) => this.#create(team, nowMs, by));
   }
 
-  listTeams(): Promise<readonly Team[] | StoreUnavailable> {
-    return this.#parts.work.run('the list of teams', () => this.#parts.teams.all());
+  /** A team's first balance is credit that was added. */
+  #create(team: NewTeam, nowMs: number, by: Audited | undefined): Team {
+    const { accounts, writes } = this.#parts;
+    const known = accounts.account(team.teamId, nowMs);
+    if (known !== undefined) return known.account.shown();
+    const { balanceMicro, ...record } = { ...team, createdAtMs: nowMs };
+    const [no] = this.#sql.insert.get(team.teamId, team.name, team.reference ?? null, JSON.stringify(record))!;
+    this.#sql.insertBooks.run(no, balanceMicro, Number.MAX_SAFE_INTEGER, nowMs);
+    const { account } = accounts.account(team.teamId, nowMs)!;
+    account.beginFirstPeriod(nowMs);
+    this.#sql.moveCredit.run({ $micro: balanceMicro, $team: no, $no: 1 });
+    const shown = account.shown();
+    writes.event(team.teamId, teamEvent('team_created', shown), nowMs);
+    const difference = teamDifference(undefined, team);
+    if (by !== undefined && difference !== undefined) writes.audit(by, { teamId: team.teamId, ...difference }, nowMs);
+    return shown;
   }
 
-  async pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
-    return this.#pages.read(page, (no) => this.#parts.teams.find(no)?.team);
+  async listTeams(): Promise<readonly Team[] | StoreUnavailable> {
+    return this.pageTeams({ after: undefined, limit: Infinity, search: undefined });
   }
 
-  async pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
-    return this.#pages.read(page, (no, nowMs) => {
-      const row = this.#parts.teams.find(no);
-      if (row === undefined) return undefined;
-      const { team, usedCharacters, allowanceUsed, periodEndMs } = row;
-      // The next admission begins the current period, in which nothing is settled yet.
-      const isRunning = nowMs < periodEndMs;
-      const counts = { characters: isRunning ? usedCharacters : 0, allowanceUsed: isRunning ? allowanceUsed : 0 };
-      return { team, ...counts, ...this.#parts.keys.summary(no) };
-    });
+  pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
+    return onRows(this.#parts, () => this.#teams.page(page).map(({ team }) => team));
+  }
+
+  pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
+    return onRows(this.#parts, (nowMs) =>
+      this.#teams.page(page).map(({ team: { teamId } }) => summaryOf(this.#usage(this.#parts.accounts.account(teamId, nowMs)!, nowMs))),
+    );
   }
 
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
-    return this.#read(teamId, (no) => this.#parts.teams.get(no).team);
+    return onAccount(this.#parts, teamId, ({ account }) => account.shown());
   }
 
   updateTeam(teamId: string, change: TeamChange, by?: Audited): ReturnType<TeamRegistry['updateTeam']> {
-    const { work, teams, events } = this.#parts;
-    return work.change(`team ${teamId}`, (nowMs) => {
-      const no = work.current(teamId, nowMs);
-      if (no === undefined) return undefined;
-      const { team: before, heldMicro } = teams.get(no);
-      const known = change.once && teams.changed(no, change.once.id, nowMs);
-      const { answer, write } = decideTeamChange({ team: before, heldMicro, known }, change, by);
+    return onAccount(this.#parts, teamId, ({ no, account }, nowMs) => {
+      const { addMicro = 0, once } = change;
+      const known = once && this.#sql.change.get(no, once.id, nowMs)?.[0];
+      const found = { team: account.shown(), heldMicro: account.standing().heldMicro, known };
+      const { answer, write } = decideTeamChange(found, change, by);
       if (write === undefined) return answer;
-      const { team, beginsPeriod, difference } = write;
-      if (beginsPeriod) work.startPeriod(teamId, nowMs, () => teams.put(no, team));
-      else teams.put(no, team);
-      if (change.addMicro !== undefined) teams.setBalance(no, team.balanceMicro, change.addMicro);
-      if (change.once !== undefined) teams.rememberChange(no, change.once, nowMs);
-      events?.teamChanged('team_updated', team, nowMs);
-      if (team.limits.billing === 'credit') events?.balance(teamId, team.limits.currency, before.balanceMicro, team.balanceMicro, nowMs);
-      this.#audit(teamId, difference, by, nowMs);
-      return team;
+      this.#sql.forgetChanges.run(nowMs);
+      if (once !== undefined) this.#sql.rememberChange.run(no, once.id, once.request, nowMs + CHANGE_REMEMBERED_MS);
+      if (write.beginsPeriod) account.endPeriodNow(nowMs);
+      account.setTeam(write.team);
+      if (write.beginsPeriod) account.beginPeriodNow(nowMs);
+      if (addMicro !== 0) this.#sql.moveCredit.run({ $micro: addMicro, $team: no, $no: account.counts.period.number });
+      if (write.difference !== undefined) {
+        this.#parts.writes.event(teamId, teamEvent('team_updated', write.team), nowMs);
+        if (by !== undefined) this.#parts.writes.audit(by, { teamId, ...write.difference }, nowMs);
+      }
+      return answer;
     });
   }
 
   deleteTeam(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
-    return this.#parts.erasure.delete(teamId, deletion, by);
+    return this.#erasure.delete(teamId, deletion, by);
   }
 
-  createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#keys.createKey(key, by);
+  createKey(...given: Parameters<KeyRegistry['createKey']>): ReturnType<KeyRegistry['createKey']> {
+    return this.#keys.createKey(...given);
   }
 
-  listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
-    return this.#read(teamId, (no) => this.#parts.keys.ofTeam(no));
+  updateKey(...given: Parameters<KeyRegistry['updateKey']>): ReturnType<KeyRegistry['updateKey']> {
+    return this.#keys.updateKey(...given);
   }
 
-  updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#keys.updateKey(keyId, change, by);
+  revokeKey(...given: Parameters<KeyRegistry['revokeKey']>): ReturnType<KeyRegistry['revokeKey']> {
+    return this.#keys.revokeKey(...given);
   }
 
-  revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#keys.revokeKey(keyId, by);
+  listKeys(teamId: string): ReturnType<TeamRegistry['listKeys']> {
+    return onAccount(this.#parts, teamId, ({ no }, nowMs) => this.#teams.keys(no, nowMs));
   }
 
-  async replicated(): Promise<undefined> {
-    return undefined;
+  replicated(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
-  async findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
-    const { work, keys } = this.#parts;
-    if ('digest' in search) return work.run('a key', () => keys.byDigest(search.digest));
-    const last = (): number => keys.last();
-    return work.search('the keys', 0, last, (after, to) => keys.byDisplay(search.display, after, to));
+  findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
+    return onRows(this.#parts, (nowMs) => this.#teams.findKeys(search, nowMs));
   }
 
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
-    return this.#read(teamId, (no, nowMs) => this.#parts.usage.current(no, nowMs), true);
+    return onAccount(this.#parts, teamId, (open, nowMs) => this.#usage(open, nowMs));
   }
 
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
-    return this.#read(teamId, (no) => this.#parts.teams.standing(no), true);
+    return onAccount(this.#parts, teamId, ({ account }) => account.standing());
   }
 
-  /** Reads from a team's rows, after bringing it up to date if its counts matter; `undefined` if there is no such team. */
-  #read<T>(teamId: string, read: (no: number, nowMs: number) => T, isCurrent = false): Promise<T | undefined | StoreUnavailable> {
-    const { work, teams } = this.#parts;
-    return work.run(`team ${teamId}`, (nowMs) => {
-      const no = isCurrent ? work.current(teamId, nowMs) : teams.number(teamId);
-      return no === undefined ? undefined : read(no, nowMs);
-    });
+  #usage({ no, account, rows }: OpenAccount, nowMs: number): Usage {
+    const { period, used, allowanceUsed } = account.counts;
+    const keys = this.#teams.keys(no, nowMs).map((key) => ({ ...key, ...account.key(key.keyId)!.used() }));
+    const team = account.shown();
+    const usage = { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters: used, allowanceUsed, keys };
+    return withWindowUses(usage, (subject) => account.windowCounts.get(subject)?.stored() ?? rows.windowCounts(subject), nowMs);
   }
+}
 
-  #audit(teamId: string, difference: AuditDifference | undefined, by: Audited | undefined, nowMs: number): void {
-    if (by !== undefined && difference !== undefined) this.#parts.audit.add(by, { teamId, ...difference }, nowMs);
-  }
+function summaryOf({ team, characters, allowanceUsed, keys }: Usage): TeamSummary {
+  const active = keys.filter(({ status }) => status === 'active');
+  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
+  const [idlestKey] = idle.toSorted((a, b) => a.sinceMs - b.sinceMs || (a.keyId < b.keyId ? -1 : 1));
+  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
+  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
+  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }

@@ -15,7 +15,7 @@ export interface Statement<Row> {
 }
 
 /** A statement's SQL. */
-interface Sql<Row> {
+export interface Sql<Row> {
   readonly text: string;
   readonly asArrays: boolean;
   /** Only carries the type. */

@@ -11,7 +11,7 @@ import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 import { currentPages } from '../../../src/manual.ts';
 import { VERSION as LAYOUT_VERSION } from '../../../src/stores/redis/layout-version.ts';
 import { LAYOUT_KEY } from '../../../src/stores/redis/redis-keys.ts';
-import { SCHEMA } from '../../../src/stores/sqlite/schema-steps.ts';
+import { SCHEMA } from '../../../src/stores/sqlite/schema.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';

@@ -103,7 +103,6 @@ export function openAccount(limits: Partial<TeamLimits> = {}, team: Partial<Team
   const counts = { balanceMicro, period, used: 0, allowanceUsed: 0, slots: new Slots() };
   const account = new Account(record, counts, new Map(), rows);
   account.beginPeriodNow(START);
-  rows.periods.splice(0, 1);
   return { account, rows };
 }
 

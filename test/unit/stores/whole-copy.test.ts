@@ -17,7 +17,6 @@ import type { OtherStores } from '../../../src/stores/open-reader.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { freshKey, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
-import { COPIED_TABLES, tablesOf } from '../../../src/stores/sqlite/whole-file.ts';
 import { kindOfName } from '../../../src/stores/redis/redis-structure.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { VERSION } from '../../../src/stores/redis/layout-version.ts';
@@ -527,16 +526,6 @@ test.each(['redis', 'memory'] as const)('refusals that were told are copied over
 });
 
 describe('nothing is left out of the copy', () => {
-  test('every table of a file is copied, or has only what gateways write about themselves', async () => {
-    const url = sqliteUrl();
-    await filled(url);
-    const database = new DatabaseSync(url.slice('sqlite:'.length));
-    expect(tablesOf(database).filter((table) => !COPIED_TABLES.has(table))).toEqual([]);
-    database.exec('CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES (1)');
-    database.close();
-    await expect(copy(url, servers[1]!.url)).rejects.toThrow(/holds data that cannot be copied: rows of songs$/);
-  });
-
   test('every kind of key in Redis is copied, created again, or about gateways', async () => {
     await filled(servers[0]!.url);
     const names = await clients[0]!.keys('*');

@@ -1,7 +1,7 @@
 // A journal inside the SQLite file itself: triggers record, in the same transaction, what every operation changes.
 import { DatabaseSync } from 'node:sqlite';
 import { REMEMBER_MS } from '../../../../src/index.ts';
-import { RateWindow } from '../../../../src/stores/sqlite/rate-window.ts';
+import { Slots } from '../../../../src/ledger/rate.ts';
 import type { Ended, Operation } from '../../../support/history.ts';
 
 /** Whoever writes to the file from now on, in any process, also writes the journal. */
@@ -29,8 +29,8 @@ CREATE TRIGGER journal_stamp AFTER UPDATE OF last_used_at_ms ON key_books WHEN n
   INSERT INTO journal (what, team, key, at_ms) VALUES ('stamp', (SELECT team_id FROM teams WHERE no = new.team),
     (SELECT key_id FROM keys WHERE no = new.key), new.last_used_at_ms);
 END;
-CREATE TRIGGER journal_revoked AFTER UPDATE OF revoked_at_ms ON keys
-  WHEN old.revoked_at_ms IS NULL AND new.revoked_at_ms IS NOT NULL BEGIN
+CREATE TRIGGER journal_revoked AFTER UPDATE OF record ON keys
+  WHEN old.record ->> 'status' <> 'revoked' AND new.record ->> 'status' = 'revoked' BEGIN
   INSERT INTO journal (what, team, key) VALUES ('revoked', (SELECT team_id FROM teams WHERE no = new.team), new.key_id);
 END;`;
 
@@ -78,8 +78,8 @@ function operationsOf(row: Row): Operation[] {
 /** What a transaction added to a team's window: everything newer than before, and the additions in its newest millisecond. */
 function placesTaken(row: Row): number[] {
   const beforeMs = Number(row['before_ms']);
-  const before = new RateWindow(row['before'] as Uint8Array, beforeMs).entries().at(-1)?.count ?? 0;
-  return new RateWindow(row['window'] as Uint8Array, Number(row['at_ms'])).entries().flatMap(({ atMs, count }) => {
+  const before = new Slots(row['before'] as Uint8Array, beforeMs).entries().at(-1)?.count ?? 0;
+  return new Slots(row['window'] as Uint8Array, Number(row['at_ms'])).entries().flatMap(({ atMs, count }) => {
     if (atMs < beforeMs) return [];
     return Array.from({ length: atMs === beforeMs ? count - before : count }, () => atMs);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StoreError } from '../../../../src/domain/store-unavailable.ts';
-import { freeName, writeCopy } from '../../../../src/stores/sqlite/file-copy.ts';
+import { writeCopy } from '../../../../src/stores/sqlite/file-copy.ts';
 import type { CopyOptions } from '../../../../src/stores/sqlite/file-copy.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
@@ -84,8 +84,3 @@ test('a damaged file is not copied', () => {
   expect(existsSync(copy)).toBe(false);
 });
 
-test('a name that is taken gets the next number', () => {
-  expect(freeName(file.path, 'before-9')).toBe(`${file.path}.before-9`);
-  writeFileSync(`${file.path}.before-9`, '');
-  expect(freeName(file.path, 'before-9')).toBe(`${file.path}.before-9.2`);
-});

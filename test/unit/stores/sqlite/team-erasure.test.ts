@@ -1,6 +1,6 @@
 // Interrupted deletions of teams in a SQLite file, which the janitor completes.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { dayOf } from '../../../../src/domain/period.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
@@ -8,7 +8,6 @@ import { created, DE, dictionary } from '../../../../src/testing/store/dictionar
 import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { placesOf } from '../../../support/store-search.ts';
-import { janitorOn } from './janitor-under-test.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
@@ -40,10 +39,9 @@ async function cutOff(team: TeamUnderTest, keepUsage: boolean): Promise<void> {
   expect(await deleting).toMatchObject({ kind: 'unavailable' });
 }
 
-async function swept(): Promise<void> {
-  const janitor = await janitorOn(file.path, clock);
-  await janitor.sweep();
-  janitor.close();
+/** The janitor of a store that is open sweeps every few seconds. */
+async function swept(teamId: string, state: number | undefined): Promise<void> {
+  await vi.waitFor(() => expect(stateOf(teamId)).toBe(state), { timeout: 60_000, interval: 50 });
 }
 
 test.each([false, true])('the janitor completes an interrupted deletion; usage is kept: %s', async (keepUsage) => {
@@ -59,7 +57,7 @@ test.each([false, true])('the janitor completes an interrupted deletion; usage i
   expect(stateOf(goes.teamId)).toBe(keepUsage ? 2 : 1);
   expect(await goes.admit()).toEqual({ kind: 'key_unknown' });
   expect((await placesOf(`sqlite:${file.path}`, words)).length).toBeGreaterThan(0);
-  await swept();
+  await swept(goes.teamId, keepUsage ? 3 : undefined);
   expect(await placesOf(`sqlite:${file.path}`, words)).toEqual([]);
   const day = dayOf(clock.nowMs());
   if (keepUsage) {
@@ -74,61 +72,3 @@ test.each([false, true])('the janitor completes an interrupted deletion; usage i
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
 });
 
-test.each([false, true])('janitors that join a deletion take nothing that it keeps; usage is kept: %s', async (keepUsage) => {
-  const store = await file.open({ clock });
-  const janitor = await janitorOn(file.path, clock);
-  const day = dayOf(clock.nowMs());
-  for (let round = 0; round < 5; round++) {
-    const goes = await teamUnderTest(store);
-    await goes.use(5);
-    const sweeps: Promise<void>[] = [];
-    const deleted: unknown[] = [];
-    const deleting = store.teams.deleteTeam(goes.teamId, { keepUsage }).then((one) => deleted.push(one));
-    // Each begins at another step, so some are still at work when the first has finished.
-    for (; deleted.length === 0; await nextTurn()) sweeps.push(janitor.sweep());
-    await deleting;
-    expect(deleted).toEqual([true]);
-    // Gets the number of a team that is wholly deleted.
-    const next = await teamUnderTest(store);
-    await next.use(7);
-    await Promise.all(sweeps);
-    const range = { from: day, to: day };
-    expect(answered(await store.history.days(goes.teamId, range))?.days).toEqual(
-      keepUsage ? [{ day, keyId: goes.keyId, characters: 5, requests: 1 }] : undefined,
-    );
-    expect(stateOf(goes.teamId)).toBe(keepUsage ? 3 : undefined);
-    expect(answered(await store.history.days(next.teamId, range))?.days).toMatchObject([{ characters: 7 }]);
-    expect(await next.admit()).toMatchObject({ kind: 'admitted' });
-  }
-  janitor.close();
-  expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
-});
-
-test.each([false, true])('a janitor that is overtaken in a deletion removes nothing more; usage is kept: %s', async (keepUsage) => {
-  const store = await file.open({ clock });
-  const range = { from: dayOf(clock.nowMs()), to: dayOf(clock.nowMs()) };
-  const goes = await teamUnderTest(store);
-  await goes.use(5);
-  await cutOff(goes, keepUsage);
-  let overtaken = 0;
-  const midway = async (): Promise<void> => {
-    if (overtaken++ > 0) return;
-    await store.teams.deleteTeam(goes.teamId, { keepUsage });
-    expect(stateOf(goes.teamId)).toBe(keepUsage ? 3 : undefined);
-    // Gets the number of a team that is wholly deleted.
-    const next = await teamUnderTest(store);
-    await next.use(7);
-    nextTeams.push(next);
-  };
-  const nextTeams: TeamUnderTest[] = [];
-  const janitor = await janitorOn(file.path, clock, { midway });
-  await janitor.sweep();
-  janitor.close();
-  expect(overtaken).toBeGreaterThan(0);
-  expect(answered(await store.history.days(goes.teamId, range))?.days).toEqual(
-    keepUsage ? [{ day: range.from, keyId: goes.keyId, characters: 5, requests: 1 }] : undefined,
-  );
-  const [next] = nextTeams;
-  expect(answered(await store.history.days(next!.teamId, range))?.days).toMatchObject([{ characters: 7 }]);
-  expect(await next!.admit()).toMatchObject({ kind: 'admitted' });
-});

@@ -1,0 +1,145 @@
+// The schema of a file: its tables, and the refusal of a file that has another one. Nothing is migrated.
+import type { DatabaseSync } from 'node:sqlite';
+import { HALF_WRITTEN_SCHEMA, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
+
+/** Marks the file as Lingate's ("LGAT"), so that another program's database is never written to. */
+const APPLICATION_ID = 0x4c474154;
+/** `PRAGMA user_version` of a file with these tables. */
+export const SCHEMA = 30;
+
+/** States of a request id. */
+export const OPEN = 0;
+export const COMMITTED = 1;
+export const RELEASED = 2;
+export const EXPIRED = 3;
+/** States of a team's deletion: from the first on it does not exist; the last is a team of which only the usage is left. */
+export const NOT_ERASED = 0;
+export const ERASING = 1;
+export const ERASING_BUT_USAGE = 2;
+export const ONLY_USAGE_LEFT = 3;
+/** In `records`: those of no team. */
+export const SHARED = 0;
+
+const WHOLE = 'BETWEEN 0 AND 9007199254740991';
+
+/**
+ * Rows refer to each other by small numbers (`no`), which give the order of creation. What every admission writes (`books`,
+ * `key_books`, `operations`) is narrow, has no foreign keys and no constraints that list values: a transaction writes whole
+ * pages, and each lookup or list costs as much as the row.
+ */
+const TABLES = `
+PRAGMA application_id = ${APPLICATION_ID};
+CREATE TABLE teams (
+  no INTEGER PRIMARY KEY, team_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, reference TEXT,
+  -- The team as ports have it, but for its balance.
+  record TEXT NOT NULL CHECK (json_valid(record)),
+  erasure INTEGER NOT NULL DEFAULT 0,
+  -- The balance before the first period that is left.
+  opening_micro INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX unfinished_erasures ON teams (no) WHERE erasure BETWEEN 1 AND 2;
+CREATE TABLE books (
+  team INTEGER PRIMARY KEY, balance_micro INTEGER NOT NULL CHECK (balance_micro ${WHOLE}),
+  period_no INTEGER NOT NULL, period_start_ms INTEGER NOT NULL, period_end_ms INTEGER NOT NULL, anchor_ms INTEGER NOT NULL,
+  used_characters INTEGER NOT NULL CHECK (used_characters ${WHOLE}), allowance_used INTEGER NOT NULL CHECK (allowance_used ${WHOLE}),
+  window_newest_ms INTEGER NOT NULL DEFAULT 0, window BLOB NOT NULL DEFAULT x''
+) STRICT;
+CREATE INDEX books_by_end ON books (period_end_ms);
+-- The plan and its numbers are those at the end of the period; null while it runs.
+CREATE TABLE periods (
+  team INTEGER, no INTEGER, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, plan TEXT, limits TEXT CHECK (json_valid(limits)),
+  added_micro INTEGER NOT NULL DEFAULT 0 CHECK (added_micro >= 0),
+  deducted_micro INTEGER NOT NULL DEFAULT 0 CHECK (deducted_micro >= 0), PRIMARY KEY (team, no)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE keys (
+  no INTEGER PRIMARY KEY, key_id TEXT NOT NULL UNIQUE, team INTEGER NOT NULL, digest TEXT UNIQUE, display TEXT NOT NULL, mode TEXT NOT NULL,
+  -- The key as ports have it; its status ignores expiry.
+  record TEXT NOT NULL CHECK (json_valid(record))
+) STRICT;
+CREATE INDEX keys_of_team ON keys (team);
+CREATE TABLE key_books (
+  team INTEGER, key INTEGER, last_used_at_ms INTEGER NOT NULL DEFAULT 0, window_newest_ms INTEGER NOT NULL DEFAULT 0,
+  window BLOB NOT NULL DEFAULT x'', PRIMARY KEY (team, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE window_counts (
+  team INTEGER, subject TEXT, counts TEXT NOT NULL CHECK (json_valid(counts)), PRIMARY KEY (team, subject)
+) STRICT, WITHOUT ROWID;
+-- What was charged: all that is shown or invoiced is a sum of these. What a copy has written is summed by day, with the period 0,
+-- and again by period, with the day -1.
+CREATE TABLE usage (
+  team INTEGER, key INTEGER, period_no INTEGER, day INTEGER, characters INTEGER NOT NULL CHECK (characters ${WHOLE}),
+  requests INTEGER NOT NULL CHECK (requests ${WHOLE}), micro INTEGER NOT NULL CHECK (micro ${WHOLE}),
+  of_allowance INTEGER NOT NULL CHECK (of_allowance ${WHOLE}), PRIMARY KEY (team, key, period_no, day)
+) STRICT, WITHOUT ROWID;
+-- Ids that are known: open until the lease ends, otherwise until they are forgotten. By id first: ids grow with time, so that all
+-- teams write to the same few pages, and forgetting begins at the first.
+CREATE TABLE operations (
+  request_id TEXT, team INTEGER, state INTEGER NOT NULL, until_ms INTEGER NOT NULL, key INTEGER,
+  characters INTEGER NOT NULL DEFAULT 0 CHECK (characters ${WHOLE}), price_micro INTEGER NOT NULL DEFAULT 0 CHECK (price_micro ${WHOLE}),
+  period_no INTEGER, of_allowance INTEGER NOT NULL DEFAULT 0, tickets TEXT, tag TEXT, PRIMARY KEY (request_id, team)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX open_leases ON operations (team, until_ms) WHERE state = ${OPEN};
+CREATE TABLE changes (
+  team INTEGER, id TEXT, request TEXT NOT NULL, until_ms INTEGER NOT NULL, PRIMARY KEY (team, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+  team INTEGER, kind TEXT, id TEXT, value TEXT NOT NULL, PRIMARY KEY (team, kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX records_by_id ON records (kind, id) WHERE kind IN ('glossaries', 'documents');
+-- Deleted in pieces from gone_ms on: set while a blob is being written, and once it is dropped.
+CREATE TABLE blobs (
+  team INTEGER, id TEXT, piece_count INTEGER NOT NULL, gone_ms INTEGER, PRIMARY KEY (team, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blobs_by_end ON blobs (gone_ms) WHERE gone_ms IS NOT NULL;
+CREATE TABLE pieces (
+  no INTEGER PRIMARY KEY, team INTEGER NOT NULL, blob TEXT NOT NULL, place INTEGER NOT NULL, piece BLOB NOT NULL, UNIQUE (team, blob, place)
+) STRICT;
+-- Entries outlive their team, which they name by its id.
+CREATE TABLE audit (
+  id TEXT PRIMARY KEY, team_id TEXT, record TEXT NOT NULL CHECK (json_valid(record))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_by_team ON audit (team_id, id);
+PRAGMA user_version = ${SCHEMA};
+`;
+
+/** Whether nobody has written to it. */
+export function isEmpty(database: DatabaseSync): boolean {
+  return versionOf(database) === 0 && numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
+}
+
+/** Throws a `StoreError` for a file of another program, of another schema, or one that is incomplete. Writes nothing. */
+export function assertOurs(database: DatabaseSync, storeName: string): void {
+  if (isEmpty(database)) return;
+  if (numberOf(database, 'PRAGMA application_id') !== APPLICATION_ID)
+    throw new StoreError(`${storeName} is the database of another program; name another file.`);
+  const version = versionOf(database);
+  if (version === HALF_WRITTEN_SCHEMA) throw halfWritten(storeName);
+  if (version === SCHEMA) return;
+  throw new StoreError(
+    `${storeName} was written by another version of Lingate (schema ${version}, this one has ${SCHEMA}); run that version, or name another file.`,
+  );
+}
+
+/** Creates the tables in an empty file, in one process of several that try. Returns whether it did. */
+export function createTables(database: DatabaseSync): boolean {
+  if (!isEmpty(database)) return false;
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const isFirst = isEmpty(database);
+    if (isFirst) database.exec(TABLES);
+    database.exec('COMMIT');
+    return isFirst;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+export function versionOf(database: DatabaseSync): number {
+  return numberOf(database, 'PRAGMA user_version');
+}
+
+/** The only value of the first row. */
+export function numberOf(database: DatabaseSync, query: string): number {
+  return Number(Object.values(database.prepare(query).get() ?? {})[0]);
+}

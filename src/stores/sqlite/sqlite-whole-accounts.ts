@@ -1,0 +1,218 @@
+// Whole accounts in SQLite: read, written and cleared row by row, for checks, copies and repairs.
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { WindowSubject } from '../../domain/window-limits.ts';
+import { Slots, slotsOf } from '../../ledger/rate.ts';
+import type { RequestTag } from '../../domain/request-tag.ts';
+import type { RecordTable } from '../../ports/record-space.ts';
+import type { KeyContents, PeriodContents, RequestContents, SubjectCounts } from '../../ports/store-contents.ts';
+import type { AccountChange, WholeAccount, WholeAccounts } from '../../ports/whole-accounts.ts';
+import { chargeSums } from '../records/charge-sums.ts';
+import { NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './schema.ts';
+import { onRows } from './sqlite-parts.ts';
+import type { SqliteParts } from './sqlite-parts.ts';
+import type { SqliteUsageHistory } from './sqlite-usage-history.ts';
+import { objects, prepared, tuples } from './statements.ts';
+import type { Statements } from './statements.ts';
+import type { TeamRow, TeamTable } from './team-table.ts';
+
+/** Tables of a team, which a written account replaces; blobs stay. */
+const REPLACED = ['periods', 'keys', 'key_books', 'window_counts', 'usage', 'operations', 'changes', 'records'] as const;
+const CLEARED = [...REPLACED, 'teams', 'books', 'blobs', 'pieces', 'audit'] as const;
+const STATES = ['open', 'committed', 'released', 'expired'] as const;
+
+type UseRow = readonly [period: number, keyId: string, characters: number, requests: number];
+interface RequestRow extends Omit<RequestContents, 'state' | 'ofAllowance' | 'tickets' | 'tag' | 'keyId' | 'periodNumber'> {
+  readonly state: number;
+  readonly keyId: string | null;
+  readonly periodNumber: number | null;
+  readonly ofAllowance: number;
+  readonly tickets: string | null;
+  readonly tag: string | null;
+}
+
+const SQL = {
+  uses: tuples<[...UseRow]>(`SELECT period_no, k.key_id, sum(characters), sum(requests) FROM usage u JOIN keys k ON k.no = u.key
+    WHERE u.team = ? GROUP BY period_no, u.key ORDER BY u.key`),
+  keys: tuples<
+    [record: string, digest: string | null, lastUsedAtMs: number | null, newestMs: number | null, window: Uint8Array<ArrayBuffer> | null]
+  >(
+    `SELECT k.record, k.digest, u.last_used_at_ms, u.window_newest_ms, u.window FROM keys k
+     LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`,
+  ),
+  windows: tuples<[subject: WindowSubject, counts: string]>('SELECT subject, counts FROM window_counts WHERE team = ?'),
+  requests: objects<RequestRow>(`SELECT request_id AS requestId, state, until_ms AS untilMs, k.key_id AS keyId, characters,
+      price_micro AS priceMicro, period_no AS periodNumber, of_allowance AS ofAllowance, tickets, tag
+    FROM operations o LEFT JOIN keys k ON k.no = o.key WHERE o.team = ?`),
+  changes: objects<WholeAccount['changes'][number]>('SELECT id, request, until_ms AS untilMs FROM changes WHERE team = ?'),
+  records: tuples<[table: RecordTable, id: string, value: string]>('SELECT kind, id, value FROM records WHERE team = ?'),
+  putTeam: tuples<[no: number]>(`INSERT INTO teams (team_id, name, reference, record, erasure, opening_micro) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (team_id) DO UPDATE SET name = excluded.name, reference = excluded.reference, record = excluded.record,
+      erasure = excluded.erasure, opening_micro = excluded.opening_micro RETURNING no`),
+  putBooks: `INSERT OR REPLACE INTO books (team, balance_micro, period_no, period_start_ms, period_end_ms, anchor_ms, used_characters,
+    allowance_used, window_newest_ms, window) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  putPeriod: 'INSERT INTO periods (team, no, start_ms, end_ms, plan, limits, added_micro, deducted_micro) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  putKey: tuples<[no: number]>('INSERT INTO keys (key_id, team, digest, display, mode, record) VALUES (?, ?, ?, ?, ?, ?) RETURNING no'),
+  putKeyBook: 'INSERT INTO key_books (team, key, last_used_at_ms, window_newest_ms, window) VALUES (?, ?, ?, ?, ?)',
+  putWindow: 'INSERT INTO window_counts (team, subject, counts) VALUES (?, ?, ?)',
+  putRequest: `INSERT INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no, of_allowance, tickets, tag)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  putUse: 'INSERT INTO usage (team, key, period_no, day, characters, requests, micro, of_allowance) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  putChange: 'INSERT INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)',
+  putRecord: 'INSERT INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
+};
+
+/** In place of a period and a day that a copy does not know. */
+const [NO_PERIOD, NO_DAY] = [0, -1];
+const NOTHING = {
+  usedCharacters: 0,
+  heldCharacters: 0,
+  allowanceUsed: 0,
+  allowanceHeld: 0,
+  balanceMicro: 0,
+  heldMicro: 0,
+  openReservations: 0,
+};
+
+type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'blobs'>;
+
+export class SqliteWholeAccounts implements WholeAccounts {
+  readonly #parts: Parts;
+  readonly #teams: TeamTable;
+  readonly #history: SqliteUsageHistory;
+  readonly #sql: Statements<typeof SQL>;
+
+  constructor(parts: Parts, teams: TeamTable, history: SqliteUsageHistory) {
+    [this.#parts, this.#teams, this.#history] = [parts, teams, history];
+    this.#sql = prepared(parts.database, SQL);
+  }
+
+  change(teamId: string, decide: (account: WholeAccount | undefined) => AccountChange | undefined): Promise<StoreUnavailable | undefined> {
+    return onRows(this.#parts, (nowMs) => {
+      const row = this.#teams.find(teamId);
+      const isThere = row !== undefined && (row.erasure === NOT_ERASED || row.erasure === ONLY_USAGE_LEFT);
+      const change = decide(isThere ? this.#read(row) : undefined);
+      if (change === undefined) return undefined;
+      const no = this.#write(change.account);
+      for (const { blobId, pieces } of change.attach ?? []) this.#parts.blobs.write(no, blobId, pieces);
+      this.#parts.accounts.forget();
+      void nowMs;
+      return undefined;
+    });
+  }
+
+  clear(): Promise<StoreUnavailable | undefined> {
+    return onRows(this.#parts, () => {
+      for (const table of CLEARED) this.#parts.database.exec(`DELETE FROM ${table}`);
+      this.#parts.accounts.forget();
+      return undefined;
+    });
+  }
+
+  #read(row: TeamRow): WholeAccount {
+    const { no, team, erasure } = row;
+    const account = this.#parts.accounts.read(team.teamId)?.account;
+    const uses = Map.groupBy(this.#sql.uses.all(no), ([period]) => period);
+    const usesIn = (period: number) => (uses.get(period) ?? []).map(([, keyId, characters, requests]) => ({ keyId, characters, requests }));
+    const periods = this.#history.periodsOf(row).toReversed();
+    const running = erasure === NOT_ERASED ? periods.pop() : undefined;
+    const current = new Map(usesIn(running?.number ?? NO_PERIOD).map((use) => [use.keyId, use]));
+    const { period, slots } = account?.counts ?? { period: undefined, slots: new Slots() };
+    return {
+      team,
+      period: period && running && { ...period, credit: running.credit },
+      standing: account?.standing() ?? NOTHING,
+      window: slots.entries(),
+      windowCounts: this.#sql.windows
+        .all(no)
+        .map(([subject, counts]) => ({ subject, counts: JSON.parse(counts) as SubjectCounts['counts'] })),
+      keys: this.#sql.keys.all(no).map(([record, digest, lastUsedAtMs, newestMs, window]): KeyContents => {
+        const { teamId: _team, ...key } = JSON.parse(record) as Omit<KeyContents, 'digest'> & { readonly teamId: string };
+        const used = current.get(key.keyId) ?? { characters: 0, requests: 0 };
+        return {
+          ...key,
+          lastUsedAtMs: lastUsedAtMs === null || lastUsedAtMs === 0 ? undefined : lastUsedAtMs,
+          digest: digest ?? undefined,
+          characters: used.characters,
+          requests: used.requests,
+          heldCharacters: key.limits.characters === undefined || account === undefined ? undefined : account.heldBy(key.keyId),
+          window: new Slots(window ?? undefined, newestMs ?? 0).entries(),
+        };
+      }),
+      days: this.#history.allDays(no),
+      periods: periods.map((one): PeriodContents => ({ ...one, keys: usesIn(one.number) })),
+      requests: this.#sql.requests
+        .all(no)
+        .map(({ state, keyId, periodNumber, ofAllowance, tickets, tag, ...request }): RequestContents => ({
+          ...request,
+          state: STATES[state]!,
+          keyId: keyId ?? undefined,
+          periodNumber: periodNumber ?? undefined,
+          ofAllowance: ofAllowance === 1,
+          tickets: tickets === null ? undefined : (JSON.parse(tickets) as NonNullable<RequestContents['tickets']>),
+          tag: tag === null ? undefined : (JSON.parse(tag) as RequestTag),
+        })),
+      changes: this.#sql.changes.all(no),
+      records: this.#sql.records.all(no).map(([table, id, value]) => ({ table, id, value })),
+    };
+  }
+
+  #write(whole: WholeAccount): number {
+    const { period, periods, standing, window } = whole;
+    const { balanceMicro, ...team } = whole.team;
+    const opening = (periods[0] ?? period)?.credit.openingMicro ?? 0;
+    const erasure = period === undefined ? ONLY_USAGE_LEFT : NOT_ERASED;
+    const [no] = this.#sql.putTeam.get(team.teamId, team.name, team.reference ?? null, JSON.stringify(team), erasure, opening)!;
+    for (const table of REPLACED) this.#parts.database.prepare(`DELETE FROM ${table} WHERE team = ?`).run(no);
+    for (const { number, startMs, endMs, plan, limits, credit } of periods)
+      this.#sql.putPeriod.run(no, number, startMs, endMs, plan, JSON.stringify(limits), credit.addedMicro, credit.deductedMicro);
+    if (period !== undefined) {
+      const { number, startMs, endMs, anchorMs, credit } = period;
+      const slots = slotsOf(window);
+      this.#sql.putPeriod.run(no, number, startMs, endMs, null, null, credit.addedMicro, credit.deductedMicro);
+      const used = [standing.usedCharacters, standing.allowanceUsed, slots.newestMs, slots.packed()] as const;
+      this.#sql.putBooks.run(no, balanceMicro, number, startMs, endMs, anchorMs, ...used);
+    }
+    const keys = this.#writeKeys(no, whole);
+    for (const { subject, counts } of whole.windowCounts) this.#sql.putWindow.run(no, subject, JSON.stringify(counts));
+    for (const request of whole.requests) this.#writeRequest(no, keys, request);
+    for (const { keyId, day = NO_DAY, period: of = NO_PERIOD, characters, requests, micro, ofAllowance } of chargeSums(whole))
+      this.#sql.putUse.run(no, keys.get(keyId)!, of, day, characters, requests, micro, ofAllowance);
+    for (const { id, request, untilMs } of whole.changes) this.#sql.putChange.run(no, id, request, untilMs);
+    for (const { table, id, value } of whole.records) this.#sql.putRecord.run(no, table, id, value);
+    return no;
+  }
+
+  /** Returns their numbers. */
+  #writeKeys(no: number, { team: { teamId }, keys }: WholeAccount): ReadonlyMap<string, number> {
+    return new Map(
+      keys.map((key): [string, number] => {
+        const { digest, window, heldCharacters: _held, characters: _characters, requests: _requests, lastUsedAtMs = 0, ...rest } = key;
+        const slots = slotsOf(window);
+        const record = JSON.stringify({ ...rest, teamId });
+        const [own] = this.#sql.putKey.get(key.keyId, no, digest ?? null, key.display, key.mode, record)!;
+        this.#sql.putKeyBook.run(no, own, lastUsedAtMs, slots.newestMs, slots.packed());
+        return [key.keyId, own];
+      }),
+    );
+  }
+
+  #writeRequest(no: number, keys: ReadonlyMap<string, number>, request: RequestContents): void {
+    const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, tickets, tag } = request;
+    const held = state === OPEN_NAME;
+    this.#sql.putRequest.run(
+      requestId,
+      no,
+      STATES.indexOf(state),
+      untilMs,
+      keyId === undefined ? null : keys.get(keyId)!,
+      held ? characters : 0,
+      held ? priceMicro : 0,
+      periodNumber ?? null,
+      ofAllowance ? 1 : 0,
+      tickets === undefined ? null : JSON.stringify(tickets),
+      tag === undefined ? null : JSON.stringify(tag),
+    );
+  }
+}
+
+const OPEN_NAME = STATES[OPEN];

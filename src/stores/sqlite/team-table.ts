@@ -1,0 +1,107 @@
+// Teams and keys as rows, for everything but the ledger: one, a page of them, by a search; with what was used of them.
+import type { DatabaseSync } from 'node:sqlite';
+import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
+import { keyStatus } from '../../domain/key-limits.ts';
+import type { FoundKey, KeyRecord, KeySearch, Team, TeamPage } from '../../ports/team-registry.ts';
+import { NOT_ERASED } from './schema.ts';
+import { prepared, tuples } from './statements.ts';
+import type { Statement, Statements } from './statements.ts';
+
+export interface TeamRow {
+  readonly no: number;
+  /** With its balance, which is 0 once it is deleted. */
+  readonly team: Team;
+  readonly erasure: number;
+  readonly openingMicro: number;
+}
+
+type TeamColumns = [no: number, record: string, balanceMicro: number, erasure: number, openingMicro: number];
+type KeyColumns = [record: string, lastUsedAtMs: number | null];
+
+const TEAM = `SELECT t.no, t.record, coalesce(b.balance_micro, 0), t.erasure, t.opening_micro
+  FROM teams t LEFT JOIN books b ON b.team = t.no WHERE`;
+const KEY = 'SELECT k.record, u.last_used_at_ms FROM keys k LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no';
+// If the team before the page is gone, the page begins after where it was: ids are ULIDs.
+const pageOf = (which: string): string => `${TEAM} ${which} AND ($after IS NULL OR t.no > coalesce(
+    (SELECT no FROM teams WHERE team_id = $after AND ${which}),
+    (SELECT min(no) - 1 FROM teams WHERE team_id > $after AND ${which}), (SELECT max(no) FROM teams)))
+  AND iif($exact, lower($text) IN (lower(name), lower(reference)),
+    instr(lower(name || char(10) || coalesce(reference, '') || char(10) || team_id), lower($text)) > 0)
+  ORDER BY t.no LIMIT $limit`;
+
+const SQL = {
+  one: tuples<TeamColumns>(`${TEAM} t.team_id = ?`),
+  number: tuples<[no: number]>(`SELECT no FROM teams WHERE team_id = ? AND erasure = ${NOT_ERASED}`),
+  keys: tuples<KeyColumns>(`${KEY} WHERE k.team = ? ORDER BY k.no`),
+  owner: tuples<[keyId: string, teamId: string, mode: KeyMode]>(`SELECT k.key_id, t.team_id, k.mode FROM keys k
+    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} WHERE k.digest = ?`),
+  byDigest: tuples<[...KeyColumns, teamName: string]>(`SELECT k.record, u.last_used_at_ms, t.name FROM keys k
+    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no
+    WHERE k.digest = ?`),
+  // Not indexed, because an index would cost every key.
+  byDisplay: tuples<[...KeyColumns, teamName: string]>(`SELECT k.record, u.last_used_at_ms, t.name FROM keys k
+    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no
+    WHERE k.display = ? ORDER BY k.no`),
+};
+
+export class TeamTable {
+  readonly #database: DatabaseSync;
+  readonly #sql: Statements<typeof SQL>;
+  readonly #pages = new Map<string, Statement<TeamColumns>>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#sql = prepared(database, SQL);
+  }
+
+  /** Whatever has become of it. */
+  find(teamId: string): TeamRow | undefined {
+    const columns = this.#sql.one.get(teamId);
+    return columns && rowOf(columns);
+  }
+
+  /** Of a team that exists. */
+  number(teamId: string): number | undefined {
+    return this.#sql.number.get(teamId)?.[0];
+  }
+
+  /** In order of creation; `which` is a condition on its deletion. */
+  page(
+    { after = null, limit, search = '', exact }: Omit<TeamPage, 'after'> & { readonly after: string | null | undefined },
+    which = 'erasure = 0',
+  ): TeamRow[] {
+    let statement = this.#pages.get(which);
+    if (statement === undefined) {
+      statement = prepared(this.#database, { page: tuples<TeamColumns>(pageOf(which)) }).page;
+      this.#pages.set(which, statement);
+    }
+    const most = Number.isFinite(limit) ? limit : -1;
+    return statement.all({ $after: after, $limit: most, $text: search, $exact: exact === true ? 1 : 0 }).map(rowOf);
+  }
+
+  /** In order of creation. */
+  keys(no: number, nowMs: number): KeyRecord[] {
+    return this.#sql.keys.all(no).map((columns) => keyOf(columns, nowMs));
+  }
+
+  owner(digest: KeyDigest): KeyOwner | undefined {
+    const [keyId, teamId, mode] = this.#sql.owner.get(digest) ?? [];
+    return keyId === undefined ? undefined : { keyId, teamId: teamId!, mode: mode! };
+  }
+
+  findKeys(search: KeySearch, nowMs: number): FoundKey[] {
+    const found = 'digest' in search ? this.#sql.byDigest.all(search.digest) : this.#sql.byDisplay.all(search.display);
+    return found.map(([record, lastUsedAtMs, teamName]) => ({ ...keyOf([record, lastUsedAtMs], nowMs), teamName }));
+  }
+}
+
+function rowOf([no, record, balanceMicro, erasure, openingMicro]: TeamColumns): TeamRow {
+  return { no, team: { ...(JSON.parse(record) as Team), balanceMicro }, erasure, openingMicro };
+}
+
+/** As lists show it at a moment. */
+function keyOf([record, lastUsedAtMs]: KeyColumns, nowMs: number): KeyRecord {
+  const key = JSON.parse(record) as KeyRecord;
+  const status = key.status === 'revoked' ? 'revoked' : keyStatus(key.status === 'disabled', key.limits, nowMs);
+  return { ...key, status, lastUsedAtMs: lastUsedAtMs === null || lastUsedAtMs === 0 ? undefined : lastUsedAtMs };
+}
