@@ -134,7 +134,7 @@ export interface DictionaryContents extends DictionaryRecord {
 }
 
 /** Maps a digest to its key. Separate from teams and keys, because a store may index keys by digest only. */
-export interface LooseDigest extends Omit<KeyOwner, WantedFact> {
+interface LooseDigest extends Omit<KeyOwner, WantedFact> {
   readonly kind: 'digest';
   readonly digest: KeyDigest;
 }

@@ -15,7 +15,7 @@ export async function openReader(url: string, others = NO_OTHERS): Promise<Store
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteReader(sqlitePathOf(url));
   if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisReader(url);
-  return (await import('./plugin-contents.ts')).pluginReader(await openOther(url, others), withoutCredentials(url));
+  return (await import('./records/plugin-contents.ts')).pluginReader(await openOther(url, others), withoutCredentials(url));
 }
 
 /** Rejects with a `StoreError` if there is nothing to repair, or nothing that this version can. */
@@ -23,7 +23,7 @@ export async function openMender(url: string, others = NO_OTHERS): Promise<Store
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteMender(sqlitePathOf(url));
   if (kind === 'redis') return (await import('./redis/redis-mender.ts')).openRedisMender(url);
-  return (await import('./plugin-contents.ts')).pluginMender(await openOther(url, others), withoutCredentials(url));
+  return (await import('./records/plugin-contents.ts')).pluginMender(await openOther(url, others), withoutCredentials(url));
 }
 
 /** The source of a copy; no gateway may use it meanwhile. */
@@ -37,7 +37,8 @@ interface CopySource {
 export async function openSource(url: string, others = NO_OTHERS): Promise<CopySource> {
   const kind = storeKindOf(url);
   if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisSource(url);
-  if (kind !== 'sqlite') return (await import('./plugin-contents.ts')).pluginSource(await openOther(url, others), withoutCredentials(url));
+  if (kind !== 'sqlite')
+    return (await import('./records/plugin-contents.ts')).pluginSource(await openOther(url, others), withoutCredentials(url));
   const { openSqliteSource } = await import('./sqlite/whole-file.ts');
   return { reader: await openSqliteSource(sqlitePathOf(url)), stillAlone: () => Promise.resolve() };
 }
@@ -47,7 +48,7 @@ export async function openWriter(url: string, restart: boolean, others = NO_OTHE
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteWriter(sqlitePathOf(url), restart);
   if (kind === 'redis') return (await import('./redis/redis-writer.ts')).openRedisWriter(url, restart);
-  return (await import('./plugin-contents.ts')).pluginWriter(await openOther(url, others, true), withoutCredentials(url), restart);
+  return (await import('./records/plugin-contents.ts')).pluginWriter(await openOther(url, others, true), withoutCredentials(url), restart);
 }
 
 async function openOther(url: string, others: OtherStores, mayCreate = false): Promise<WholePluginStore> {

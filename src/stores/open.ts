@@ -48,7 +48,7 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   }
   const open = context.others?.get(otherSchemeOf(url) ?? '');
   if (open !== undefined) {
-    const { fromPlugin } = await import('./plugin-store.ts');
+    const { fromPlugin } = await import('./records/plugin-store.ts');
     const { assertUnmarked } = await import('./records/copy-mark.ts');
     const opened = await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation });
     try {

@@ -89,9 +89,13 @@ async function findingsOf(
 }
 
 async function judge({ reader, documents }: Checking, contents: TeamContents, nowMs: number, report: ReportFinding): Promise<void> {
-  judgeTeam(contents, nowMs, report);
-  await documents?.judgeTeam(contents, nowMs, report);
   const { teamId } = contents.team;
+  try {
+    judgeTeam(contents, nowMs, report);
+  } catch (error) {
+    report({ what: 'team', teamId, detail: `its contents cannot be judged (${error instanceof Error ? error.name : 'unknown'})` });
+  }
+  await documents?.judgeTeam(contents, nowMs, report);
   for (const dictionary of contents.glossaries.flatMap(({ dictionaries }) => dictionaries)) {
     await judgeDictionary(teamId, dictionary, await reader.entries(teamId, dictionary.dictionaryId), report);
   }

@@ -40,7 +40,7 @@ function sumsOf({ number, credit, allowanceUsed }: SummedPeriod, uses: readonly 
 }
 
 /** If only the totals of a period are known, they are assigned to the first key of each mode, because nothing reports whose they were. */
-export function usesByMode({ characters, testCharacters, requests }: PeriodContents, keys: readonly KeyContents[]): readonly KeyUse[] {
+function usesByMode({ characters, testCharacters, requests }: PeriodContents, keys: readonly KeyContents[]): readonly KeyUse[] {
   const [first] = keys;
   if (first === undefined) return [];
   const test = keys.find(({ mode }) => mode === 'test');

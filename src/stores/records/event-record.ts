@@ -97,11 +97,6 @@ export function eventWrites(teamId: string, values: readonly (string | undefined
   return { ...NO_WRITES, put: isNumbered ? [...put, { ...countName(teamId), value: String(serial) }] : put, index };
 }
 
-/** The rules of the gateway that sends events, or did so within the last day. */
-export function rulesInForce(sender: string | undefined, nowMs: number): EventRules | undefined {
-  return isSending(sender, nowMs) ? readSender(sender)?.rules : undefined;
-}
-
 function isSending(sender: string | undefined, nowMs: number): boolean {
   const until = readSender(sender)?.untilMs;
   return until !== undefined && until > nowMs - RULES_FOLLOWED_MS;

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { answered } from '../../domain/store-unavailable.ts';
+import { answered, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { WholePluginStore } from '../../ports/plugin.ts';
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
@@ -36,13 +36,14 @@ export class RecordReader implements StoreReader {
   }
 
   async team(teamId: string, report: ReportFinding): Promise<TeamContents | undefined> {
-    const account = await this.#account(teamId);
-    if (account === undefined) return undefined;
-    await this.#judgeDigests(account, report);
-    const told = answered(await this.#store.records.read(SHARED_RECORDS, toldNames(teamId)));
     try {
+      const account = await this.#account(teamId);
+      if (account === undefined) return undefined;
+      await this.#judgeDigests(account, report);
+      const told = answered(await this.#store.records.read(SHARED_RECORDS, toldNames(teamId)));
       return contentsOf(account, toldContents(told, await this.nowMs()), (what, detail) => report({ what, teamId, detail }));
     } catch (error) {
+      if (error instanceof StoreError) throw error;
       report({ what: 'team', teamId, detail: `it cannot be read (${error instanceof Error ? error.name : 'unknown'})` });
       return undefined;
     }

@@ -94,7 +94,7 @@ const NUMBERS: Readonly<Record<SettledState, number>> = { committed: COMMITTED, 
 export interface OpenAccount {
   readonly no: number;
   readonly account: Account;
-  readonly rows: TeamRows;
+  readonly rows: AccountRows & { flush(): void };
 }
 
 export class SqliteAccounts {
@@ -180,7 +180,7 @@ export class SqliteAccounts {
 }
 
 /** The rows of a team, as its account reads and writes them. */
-export class TeamRows implements AccountRows {
+class TeamRows implements AccountRows {
   readonly #sql: Statements<typeof SQL>;
   readonly #no: number;
   readonly #writes: SharedWrites;
@@ -224,7 +224,10 @@ export class TeamRows implements AccountRows {
 
   close(requestId: string, state: SettledState, untilMs: number, wasOpen: boolean): void {
     if (wasOpen) this.#sql.settle.get(NUMBERS[state], untilMs, requestId, this.#no);
-    else this.#sql.remember.get(requestId, this.#no, NUMBERS[state], untilMs);
+    else {
+      this.#sql.remember.get(requestId, this.#no, NUMBERS[state], untilMs);
+      this.#writes.isNewId();
+    }
   }
 
   charge(charge: KeyCharge): void {

@@ -46,29 +46,29 @@ type Written = Omit<GroupChange<unknown>, 'result'>;
 
 /** Records, events and audit entries, within the transaction of whatever causes them. */
 export class SharedWrites {
-  readonly sql: Statements<typeof SQL>;
+  readonly #sql: Statements<typeof SQL>;
   readonly #database: DatabaseSync;
   readonly #log: SqliteAuditLog;
   /** Called for every new request id. */
   readonly isNewId: () => void;
 
   constructor(database: DatabaseSync, log: SqliteAuditLog, isNewId: () => void) {
-    this.sql = prepared(database, SQL);
+    this.#sql = prepared(database, SQL);
     this.#database = database;
     this.#log = log;
     this.isNewId = isNewId;
   }
 
   value(team: number, { table, id }: RecordName): string | undefined {
-    return this.sql.one.get(team, table, id)?.[0];
+    return this.#sql.one.get(team, table, id)?.[0];
   }
 
   write(team: number, { remove = [], unindex = [], put = [], index = [] }: Written): void {
     const removed = [...remove.map(({ table, id }) => [table, id] as const), ...unindex.map((entry) => [entry.index, entry.id] as const)];
     // It may be about a team that is being deleted.
-    if (removed.length > 0) securely(this.#database, () => removed.forEach(([kind, id]) => this.sql.remove.run(team, kind, id)));
-    for (const { table, id, value } of put) this.sql.put.run(team, table, id, value);
-    for (const entry of index) this.sql.put.run(team, entry.index, entry.id, '');
+    if (removed.length > 0) securely(this.#database, () => removed.forEach(([kind, id]) => this.#sql.remove.run(team, kind, id)));
+    for (const { table, id, value } of put) this.#sql.put.run(team, table, id, value);
+    for (const entry of index) this.#sql.put.run(team, entry.index, entry.id, '');
   }
 
   event(teamId: string, event: NewEvent, nowMs: number): void {
@@ -81,7 +81,7 @@ export class SharedWrites {
   }
 }
 
-type Parts = Pick<SqliteParts, 'path' | 'group' | 'accounts' | 'blobs' | 'writes' | 'numberOf'>;
+type Parts = Pick<SqliteParts, 'database' | 'path' | 'group' | 'accounts' | 'blobs' | 'writes' | 'numberOf'>;
 
 export class SqliteRecords implements RecordSpace {
   readonly #parts: Parts;
@@ -89,7 +89,7 @@ export class SqliteRecords implements RecordSpace {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#sql = parts.writes.sql;
+    this.#sql = prepared(parts.database, SQL);
   }
 
   read(group: string, names: readonly RecordName[]): Promise<readonly (string | undefined)[] | StoreUnavailable> {

@@ -9,7 +9,7 @@ import type { Ledger } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import type { PluginLedger, WholePluginStore } from '../../ports/plugin.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
-import { fromPlugin } from '../plugin-store.ts';
+import { fromPlugin } from '../records/plugin-store.ts';
 import { assertUnmarked } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { LATEST, readMark } from '../records/record-clock.ts';
@@ -31,7 +31,7 @@ import { SqliteUsageHistory } from './sqlite-usage-history.ts';
 import { SqliteWholeAccounts } from './sqlite-whole-accounts.ts';
 import { databaseFaultOf, looked, storeName, unavailable } from './store-fault.ts';
 import { TeamErasure } from './team-erasure.ts';
-import { TeamTable } from './team-table.ts';
+import { TeamQueries } from './team-table.ts';
 
 export interface SqliteStoreOptions {
   /** A file, created with its directory if missing; `:memory:` persists nothing. */
@@ -83,7 +83,7 @@ export function wholeFile(
   const { path, log, clock, busyTimeoutMs = BUSY_TIMEOUT_MS, historyDays = HISTORY_DAYS } = options;
   compareAtOpen(database, clock);
   const file = new DatabaseFile(path);
-  const teams = new TeamTable(database);
+  const teams = new TeamQueries(database);
   const behind = { begin: () => accounts.begin(), flush: () => accounts.flush(), forget: () => accounts.forget() };
   const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
@@ -92,7 +92,7 @@ export function wholeFile(
   const accounts: SqliteAccounts = new SqliteAccounts(database, writes);
   const numberOf = (teamId: string): number | undefined => teams.number(teamId);
   const blobs = new SqliteBlobs({ database, path, group, numberOf });
-  const records = new SqliteRecords({ path, group, accounts, blobs, writes, numberOf });
+  const records = new SqliteRecords({ database, path, group, accounts, blobs, writes, numberOf });
   const over = overRecords(records, () => clock.nowMs());
   const parts: SqliteParts = {
     ...{ database, path, clock, log, group, accounts, audit, blobs, writes, historyDays, numberOf },

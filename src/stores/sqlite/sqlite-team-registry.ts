@@ -28,7 +28,7 @@ import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { TeamErasure } from './team-erasure.ts';
-import type { TeamTable } from './team-table.ts';
+import type { TeamQueries } from './team-table.ts';
 
 const SQL = {
   insert: tuples<[no: number]>('INSERT INTO teams (team_id, name, reference, record) VALUES (?, ?, ?, ?) RETURNING no'),
@@ -45,12 +45,12 @@ type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'writes'>;
 
 export class SqliteTeamRegistry implements TeamRegistry {
   readonly #parts: Parts;
-  readonly #teams: TeamTable;
+  readonly #teams: TeamQueries;
   readonly #erasure: TeamErasure;
   readonly #keys: KeyRegistry;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: Parts, teams: TeamTable, erasure: TeamErasure, records: RecordSpace) {
+  constructor(parts: Parts, teams: TeamQueries, erasure: TeamErasure, records: RecordSpace) {
     this.#parts = parts;
     this.#teams = teams;
     this.#erasure = erasure;

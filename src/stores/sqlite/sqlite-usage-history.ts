@@ -3,6 +3,7 @@ import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { movedCredit } from '../../domain/period-credit.ts';
 import { isInSpan } from '../../domain/period-span.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyRecord, TeamPage } from '../../ports/team-registry.ts';
 import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
@@ -11,7 +12,7 @@ import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { objects, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import type { TeamTable, TeamRow } from './team-table.ts';
+import type { TeamQueries, TeamRow } from './team-table.ts';
 
 interface PeriodRow extends Omit<PeriodUse, 'credit' | 'closed' | 'limits'> {
   readonly isLeft: number;
@@ -21,6 +22,11 @@ interface PeriodRow extends Omit<PeriodUse, 'credit' | 'closed' | 'limits'> {
   readonly micro: number;
   readonly balanceMicro: number;
 }
+
+type ChargeRow = [key: number, period: number, day: number, keyId: string, characters: number, requests: number];
+
+/** Between reads, the ledger goes on. */
+const ROWS_MAX = 2000;
 
 const SQL = {
   // The balance at the end of each is that before the first, and everything that has moved it since.
@@ -35,31 +41,71 @@ const SQL = {
     WHERE p.team = $team ORDER BY p.no DESC`),
   firstOpen: tuples<[no: number | null]>(`SELECT min(period_no) FROM operations WHERE team = ? AND state = ${OPEN}`),
   days: objects<KeyDay>(`SELECT day, k.key_id AS keyId, sum(characters) AS characters, sum(requests) AS requests
-    FROM usage u JOIN keys k ON k.no = u.key WHERE u.team = ? AND day BETWEEN ? AND ? GROUP BY day, u.key ORDER BY day, u.key`),
+    FROM usage u JOIN keys k ON k.no = u.key WHERE u.team = ? AND day >= 0 GROUP BY day, u.key ORDER BY day, u.key`),
+  charges: tuples<ChargeRow>(`SELECT u.key, u.period_no, u.day, k.key_id, u.characters, u.requests
+    FROM usage u CROSS JOIN keys k ON k.no = u.key WHERE u.team = ? AND (u.key, u.period_no, u.day) > (?, ?, ?)
+      AND u.day BETWEEN ? AND ? ORDER BY u.key, u.period_no, u.day LIMIT ?`),
 };
 
 type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'historyDays'>;
 
 export class SqliteUsageHistory implements UsageHistory {
   readonly #parts: Parts;
-  readonly #teams: TeamTable;
+  readonly #teams: TeamQueries;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: Parts, teams: TeamTable) {
+  constructor(parts: Parts, teams: TeamQueries) {
     this.#parts = parts;
     this.#teams = teams;
     this.#sql = prepared(parts.database, SQL);
   }
 
-  days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
-    return onRows(this.#parts, (nowMs) => {
-      const row = this.#teams.find(teamId);
-      return row === undefined || row.erasure === ERASING ? undefined : this.daysOf(row, range, nowMs);
-    });
+  async days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
+    const row = await onRows(this.#parts, () => this.#teams.find(teamId));
+    if (row === undefined || isUnavailable(row)) return row;
+    const found = row.erasure === ERASING ? [] : await this.#daysOf([row], range);
+    return isUnavailable(found) ? found : found[0];
   }
 
-  pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
-    return onRows(this.#parts, (nowMs) => this.#teams.page(page, `erasure <> ${ERASING}`).map((row) => this.daysOf(row, range, nowMs)));
+  async pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+    const rows = await onRows(this.#parts, () => this.#teams.page(page, `erasure <> ${ERASING}`));
+    return isUnavailable(rows) ? rows : this.#daysOf(rows, range);
+  }
+
+  /** Some rows at a time: charges only add to rows, so that each may be read at another moment. */
+  async #daysOf(rows: readonly TeamRow[], { from, to }: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+    const all: TeamDays[] = [];
+    let charges: ChargeRow[] = [];
+    while (all.length < rows.length) {
+      const failed = await onRows(this.#parts, (nowMs) => {
+        const first = Math.max(from, 0, dayOf(nowMs) - this.#parts.historyDays);
+        for (let left = ROWS_MAX; left > 0 && all.length < rows.length;) {
+          const row = rows[all.length]!;
+          const [key, period, day] = charges.at(-1) ?? [0, 0, 0];
+          const more = this.#sql.charges.all(row.no, key, period, day, first, Math.min(to, Number.MAX_SAFE_INTEGER), left);
+          charges.push(...more);
+          if (more.length < left) {
+            all.push(this.#teamDays(row, charges, nowMs));
+            charges = [];
+          }
+          left -= more.length;
+        }
+        return undefined;
+      });
+      if (failed !== undefined) return failed;
+    }
+    return all;
+  }
+
+  #teamDays({ no, team }: TeamRow, charges: readonly ChargeRow[], nowMs: number): TeamDays {
+    const days: (KeyDay & { characters: number; requests: number })[] = [];
+    for (const [, , day, keyId, characters, requests] of charges.toSorted((one, other) => one[2] - other[2] || one[0] - other[0])) {
+      const last = days.at(-1);
+      if (last?.day !== day || last.keyId !== keyId) days.push({ day, keyId, characters, requests });
+      else [last.characters, last.requests] = [last.characters + characters, last.requests + requests];
+    }
+    const used = new Set(days.map(({ keyId }) => keyId));
+    return { team, keys: this.#teams.keys(no, nowMs).filter((key: KeyRecord) => used.has(key.keyId)), days };
   }
 
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
@@ -105,15 +151,6 @@ export class SqliteUsageHistory implements UsageHistory {
 
   /** Within a transaction: every day that is left. */
   allDays(no: number): readonly KeyDay[] {
-    return this.#sql.days.all(no, 0, Number.MAX_SAFE_INTEGER);
-  }
-
-  /** Within a transaction. */
-  daysOf({ no, team }: TeamRow, { from, to }: DayRange, nowMs: number): TeamDays {
-    const first = Math.max(from, 0, dayOf(nowMs) - this.#parts.historyDays);
-    const days = this.#sql.days.all(no, first, Math.min(to, Number.MAX_SAFE_INTEGER));
-    const used = new Set(days.map(({ keyId }) => keyId));
-    const keys = this.#teams.keys(no, nowMs).filter((key: KeyRecord) => used.has(key.keyId));
-    return { team, keys, days };
+    return this.#sql.days.all(no);
   }
 }

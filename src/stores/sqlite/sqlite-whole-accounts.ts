@@ -13,7 +13,7 @@ import type { SqliteParts } from './sqlite-parts.ts';
 import type { SqliteUsageHistory } from './sqlite-usage-history.ts';
 import { objects, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import type { TeamRow, TeamTable } from './team-table.ts';
+import type { TeamRow, TeamQueries } from './team-table.ts';
 
 /** Tables of a team, which a written account replaces; blobs stay. */
 const REPLACED = ['periods', 'keys', 'key_books', 'window_counts', 'usage', 'operations', 'changes', 'records'] as const;
@@ -77,17 +77,17 @@ type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'blobs'>;
 
 export class SqliteWholeAccounts implements WholeAccounts {
   readonly #parts: Parts;
-  readonly #teams: TeamTable;
+  readonly #teams: TeamQueries;
   readonly #history: SqliteUsageHistory;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: Parts, teams: TeamTable, history: SqliteUsageHistory) {
+  constructor(parts: Parts, teams: TeamQueries, history: SqliteUsageHistory) {
     [this.#parts, this.#teams, this.#history] = [parts, teams, history];
     this.#sql = prepared(parts.database, SQL);
   }
 
   change(teamId: string, decide: (account: WholeAccount | undefined) => AccountChange | undefined): Promise<StoreUnavailable | undefined> {
-    return onRows(this.#parts, (nowMs) => {
+    return onRows(this.#parts, () => {
       const row = this.#teams.find(teamId);
       const isThere = row !== undefined && (row.erasure === NOT_ERASED || row.erasure === ONLY_USAGE_LEFT);
       const change = decide(isThere ? this.#read(row) : undefined);
@@ -95,7 +95,6 @@ export class SqliteWholeAccounts implements WholeAccounts {
       const no = this.#write(change.account);
       for (const { blobId, pieces } of change.attach ?? []) this.#parts.blobs.write(no, blobId, pieces);
       this.#parts.accounts.forget();
-      void nowMs;
       return undefined;
     });
   }
@@ -111,12 +110,14 @@ export class SqliteWholeAccounts implements WholeAccounts {
   #read(row: TeamRow): WholeAccount {
     const { no, team, erasure } = row;
     const account = this.#parts.accounts.read(team.teamId)?.account;
+    if (account === undefined && erasure === NOT_ERASED) throw new RangeError('a team has no counts');
     const uses = Map.groupBy(this.#sql.uses.all(no), ([period]) => period);
     const usesIn = (period: number) => (uses.get(period) ?? []).map(([, keyId, characters, requests]) => ({ keyId, characters, requests }));
     const periods = this.#history.periodsOf(row).toReversed();
-    const running = erasure === NOT_ERASED ? periods.pop() : undefined;
-    const current = new Map(usesIn(running?.number ?? NO_PERIOD).map((use) => [use.keyId, use]));
     const { period, slots } = account?.counts ?? { period: undefined, slots: new Slots() };
+    const running = period && periods.pop();
+    if (running?.number !== period?.number) throw new RangeError('a period is missing');
+    const current = new Map(usesIn(period?.number ?? NO_PERIOD).map((use) => [use.keyId, use]));
     return {
       team,
       period: period && running && { ...period, credit: running.credit },

@@ -1,8 +1,8 @@
-// Prepared statements, with the type of their rows next to the SQL; and column lists, from which SQL and rows are derived.
+// Prepared statements, with the type of their rows next to the SQL.
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
 /** A row by column name. */
-export type SqlRow = Record<string, SQLOutputValue>;
+type SqlRow = Record<string, SQLOutputValue>;
 
 type Values = (SQLInputValue | Record<string, SQLInputValue>)[];
 
@@ -15,7 +15,7 @@ export interface Statement<Row> {
 }
 
 /** A statement's SQL. */
-export interface Sql<Row> {
+interface Sql<Row> {
   readonly text: string;
   readonly asArrays: boolean;
   /** Only carries the type. */
@@ -42,32 +42,4 @@ export function prepared<L extends List>(database: DatabaseSync, list: L): State
     if (typeof sql === 'object' && sql.asArrays) statements[name].setReturnArrays(true);
   }
   return statements as unknown as Statements<L>;
-}
-
-/** A row of integers by property name. */
-export type Numbers<Names extends readonly string[]> = { -readonly [Name in Names[number]]: number };
-
-/** Converts `requestsPerSecond` to `requests_per_second`. */
-export function columnOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** Columns aliased to property names: `k.key_id AS keyId, k.label`. */
-export function named(table: string, ...names: readonly string[]): string {
-  return names.map((name) => (columnOf(name) === name ? `${table}.${name}` : `${table}.${columnOf(name)} AS ${name}`)).join(', ');
-}
-
-/** `t.one, t.two`: the columns of these properties. */
-export function selected(names: readonly string[], table: string): string {
-  return names.map((name) => `${table}.${columnOf(name)}`).join(', ');
-}
-
-/** `one = ?, two = ?` */
-export function assigned(names: readonly string[]): string {
-  return names.map((name) => `${columnOf(name)} = ?`).join(', ');
-}
-
-/** The values of a row starting at `first`, by the names of a list. */
-export function membersOf(names: readonly string[], row: readonly SQLOutputValue[], first: number): Record<string, SQLOutputValue> {
-  return Object.fromEntries(names.map((name, i) => [name, row[first + i]!]));
 }

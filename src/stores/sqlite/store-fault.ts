@@ -6,8 +6,6 @@ import type { FileFault } from './database-file.ts';
 /** A short word for logs and metrics. `busy` passes on its own; the others need an operator. */
 type DatabaseFault = 'busy' | 'io' | 'full' | 'corrupt' | 'not_a_database' | 'read_only' | 'cannot_open' | 'memory' | 'closed';
 
-const CONSTRAINT = 19;
-
 /** By primary result code (the low byte of the extended one). */
 const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
   [5, 'busy'],
@@ -23,7 +21,6 @@ const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
   [14, 'cannot_open'],
   [26, 'not_a_database'],
 ]);
-const UNIQUE_CODES: ReadonlySet<number> = new Set([1555, 2067]);
 
 /** `undefined` if the error is not a fault of the database, but a violated constraint or a bug. */
 export function databaseFaultOf(error: unknown): DatabaseFault | undefined {
@@ -31,15 +28,6 @@ export function databaseFaultOf(error: unknown): DatabaseFault | undefined {
   if ('code' in error && error.code === 'ERR_INVALID_STATE') return 'closed';
   const code = resultCode(error);
   return code === undefined ? undefined : FAULTS.get(code & 0xff);
-}
-
-type ConstraintViolation = 'exists' | 'out_of_bounds';
-
-/** Why the schema rejected a row, if that is what happened. */
-export function constraintViolationOf(error: unknown): ConstraintViolation | undefined {
-  const code = resultCode(error);
-  if (code === undefined || (code & 0xff) !== CONSTRAINT) return undefined;
-  return UNIQUE_CODES.has(code) ? 'exists' : 'out_of_bounds';
 }
 
 function resultCode(error: unknown): number | undefined {
@@ -98,7 +86,7 @@ export function looked<T>(path: string, read: () => T): T | StoreUnavailable {
 }
 
 /** `unavailable` for a database fault; throws any other error. */
-export function answerTo(path: string, error: unknown): StoreUnavailable {
+function answerTo(path: string, error: unknown): StoreUnavailable {
   const cause = databaseFaultOf(error);
   if (cause === undefined) throw error;
   return unavailable(path, cause);

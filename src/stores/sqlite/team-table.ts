@@ -41,10 +41,10 @@ const SQL = {
   // Not indexed, because an index would cost every key.
   byDisplay: tuples<[...KeyColumns, teamName: string]>(`SELECT k.record, u.last_used_at_ms, t.name FROM keys k
     JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no
-    WHERE k.display = ? ORDER BY k.no`),
+    WHERE k.display = ? ORDER BY k.record ->> 'createdAtMs', k.key_id`),
 };
 
-export class TeamTable {
+export class TeamQueries {
   readonly #database: DatabaseSync;
   readonly #sql: Statements<typeof SQL>;
   readonly #pages = new Map<string, Statement<TeamColumns>>();

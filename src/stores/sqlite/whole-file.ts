@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ReportFinding, StoreMender, StoreReader, StoreWriter } from '../../ports/store-contents.ts';
-import { pluginMender, pluginReader, pluginWriter } from '../plugin-contents.ts';
+import { pluginMender, pluginReader, pluginWriter } from '../records/plugin-contents.ts';
 import { openAlone, openDatabase } from './open-database.ts';
-import { assertOurs, createTables, ERASING, ERASING_BUT_USAGE, isEmpty, numberOf } from './schema.ts';
+import { assertOurs, createTables, ERASING, ERASING_BUT_USAGE, isEmpty, NOT_ERASED, numberOf, SHARED } from './schema.ts';
 import { wholeFile } from './sqlite-store.ts';
 import type { WholeFile } from './sqlite-store.ts';
 import { asStoreFault, storeName } from './store-fault.ts';
@@ -50,7 +50,7 @@ export async function openSqliteWriter(path: string, restart: boolean): Promise<
     database.exec('PRAGMA synchronous = NORMAL');
     return asFile(database, path);
   });
-  return pluginWriter(file, storeName(path), restart);
+  return pluginWriter(file, storeName(path), restart, true);
 }
 
 async function openFile(path: string): Promise<WholeFile> {
@@ -62,13 +62,42 @@ function asFile(database: DatabaseSync, path: string): WholeFile {
   return wholeFile(database, { path, log: SILENT, clock: MACHINE, busyTimeoutMs: PATIENCE_MS }, false);
 }
 
-/** SQLite's own check of a file. */
+/** Rows without what they belong to; their name is put in place of the brackets. */
+const LOST_ROWS: readonly (readonly [what: string, detail: string, query: string])[] = [
+  ['team', 'it has no counts', `SELECT team_id AS teamId FROM teams WHERE erasure = ${NOT_ERASED} AND no NOT IN (SELECT team FROM books)`],
+  [
+    'key',
+    'it has no counts',
+    `SELECT t.team_id AS teamId, k.key_id AS keyId FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED}
+     WHERE NOT EXISTS (SELECT 1 FROM key_books u WHERE u.team = k.team AND u.key = k.no)`,
+  ],
+  [
+    'dictionary',
+    'there are pieces of blob [], which nothing holds',
+    `SELECT t.team_id AS teamId, p.blob AS named FROM pieces p JOIN teams t ON t.no = p.team
+     WHERE NOT EXISTS (SELECT 1 FROM blobs b WHERE b.team = p.team AND b.id = p.blob) GROUP BY p.team, p.blob`,
+  ],
+  // Settled ids of deleted teams are soon forgotten.
+  ...['books', 'keys', 'key_books', 'window_counts', 'usage', 'periods', 'changes', 'records', 'blobs', 'pieces'].map(
+    (table) =>
+      [
+        'stray',
+        `table [] has rows of no team`,
+        `SELECT '${table}' AS named FROM ${table} WHERE team <> ${SHARED} AND team NOT IN (SELECT no FROM teams) LIMIT 1`,
+      ] as const,
+  ),
+];
+
+/** SQLite's own check of a file, and rows without what they belong to. */
 function ownCheck({ database }: WholeFile): (report: ReportFinding) => void {
   return (report) => {
     for (const row of database.prepare(`PRAGMA integrity_check(${FAULTS_MAX})`).all()) {
       const detail = String(row['integrity_check']).replace(/\s+/g, ' ');
       if (detail !== 'ok') report({ what: 'file', detail });
     }
+    for (const [what, detail, query] of LOST_ROWS)
+      for (const { named, ...whose } of database.prepare(query).all())
+        report({ what, ...whose, detail: detail.replace('[]', String(named)) });
   };
 }
 

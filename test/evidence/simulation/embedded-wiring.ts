@@ -4,7 +4,7 @@ import { ReferenceData, referenceStore } from '../../support/reference-store.ts'
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { withCallbacks } from '../../../src/stores/plugin-store.ts';
+import { withCallbacks } from '../../../src/stores/records/plugin-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { actionOf, perform } from './change.ts';
 import type { Action } from '../../support/auditor/deeds.ts';

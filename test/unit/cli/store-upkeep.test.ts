@@ -76,7 +76,7 @@ describe('store check', () => {
     const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
     const { key_id: key } = parsed(await run('key', 'create', '--team', team, '--mode', 'live', '--json')) as { key_id: string };
     const database = new DatabaseSync(path);
-    database.exec("UPDATE keys SET mode = 'test'; UPDATE books SET used_characters = 9");
+    database.exec("UPDATE keys SET record = json_set(record, '$.mode', 'test'); UPDATE books SET used_characters = 9");
     database.close();
     const { status, stdout, stderr } = await run('store', 'check');
     expect(stdout.split('\n')).toEqual([
@@ -101,7 +101,7 @@ describe('store check', () => {
     const check = (...more: string[]): Promise<Ended> => run('store', 'check', '--config', config, ...more);
     expect((await check()).stdout).toBe('Checked 1 team, 0 keys and 0 glossaries, 0 documents with 0 bytes: nothing is wrong.\n');
     const database = new DatabaseSync(path);
-    database.exec("INSERT INTO shared_records VALUES ('documents', 'bytes', '77')");
+    database.exec("INSERT INTO records VALUES (0, 'documents', 'bytes', '77')");
     database.close();
     const wrong = 'document: the files of all documents are counted with 77 bytes, but have 0\n';
     expect(await check()).toMatchObject({ status: 1, stdout: expect.stringContaining(wrong) as string });
@@ -177,9 +177,15 @@ test('a file of another schema is refused in one line, and is not changed', asyn
   const database = new DatabaseSync(path);
   database.exec('PRAGMA user_version = 21');
   database.close();
-  for (const words of [['team', 'list'], ['store', 'check'], ['store', 'migrate']]) {
+  for (const words of [
+    ['team', 'list'],
+    ['store', 'check'],
+    ['store', 'migrate'],
+  ]) {
     const { status, stdout, stderr } = await run(...words);
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^lingate [a-z ]+: sqlite:\S+ was written by another version of Lingate \(schema 21, this one has \d+\); run that version, or name another file\.\n$/);
+    expect(stderr).toMatch(
+      /^lingate [a-z ]+: sqlite:\S+ was written by another version of Lingate \(schema 21, this one has \d+\); run that version, or name another file\.\n$/,
+    );
   }
 });

@@ -17,7 +17,7 @@ import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
 import { KnownFullWindows } from '../../../src/runtime/known-full-windows.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
-import { withCallbacks } from '../../../src/stores/plugin-store.ts';
+import { withCallbacks } from '../../../src/stores/records/plugin-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { LEASE_MS, newId, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { referenceStore } from '../../support/reference-store.ts';

@@ -67,6 +67,7 @@ describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {
   const usage = async (team: TeamUnderTest) => answered(await store.teams.usage(team.teamId))!;
   /** Those that have not been sent, due or not. */
   const events = async (kindOf: EventFacts['kind']): Promise<EventFacts[]> => {
+    await opened.outbox.due(1);
     const reader = await openReader(place.url);
     const kept: KeptEvent[] = [];
     for await (const one of reader.loose(() => undefined))

@@ -1,8 +1,5 @@
-// Events about usage are recorded by the operation that causes them, each threshold once, across two instances of a store, and only if
+// Events about usage are recorded in Redis by the operation that causes them, each threshold once, across two instances of a store, and only if
 // there are rules. Those of operators, and the outbox, are in the store contract.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { eventRules } from '../../../src/domain/event-rules.ts';
@@ -13,7 +10,6 @@ import type { Clock } from '../../../src/ports/clock.ts';
 import type { DueEvent, KeptEvent, Outbox } from '../../../src/ports/outbox.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../support/promised-store.ts';
@@ -32,15 +28,6 @@ afterAll(async () => {
   for (const remove of removals) await remove();
 });
 
-function sqliteKind(): Kind {
-  const directory = mkdtempSync(join(tmpdir(), 'lingate-events-'));
-  removals.push(() => rmSync(directory, { recursive: true }));
-  const path = join(directory, 'lingate.db');
-  const open: Kind['open'] = (clock, events) =>
-    openSqliteStore({ path, log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000, events });
-  return { name: 'SQLite', open };
-}
-
 async function redisKind(): Promise<Kind> {
   const server = await startRedis();
   removals.push(() => server.stop());
@@ -48,7 +35,7 @@ async function redisKind(): Promise<Kind> {
   return { name: 'Redis', open };
 }
 
-const KINDS = [sqliteKind(), await redisKind()];
+const KINDS = [await redisKind()];
 
 describe.each(KINDS)('$name', ({ open }) => {
   const clock = new MovableClock();

@@ -15,7 +15,7 @@ import type { Clock } from '../../../src/ports/clock.ts';
 import type { LimitReached } from '../../../src/ports/outbox.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { fromPlugin } from '../../../src/stores/plugin-store.ts';
+import { fromPlugin } from '../../../src/stores/records/plugin-store.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -49,6 +49,7 @@ function sqliteKind(): Kind {
   return {
     name: 'SQLite',
     open: (clock, events) => openSqliteStore({ path, log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000, events }),
+    promised: lookedFor,
   };
 }
 
@@ -67,22 +68,25 @@ function pluginKind(): Kind {
   return {
     name: 'a plugin’s store',
     open: async (clock, events) => fromPlugin(referenceStore(clock, data), clock, events),
-    promised(store) {
-      const { ledger, ...others } = promisedStore(store);
-      return {
-        ...others,
-        ledger: {
-          ...ledger,
-          async admit(asked) {
-            // A gateway that sends renews its right.
-            await store.outbox.lease('gateway', 0);
-            const admission = await ledger.admit(asked);
-            // Told just after the answer, and before what is due is listed.
-            await store.outbox.due(1);
-            return admission;
-          },
-        },
-      };
+    promised: lookedFor,
+  };
+}
+
+/** Stores of which the gateway tells what it has refused. */
+function lookedFor(store: Store): PluginStore {
+  const { ledger, ...others } = promisedStore(store);
+  return {
+    ...others,
+    ledger: {
+      ...ledger,
+      async admit(asked) {
+        // A gateway that sends renews its right.
+        await store.outbox.lease('gateway', 0);
+        const admission = await ledger.admit(asked);
+        // Told just after the answer, and before what is due is listed.
+        await store.outbox.due(1);
+        return admission;
+      },
     },
   };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Callbacks, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginLedger } from '../../../src/ports/plugin.ts';
-import { withCallbacks } from '../../../src/stores/plugin-store.ts';
+import { withCallbacks } from '../../../src/stores/records/plugin-store.ts';
 
 const COMMITTED: Resolution = { kind: 'committed' };
 const BUG = new Error('a bug of the plugin');

@@ -6,7 +6,7 @@ import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { openDatabase } from '../../../../src/stores/sqlite/open-database.ts';
 import { SqliteAuditLog } from '../../../../src/stores/sqlite/sqlite-audit-log.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
-import { GENEROUS_QUOTA, newId } from '../../../../src/testing/store/team-under-test.ts';
+import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 import { sqliteFile } from './sqlite-file.ts';
 
@@ -30,16 +30,13 @@ test('old entries are deleted, a bounded number at a time', async () => {
 test('a change that fails leaves no entry, and others in the same transaction have theirs', async () => {
   const file = sqliteFile();
   const store = await file.open({ clock: new MovableClock() });
-  const make = (name: string, limits = GENEROUS_QUOTA) =>
-    store.teams.createTeam({ teamId: newId(), name, plan: 'p', limits, balanceMicro: 0 }, { ...BY, action: 'createTeam' });
-  const [first, wrong, last] = await Promise.allSettled([
-    make('first'),
-    make('wrong', { ...GENEROUS_QUOTA, requestsPerSecond: 0 }),
-    make('last'),
-  ]);
+  const team = await teamUnderTest(store);
+  const make = (label: string, digest: string) =>
+    store.teams.createKey({ ...freshKey(team.teamId), digest, label }, { ...BY, action: 'createKey' });
+  const [first, wrong, last] = await Promise.allSettled([make('first', 'one'), make('wrong', 'one'), make('last', 'other')]);
   expect([first.status, wrong.status, last.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   const entries = answered(await store.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 9 }));
-  expect(entries.map(({ after }) => after.name)).toEqual(['last', 'first']);
+  expect(entries.map(({ after }) => after.label)).toEqual(['last', 'first']);
   await store.close();
   await file.remove();
 });

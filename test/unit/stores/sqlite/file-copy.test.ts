@@ -83,4 +83,3 @@ test('a damaged file is not copied', () => {
   );
   expect(existsSync(copy)).toBe(false);
 });
-

@@ -59,8 +59,8 @@ describe('the store', () => {
     const key = freshKey(team.teamId);
     answered(await store.teams.createKey(key));
     answered(await store.teams.revokeKey(key.keyId));
-    const seen = file.query(`SELECT revoked_at_ms IS NOT NULL AS revoked FROM keys WHERE key_id = '${key.keyId}'`);
-    expect(seen).toEqual([{ revoked: 1 }]);
+    const seen = file.query(`SELECT record ->> 'status' AS status FROM keys WHERE key_id = '${key.keyId}'`);
+    expect(seen).toEqual([{ status: 'revoked' }]);
   });
 
   test('an operation that the schema refuses fails alone: the others of its tick are committed', async () => {

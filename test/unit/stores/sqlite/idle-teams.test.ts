@@ -51,4 +51,3 @@ test('later admissions delete old slots of the window, even if the limit has cha
   // A byte or two for each millisecond in which slots were taken.
   expect(count('SELECT length(window) FROM books')).toBeLessThan(50);
 });
-

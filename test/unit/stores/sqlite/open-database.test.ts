@@ -93,7 +93,6 @@ describe('the schema', () => {
     await Promise.all(stores.map((store) => store.ping()));
     expect(file.query('SELECT count(*) AS teams FROM teams')).toEqual([{ teams: 0 }]);
   });
-
 });
 
 describe('refused in one line that says what to do:', () => {
@@ -159,4 +158,3 @@ describe('refused in one line that says what to do:', () => {
     await store.close();
   });
 });
-

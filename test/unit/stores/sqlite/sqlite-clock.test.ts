@@ -73,7 +73,7 @@ describe('a clock that is accepted', () => {
 
   test('is what the file remembers, and only then', async () => {
     const store = await opened();
-    const latest = () => readMark(String(file.query("SELECT value FROM shared_records WHERE kind = 'clock'")[0]!['value']))?.latestMs;
+    const latest = () => readMark(String(file.query("SELECT value FROM records WHERE kind = 'clock'")[0]!['value']))?.latestMs;
     machine.offByMs = 500 * DAY_MS;
     real.step(120_000);
     await store.clock.look();

@@ -28,7 +28,7 @@ beforeEach(async () => {
   today = dayOf(clock.nowMs());
   for (let i = 1; i < KEYS; i++) answered(await store.teams.createKey(freshKey(team.teamId)));
   const database = new DatabaseSync(file.path, { timeout: 5000 });
-  const fill = database.prepare('INSERT INTO usage_days SELECT team, $day, no, $day + no, no FROM keys');
+  const fill = database.prepare('INSERT INTO usage SELECT team, no, 1, $day, $day + no, no, 0, 0 FROM keys');
   database.exec('BEGIN');
   for (let day = today - DAYS; day < today; day++) fill.run({ $day: day });
   database.exec('COMMIT');

@@ -71,4 +71,3 @@ test.each([false, true])('the janitor completes an interrupted deletion; usage i
   expect(await stays.admit()).toMatchObject({ kind: 'admitted' });
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
 });
-

@@ -1,16 +1,16 @@
 // Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
 // what is to be told of its teams' usage.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EventRules } from '../domain/event-rules.ts';
-import { JudgedClock, unjudgedClock } from '../domain/judged-clock.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../ports/ledger.ts';
-import type { Outbox } from '../ports/outbox.ts';
-import type { PluginLedger, PluginStore } from '../ports/plugin.ts';
-import type { Store } from '../ports/store.ts';
-import { LimitEvents } from './records/limit-events.ts';
-import { RecordClock } from './records/record-clock.ts';
-import { UsageEvents } from './records/usage-events.ts';
+import type { EventRules } from '../../domain/event-rules.ts';
+import { JudgedClock, unjudgedClock } from '../../domain/judged-clock.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
+import type { Outbox } from '../../ports/outbox.ts';
+import type { PluginLedger, PluginStore } from '../../ports/plugin.ts';
+import type { Store } from '../../ports/store.ts';
+import { LimitEvents } from './limit-events.ts';
+import { RecordClock } from './record-clock.ts';
+import { UsageEvents } from './usage-events.ts';
 
 /**
  * `clock` is the one that the store was given. `events`: the rules of a process that sends them. `ledger`: with callbacks, if the store

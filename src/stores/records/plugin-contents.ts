@@ -1,13 +1,13 @@
 // Opens a plugin's store to read, repair or write all of it: for the check, and for both ends of a copy.
-import { SHARED_RECORDS } from '../domain/shared-records.ts';
-import { answered, halfWritten, NoStoreError, StoreError } from '../domain/store-unavailable.ts';
-import type { WholePluginStore } from '../ports/plugin.ts';
-import type { ReportFinding, StoreMender } from '../ports/store-contents.ts';
-import { assertUnmarked, isMarked } from './records/copy-mark.ts';
-import { RecordMender } from './records/record-mender.ts';
-import { RecordReader } from './records/record-reader.ts';
-import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
-import { RecordWriter } from './records/record-writer.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import { answered, halfWritten, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
+import type { WholePluginStore } from '../../ports/plugin.ts';
+import type { ReportFinding, StoreMender } from '../../ports/store-contents.ts';
+import { assertUnmarked, isMarked } from './copy-mark.ts';
+import { RecordMender } from './record-mender.ts';
+import { RecordReader } from './record-reader.ts';
+import { COPIED_SHARED_TABLES, isIndex } from './record-tables.ts';
+import { RecordWriter } from './record-writer.ts';
 
 /** Gateways say more often that they run (runtime/plan-record.ts). */
 const SERVED_WITHIN_MS = 60_000;
@@ -40,12 +40,15 @@ export function pluginSource(store: WholePluginStore, shown: string) {
   });
 }
 
-/** Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. */
-export function pluginWriter(store: WholePluginStore, shown: string, restart: boolean): Promise<RecordWriter> {
+/**
+ * Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. `isLocked`:
+ * nobody else can use it.
+ */
+export function pluginWriter(store: WholePluginStore, shown: string, restart: boolean, isLocked = false): Promise<RecordWriter> {
   return closedOnError(store, async () => {
     const isHalf = await isMarked(store.records);
     if (isHalf && !restart) throw halfWritten(shown);
-    await assertAlone(store, shown);
+    if (!isLocked) await assertAlone(store, shown);
     const content = isHalf ? undefined : await contentOf(store);
     if (content !== undefined) throw new StoreError(`the store ${shown} is not empty (it has ${content}): choose an empty store`);
     return RecordWriter.begin(store);
