@@ -95,7 +95,17 @@ export function wholeFile(
   const records = new SqliteRecords({ database, path, group, accounts, blobs, writes, numberOf });
   const over = overRecords(records, () => clock.nowMs());
   const parts: SqliteParts = {
-    ...{ database, path, clock, log, group, accounts, audit, blobs, writes, historyDays, numberOf },
+    database,
+    path,
+    clock,
+    log,
+    group,
+    accounts,
+    audit,
+    blobs,
+    writes,
+    historyDays,
+    numberOf,
     idempotency: over.idempotency,
   };
   const erasure = new TeamErasure(parts);

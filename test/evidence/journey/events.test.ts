@@ -132,10 +132,12 @@ describe.each(['1', '2'])('%s worker(s)', (workers) => {
       count,
       limit,
     ]);
-    expect(reached.toSorted(([a], [b]) => Number(a) - Number(b))).toEqual([
-      [50, 50, 100],
+    expect(reached.toSorted(([a], [b]) => Number(a) - Number(b))).toMatchObject([
+      [50, expect.any(Number), 100],
       [100, 100, 100],
     ]);
+    // Counted when it is noticed, which may be some requests later.
+    for (const [percent, count] of reached) expect(count).toBeGreaterThanOrEqual(Number(percent));
     await expect
       .poll(() => opsPage(gateway!, '/metrics'))
       .toMatch(/^lingate_events_pending 0\n(?:.*\n)*lingate_events_delivered_total 5$/m);
