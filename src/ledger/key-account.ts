@@ -7,7 +7,7 @@ import type { CallerCheck, CallerRefusal } from '../ports/ledger.ts';
 import type { KeyRecord } from '../ports/team-registry.ts';
 import type { WindowCounts } from './counter.ts';
 import type { LimitedSubject } from './limit.ts';
-import type { Slots } from './rate.ts';
+import { Slots } from './rate.ts';
 
 /** What a store keeps of a key's use; characters and requests are those of `period`. */
 export interface KeyUsed {
@@ -49,9 +49,13 @@ export class KeyAccount implements LimitedSubject {
     this.setRecord(record);
   }
 
-  /** What is used stays, and counts for new limits. */
+  /** What is used stays, and counts for new limits; without a rate no requests are counted, so that a new one begins with none. */
   setRecord(record: KeyRecord): void {
     const { requestsPerSecond, characters, windows = '', allowedAddresses } = record.limits;
+    if (requestsPerSecond === undefined && this.use.slots.taken > 0) {
+      this.use.slots = new Slots();
+      this.isChanged = true;
+    }
     this.record = record;
     this.rate = requestsPerSecond;
     this.characters = characters;

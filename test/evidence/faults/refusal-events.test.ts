@@ -83,7 +83,12 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: RUN_MS_MAX }, asyn
     await askAll(credit, 'credit_exhausted');
     // Less than a translation costs.
     expect(answered(await store.teams.updateTeam(credit.teamId, { addMicro: 1 }))).toMatchObject({ balanceMicro: 1 });
-    await askAll(credit, 'credit_exhausted');
+    // For a moment after a refusal for credit, a gateway does not look whether some was added.
+    const toldOfCredit = async (): Promise<unknown> => {
+      await askAll(credit, 'credit_exhausted');
+      return (await limitEvents(place.url, [credit.teamId])).get(credit.teamId);
+    };
+    await expect.poll(toldOfCredit, { timeout: BACK_MS_MAX, interval: 200 }).toBe(2);
     await askAll(none, 200);
   }
   stopped = true;
