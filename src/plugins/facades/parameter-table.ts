@@ -4,7 +4,7 @@ import type { Described } from './parameters.ts';
 
 /** An operation of one version of a vendor's API. */
 export interface DescribedOperation {
-  /** For the first column, such as `Azure 3.0`. */
+  /** The heading, such as `Azure 3.0`. */
   readonly api: string;
   readonly parameters: Described;
   /** What happens to names that are not described, in words. */
@@ -31,12 +31,17 @@ function wordsOf(does: 'served' | 'refused' | 'nothing', but: readonly string[] 
   return does === 'refused' && but !== undefined ? `refused, except ${but.map((one) => `\`${one}\``).join(', ')}` : does;
 }
 
-/** Markdown. */
+/** Markdown: a section for each operation, in which parameters of which the same is said share a row. */
 export function parameterTable(operations: readonly DescribedOperation[]): string {
-  const rows = operations.flatMap(({ api, parameters, others }) => [
-    ...rowsOf(parameters).map(({ name, does, about }) => [api, `\`${name}\``, does, about]),
-    [api, 'any other', others, ''],
-  ]);
-  const lines = rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
-  return ['| API | parameter | here | |', '|---|---|---|---|', ...lines].join('\n');
+  return operations.map(sectionOf).join('\n\n');
+}
+
+function sectionOf({ api, parameters, others }: DescribedOperation): string {
+  const names = new Map<string, string[]>();
+  for (const { name, does, about } of rowsOf(parameters)) {
+    const said = `${does} | ${about.replaceAll('|', '\\|')}`;
+    names.set(said, [...(names.get(said) ?? []), `\`${name}\``]);
+  }
+  const rows = [...names].map(([said, shared]) => `| ${shared.join(', ')} | ${said} |`);
+  return [`## ${api}`, '', '| parameter | here | |', '|---|---|---|', ...rows, `| any other | ${others} | |`].join('\n');
 }

@@ -100,5 +100,9 @@ test('the table has every parameter with its place and what it does', () => {
     ['more[].one', 'without effect'],
   ]);
   const lines = parameterTable([{ api: 'Us', parameters: ENTRIES, others: 'refused' }]).split('\n');
-  expect(lines.slice(-2)).toEqual(['| Us | `more[].one` | without effect | A \\| B. |', '| Us | any other | refused |  |']);
+  expect(lines[0]).toBe('## Us');
+  expect(lines.slice(-2)).toEqual(['| `more[].one` | without effect | A \\| B. |', '| any other | refused | |']);
+  const [first] = ENTRIES;
+  const alike = parameterTable([{ api: 'Us', parameters: [first!, { ...first!, name: 'too' }], others: 'refused' }]);
+  expect(alike).toContain('\n| `to`, `too` | served |');
 });
