@@ -14,6 +14,12 @@ import { CLOSED, missingScopes } from './scopes.ts';
 import { requestStatsSlot } from './slots.ts';
 
 export const KEY_MISSING = refuse('unauthorized', 'No API key was sent. Send it as "Authorization: Bearer <key>".');
+
+/** A key in a place that other APIs have for it, and in no place of ours. */
+export const KEY_MISPLACED = refuse(
+  'unauthorized',
+  'The API key belongs in "Authorization: Bearer <key>", not in the query, X-API-Key or api-key. In a URL it may have been logged: replace it.',
+);
 export const KEY_MALFORMED = refuse(
   'unauthorized',
   'The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "Authorization: Bearer <key>".',

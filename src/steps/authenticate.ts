@@ -1,13 +1,13 @@
 // Whose request it is: `identify` takes the key from the fields and finds its owner in the cache; `authenticate` looks the owner
 // up and, before a long body is read, has key and rate checked.
 import { reserveSlot } from '../core/exchange.ts';
-import type { Exchange } from '../core/exchange.ts';
+import type { Exchange, RequestHead } from '../core/exchange.ts';
 import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { CallerStep, HeadStep } from '../core/step.ts';
-import { digestOf } from '../domain/api-key.ts';
+import { digestOf, holdsKey } from '../domain/api-key.ts';
 import type { Credential, CredentialReader, KeyDigest } from '../domain/api-key.ts';
-import { KEY_MALFORMED, KEY_MISSING, STORE_UNAVAILABLE, tooManyRequests, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { KEY_MALFORMED, KEY_MISPLACED, KEY_MISSING, STORE_UNAVAILABLE, tooManyRequests, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { TAG_HEADER } from '../domain/request-tag.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { sentTag } from '../domain/sent-tag.ts';
@@ -22,6 +22,8 @@ import type { CallerQuestionOptions } from './parts/caller-question.ts';
 /** Stores the key's digest, and its owner if cached, in slots for later steps. */
 type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
 
+/** Where other APIs have their keys. */
+const MISTAKEN_FIELDS = ['x-api-key', 'api-key'] as const;
 const RECENT_MAX = 1000;
 const RECENT_MS = 1000;
 
@@ -32,7 +34,7 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
   return {
     kind: 'head',
     name: 'identify',
-    headers: credentials.headers,
+    headers: [...credentials.headers, ...MISTAKEN_FIELDS],
     run(x) {
       const { headers } = x.head;
       if (x.startedAtMs - recentSinceMs >= RECENT_MS) {
@@ -44,7 +46,8 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
       const known = authorization === undefined ? undefined : recent.get(authorization);
       if (known !== undefined) return knownBy(x, known, cache);
       const credential = credentials.read(headers);
-      if (credential.kind !== 'key') return credential.kind === 'missing' ? KEY_MISSING : KEY_MALFORMED;
+      if (credential.kind === 'missing') return isMisplaced(x.head) ? KEY_MISPLACED : KEY_MISSING;
+      if (credential.kind === 'malformed') return KEY_MALFORMED;
       const digest = digestOf(credential.key);
       const refusal = knownBy(x, digest, cache);
       // Only for known keys: a flood of unknown ones would evict them from the bounded map.
@@ -53,6 +56,11 @@ export function identifyStep(credentials: CredentialReader, cache: KeyCache): He
       return refusal;
     },
   };
+}
+
+/** Only said to somebody who sent what looks like a key. */
+function isMisplaced({ query, headers }: RequestHead): boolean {
+  return holdsKey(query) || MISTAKEN_FIELDS.some((name) => holdsKey(headers[name] ?? ''));
 }
 
 export function identifyBy(cache: KeyCache): Identify {

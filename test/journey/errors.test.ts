@@ -149,6 +149,17 @@ describe.each(combinations({}))('$listener listener, $store store', ({ listener,
   test('401 unauthorized without a key, with a malformed one, with an unknown one', async () => {
     expectProblem(await translate({ key: undefined }), 'unauthorized');
     expectProblem(await translate({ key: 'la_live_short' }), 'unauthorized');
+    for (const misplaced of [
+      { headers: { 'x-api-key': team.key } },
+      { headers: { 'api-key': team.key } },
+      { path: `/v1/translate?key=${team.key}` },
+    ]) {
+      const response = await translate({ key: undefined, ...misplaced });
+      expectProblem(response, 'unauthorized');
+      expect(response.body).toContain('belongs in');
+      expect(response.body).not.toContain(team.key.slice(0, 12));
+    }
+    expect((await translate({ key: undefined, path: '/v1/translate?key=la_live_short' })).body).toContain('No API key was sent');
     expectProblem(await translate({ key: newKey('live') }), 'unauthorized');
     expectProblem(await translate({ headers: { authorization: `Basic ${team.key}`, 'vendor-auth-key': team.key } }), 'unauthorized');
   });

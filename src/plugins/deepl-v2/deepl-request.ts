@@ -1,5 +1,5 @@
 // Common to all requests of this API: problems in DeepL's format, the first steps, and the parameters: strings in forms, any type in JSON.
-import { countCharacters, FORM_BODY_HEADERS, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISSING, refuse, tagSlot } from 'lingate';
+import { countCharacters, FORM_BODY_HEADERS, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISPLACED, KEY_MISSING, refuse, tagSlot } from 'lingate';
 import type { BodyStep, Exchange, GatewayServices, HeadStep, ListLimit, Problem, ProblemForm, Refusal } from 'lingate';
 import { readStep } from '../facades/api.ts';
 import type { Taken } from '../facades/api.ts';
@@ -22,6 +22,7 @@ const BY_PROBLEM = new WeakMap<Problem, number>();
 const DETAILS = new WeakMap<Problem, string>([
   [GLOSSARY_MISMATCH.problem, 'No dictionary found for language pair.'],
   [KEY_MISSING.problem, 'No API key was sent. Send it as "Authorization: DeepL-Auth-Key <key>".'],
+  [KEY_MISPLACED.problem, 'The API key belongs in "Authorization: DeepL-Auth-Key <key>", not in the query, X-API-Key or api-key.'],
   [
     KEY_MALFORMED.problem,
     'The API key is malformed: la_live_ or la_test_ and 40 letters or digits, sent as "Authorization: DeepL-Auth-Key <key>".',
