@@ -1,11 +1,13 @@
 // What is valid in a configuration and probably a mistake: for `config check`, and for the log when a gateway starts.
+import { adviceOnCertificate } from './certificate-watch.ts';
 import { docsUrlOn } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 
 /** One line each, with the member to change. What concerns the environment is in `sources.warnings`. */
 export function adviceOn(config: Config): readonly string[] {
-  return [...adviceOnDocs(config), ...adviceOnSignIn(config)];
+  const certificate = adviceOnCertificate(config);
+  return [...adviceOnDocs(config), ...adviceOnSignIn(config), ...(certificate === undefined ? [] : [certificate])];
 }
 
 function adviceOnSignIn({ admin }: Config): readonly string[] {

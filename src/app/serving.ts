@@ -29,6 +29,7 @@ import { documentationStep } from './public-docs.ts';
 import { pluginDocument } from '../docs/plugin-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentRouteNames } from './route-rows.ts';
+import { certificateEnd, watchCertificate } from './certificate-watch.ts';
 import { tlsOf } from './tls-in-force.ts';
 import { flushWithinMs } from './configured-telemetry.ts';
 import { openSettlements, settle, settleWithinMs } from './settling.ts';
@@ -207,6 +208,11 @@ class OpenServing implements Serving {
     this.#live.watch(gateway.open, new Set(['GET /health', ...documentRouteNames(config, plugins)]));
     const { listener, withoutUws } = await startListener(config, gateway, options);
     this.#listener = listener;
+    metrics.certificate(() => certificateEnd(this.#config));
+    down.add(
+      'certificate',
+      watchCertificate(() => this.#config, output.log),
+    );
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     if (this.#documents !== undefined) {
       const { services } = chains;

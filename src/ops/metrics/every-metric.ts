@@ -17,6 +17,7 @@ export function everyMetric(): readonly DescribedMetric[] {
   metrics.engineReplicas(unread);
   metrics.engineLoads(unread);
   metrics.engineLimits(unread);
+  metrics.certificate(unread);
   metrics.teams({ read: unread, now: () => 0 });
   metrics.events({ pending: 0, delivered: 0, failed: 0, dropped: 0 });
   metrics.documents([]);

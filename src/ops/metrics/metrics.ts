@@ -30,6 +30,11 @@ export const GAUGES = {
   draining: { name: 'lingate_draining', help: '1 while the process finishes its last requests before it stops.', aggregator: 'max' },
 } as const;
 
+interface CertificateFigure {
+  readonly file: string;
+  readonly endsMs: number;
+}
+
 export interface Metrics {
   readonly requests: RequestSeries;
   /** What counts for an engine, by its configured name. */
@@ -42,6 +47,8 @@ export interface Metrics {
   engineLimits(read: () => readonly EngineLimitState[]): void;
   /** Registers how a gauge is read, once its source exists; call it once for each. */
   gauge(which: keyof typeof GAUGES, read: () => number): void;
+  /** Registers how it is read until when the certificate is valid; call it once. */
+  certificate(read: () => CertificateFigure | undefined): void;
   /** Registers the results of the watch over all teams; call it once. */
   teams(options: TeamGaugesOptions): void;
   /** Registers a metric of a plugin, under the plugin's name; call it once for each metric. */
@@ -73,6 +80,11 @@ export function openMetrics(registry = new Registry()): Metrics {
   return {
     requests,
     gauge: (which, read) => registerGauge(registry, GAUGES[which], [], () => [[{}, read()]]),
+    certificate: (read) =>
+      registerGauge(registry, CERTIFICATE_END, ['file'], () => {
+        const end = read();
+        return end === undefined ? [] : [[{ file: end.file }, end.endsMs / 1000]];
+      }),
     teams: (options) => registerTeamGauges(registry, options),
     plugin: (name, metric) => registerPluginMetric(registry, name, metric),
     events: (figures) => registerEventSeries(registry, figures),
@@ -94,6 +106,12 @@ export function openMetrics(registry = new Registry()): Metrics {
     },
   };
 }
+
+const CERTIFICATE_END = {
+  name: 'lingate_tls_certificate_expiry_timestamp_seconds',
+  help: 'When the certificate of the public listener ends, in seconds since 1970.',
+  aggregator: 'min',
+} as const;
 
 const OPEN_RESERVATIONS = {
   name: 'lingate_open_reservations',

@@ -22,6 +22,7 @@ import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
 import { startRedis } from '../../support/redis.ts';
 import { SILENT } from '../../support/silent-log.ts';
+import { makeCertificate } from '../../support/certificate.ts';
 import { checkAlerts, Timeline } from '../../support/rule-series.ts';
 import type { Moment } from '../../support/rule-series.ts';
 import { runProgram } from '../../support/start-program.ts';
@@ -426,6 +427,25 @@ describe('the alerts', () => {
     await remove(scene);
     await scene.until(/^lingate_document_bytes 0$/m);
     await scene.pass(MINUTES, []);
+    expect(await scene.judge()).toBe('');
+  });
+
+  test('a certificate that ends within a week, until it is renewed', async () => {
+    const { certFile, keyFile } = await makeCertificate(folder, 'localhost');
+    const scene = await Scene.open({ tls: { cert_file: certFile, key_file: keyFile } });
+    const text = await scene.metrics();
+    expect(text).toContain(`lingate_tls_certificate_expiry_timestamp_seconds{file="${certFile}"} `);
+    const days = async (left: number): Promise<void> => {
+      // The rules' time begins in 1970.
+      for (let i = 0; i < MINUTES; i++)
+        scene.timeline.add(text.replace(/^(lingate_tls_certificate_expiry\S+) .*$/m, `$1 ${left * 86_400 + scene.timeline.minute * 60}`));
+    };
+    await days(8);
+    scene.expect([]);
+    await days(6);
+    scene.expect(alert('LingateCertificateEnds'));
+    await days(30);
+    scene.expect([]);
     expect(await scene.judge()).toBe('');
   });
 
