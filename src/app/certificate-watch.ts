@@ -8,7 +8,7 @@ import { tlsOf } from './tls-in-force.ts';
 
 const WARNED_DAYS = 14;
 
-export interface CertificateEnd {
+interface CertificateEnd {
   /** Absolute path. */
   readonly file: string;
   readonly endsMs: number;
