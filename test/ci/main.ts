@@ -1,6 +1,6 @@
 // Checks every submission step by step, each under a time limit; the last line counts passed and failed tests.
 import { readdirSync } from 'node:fs';
-import { basename, delimiter, dirname } from 'node:path';
+import { delimiter, dirname } from 'node:path';
 import process from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
 import { countsOf, failuresOf } from '../bare/counts.ts';
@@ -60,7 +60,7 @@ await together(
     task(300, 'test:power', '--ports'),
   ],
 );
-await together([npm(1200, 'test:evidence')]);
+await together([npm(1500, 'test:evidence')]);
 for (const suite of ['long', 'load']) say(`not judged here, but by test:${suite}: ${testsOf(suite).join(', ')}`);
 say(`${((performance.now() - startedMs) / MINUTE_MS).toFixed(1)} minutes`);
 for (const failure of failures) say(failure);
@@ -87,8 +87,8 @@ async function countsOfStep({ name, command: [program, ...args], limitS, onItsNo
 }
 
 function testsOf(suite: string): readonly string[] {
-  const files = readdirSync(`test/${suite}`).filter((name) => name.endsWith('.test.ts'));
-  return files.map((name) => basename(name, '.test.ts'));
+  const files = readdirSync(`test/${suite}`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
+  return files.map((name) => name.replace('.test.ts', ''));
 }
 
 /** Prints whole lines, each with the name of its step: lines of several steps mix, and only our own last line is the count. */

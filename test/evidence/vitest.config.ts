@@ -7,7 +7,7 @@ import { temporaryFilesInMemory } from '../support/memory-folder.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 
 export default defineConfig({
-  plugins: [suiteLimit(14)],
+  plugins: [suiteLimit(20)],
   test: {
     ...COMMON,
     // One less than there could be: some of it counts what happens within a time.
@@ -15,7 +15,7 @@ export default defineConfig({
     env: {
       ...startsFor('test:evidence'),
       ...temporaryFilesInMemory(),
-      LINGATE_PROPERTY_RUNS: process.env['LINGATE_PROPERTY_RUNS'] ?? '150',
+      LINGATE_PROPERTY_RUNS: process.env['LINGATE_PROPERTY_RUNS'] ?? '60',
     },
     // The smallest of all, so it would start last, and for half a minute nothing else would run. Only this one: long files that start
     // together starve each other.

@@ -14,9 +14,9 @@ import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { ROOMY_PLAN, startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
-import { COSTLY_ANSWERS, SHAPES } from '../evidence/isolation/costly-answers.ts';
-import type { Answer } from '../evidence/isolation/costly-answers.ts';
-import { METER_SOCKET } from '../evidence/isolation/turn-meter.ts';
+import { COSTLY_ANSWERS, SHAPES } from './isolation/costly-answers.ts';
+import type { Answer } from './isolation/costly-answers.ts';
+import { METER_SOCKET } from './isolation/turn-meter.ts';
 
 const BOUND_MS = 20;
 /** The meter's reference on the machine where the limit was set: a slower or shared machine gets proportionally more. */

@@ -1,8 +1,8 @@
 // Two teams, one of which uses every allowed operation at its worst: no request of the other fails, and its answers take little longer.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startNeighbours } from '../evidence/isolation/neighbours.ts';
-import { FLOOD } from '../evidence/isolation/operations.ts';
-import type { Neighbours, Quiet } from '../evidence/isolation/neighbours.ts';
+import { startNeighbours } from './isolation/neighbours.ts';
+import { FLOOD } from './isolation/operations.ts';
+import type { Neighbours, Quiet } from './isolation/neighbours.ts';
 
 /** What the default plan allows, and what a team with one large dictionary was once seen to take from another. */
 const NOISY_PER_SECOND = 5;

@@ -12,9 +12,9 @@ import { request } from '../support/raw-http.ts';
 import { ROOMY_PLAN, startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import { makeTeam } from '../support/gateway.ts';
-import { COSTLY_BODIES, costlyBody } from '../evidence/isolation/costly-bodies.ts';
-import type { CostlyBody } from '../evidence/isolation/costly-bodies.ts';
-import { METER_SOCKET } from '../evidence/isolation/turn-meter.ts';
+import { COSTLY_BODIES, costlyBody } from './isolation/costly-bodies.ts';
+import type { CostlyBody } from './isolation/costly-bodies.ts';
+import { METER_SOCKET } from './isolation/turn-meter.ts';
 import { LISTENERS } from '../support/listeners.ts';
 
 /** Bytes, parser, rules, store and answer: everything one turn does for a request. */

@@ -6,8 +6,8 @@ import { makeTeam, QUOTA_PLAN } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
-import { BODY_BYTES, COSTLY_BODIES } from '../evidence/isolation/costly-bodies.ts';
-import { processorMs } from '../evidence/isolation/processor-time.ts';
+import { BODY_BYTES, COSTLY_BODIES } from './isolation/costly-bodies.ts';
+import { processorMs } from './isolation/processor-time.ts';
 
 /** To a small translation that is answered; a small 429 costs a fraction of it. */
 const RATIO = 1.5;

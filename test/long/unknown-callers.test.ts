@@ -6,8 +6,8 @@ import type { Front } from '../support/fronts.ts';
 import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
-import { COSTLY_BODIES } from '../evidence/isolation/costly-bodies.ts';
-import { loopThreadMs, processorMs } from '../evidence/isolation/processor-time.ts';
+import { COSTLY_BODIES } from './isolation/costly-bodies.ts';
+import { loopThreadMs, processorMs } from './isolation/processor-time.ts';
 
 const PLACES = 50;
 const SLOW_BODIES = 300;

@@ -1,4 +1,4 @@
-// The announced time of idle connections, and the libraries' timers; evidence/idle measures how long they are really kept.
+// The announced time of idle connections, and the libraries' timers; long/idle measures how long they are really kept.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { IDLE_SECONDS } from '../../../src/server/listener.ts';
 import { describeUws } from '../../../src/server/uws-build.ts';

@@ -12,7 +12,7 @@ import { RawConnection, requestBytes } from '../../support/raw-http.ts';
 import { FACADES } from '../../support/fronts.ts';
 import { openBeside, storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
-import { INSPECTABLE, inspect } from '../load/inspected.ts';
+import { INSPECTABLE, inspect } from '../../evidence/load/inspected.ts';
 
 const REQUESTS = 10;
 const PLAN = { ...QUOTA_PLAN, max_characters_per_request: 2_000_000, characters: 1_000_000_000 };

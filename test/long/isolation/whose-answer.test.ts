@@ -8,7 +8,7 @@ import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import { SEED } from '../../support/seed.ts';
-import { closedLoop, times } from '../faults/pace.ts';
+import { closedLoop, times } from '../../evidence/faults/pace.ts';
 import { MISDEEDS, startUnrulyEngine } from './unruly-engine.ts';
 import type { Misdeed } from './unruly-engine.ts';
 

@@ -14,7 +14,7 @@ import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
 import { LISTENERS, UWS_COLUMN } from '../../support/listeners.ts';
-import { watchStalls } from '../faults/stall.ts';
+import { watchStalls } from '../../evidence/faults/stall.ts';
 import { startPools } from './pools.ts';
 
 /** The possible settings of a listener: the older build of uWebSockets.js has only the default. */

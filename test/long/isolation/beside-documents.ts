@@ -8,8 +8,8 @@ import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { openBeside, storePlace } from '../../support/store-place.ts';
-import { countBy, openLoop, quantile } from '../load/open-loop.ts';
-import type { Sent } from '../load/open-loop.ts';
+import { countBy, openLoop, quantile } from '../../evidence/load/open-loop.ts';
+import type { Sent } from '../../evidence/load/open-loop.ts';
 import type { DocumentOrder, DocumentReport } from './document-team.ts';
 
 /** Without documents; with documents at the same gateway; with documents at another, which has a store of its own. */

@@ -10,7 +10,7 @@ import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { openBeside, storePlace } from '../../support/store-place.ts';
-import { countBy, openLoop, quantile } from '../load/open-loop.ts';
+import { countBy, openLoop, quantile } from '../../evidence/load/open-loop.ts';
 import type { NoisyOrder, NoisyReport } from './noisy-neighbour.ts';
 import { operations } from './operations.ts';
 import type { NoisyGlossaries, Operation } from './operations.ts';

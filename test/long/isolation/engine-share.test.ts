@@ -10,8 +10,8 @@ import { expect, test } from 'vitest';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
-import { forMs, openLoop } from '../faults/pace.ts';
-import { watchStalls } from '../faults/stall.ts';
+import { forMs, openLoop } from '../../evidence/faults/pace.ts';
+import { watchStalls } from '../../evidence/faults/stall.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
 const SLOW_MS = 2000;

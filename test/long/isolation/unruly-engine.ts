@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { seeded } from '../faults/seeded.ts';
+import { seeded } from '../../evidence/faults/seeded.ts';
 
 export const MISDEEDS = [
   /** The same answer again, after a while. */
