@@ -88,11 +88,12 @@ export default definePlugin({
   name: 'deepl-v2',
   options: DeepLOptions,
   setup({ attempt_timeout_ms: attemptMs, default_variants: variants, style_rules: style, markup }, host) {
+    const api = { name: 'deepl', before: AUTHENTICATED, variants };
     const parts = [
       { routes: [], steps: () => [idStep('deepl-trace-id', 'X-Trace-ID'), tagStep()] },
-      translate(host, { attemptMs, variants, passesStyle: style === 'pass', isMarkupFree: markup === 'free' }),
-      languages(host),
-      resourceLanguages(host, style === 'pass'),
+      translate(api, host, { attemptMs, passesStyle: style === 'pass', isMarkupFree: markup === 'free' }),
+      languages(api, host),
+      resourceLanguages(api, host, style === 'pass'),
       usage(),
       customTags(),
       glossaries(host),

@@ -4,49 +4,60 @@ import { isUnavailable, refuse, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { Languages, Outcome, PluginHost, RouteDoc, Usage } from 'lingate';
 import { answer, route, teamEndpoint } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
+import { operation } from '../facades/facade-operation.ts';
+import type { FacadeApi } from '../facades/facade-operation.ts';
 import { chosen } from '../facades/members.ts';
-import { answered, boolean, parameter, string } from '../facades/reference.ts';
-import { AUTHENTICATED, readBody } from './deepl-request.ts';
+import type { Members } from '../facades/members.ts';
+import { answered, boolean, string } from '../facades/reference.ts';
+import { AUTHENTICATED, membersOf } from './deepl-request.ts';
 
 type ListType = 'source' | 'target';
 
 const WRONG_TYPE = refuse('validation_error', "Value for 'type' not supported: it is source or target.");
 
-const LANGUAGES_DOC: RouteDoc = {
-  summary: 'List languages',
-  description: 'Lists the source or target languages.',
-  authenticated: true,
-  tag: 'Languages',
-  query: [parameter('type', 'target', '`source` (the default) or `target`. It may also be in a form or JSON body.')],
-  answer: answered(
-    'The list.',
-    Type.Array(
-      Type.Object({
-        language: string('The code.'),
-        name: string('The name in English.'),
-        supports_formality: Type.Optional(boolean('Whether `formality` has an effect. Targets only.')),
-      }),
-    ),
-    [{ language: 'DE', name: 'German', supports_formality: true }],
-  ),
-};
-
-export function languages(host: PluginHost): ApiPart {
-  const slot = host.reserveSlot<ListType>('type of languages');
-  const steps = [...AUTHENTICATED, 'deepl-read-type', 'admit', 'deepl-languages'];
-  return {
-    routes: [{ ...route('GET', '/v2/languages', steps, LANGUAGES_DOC, 'languages:read'), takesBody: true }],
-    steps: (services) => [
-      readBody('deepl-read-type', services, (x, members) => {
-        const given = new URLSearchParams(x.head.query).getAll('type');
-        const type = given.length === 0 ? (chosen(members, 'type') ?? 'source') : given.length === 1 ? given[0] : undefined;
-        if (type !== 'source' && type !== 'target') return WRONG_TYPE;
-        x.set(slot, type);
-        return undefined;
-      }),
-      { kind: 'body', name: 'deepl-languages', run: (x) => listOf(services.languages(x), x.need(slot)) },
+export function languages(api: FacadeApi, host: PluginHost): ApiPart {
+  return operation<Members, ListType>(api, host, {
+    name: 'languages',
+    tag: 'Languages',
+    scope: 'languages:read',
+    // Some SDKs send a body.
+    at: [
+      {
+        method: 'GET',
+        path: '/v2/languages',
+        takesBody: true,
+        summary: 'List languages',
+        description: 'Lists the source or target languages.',
+      },
     ],
-  };
+    parameters: [
+      {
+        name: 'type',
+        does: 'served',
+        about: '`source` (the default) or `target`. It may also be in a form or JSON body.',
+        example: 'target',
+      },
+    ],
+    answer: answered(
+      'The list.',
+      Type.Array(
+        Type.Object({
+          language: string('The code.'),
+          name: string('The name in English.'),
+          supports_formality: Type.Optional(boolean('Whether `formality` has an effect. Targets only.')),
+        }),
+      ),
+      [{ language: 'DE', name: 'German', supports_formality: true }],
+    ),
+    read: membersOf,
+    order(members, _offer, { head }) {
+      const given = new URLSearchParams(head.query).getAll('type');
+      const type = given.length === 0 ? (chosen(members, 'type') ?? 'source') : given.length === 1 ? given[0] : undefined;
+      return type === 'source' || type === 'target' ? { sound: type } : WRONG_TYPE;
+    },
+    charge: () => undefined,
+    run: (type, x, services) => listOf(services.languages(x), type),
+  });
 }
 
 function listOf(list: Languages, type: ListType): Outcome {

@@ -43,11 +43,6 @@ export const PROBLEM_FORM: ProblemForm = {
   },
 };
 
-/** For a body over the limit, of `bytesMax` bytes. */
-function bodyTooLarge(bytesMax: number): Refusal {
-  return tooLarge(`body: may be at most ${bytesMax} bytes long.`);
-}
-
 /** For what is too large, in words of its own. */
 function tooLarge(detail: string): Refusal {
   const refusal = refuse('validation_error', detail);
@@ -76,18 +71,16 @@ export function tagStep(): HeadStep {
   };
 }
 
+/** Of a JSON object or a form. */
+export function membersOf({ body, head }: Exchange, { bodyBytesMax }: GatewayServices, limit?: ListLimit): Judged<Members> {
+  return body === 'too_large'
+    ? tooLarge(`body: may be at most ${bodyBytesMax} bytes long.`)
+    : readMembers(head.headers, body, bodyBytesMax, limit);
+}
+
 /** `take` as for `readStep`. */
-export function readBody(
-  name: string,
-  services: GatewayServices,
-  take: (x: Exchange, members: Members) => Taken,
-  limit?: ListLimit,
-): BodyStep {
-  const { bodyBytesMax } = services;
-  const overLimit = bodyTooLarge(bodyBytesMax);
-  const read = ({ body, head }: Exchange): Judged<Members> =>
-    body === 'too_large' ? overLimit : readMembers(head.headers, body, bodyBytesMax, limit);
-  return readStep(name, FORM_BODY_HEADERS, services, read, take);
+export function readBody(name: string, services: GatewayServices, take: (x: Exchange, members: Members) => Taken): BodyStep {
+  return readStep(name, FORM_BODY_HEADERS, services, (x) => membersOf(x, services), take);
 }
 
 const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([

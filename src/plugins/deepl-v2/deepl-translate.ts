@@ -1,50 +1,40 @@
 // POST /v2/translate.
-import { countCharacters, NO_SUCH_GLOSSARY, TRANSLATION_PROBLEMS } from 'lingate';
-import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, Refusal, RouteDoc, Translated, Translation } from 'lingate';
-import Type from 'typebox';
-import { answer, chargeFor, engineStep, offerTo, route } from '../facades/api.ts';
+import { countCharacters, NO_SUCH_GLOSSARY, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, Refusal, Translated, Translation } from 'lingate';
+import { answer, chargeFor } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
+import { operation } from '../facades/facade-operation.ts';
+import type { FacadeApi } from '../facades/facade-operation.ts';
+import type { Members } from '../facades/members.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
-import { objectSchema } from '../facades/parameters.ts';
-import { answered, integer, JSON_OR_FORM, optional, string } from '../facades/reference.ts';
+import { JSON_OR_FORM, shown } from '../facades/reference.ts';
 import { toldOf, translateAll } from '../facades/texts.ts';
-import { AUTHENTICATED, readBody } from './deepl-request.ts';
+import { membersOf } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-answer.ts';
 import { oneOfSeveral } from './glossary-steps.ts';
-import { markupStep } from './markup-charge.ts';
-import { keptMarkup } from './markup-kept.ts';
+import { keptMarkup, measureMarkup } from './markup.ts';
 import { BODY, judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';
 
-const DOC: RouteDoc = {
-  summary: 'Translate texts',
-  description: 'Translates up to 50 texts, all or none of them.',
-  authenticated: true,
-  tag: 'Translation',
-  body: {
-    description: 'As a form or as JSON.',
-    schema: objectSchema(BODY),
-    example: { text: ['Hello'], target_lang: 'DE' },
-    contentTypes: JSON_OR_FORM,
+const ANSWER = shown(
+  'All texts are translated, and charged.',
+  {
+    translations: 'One per text, in the order of the texts.',
+    detected_source_language: '`UND` if it is unknown.',
+    text: 'The translation.',
+    billed_characters: 'With `show_billed_characters`.',
+    model_type_used: 'With `model_type`.',
   },
-  answer: answered(
-    'All texts are translated, and charged.',
-    Type.Object({
-      translations: Type.Array(
-        Type.Object({
-          detected_source_language: string('`UND` if it is unknown.'),
-          text: string('The translation.'),
-          billed_characters: Type.Optional(integer('With `show_billed_characters`.')),
-          model_type_used: optional('With `model_type`.'),
-        }),
-        { description: 'One per text, in the order of the texts.' },
-      ),
-    }),
-    { translations: [{ detected_source_language: 'EN', text: 'Hallo' }] },
-  ),
-  problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
-};
+  { translations: [{ detected_source_language: 'EN', text: 'Hallo' }] },
+  {
+    more: {
+      summary: 'With what was charged, and the model',
+      value: {
+        translations: [{ detected_source_language: 'EN', text: 'Hallo', billed_characters: 5, model_type_used: 'quality_optimized' }],
+      },
+    },
+  },
+);
 
 /** For the manual's table of parameters. */
 export const DEEPL_OPERATION: DescribedOperation = { api: 'DeepL /v2/translate', parameters: BODY, others: 'without effect' };
@@ -56,70 +46,80 @@ const UNDETERMINED = 'UND';
 export const ATTEMPT_MS = 4500;
 
 interface TranslateSettings {
-  readonly variants: DefaultVariants;
   readonly attemptMs: number | undefined;
   readonly passesStyle: boolean;
   readonly isMarkupFree: boolean;
 }
 
-const STEPS = [...AUTHENTICATED, 'deepl-read-translation', 'deepl-read-markup', 'admit', 'deepl-translate'];
-
-export function translate(host: PluginHost, { variants, attemptMs, passesStyle, isMarkupFree }: TranslateSettings): ApiPart {
-  const slot = host.reserveSlot<TranslateOrder>('translation');
-  const charged = host.reserveSlot<readonly number[]>('what is charged for each text');
-  return {
-    routes: [route('POST', '/v2/translate', STEPS, DOC, 'translate:text')],
-    steps(services) {
-      if (attemptMs !== undefined && attemptMs < services.engineTimeoutMs) {
-        host.warn('attempt_timeout_ms is less than engine.timeout_ms: translations that take longer fail for this API alone', {
-          attempt_timeout_ms: attemptMs,
-          engine_timeout_ms: services.engineTimeoutMs,
-        });
-      }
-      const read = readBody(
-        'deepl-read-translation',
-        services,
-        (x, members) => {
-          const judged = judgeTranslation(members, { ...offerTo(x, services, variants), passesStyle });
-          if (!('sound' in judged)) return judged;
-          x.set(slot, judged.sound);
-          return chargeOf(judged.sound);
-        },
-        TEXTS_LIMIT,
-      );
-      const ask = engineStep('deepl-translate', slot, (x, order) =>
-        translated(x, services, order, { attemptMs: attemptMs ?? ATTEMPT_MS, charged: x.get(charged) }).then(async (told) => {
-          if (told.kind === 'translated')
-            return answerOf(order, await withMarkup(order, told.translations, x.get(charged)), x.get(charged));
-          // It was deleted after the admission had found it.
-          return told === NO_SUCH_GLOSSARY ? NOT_FOUND : told;
-        }),
-      );
-      return [read, markupStep('deepl-read-markup', { order: slot, charged, isFree: isMarkupFree }), ask];
-    },
-  };
+/** A request, and for each text, empty ones included, what is charged; `undefined` if all of its characters are. */
+interface MarkedOrder extends TranslateOrder {
+  readonly charged: readonly number[] | undefined;
 }
 
-function chargeOf({ characters, glossaryIds, options }: TranslateOrder): Charge {
-  const { sourceLang, targetLang } = options;
+export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesStyle, isMarkupFree }: TranslateSettings): ApiPart {
+  const part = operation<Members, MarkedOrder>(api, host, {
+    name: 'translation',
+    tag: 'Translation',
+    scope: 'translate:text',
+    at: [
+      { method: 'POST', path: '/v2/translate', summary: 'Translate texts', description: 'Translates up to 50 texts, all or none of them.' },
+    ],
+    parameters: BODY,
+    body: { description: 'As a form or as JSON.', example: { text: ['Hello'], target_lang: 'DE' }, contentTypes: JSON_OR_FORM },
+    answer: ANSWER,
+    problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
+    read: (x, services) => membersOf(x, services, TEXTS_LIMIT),
+    order(members, offer) {
+      const judged = judgeTranslation(members, { ...offer, passesStyle });
+      return 'sound' in judged ? withMarkup(judged.sound, isMarkupFree) : judged;
+    },
+    charge: chargeOf,
+    async run(order, x, services) {
+      const found = await translated(x, services, order, attemptMs ?? ATTEMPT_MS);
+      if (found.kind === 'translated') return answerOf(order, markupOf(order, found.translations));
+      // It was deleted after the admission had found it.
+      return found === NO_SUCH_GLOSSARY ? NOT_FOUND : found;
+    },
+  });
+  const steps: ApiPart['steps'] = (services) => {
+    if (attemptMs !== undefined && attemptMs < services.engineTimeoutMs) {
+      host.warn('attempt_timeout_ms is less than engine.timeout_ms: translations that take longer fail for this API alone', {
+        attempt_timeout_ms: attemptMs,
+        engine_timeout_ms: services.engineTimeoutMs,
+      });
+    }
+    return part.steps(services);
+  };
+  return { ...part, steps };
+}
+
+/** Reads the markup where only what stands outside of it is charged, or where XML has to be well-formed. */
+function withMarkup(order: TranslateOrder, isFree: boolean): { readonly sound: MarkedOrder } | Charge {
+  const { entries, characters, isStrict } = order;
+  const { format } = order.options;
+  if (format === 'text' || (!isFree && !isStrict)) return { sound: { ...order, charged: undefined } };
+  const measured = entries.map((entry) => measureMarkup(entry, format));
+  const malformed = isStrict ? measured.indexOf(undefined) : -1;
+  if (malformed !== -1) {
+    const detail = `Tag handling parsing failed, please check input: text[${malformed}] is not well-formed XML, which tag_handling_version v2 requires.`;
+    return refusedCharge(refuse('validation_error', detail), characters);
+  }
+  return { sound: { ...order, charged: isFree ? measured.map((one, i) => one ?? countCharacters(entries[i]!)) : undefined } };
+}
+
+function chargeOf({ characters, charged, glossaryIds, options: { sourceLang, targetLang } }: MarkedOrder): Charge {
   const [glossaryId] = glossaryIds;
   // Glossaries always need a source language. Here their languages are compared without regions.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
-  return { ...chargeFor(characters, glossary), missingGlossary: NOT_FOUND };
-}
-
-/** What is the same for all pieces of a translation. */
-interface Terms {
-  readonly attemptMs: number;
-  /** For each text, empty ones included; `undefined` if all characters are charged. */
-  readonly charged: readonly number[] | undefined;
+  const whole = { ...chargeFor(characters, glossary), missingGlossary: NOT_FOUND };
+  return charged === undefined ? whole : { ...whole, charged: charged.reduce((sum, one) => sum + one, 0) };
 }
 
 async function translated(
   x: Exchange,
   services: GatewayServices,
-  { entries, text, options, glossaryIds }: TranslateOrder,
-  { attemptMs, charged }: Terms,
+  { entries, text, options, glossaryIds, charged }: MarkedOrder,
+  attemptMs: number,
 ): Promise<Translated | Refusal> {
   const order = { text, options, attemptMs, charged: charged?.filter((_one, i) => entries[i] !== '') };
   // The admission only looks for the glossary of texts that are charged.
@@ -132,26 +132,13 @@ async function translated(
 }
 
 /** With the markup of texts that is not charged as it was sent. */
-async function withMarkup(
-  { text, entries, options: { format } }: TranslateOrder,
-  translations: readonly Translation[],
-  charged: Terms['charged'],
-): Promise<readonly Translation[]> {
-  if (charged === undefined || format === 'text') return translations;
-  const each = charged.filter((_one, i) => entries[i] !== '');
-  const kept: Translation[] = [];
-  for (const [i, one] of translations.entries()) {
-    const hasFree = each[i]! < countCharacters(text[i]!);
-    kept.push(hasFree ? { ...one, text: await keptMarkup(text[i]!, one.text, format) } : one);
-  }
-  return kept;
+function markupOf({ text, entries, charged }: MarkedOrder, translations: readonly Translation[]): readonly Translation[] {
+  const each = charged?.filter((_one, i) => entries[i] !== '');
+  if (each === undefined) return translations;
+  return translations.map((one, i) => (each[i]! < countCharacters(text[i]!) ? { ...one, text: keptMarkup(text[i]!, one.text) } : one));
 }
 
-function answerOf(
-  { entries, options, showsBilled, modelType }: TranslateOrder,
-  translations: readonly Translation[],
-  charged: Terms['charged'],
-): Outcome {
+function answerOf({ entries, options, showsBilled, modelType, charged }: MarkedOrder, translations: readonly Translation[]): Outcome {
   const told = toldOf(entries, translations, (one, entry, index) => ({
     detected_source_language: one?.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
     text: one?.text ?? '',

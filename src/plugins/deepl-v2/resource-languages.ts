@@ -1,14 +1,15 @@
 // GET /v3/languages: for each resource of DeepL's API the languages and what can be done with them; and GET /v3/languages/resources.
 import Type from 'typebox';
 import { baseCode, refuse } from 'lingate';
-import type { Languages, EngineCapabilities, Outcome, PluginHost, Refusal, RouteDoc } from 'lingate';
-import { answer, readStep, route } from '../facades/api.ts';
+import type { EngineCapabilities, Exchange, GatewayServices, Languages, Outcome, PluginHost, Refusal, RouteDoc } from 'lingate';
+import { answer, route } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
+import { operation } from '../facades/facade-operation.ts';
+import type { FacadeApi } from '../facades/facade-operation.ts';
 import type { Judged } from '../facades/members.ts';
-import { queryDocs, readAll } from '../facades/parameters.ts';
+import { readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
 import { answered, boolean, string } from '../facades/reference.ts';
-import { AUTHENTICATED } from './deepl-request.ts';
 import { languagePairs } from './glossary-answer.ts';
 
 const RESOURCES = ['translate_text', 'translate_document', 'glossary', 'voice', 'write', 'style_rules', 'translation_memory'] as const;
@@ -95,29 +96,6 @@ const Features = Type.Record(Type.String(), Type.Object({ status: string('Always
   description: 'What can be done with it, by name.',
 });
 
-const LANGUAGES_DOC: RouteDoc = {
-  summary: 'List the languages of a resource',
-  description: 'The source and target languages of a resource in one list, with what can be done with each.',
-  authenticated: true,
-  tag: 'Languages',
-  query: queryDocs(PARAMETERS),
-  problems: ['validation_error'],
-  answer: answered(
-    'The list, by code.',
-    Type.Array(
-      Type.Object({
-        lang: string('The code: `de`, `en-US`, `zh-Hant`. Other routes take it in any case.'),
-        name: string('The name in English.'),
-        usable_as_source: boolean('Whether texts can be in it.'),
-        usable_as_target: boolean('Whether texts can be translated into it.'),
-        status: string('Always `stable`.'),
-        features: Features,
-      }),
-    ),
-    [{ lang: 'de', name: 'German', usable_as_source: true, usable_as_target: true, ...STABLE, features: { formality: STABLE } }],
-  ),
-};
-
 const RESOURCES_DOC: RouteDoc = {
   summary: 'List the resources',
   description: 'The resources for which there are languages, with their features.',
@@ -142,35 +120,55 @@ const RESOURCES_DOC: RouteDoc = {
   ),
 };
 
-export function resourceLanguages(host: PluginHost, passesStyle: boolean): ApiPart {
-  const slot = host.reserveSlot<Resource>('resource of languages');
-  const reading = [...AUTHENTICATED, 'deepl-read-resource', 'admit', 'deepl-resource-languages'];
+export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle: boolean): ApiPart {
+  const offerFor = (x: Exchange, services: GatewayServices): ResourceOffer => {
+    const can = services.engineCanFor(x);
+    const hasDocuments = services.documents !== undefined;
+    return { languages: services.languages(x), features: featuresOf(can, passesStyle), can, hasDocuments };
+  };
+  const ofResource = operation<Resource, Resource>(api, host, {
+    name: 'resource-languages',
+    tag: 'Languages',
+    scope: 'languages:read',
+    at: [
+      {
+        method: 'GET',
+        path: '/v3/languages',
+        summary: 'List the languages of a resource',
+        description: 'The source and target languages of a resource in one list, with what can be done with each.',
+      },
+    ],
+    parameters: PARAMETERS,
+    problems: ['validation_error'],
+    answer: answered(
+      'The list, by code.',
+      Type.Array(
+        Type.Object({
+          lang: string('The code: `de`, `en-US`, `zh-Hant`. Other routes take it in any case.'),
+          name: string('The name in English.'),
+          usable_as_source: boolean('Whether texts can be in it.'),
+          usable_as_target: boolean('Whether texts can be translated into it.'),
+          status: string('Always `stable`.'),
+          features: Features,
+        }),
+      ),
+      [{ lang: 'de', name: 'German', usable_as_source: true, usable_as_target: true, ...STABLE, features: { formality: STABLE } }],
+    ),
+    headers: [],
+    read: ({ head }) => resourceIn(head.query),
+    order: (sound) => ({ sound }),
+    charge: () => undefined,
+    run: (resource, x, services) => listOf(resource, offerFor(x, services)),
+  });
   return {
     routes: [
-      route('GET', '/v3/languages', reading, LANGUAGES_DOC, 'languages:read'),
-      route('GET', '/v3/languages/resources', [...AUTHENTICATED, 'admit', 'deepl-resources'], RESOURCES_DOC, 'languages:read'),
+      ...ofResource.routes,
+      route('GET', '/v3/languages/resources', [...api.before, 'admit', 'deepl-resources'], RESOURCES_DOC, 'languages:read'),
     ],
-    steps: (services) => {
-      const offerFor = (x: Parameters<typeof services.engineCanFor>[0]): ResourceOffer => {
-        const can = services.engineCanFor(x);
-        const hasDocuments = services.documents !== undefined;
-        return { languages: services.languages(x), features: featuresOf(can, passesStyle), can, hasDocuments };
-      };
-      return [
-        readStep(
-          'deepl-read-resource',
-          [],
-          services,
-          ({ head }) => resourceIn(head.query),
-          (x, resource) => {
-            x.set(slot, resource);
-            return undefined;
-          },
-        ),
-        { kind: 'body', name: 'deepl-resource-languages', run: (x) => listOf(x.need(slot), offerFor(x)) },
-        { kind: 'body', name: 'deepl-resources', run: (x) => resourcesOf(offerFor(x)) },
-      ];
-    },
+    steps: (services) => [
+      ...ofResource.steps(services),
+      { kind: 'body', name: 'deepl-resources', run: (x) => resourcesOf(offerFor(x, services)) },
+    ],
   };
 }
 

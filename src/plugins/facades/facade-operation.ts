@@ -22,12 +22,14 @@ export interface FacadeApi {
 export interface OperationPlace extends Pick<RouteDoc, 'summary' | 'description' | 'parameter' | 'moreParameters'> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** A POST does by default. */
+  readonly takesBody?: boolean;
 }
 
 /** What the reference says of an operation. */
 export interface OperationDoc {
   readonly at: readonly OperationPlace[];
-  /** OperationDoc as the members of the body, or for a GET as those of the query. */
+  /** As the members of the body, or for a GET as those of the query. */
   readonly parameters: Described;
   readonly body?: Omit<NonNullable<RouteDoc['body']>, 'schema'> & Partial<Pick<NonNullable<RouteDoc['body']>, 'schema'>>;
   /** Besides the parameters, of a route that takes a body. */
@@ -86,16 +88,16 @@ export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: Fac
 }
 
 function routeAt<Read, Order>(
-  { method, path, ...words }: OperationPlace,
+  { method, path, takesBody = method === 'POST', ...words }: OperationPlace,
   { parameters, body, query, answer, problems, tag, scope }: FacadeOperation<Read, Order>,
   steps: readonly string[],
 ): PluginRoute {
-  const takesBody = method === 'POST';
   // The other examples belong to those of the body.
   const { examples: _examples, ...alone } = answer;
-  const input = takesBody
-    ? { body: { schema: objectSchema(parameters), ...body! }, answer, ...(query && { query }) }
-    : { query: queryDocs(parameters), answer: alone };
+  const input =
+    method === 'POST'
+      ? { body: { schema: objectSchema(parameters), ...body! }, answer, ...(query && { query }) }
+      : { query: queryDocs(parameters), answer: alone };
   const doc = { ...words, ...input, authenticated: true, tag, ...(problems && { problems }) };
   return { method, path, takesBody, steps, scope, doc };
 }
