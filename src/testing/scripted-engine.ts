@@ -46,6 +46,8 @@ export async function startScriptedEngine(options: ScriptedEngineOptions = {}): 
   return engine;
 }
 
+const NO_TEXTS = '{"text":[]}';
+
 class RunningEngine implements ScriptedEngine {
   readonly requests: ScriptedRequest[] = [];
   readonly #sockets = new Map<Socket, number>();
@@ -137,6 +139,8 @@ class RunningEngine implements ScriptedEngine {
       // The caller disconnected before it had sent everything.
       return;
     }
+    // A gateway that has just been started tries its engines with it: part of no test.
+    if (body === NO_TEXTS) return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"translations":[]}');
     const { method = '', url: path = '', headers } = request;
     const seen: ScriptedRequest = { method, path, headers, body, connection, aborted: false };
     response.once('close', () => {

@@ -48,7 +48,7 @@ export const deepLProtocol: EngineProtocol<typeof Options> = {
     }
     return { kind: 'usable', translations };
   },
-  trial: (wire, { api_key }) => trialBy(wire, '/v2/usage', authorizationOf(api_key)),
+  trial: (wire, { api_key }) => trialBy(wire, '/v2/usage', { authorization: authorizationOf(api_key) }),
   files: {
     formats: ({ files }) => (files ? DEEPL_FILES : []),
     translate: (work, wire, { api_key }) => fileByDeepL(work, wire, authorizationOf(api_key)),

@@ -58,9 +58,15 @@ export function get(wire: Pick<EngineWire, 'call'>, path: string, authorization?
  * Asks what no engine bills, before any caller does. Passed if the answer is JSON, whatever it says, and the key is not refused:
  * an address where something else answers is found this way.
  */
-export async function trialBy(wire: Pick<EngineWire, 'call'>, path: string, authorization?: string): Promise<AttemptFailure | undefined> {
+export async function trialBy(
+  wire: Pick<EngineWire, 'call'>,
+  path: string,
+  { authorization, body }: { readonly authorization?: string | undefined; readonly body?: string } = {},
+): Promise<AttemptFailure | undefined> {
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-  const result = await wire.call({ method: 'GET', path, headers, body: undefined, answerBytesMax: TRIAL_BYTES_MAX });
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const method = body === undefined ? 'GET' : 'POST';
+  const result = await wire.call({ method, path, headers, body, answerBytesMax: TRIAL_BYTES_MAX });
   if (typeof result === 'string') return result;
   if (KEY_REFUSED.includes(result.status)) return 'status';
   if (bodyMatches(result, JSON_BEGINS)) return undefined;

@@ -3,11 +3,12 @@ import { isLarge, wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import type { NamedOptions } from '../../domain/translation-options.ts';
 import type { Attempt, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
-import { headersOf, translationsOf, unusable } from './json-call.ts';
+import { headersOf, translationsOf, trialBy, unusable } from './json-call.ts';
 
 export const nativeProtocol: EngineProtocol = {
   // All options but `style` are sent, because the operator's own engine supports them.
   can: { formats: ['text', 'html', 'xml'] },
+  trial: (wire) => trialBy(wire, '/translate', { body: '{"text":[]}' }),
   attempt(work, wire) {
     const { glossary } = work.options;
     const call = { method: 'POST', path: '/translate', headers: headersOf(work) } as const;

@@ -69,7 +69,7 @@ export const openAiProtocol: EngineProtocol<typeof Options> = {
       return translateEach(text, work, wire, settings);
     });
   },
-  trial: (wire, { api_key }) => trialBy(wire, '/v1/models', bearer(api_key)),
+  trial: (wire, { api_key }) => trialBy(wire, '/v1/models', { authorization: bearer(api_key) }),
 };
 
 /** One call. */

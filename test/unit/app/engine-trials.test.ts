@@ -6,6 +6,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { EngineTrials } from '../../../src/app/engine-trials.ts';
 import type { TriedEngine } from '../../../src/app/engine-trials.ts';
 import { deepLProtocol } from '../../../src/engines/protocols/deepl-protocol.ts';
+import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { openAiProtocol } from '../../../src/engines/protocols/openai-protocol.ts';
 import type { LogFields } from '../../../src/ports/log.ts';
 import type { FailureDetail } from '../../../src/ports/engine.ts';
@@ -101,7 +102,7 @@ test('a closed one tries no more', async () => {
   expect([lines, timers]).toEqual([[], []]);
 });
 
-test('a real replica is reached over a connection without a request, and health has the result', async () => {
+test('a real replica is tried, and health has the result', async () => {
   const scripted = await startScriptedEngine();
   const engine = opened.engine([scripted.url, `http://127.0.0.1:${await freePort()}`]);
   expect(engine.health().map(({ reached }) => reached)).toEqual([undefined, undefined]);
@@ -111,16 +112,16 @@ test('a real replica is reached over a connection without a request, and health 
     { reached: true, lastFailure: undefined, failed: 0 },
     { reached: false, lastFailure: { failure: 'connect' }, failed: 0 },
   ]);
-  expect(scripted.requests).toEqual([]);
   await scripted.close();
 });
 
 test.each([
-  ['openai', openAiProtocol, { model: 'm', schema: 'json_schema', max_tokens_per_character: 4 }, '/v1/models'],
-  ['deepl', deepLProtocol, { api_key: 'k', files: false }, '/v2/usage'],
+  ['native', nativeProtocol, undefined, '/translate', 'POST'],
+  ['openai', openAiProtocol, { model: 'm', schema: 'json_schema', max_tokens_per_character: 4 }, '/v1/models', 'GET'],
+  ['deepl', deepLProtocol, { api_key: 'k', files: false }, '/v2/usage', 'GET'],
 ] as const)(
   '%s is asked for what it does not bill; JSON passes, and a page or a refused key does not',
-  async (_name, protocol, options, path) => {
+  async (_name, protocol, options, path, method) => {
     const calls: string[] = [];
     let answer: readonly [status: number, body: string] = [200, '{}'];
     const server = createHttpServer((message, response) => {
@@ -140,7 +141,7 @@ test.each([
     expect(engine.health()).toMatchObject([{ reached: false, failed: 0, lastFailure: { failure: 'status', status: 404 } }]);
     expect(await tried(200, '<!doctype html>')).toMatchObject({ failure: 'wrong_shape' });
     expect(await tried(401, '{"error":"bad key"}')).toMatchObject({ failure: 'status', status: 401 });
-    expect(new Set(calls)).toEqual(new Set([`GET ${path}`]));
+    expect(new Set(calls)).toEqual(new Set([`${method} ${path}`]));
     server.close();
   },
 );
