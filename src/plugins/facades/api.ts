@@ -20,7 +20,6 @@ import type {
   Reply,
   RouteDoc,
   Scope,
-  Slot,
   Step,
   Want,
   ValidatedReply,
@@ -147,15 +146,6 @@ export function readStep<Read>(
 /** The refusal of a parsed request. */
 export function refusalIn(taken: Taken): Refusal | undefined {
   return taken !== undefined && 'problem' in taken ? taken : taken?.refusal;
-}
-
-/** The step that has the engine do the work; it passes on the caller's trace. */
-export function engineStep<Order>(
-  name: string,
-  slot: Slot<Order>,
-  run: (x: Exchange, order: Order) => Outcome | Promise<Outcome>,
-): BodyStep {
-  return { kind: 'body', name, headers: ['traceparent'], run: (x) => run(x, x.need(slot)) };
 }
 
 /** The last step of a route that answers from the store's records of the caller's team. */
