@@ -2,10 +2,10 @@
 import { textOf } from './marked-text.ts';
 import { DRAWINGS, FieldState, SHEETS, WORDS, paragraphPassage } from './ooxml-paragraphs.ts';
 import type { Vocabulary } from './ooxml-paragraphs.ts';
-import type { PackagePart } from './office-package.ts';
+import type { PackagePart, ZipPackage } from './office-package.ts';
 import { hasWords, limitTexts } from './passage.ts';
-import type { Passage } from './passage.ts';
-import type { DocumentPart } from './read-document.ts';
+import type { Passage, SourceSpan } from './passage.ts';
+import type { DocumentPart, ReadDocument } from './read-document.ts';
 import { escapeXml, innerText, scanTrees } from './xml-scan.ts';
 import type { XmlElement, XmlVisitor } from './xml-scan.ts';
 
@@ -20,7 +20,13 @@ interface PartOptions {
   /** Is called for each outermost paragraph with its passage, if there is one. */
   readonly found?: (passage: Passage | undefined) => void;
   readonly skips?: (passage: Passage) => boolean;
+  /** Texts of other parts, by text: those that this part repeats get their translations. */
+  readonly repeated?: ReadonlyMap<string, Passage>;
 }
+
+/** What describes a picture to those who do not see it, and what a list offers. */
+const DESCRIBED = /:(?:docPr|cNvPr|listItem)$/;
+const DESCRIPTIONS = /\s(?:[\w.-]+:)?(descr|title|displayText)\s*=\s*["']/g;
 
 function vocabularyOf(name: string): Vocabulary | undefined {
   return [WORDS, DRAWINGS, SHEETS].find(({ paragraph }) => paragraph.includes(name));
@@ -42,6 +48,7 @@ export function officePart(part: PackagePart, options: PartOptions = {}): Docume
       ...visitor,
       open(element, depth) {
         if (element.name === 'mc:Fallback') reader.fallbacks++;
+        reader.readDescriptions(element);
         visitor.open?.(element, depth);
       },
       close(element, depth) {
@@ -87,27 +94,35 @@ class PartReader {
       // Every series of a chart repeats the labels.
       this.#add(this.#single(element), true);
     } else {
+      this.readDescriptions(element);
       if (element.name === 'mc:Fallback') this.fallbacks++;
       for (const child of element.children) if (child.kind === 'element') this.#read(child);
       if (element.name === 'mc:Fallback') this.fallbacks--;
     }
   }
 
+  /** Attributes are texts of their own. */
+  readDescriptions({ name: element, open, attributes }: XmlElement): void {
+    if (!DESCRIBED.test(element)) return;
+    const source = this.#source.slice(open.from, open.to);
+    for (const { 0: start, 1: name = '', index } of source.matchAll(DESCRIPTIONS)) {
+      const from = index + start.length;
+      const span = { from: open.from + from, to: open.from + source.indexOf(source[from - 1]!, from) };
+      const text = attributes.get(name) ?? attributes.get(`w:${name}`) ?? '';
+      this.#add(passageOf(text, span, (given) => escapeXml(given).replaceAll('"', '&quot;').replaceAll("'", '&apos;')));
+    }
+  }
+
   #single(element: XmlElement): Passage | undefined {
-    const text = innerText(element);
-    const kept = text.trim();
-    const span = { from: element.open.to, to: element.close.from };
-    const pieces = [{ kind: 'text' as const, text: kept, span }];
-    if (!hasWords(pieces)) return undefined;
-    const render: Passage['render'] = (given) => escapeXml(given.map((piece) => (piece.kind === 'text' ? piece.text : '')).join(''));
-    return { ...span, pieces, always: false, render };
+    return passageOf(innerText(element), { from: element.open.to, to: element.close.from }, escapeXml);
   }
 
   #add(passage: Passage | undefined, isCopyOfSame = false): void {
     if (passage === undefined || this.#options.skips?.(passage) === true) return;
     const { text } = textOf(passage.pieces);
-    const same = this.#byText.get(text);
-    if (this.fallbacks > 0 || (isCopyOfSame && same !== undefined)) {
+    const repeated = this.#options.repeated?.get(text);
+    const same = this.#byText.get(text) ?? repeated;
+    if (this.fallbacks > 0 || (same !== undefined && (isCopyOfSame || repeated !== undefined))) {
       if (same !== undefined) this.copies.set(same, [...(this.copies.get(same) ?? []), passage]);
       return;
     }
@@ -115,4 +130,35 @@ class PartReader {
     this.passages.push(passage);
     limitTexts(this.passages.length);
   }
+}
+
+/** A text that is all of a span. */
+function passageOf(text: string, span: SourceSpan, write: (text: string) => string): Passage | undefined {
+  const pieces = [{ kind: 'text' as const, text: text.trim(), span }];
+  if (!hasWords(pieces)) return undefined;
+  const render: Passage['render'] = (given) => write(given.map((piece) => (piece.kind === 'text' ? piece.text : '')).join(''));
+  return { ...span, pieces, always: false, render };
+}
+
+/** Parts with the type of the relation that leads to each. What draws a diagram repeats the texts of its data. */
+export function officeParts(archive: ZipPackage, types: ReadonlyMap<string, string>): ReadDocument {
+  const diagrams = new Map<string, Passage>();
+  const parts: DocumentPart[] = [];
+  for (const [name, type] of types) {
+    // Placeholders of layouts only say what to write there.
+    let isPlaceholder = false;
+    const open: XmlVisitor['open'] = ({ name: element }) => {
+      if (element === 'p:sp') isPlaceholder = false;
+      if (element === 'p:ph') isPlaceholder = type === 'slideLayout' || type === 'slideMaster';
+    };
+    const part = officePart(archive.needed(name), {
+      hasLabels: true,
+      visitor: { open },
+      skips: () => isPlaceholder,
+      ...(type === 'diagramDrawing' && { repeated: diagrams }),
+    });
+    if (type === 'diagramData') for (const passage of part.passages) diagrams.set(textOf(passage.pieces).text, passage);
+    parts.push(part);
+  }
+  return { parts, order: parts.flatMap(({ passages }) => passages) };
 }

@@ -23,7 +23,8 @@ export interface Vocabulary {
 const words = (prefix: string, names: string): Set<string> => new Set(names.split(' ').map((name) => `${prefix}:${name}`));
 
 export const WORDS: Vocabulary = {
-  paragraph: ['w:p'],
+  // The text that a ruby annotates has runs of its own.
+  paragraph: ['w:p', 'w:rubyBase'],
   run: 'w:r',
   properties: 'w:rPr',
   text: 'w:t',
@@ -53,13 +54,16 @@ export const SHEETS: Vocabulary = {
   invisible: /(?!)/g,
 };
 
+/** Fields whose results are written by people, or copied from what they have written. */
+const TEXT_FIELD = /^\s*(?:HYPERLINK|TOC|INDEX|REF\b|QUOTE|FORMTEXT|$)/i;
+
 /** Complex fields go on from run to run and over paragraphs: one state for a part. Results that are computed are no text. */
 export class FieldState {
   readonly #open: { instruction: string; inResult: boolean }[] = [];
 
   get isText(): boolean {
     const field = this.#open.at(-1);
-    return field === undefined || (field.inResult && /^\s*(?:HYPERLINK|TOC|INDEX|REF\b|QUOTE|$)/i.test(field.instruction));
+    return field === undefined || (field.inResult && TEXT_FIELD.test(field.instruction));
   }
 
   begin(): void {
@@ -129,9 +133,13 @@ class ParagraphReader {
       if (node.kind !== 'element' || this.#names.borders.has(node.name) || this.#names.dropped.has(node.name)) continue;
       if (node.name === this.#names.run) this.#readRun(node);
       else if (node.name === this.#names.text) this.#addText(node, '');
-      else if (this.#names.wrappers.has(node.name) && node.close.to > node.close.from) this.#readWrapper(node);
+      else if (this.#isWrapper(node) && node.close.to > node.close.from) this.#readWrapper(node);
       else this.#addItem(node, undefined);
     }
+  }
+
+  #isWrapper({ name, attributes }: XmlElement): boolean {
+    return this.#names.wrappers.has(name) || (name === 'w:fldSimple' && TEXT_FIELD.test(attributes.get('w:instr') ?? ''));
   }
 
   #readRun(run: XmlElement): void {

@@ -1,4 +1,5 @@
-// OpenDocument texts: paragraphs and headings of the text, then those of headers and footers; deleted text and fields stay.
+// OpenDocument texts: paragraphs, headings and descriptions of pictures, then those of headers and footers; deleted text and fields
+// stay.
 import { limitTexts, NO_COPIES } from './passage.ts';
 import type { Passage, SourceSpan } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
@@ -8,8 +9,8 @@ import { refuse } from './refused-file.ts';
 import { escapeXml, scanTrees, scanXml } from './xml-scan.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';
 
-const PARAGRAPHS: ReadonlySet<string> = new Set(['text:p', 'text:h']);
-const PAIRS: ReadonlySet<string> = new Set(['text:span', 'text:a', 'text:meta']);
+const PARAGRAPHS: ReadonlySet<string> = new Set(['text:p', 'text:h', 'svg:title', 'svg:desc']);
+const PAIRS: ReadonlySet<string> = new Set(['text:span', 'text:a', 'text:meta', 'text:placeholder']);
 /** May change places with others of their kind. */
 const LOOSE: ReadonlySet<string> = new Set(['text:note', 'text:tab', 'text:line-break', 'drawing:frame', 'text:s']);
 const MIME_TYPES = /^application\/vnd\.oasis\.opendocument\.text(?:-template)?$/;

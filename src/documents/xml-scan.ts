@@ -26,6 +26,7 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
   [`${TRANSITIONAL}package/2006/content-types`, 'types'],
   [`${TRANSITIONAL}markup-compatibility/2006`, 'mc'],
   ...['text', 'office', 'table', 'style', 'drawing', 'manifest'].map((name) => [`${OPEN_DOCUMENT}${name}:1.0`, name] as const),
+  [`${OPEN_DOCUMENT}svg-compatible:1.0`, 'svg'],
   ['urn:oasis:names:tc:xliff:document:1.2', 'xliff1'],
   ['urn:oasis:names:tc:xliff:document:2.0', 'xliff2'],
   ['urn:oasis:names:tc:xliff:document:2.2', 'xliff2'],

@@ -1,0 +1,119 @@
+// Rules of office files: what people read in fields, in annotations, in descriptions of pictures, in diagrams and on masters is text.
+import { unzipSync } from 'fflate';
+import { expect, test } from 'vitest';
+import { buildFile, extractTexts } from '../../../src/documents/read-and-build.ts';
+import { zipped } from '../../support/documents/office-samples.ts';
+
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const MAIN = 'http://schemas.openxmlformats.org';
+const W = `xmlns:w="${MAIN}/wordprocessingml/2006/main" xmlns:wp="${MAIN}/drawingml/2006/wordprocessingDrawing" xmlns:a="${MAIN}/drawingml/2006/main"`;
+const P = `xmlns:p="${MAIN}/presentationml/2006/main" xmlns:a="${MAIN}/drawingml/2006/main" xmlns:r="${OFFICE}"`;
+
+function relations(all: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(all).map(([target, type], i) => `<Relationship Id="r${i}" Type="${OFFICE}/${type}" Target="${target}"/>`);
+  return `<Relationships xmlns="${MAIN}/package/2006/relationships">${rows.join('')}</Relationships>`;
+}
+
+const word = (body: string, more: Readonly<Record<string, string>> = {}): Uint8Array =>
+  zipped({
+    '_rels/.rels': relations({ 'word/document.xml': 'officeDocument' }),
+    'word/document.xml': `<w:document ${W}><w:body>${body}</w:body></w:document>`,
+    ...more,
+  });
+const run = (text: string): string => `<w:r><w:t>${text}</w:t></w:r>`;
+const field = (type: string): string => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`;
+
+async function texts(format: string, bytes: Uint8Array): Promise<readonly string[]> {
+  const found = await extractTexts(format, bytes);
+  if (found.kind === 'refused') throw new Error(found.reason);
+  return found.texts.map(({ text }) => text);
+}
+
+/** The part, with each text in capital letters. */
+async function built(format: string, bytes: Uint8Array, part: string): Promise<string> {
+  const given = await texts(format, bytes);
+  const translations = given.map((text) => text.replaceAll(/(<[^>]*>)|[^<]+/g, (piece, mark?: string) => mark ?? piece.toUpperCase()));
+  const result = await buildFile(format, bytes, translations);
+  if (result.kind === 'refused') throw new Error(result.reason);
+  return Buffer.from(unzipSync(result.bytes)[part]!).toString();
+}
+
+test.each<[string, string, readonly string[], string]>([
+  [
+    'the result of a form field',
+    `<w:p>${field('begin')}<w:r><w:instrText> FORMTEXT </w:instrText></w:r>${field('separate')}${run('words')}${field('end')}</w:p>`,
+    ['words'],
+    '<w:t>WORDS</w:t>',
+  ],
+  [
+    'a link that is a simple field',
+    `<w:p>${run('a ')}<w:fldSimple w:instr=" HYPERLINK &quot;x&quot; ">${run('words')}</w:fldSimple></w:p>`,
+    ['a <x1>words</x1>'],
+    '<w:t>WORDS</w:t>',
+  ],
+  ['a page number', `<w:p>${run('page ')}<w:fldSimple w:instr=" PAGE ">${run('one')}</w:fldSimple></w:p>`, ['page'], '<w:t>one</w:t>'],
+  [
+    'what a ruby annotates, and not its pronunciation',
+    `<w:p>${run('a ')}<w:r><w:ruby><w:rubyPr/><w:rt>${run('said')}</w:rt><w:rubyBase>${run('words')}</w:rubyBase></w:ruby></w:r>${run(' b')}</w:p>`,
+    ['a <x1/> b', 'words'],
+    `<w:rt>${run('said')}</w:rt><w:rubyBase>${run('WORDS')}</w:rubyBase>`,
+  ],
+  [
+    'the description of a picture',
+    `<w:p><w:r><w:drawing><wp:inline><wp:docPr id="1" name="Picture 1" descr="a &quot;cat&quot;" title='one'/></wp:inline></w:drawing></w:r></w:p>`,
+    ['a "cat"', 'one'],
+    `<wp:docPr id="1" name="Picture 1" descr="A &quot;CAT&quot;" title='ONE'/>`,
+  ],
+  [
+    'what a list offers',
+    `<w:sdt><w:sdtPr><w:dropDownList><w:listItem w:displayText="yes" w:value="yes"/></w:dropDownList></w:sdtPr><w:sdtContent><w:p>${run('no')}</w:p></w:sdtContent></w:sdt>`,
+    ['yes', 'no'],
+    '<w:listItem w:displayText="YES" w:value="yes"/>',
+  ],
+])('Word: %s', async (_what, body, expected, written) => {
+  expect(await texts('docx', word(body))).toEqual(expected);
+  expect(await built('docx', word(body), 'word/document.xml')).toContain(written);
+});
+
+test('a diagram’s drawing repeats the texts of its data, which are texts once, and both are written', async () => {
+  const diagram = (...lines: readonly string[]): string =>
+    `<x xmlns:a="${MAIN}/drawingml/2006/main">${lines.map((line) => `<a:p><a:r><a:t>${line}</a:t></a:r></a:p>`).join('')}</x>`;
+  const bytes = word(`<w:p>${run('text')}</w:p>`, {
+    'word/_rels/document.xml.rels': relations({ 'drawing1.xml': 'diagramDrawing', 'data1.xml': 'diagramData' }),
+    'word/data1.xml': diagram('one', 'two'),
+    'word/drawing1.xml': diagram('two', 'one', 'three'),
+  });
+  expect(await texts('docx', bytes)).toEqual(['text', 'one', 'two', 'three']);
+  expect(await built('docx', bytes, 'word/drawing1.xml')).toBe(diagram('TWO', 'ONE', 'THREE'));
+  expect(await built('docx', bytes, 'word/data1.xml')).toBe(diagram('ONE', 'TWO'));
+});
+
+test('PowerPoint: layouts and masters have texts of their own, but for prompts of placeholders', async () => {
+  const box = (text: string, place = ''): string =>
+    `<p:sp><p:nvSpPr><p:cNvPr id="2" name="Box"/><p:nvPr>${place}</p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
+  const tree = (name: string, ...boxes: readonly string[]): string => `<p:${name} ${P}>${boxes.join('')}</p:${name}>`;
+  const bytes = zipped({
+    '_rels/.rels': relations({ 'ppt/presentation.xml': 'officeDocument' }),
+    'ppt/presentation.xml': tree('presentation', '<p:sldIdLst><p:sldId id="256" r:id="r0"/></p:sldIdLst>'),
+    'ppt/_rels/presentation.xml.rels': relations({ 'slide1.xml': 'slide' }),
+    'ppt/slide1.xml': tree('sld', box('title', '<p:ph type="title"/>'), box('slide')),
+    'ppt/_rels/slide1.xml.rels': relations({ 'layout1.xml': 'slideLayout' }),
+    'ppt/layout1.xml': tree('sldLayout', box('prompt', '<p:ph type="title"/>'), box('layout')),
+    'ppt/_rels/layout1.xml.rels': relations({ 'master1.xml': 'slideMaster' }),
+    'ppt/master1.xml': tree('sldMaster', box('company'), box('prompt', '<p:ph/>')),
+  });
+  expect(await texts('pptx', bytes)).toEqual(['title', 'slide', 'layout', 'company']);
+  expect(await built('pptx', bytes, 'ppt/master1.xml')).toBe(tree('sldMaster', box('COMPANY'), box('prompt', '<p:ph/>')));
+});
+
+test('OpenDocument: placeholders, and titles and descriptions of pictures', async () => {
+  const ODF = ['office', 'text', 'drawing', 'svg-compatible'].map(
+    (name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`,
+  );
+  const content = (a: string, b: string, c: string, d: string): string =>
+    `<office:document-content ${ODF.join(' ')}><office:body><office:text><text:p>${a}<text:placeholder>${b}</text:placeholder></text:p>` +
+    `<text:p><drawing:frame><svg-compatible:title>${c}</svg-compatible:title><svg-compatible:desc>${d}</svg-compatible:desc></drawing:frame></text:p></office:text></office:body></office:document-content>`;
+  const bytes = zipped({ mimetype: 'application/vnd.oasis.opendocument.text', 'content.xml': content('a ', 'b', 'c', 'd') });
+  expect(await texts('odt', bytes)).toEqual(['a <x1>b</x1>', 'c', 'd']);
+  expect(await built('odt', bytes, 'content.xml')).toBe(content('A ', 'B', 'C', 'D'));
+});
