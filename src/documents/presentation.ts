@@ -32,7 +32,7 @@ export function presentation(archive: ZipPackage): ReadDocument {
     ['slide', 'slideLayout'],
     ['slideLayout', 'slideMaster'],
   ] as const) {
-    for (const [name, type] of [...types]) if (type === from) add(name, [to]);
+    for (const [name, type] of types) if (type === from) add(name, [to]);
   }
   return officeParts(archive, types);
 }

@@ -1,11 +1,12 @@
 // GET /v2/admin/analytics/custom-tags: what the key's own team has used by tag, in total or by day.
 import Type from 'typebox';
-import { dateOf, isUnavailable, readDayRange, refuse, STORE_UNAVAILABLE } from 'lingate';
-import type { DayRange, Outcome, Refusal, RouteDoc, TagDay } from 'lingate';
-import { answer, route, teamEndpoint } from '../facades/api.ts';
+import { dateOf, isUnavailable, keyOwnerSlot, readDayRange, refuse, STORE_UNAVAILABLE } from 'lingate';
+import type { DayRange, Outcome, Refusal, TagDay } from 'lingate';
+import { answer } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
+import { plainOperation } from '../facades/facade-operation.ts';
+import type { FacadeApi } from '../facades/facade-operation.ts';
 import { answered, integer, parameter, required, string } from '../facades/reference.ts';
-import { AUTHENTICATED } from './deepl-request.ts';
 
 /** Rows of a page. */
 const PAGE_ROWS = 1000;
@@ -16,57 +17,6 @@ const NO_DATES = refuse('validation_error', 'start_date and end_date are require
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-const DOC: RouteDoc = {
-  summary: 'Read the usage by tag',
-  description:
-    'What the team has used under each X-DeepL-Reporting-Tag (or Lingate-Tag), over all of its keys. With more tags than are counted, further ones are `*`. Requests without a tag are not listed.',
-  authenticated: true,
-  tag: 'Usage',
-  query: [
-    required('start_date', '2026-11-01', 'The first UTC day.'),
-    required('end_date', '2026-11-30', 'The last UTC day (inclusive); at most 400 days.'),
-    parameter('aggregate_by', 'day', '`period` (the default), one row for each tag, or `day`.'),
-    parameter('page', '1', 'The `next_page` of the page before; 1 by default.'),
-  ],
-  answer: answered(
-    'A page of rows.',
-    Type.Object({
-      custom_tag_usage_report: Type.Object({
-        aggregate_by: string('As requested.'),
-        start_date: string('As requested.'),
-        end_date: string('As requested.'),
-        next_page: Type.Union([integer('Its number.'), Type.Null()], { description: 'Null on the last page.' }),
-        usage: Type.Array(
-          Type.Object({
-            custom_tag: string('The tag, in lower case.'),
-            usage_date: Type.Optional(string('Only with `aggregate_by=day`.')),
-            breakdown: Type.Object({
-              total_characters: count('Charged characters.'),
-              text_translation_characters: count('The same: texts are all that is translated here.'),
-              text_improvement_characters: count('Always 0.'),
-            }),
-          }),
-        ),
-      }),
-    }),
-    {
-      custom_tag_usage_report: {
-        aggregate_by: 'day',
-        start_date: '2026-11-01',
-        end_date: '2026-11-30',
-        next_page: null,
-        usage: [
-          {
-            custom_tag: 'acme',
-            usage_date: '2026-11-22',
-            breakdown: { total_characters: 1200, text_translation_characters: 1200, text_improvement_characters: 0 },
-          },
-        ],
-      },
-    },
-  ),
-};
-
 interface TagQuestion {
   readonly range: DayRange;
   readonly startDate: string;
@@ -75,19 +25,71 @@ interface TagQuestion {
   readonly page: number;
 }
 
-export function customTags(): ApiPart {
-  const steps = [...AUTHENTICATED, 'admit', 'deepl-custom-tags'];
-  return {
-    routes: [route('GET', '/v2/admin/analytics/custom-tags', steps, DOC, 'usage:read')],
-    steps: ({ tags }) => [
-      teamEndpoint('deepl-custom-tags', async (x, teamId): Promise<Outcome> => {
-        const question = readQuestion(new URLSearchParams(x.head.query));
-        if ('problem' in question) return question;
-        const found = await tags.days(teamId, question.range);
-        return isUnavailable(found) ? STORE_UNAVAILABLE : answer(reportOf(question, found));
-      }),
+export function customTags(api: FacadeApi): ApiPart {
+  return plainOperation(api, {
+    name: 'custom-tags',
+    tag: 'Usage',
+    scope: 'usage:read',
+    at: [
+      {
+        method: 'GET',
+        path: '/v2/admin/analytics/custom-tags',
+        summary: 'Read the usage by tag',
+        description:
+          'What the team has used under each X-DeepL-Reporting-Tag (or Lingate-Tag), over all of its keys. With more tags than are counted, further ones are `*`. Requests without a tag are not listed.',
+      },
     ],
-  };
+    parameters: [],
+    query: [
+      required('start_date', '2026-11-01', 'The first UTC day.'),
+      required('end_date', '2026-11-30', 'The last UTC day (inclusive); at most 400 days.'),
+      parameter('aggregate_by', 'day', '`period` (the default), one row for each tag, or `day`.'),
+      parameter('page', '1', 'The `next_page` of the page before; 1 by default.'),
+    ],
+    answer: answered(
+      'A page of rows.',
+      Type.Object({
+        custom_tag_usage_report: Type.Object({
+          aggregate_by: string('As requested.'),
+          start_date: string('As requested.'),
+          end_date: string('As requested.'),
+          next_page: Type.Union([integer('Its number.'), Type.Null()], { description: 'Null on the last page.' }),
+          usage: Type.Array(
+            Type.Object({
+              custom_tag: string('The tag, in lower case.'),
+              usage_date: Type.Optional(string('Only with `aggregate_by=day`.')),
+              breakdown: Type.Object({
+                total_characters: count('Charged characters.'),
+                text_translation_characters: count('The same: texts are all that is translated here.'),
+                text_improvement_characters: count('Always 0.'),
+              }),
+            }),
+          ),
+        }),
+      }),
+      {
+        custom_tag_usage_report: {
+          aggregate_by: 'day',
+          start_date: '2026-11-01',
+          end_date: '2026-11-30',
+          next_page: null,
+          usage: [
+            {
+              custom_tag: 'acme',
+              usage_date: '2026-11-22',
+              breakdown: { total_characters: 1200, text_translation_characters: 1200, text_improvement_characters: 0 },
+            },
+          ],
+        },
+      },
+    ),
+    async run(x, { tags }): Promise<Outcome> {
+      const question = readQuestion(new URLSearchParams(x.head.query));
+      if ('problem' in question) return question;
+      const found = await tags.days(x.need(keyOwnerSlot).teamId, question.range);
+      return isUnavailable(found) ? STORE_UNAVAILABLE : answer(reportOf(question, found));
+    },
+  });
 }
 
 function readQuestion(query: URLSearchParams): TagQuestion | Refusal {

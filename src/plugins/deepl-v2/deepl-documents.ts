@@ -1,24 +1,13 @@
 // /v2/document: upload, state, and one download, each with the document's key.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { keyOwnerSlot, NO_SUCH_GLOSSARY, refuse, refusedCharge, chargeSlot } from 'lingate';
-import type {
-  BodyStep,
-  DocumentServices,
-  Exchange,
-  GatewayServices,
-  PluginHost,
-  PluginRoute,
-  Refusal,
-  RouteDoc,
-  ShownDocument,
-  Slot,
-} from 'lingate';
+import { FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, refuse, refusedCharge, chargeSlot } from 'lingate';
+import type { BodyStep, DocumentServices, Exchange, GatewayServices, PluginRoute, Refusal, RouteDoc, ShownDocument } from 'lingate';
 import Type from 'typebox';
 import { answer, offerTo } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { answered, JSON_OR_FORM, string } from '../facades/reference.ts';
-import { AUTHENTICATED, readBody } from './deepl-request.ts';
+import { AUTHENTICATED, membersOf } from './deepl-request.ts';
 import { DOCUMENT_SCHEMA, judgeUpload } from './document-parameters.ts';
 import { NOT_FOUND as NO_GLOSSARY, ulidOf, uuidOf } from './glossary-answer.ts';
 
@@ -101,7 +90,7 @@ const ROUTES: readonly PluginRoute[] = [
     path: '/v2/document/{id}',
     takesBody: true,
     ofDocuments: true,
-    steps: [...AUTHENTICATED, 'deepl-read-document-key', 'admit', 'deepl-document-state'],
+    steps: [...AUTHENTICATED, 'admit', 'deepl-document-state'],
     doc: STATE_DOC,
     scope,
   },
@@ -110,25 +99,24 @@ const ROUTES: readonly PluginRoute[] = [
     path: '/v2/document/{id}/result',
     takesBody: true,
     ofDocuments: true,
-    steps: [...AUTHENTICATED, 'deepl-read-document-key', 'admit', 'deepl-document-result'],
+    steps: [...AUTHENTICATED, 'admit', 'deepl-document-result'],
     doc: RESULT_DOC,
     scope,
   },
 ];
 
-export function documents(host: PluginHost, variants: DefaultVariants): ApiPart {
-  const key = host.reserveSlot<string>('document key');
+export function documents(variants: DefaultVariants): ApiPart {
   return {
     routes: ROUTES,
     steps(services) {
       const { documents: service } = services;
-      return service === undefined ? withoutDocuments(services) : stepsWith(service, services, key, variants);
+      return service === undefined ? withoutDocuments() : stepsWith(service, services, variants);
     },
   };
 }
 
 /** After the admission, so that a wrong key is reported there too. */
-function withoutDocuments(services: GatewayServices): readonly BodyStep[] {
+function withoutDocuments(): readonly BodyStep[] {
   const absent = (name: string): BodyStep => ({ kind: 'body', name, run: () => NOT_HERE });
   return [
     {
@@ -140,22 +128,20 @@ function withoutDocuments(services: GatewayServices): readonly BodyStep[] {
       },
     },
     absent('deepl-create-document'),
-    readBody('deepl-read-document-key', services, () => NOT_HERE),
     absent('deepl-document-state'),
     absent('deepl-document-result'),
   ];
 }
 
-function stepsWith(
-  service: DocumentServices,
-  services: GatewayServices,
-  key: Slot<string>,
-  variants: DefaultVariants,
-): readonly BodyStep[] {
-  /** The id of the document in the path, if the request has its key. */
-  const named = (x: Exchange): string | undefined => {
+function stepsWith(service: DocumentServices, services: GatewayServices, variants: DefaultVariants): readonly BodyStep[] {
+  /** The id of the document in the path, whose key the request must have. */
+  const named = (x: Exchange): string | Refusal => {
+    const members = membersOf(x, services);
+    if ('problem' in members) return members;
+    const key = members.sound.get('document_key');
+    if (typeof key !== 'string' || key === '') return NO_KEY;
     const id = idOf(x.pathParameter);
-    return id !== undefined && isSame(x.need(key), service.keyOf(id)) ? id : undefined;
+    return id !== undefined && isSame(key, service.keyOf(id)) ? id : NO_DOCUMENT;
   };
   return [
     { kind: 'body', name: 'deepl-hold-document', headers: ['content-type', 'content-encoding'], run: (x) => service.hold(x) },
@@ -170,18 +156,13 @@ function stepsWith(
         return answer({ document_id: shownId(kept.documentId), document_key: service.keyOf(kept.documentId) });
       },
     }),
-    readBody('deepl-read-document-key', services, (x, members) => {
-      const given = members.get('document_key');
-      if (typeof given !== 'string' || given === '') return NO_KEY;
-      x.set(key, given);
-      return undefined;
-    }),
     {
       kind: 'body',
       name: 'deepl-document-state',
+      headers: FORM_BODY_HEADERS,
       async run(x) {
         const id = named(x);
-        const found = id === undefined ? NO_DOCUMENT : await service.find(x, id);
+        const found = typeof id === 'string' ? await service.find(x, id) : id;
         return 'problem' in found ? inWords(found) : answer(shownState(found));
       },
     },
@@ -189,7 +170,7 @@ function stepsWith(
       name: 'deepl-document-result',
       find(x) {
         const documentId = named(x);
-        if (documentId === undefined) return NO_DOCUMENT;
+        if (typeof documentId !== 'string') return documentId;
         return { teamId: x.need(keyOwnerSlot).teamId, documentId, once: true, contentType: 'application/octet-stream' };
       },
     }),

@@ -1,15 +1,15 @@
 // GET /v2/languages, with `type` in the query, or, as some SDKs send it, in a form or JSON body; and GET /v2/usage.
 import Type from 'typebox';
-import { isUnavailable, refuse, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
-import type { Languages, Outcome, PluginHost, RouteDoc, Usage } from 'lingate';
-import { answer, route, teamEndpoint } from '../facades/api.ts';
+import { isUnavailable, keyOwnerSlot, refuse, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
+import type { Languages, Outcome, PluginHost, Usage } from 'lingate';
+import { answer } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { operation } from '../facades/facade-operation.ts';
+import { operation, plainOperation } from '../facades/facade-operation.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
 import { chosen } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
 import { answered, boolean, string } from '../facades/reference.ts';
-import { AUTHENTICATED, membersOf } from './deepl-request.ts';
+import { membersOf } from './deepl-request.ts';
 
 type ListType = 'source' | 'target';
 
@@ -70,33 +70,35 @@ const UNLIMITED = 1_000_000_000_000;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-const USAGE_DOC: RouteDoc = {
-  summary: 'Read the usage',
-  description: "The team's usage in the current period, over all of its keys and routes.",
-  authenticated: true,
-  tag: 'Usage',
-  answer: answered(
-    'Settled counts.',
-    Type.Object({
-      character_count: count('Characters charged in the period, without those that test keys use for nothing.'),
-      character_limit: count('Included characters per period; with credit, the characters used plus those that the balance still buys.'),
-    }),
-    { character_count: 1200, character_limit: 500000 },
-  ),
-};
-
-export function usage(): ApiPart {
-  return {
-    routes: [route('GET', '/v2/usage', [...AUTHENTICATED, 'admit', 'deepl-usage'], USAGE_DOC, 'usage:read')],
-    steps: ({ teams }) => [
-      teamEndpoint('deepl-usage', async (_x, teamId) => {
-        const found = await teams.usage(teamId);
-        if (found === undefined) return UNKNOWN_KEY;
-        if (isUnavailable(found)) return STORE_UNAVAILABLE;
-        return answer({ character_count: found.characters - found.allowanceUsed, character_limit: limitOf(found) });
-      }),
+export function usage(api: FacadeApi): ApiPart {
+  return plainOperation(api, {
+    name: 'usage',
+    tag: 'Usage',
+    scope: 'usage:read',
+    at: [
+      {
+        method: 'GET',
+        path: '/v2/usage',
+        summary: 'Read the usage',
+        description: "The team's usage in the current period, over all of its keys and routes.",
+      },
     ],
-  };
+    parameters: [],
+    answer: answered(
+      'Settled counts.',
+      Type.Object({
+        character_count: count('Characters charged in the period, without those that test keys use for nothing.'),
+        character_limit: count('Included characters per period; with credit, the characters used plus those that the balance still buys.'),
+      }),
+      { character_count: 1200, character_limit: 500000 },
+    ),
+    async run(x, { teams }) {
+      const found = await teams.usage(x.need(keyOwnerSlot).teamId);
+      if (found === undefined) return UNKNOWN_KEY;
+      if (isUnavailable(found)) return STORE_UNAVAILABLE;
+      return answer({ character_count: found.characters - found.allowanceUsed, character_limit: limitOf(found) });
+    },
+  });
 }
 
 function limitOf({ team, characters, allowanceUsed }: Usage): number {

@@ -1,8 +1,6 @@
 // Common to all requests of this API: problems in DeepL's format, the first steps, and the parameters: strings in forms, any type in JSON.
-import { countCharacters, FORM_BODY_HEADERS, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISPLACED, KEY_MISSING, refuse, tagSlot } from 'lingate';
-import type { BodyStep, Exchange, GatewayServices, HeadStep, ListLimit, Problem, ProblemForm, Refusal } from 'lingate';
-import { readStep } from '../facades/api.ts';
-import type { Taken } from '../facades/api.ts';
+import { countCharacters, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISPLACED, KEY_MISSING, refuse, tagSlot } from 'lingate';
+import type { Exchange, GatewayServices, HeadStep, ListLimit, Problem, ProblemForm, Refusal } from 'lingate';
 import { readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 
@@ -76,11 +74,6 @@ export function membersOf({ body, head }: Exchange, { bodyBytesMax }: GatewaySer
   return body === 'too_large'
     ? tooLarge(`body: may be at most ${bodyBytesMax} bytes long.`)
     : readMembers(head.headers, body, bodyBytesMax, limit);
-}
-
-/** `take` as for `readStep`. */
-export function readBody(name: string, services: GatewayServices, take: (x: Exchange, members: Members) => Taken): BodyStep {
-  return readStep(name, FORM_BODY_HEADERS, services, (x) => membersOf(x, services), take);
 }
 
 const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([

@@ -1,20 +1,8 @@
 // What steps of routes do with glossaries: find the one in the path, a dictionary with its entries, or several as one.
 import { dictionaryFor, GLOSSARY_MISMATCH, isUnavailable, keyOwnerSlot, STORE_UNAVAILABLE } from 'lingate';
-import type { BodyStep, DictionaryRecord, EngineGlossary, Exchange, FoundEntries, GatewayServices } from 'lingate';
-import type { GlossaryRecord, GlossaryStore, Outcome, Refusal, TranslationOptions } from 'lingate';
-import { teamEndpoint } from '../facades/api.ts';
-import { CHANGING, INVALID_ID, NOT_FOUND, ulidOf } from './glossary-answer.ts';
-
-/** For the glossary named in the path. */
-export function glossaryEndpoint(
-  name: string,
-  run: (teamId: string, glossaryId: string, x: Exchange) => Outcome | Promise<Outcome>,
-): BodyStep {
-  return teamEndpoint(name, (x, teamId) => {
-    const glossaryId = ulidOf(x.pathParameter);
-    return glossaryId === undefined ? INVALID_ID : run(teamId, glossaryId, x);
-  });
-}
+import type { DictionaryRecord, EngineGlossary, Exchange, FoundEntries, GatewayServices } from 'lingate';
+import type { GlossaryRecord, GlossaryStore, Refusal, TranslationOptions } from 'lingate';
+import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
 
 /** After this many reads, during each of which a dictionary was replaced, it gives up. */
 const LOOKS_MAX = 10;

@@ -1,10 +1,10 @@
 // GET /v3/languages: for each resource of DeepL's API the languages and what can be done with them; and GET /v3/languages/resources.
 import Type from 'typebox';
 import { baseCode, refuse } from 'lingate';
-import type { EngineCapabilities, Exchange, GatewayServices, Languages, Outcome, PluginHost, Refusal, RouteDoc } from 'lingate';
-import { answer, route } from '../facades/api.ts';
+import type { EngineCapabilities, Exchange, GatewayServices, Languages, Outcome, PluginHost, Refusal } from 'lingate';
+import { answer } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { operation } from '../facades/facade-operation.ts';
+import { operation, plainOperation } from '../facades/facade-operation.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
 import type { Judged } from '../facades/members.ts';
 import { readAll } from '../facades/parameters.ts';
@@ -96,30 +96,6 @@ const Features = Type.Record(Type.String(), Type.Object({ status: string('Always
   description: 'What can be done with it, by name.',
 });
 
-const RESOURCES_DOC: RouteDoc = {
-  summary: 'List the resources',
-  description: 'The resources for which there are languages, with their features.',
-  authenticated: true,
-  tag: 'Languages',
-  answer: answered(
-    'The list.',
-    Type.Array(
-      Type.Object({
-        name: string('The `resource` of `GET /v3/languages`.'),
-        features: Type.Array(
-          Type.Object({
-            name: string('The key in `features` of a language.'),
-            needs_source_support: Type.Optional(boolean('It works only for a source language that has it.')),
-            needs_target_support: Type.Optional(boolean('It works only for a target language that has it.')),
-          }),
-          { description: 'All features.' },
-        ),
-      }),
-    ),
-    [{ name: 'translate_text', features: [{ name: 'formality', needs_target_support: true }] }],
-  ),
-};
-
 export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle: boolean): ApiPart {
   const offerFor = (x: Exchange, services: GatewayServices): ResourceOffer => {
     const can = services.engineCanFor(x);
@@ -160,15 +136,41 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
     charge: () => undefined,
     run: (resource, x, services) => listOf(resource, offerFor(x, services)),
   });
+  const resources = plainOperation(api, {
+    name: 'resources',
+    tag: 'Languages',
+    scope: 'languages:read',
+    at: [
+      {
+        method: 'GET',
+        path: '/v3/languages/resources',
+        summary: 'List the resources',
+        description: 'The resources for which there are languages, with their features.',
+      },
+    ],
+    parameters: [],
+    answer: answered(
+      'The list.',
+      Type.Array(
+        Type.Object({
+          name: string('The `resource` of `GET /v3/languages`.'),
+          features: Type.Array(
+            Type.Object({
+              name: string('The key in `features` of a language.'),
+              needs_source_support: Type.Optional(boolean('It works only for a source language that has it.')),
+              needs_target_support: Type.Optional(boolean('It works only for a target language that has it.')),
+            }),
+            { description: 'All features.' },
+          ),
+        }),
+      ),
+      [{ name: 'translate_text', features: [{ name: 'formality', needs_target_support: true }] }],
+    ),
+    run: (x, services) => resourcesOf(offerFor(x, services)),
+  });
   return {
-    routes: [
-      ...ofResource.routes,
-      route('GET', '/v3/languages/resources', [...api.before, 'admit', 'deepl-resources'], RESOURCES_DOC, 'languages:read'),
-    ],
-    steps: (services) => [
-      ...ofResource.steps(services),
-      { kind: 'body', name: 'deepl-resources', run: (x) => resourcesOf(offerFor(x, services)) },
-    ],
+    routes: [...ofResource.routes, ...resources.routes],
+    steps: (services) => [...ofResource.steps(services), ...resources.steps(services)],
   };
 }
 

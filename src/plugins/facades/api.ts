@@ -1,8 +1,7 @@
 // The building blocks of other vendors' APIs: parts with their routes and steps, and the steps that they all have.
-import { chargeSlot, IF_NONE_MATCH, json, keyOwnerSlot, refusedCharge, unlessKnown } from 'lingate';
+import { IF_NONE_MATCH, json, unlessKnown } from 'lingate';
 import type {
   ApiDocument,
-  BodyStep,
   Charge,
   DocHeaders,
   Exchange,
@@ -12,20 +11,17 @@ import type {
   Languages,
   Lenience,
   EngineCapabilities,
-  Outcome,
   PluginParts,
   PluginRoute,
   ProblemForm,
   Refusal,
   Reply,
   RouteDoc,
-  Scope,
   Step,
   Want,
   ValidatedReply,
 } from 'lingate';
 import type { DefaultVariants } from './default-variants.ts';
-import type { Judged } from './members.ts';
 
 export interface ApiPart {
   readonly routes: readonly PluginRoute[];
@@ -40,11 +36,6 @@ export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemF
     document,
     routeSteps: (services: GatewayServices) => parts.flatMap(({ steps }) => steps(services)),
   } satisfies PluginParts;
-}
-
-/** A route that takes a body if its documentation has one. `scope` opens it to keys with scopes. */
-export function route(method: string, path: string, steps: readonly string[], doc: RouteDoc, scope?: Scope): PluginRoute {
-  return { method, path, takesBody: doc.body !== undefined, steps, doc, ...(scope === undefined ? {} : { scope }) };
 }
 
 /** The rest of the vendor's API, which this service does not have: every method of these paths is refused after these steps. */
@@ -102,9 +93,6 @@ export function offerTo(x: Exchange, services: GatewayServices, variants: Defaul
   return { languages: services.languages(x), variants, canFor: canFor(services, x) };
 }
 
-/** The result of reading a request: its charge, which may contain a refusal; a refusal; or nothing if it costs nothing. */
-export type Taken = Charge | Refusal | undefined;
-
 /** For texts whose translation is charged. If all of them are empty, nothing is reserved, and no glossary is looked for. */
 export function chargeFor(characters: number, glossary?: GlossaryReference): Charge {
   return { characters, reserve: characters > 0, glossary: characters > 0 ? glossary : undefined, refusal: undefined };
@@ -113,44 +101,6 @@ export function chargeFor(characters: number, glossary?: GlossaryReference): Cha
 /** For texts that cost nothing, of which only the length is checked. */
 export function uncharged(characters: number): Charge {
   return { characters, reserve: false, glossary: undefined, refusal: undefined };
-}
-
-/**
- * The step before the admission. `read` parses the request, once. `take` stores the result, or refuses it, and is called again after
- * the admission if what is offered depends on the plan.
- */
-export function readStep<Read>(
-  name: string,
-  headers: readonly string[],
-  services: GatewayServices,
-  read: (x: Exchange) => Judged<Read> | Charge,
-  take: (x: Exchange, read: Read) => Taken,
-): BodyStep {
-  return {
-    kind: 'body',
-    name,
-    headers,
-    run(x) {
-      const found = read(x);
-      // The bytes are no longer needed; a slow engine must not keep them in memory.
-      x.body = 'none';
-      const taken = 'sound' in found ? take(x, found.sound) : found;
-      // A refusal is answered after the admission, so that a revoked key and the rate limit take precedence.
-      if (taken !== undefined) x.set(chargeSlot, 'problem' in taken ? refusedCharge(taken) : taken);
-      if ('sound' in found) services.judgeAgain(x, () => refusalIn(take(x, found.sound)));
-      return undefined;
-    },
-  };
-}
-
-/** The refusal of a parsed request. */
-export function refusalIn(taken: Taken): Refusal | undefined {
-  return taken !== undefined && 'problem' in taken ? taken : taken?.refusal;
-}
-
-/** The last step of a route that answers from the store's records of the caller's team. */
-export function teamEndpoint(name: string, run: (x: Exchange, teamId: string) => Outcome | Promise<Outcome>): BodyStep {
-  return { kind: 'body', name, run: (x) => run(x, x.need(keyOwnerSlot).teamId) };
 }
 
 const REVALIDATED: DocHeaders = {
@@ -173,7 +123,7 @@ interface KeylessOperation {
 export function keyless({ path, steps, doc, headers = [], answerFor }: KeylessOperation): ApiPart {
   const described = { ...doc, authenticated: false, answer: { ...doc.answer, headers: { ...doc.answer.headers, ...REVALIDATED } } };
   return {
-    routes: [{ ...route('GET', path, steps, described), revalidated: true }],
+    routes: [{ method: 'GET', path, takesBody: false, steps, doc: described, revalidated: true }],
     steps(services) {
       const find = answerFor(services);
       const run: HeadStep['run'] = (x) => {

@@ -20,9 +20,9 @@ export interface FacadeApi {
 
 /** A route of an operation, with what the reference says of it alone. */
 export interface OperationPlace extends Pick<RouteDoc, 'summary' | 'description' | 'parameter' | 'moreParameters'> {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** A POST does by default. */
+  /** By default if the reference has a body. */
   readonly takesBody?: boolean;
 }
 
@@ -32,17 +32,20 @@ export interface OperationDoc {
   /** As the members of the body, or for a GET as those of the query. */
   readonly parameters: Described;
   readonly body?: Omit<NonNullable<RouteDoc['body']>, 'schema'> & Partial<Pick<NonNullable<RouteDoc['body']>, 'schema'>>;
-  /** Besides the parameters, of a route that takes a body. */
+  /** Of a route that takes a body besides the parameters, otherwise in their place. */
   readonly query?: RouteDoc['query'];
   readonly answer: RouteDoc['answer'];
   readonly problems?: readonly string[];
 }
 
-/** `Read` is the parsed request, `Order` what is left to do after the admission. */
-interface FacadeOperation<Read, Order> extends OperationDoc {
+interface NamedOperation extends OperationDoc {
   readonly name: string;
   readonly tag: string;
   readonly scope: Scope;
+}
+
+/** `Read` is the parsed request, `Order` what is left to do after the admission. */
+interface FacadeOperation<Read, Order> extends NamedOperation {
   /** The fields of the head that `read` needs. */
   readonly headers?: readonly string[];
   /** Parses the request, once. */
@@ -87,17 +90,29 @@ export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: Fac
   };
 }
 
-function routeAt<Read, Order>(
-  { method, path, takesBody = method === 'POST', ...words }: OperationPlace,
-  { parameters, body, query, answer, problems, tag, scope }: FacadeOperation<Read, Order>,
+/** An operation that has nothing to read before the admission. */
+export function plainOperation(
+  api: FacadeApi,
+  op: NamedOperation & { readonly run: (x: Exchange, services: GatewayServices) => Outcome | Promise<Outcome> },
+): ApiPart {
+  const name = `${api.name}-${op.name}`;
+  return {
+    routes: op.at.map((place) => routeAt(place, op, [...api.before, 'admit', name])),
+    steps: (services) => [{ kind: 'body', name, run: (x) => op.run(x, services) }],
+  };
+}
+
+function routeAt(
+  { method, path, takesBody, ...words }: OperationPlace,
+  { parameters, body, query, answer, problems, tag, scope }: NamedOperation,
   steps: readonly string[],
 ): PluginRoute {
   // The other examples belong to those of the body.
   const { examples: _examples, ...alone } = answer;
   const input =
-    method === 'POST'
-      ? { body: { schema: objectSchema(parameters), ...body! }, answer, ...(query && { query }) }
-      : { query: queryDocs(parameters), answer: alone };
+    body !== undefined && method !== 'GET'
+      ? { body: { schema: objectSchema(parameters), ...body }, answer, ...(query && { query }) }
+      : { query: query ?? queryDocs(parameters), answer: alone };
   const doc = { ...words, ...input, authenticated: true, tag, ...(problems && { problems }) };
-  return { method, path, takesBody, steps, scope, doc };
+  return { method, path, takesBody: takesBody ?? 'body' in input, steps, scope, doc };
 }

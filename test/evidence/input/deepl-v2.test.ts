@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
 import { judgeTranslation } from '../../../src/plugins/deepl-v2/translate-body.ts';
-import { refusalIn } from '../../../src/plugins/facades/api.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
 import { codeOf, detailOf, expectClean } from './answers.ts';
@@ -151,7 +150,10 @@ describe('the rules, on any possible body', () => {
   }
   function check(verdict: ReturnType<typeof judged>, text: readonly string[]): void {
     if (verdict === 'unread') throw new Error('it could not be read');
-    const seen = 'sound' in verdict ? [verdict.sound.entries, verdict.sound.characters] : refusalIn(verdict)!.problem.code;
+    const seen =
+      'sound' in verdict
+        ? [verdict.sound.entries, verdict.sound.characters]
+        : ('problem' in verdict ? verdict : verdict.refusal!).problem.code;
     expect(seen).toEqual('sound' in verdict ? [text, Array.from(text.join('')).length] : expect.toBeOneOf(CODES));
   }
   const others = fc.dictionary(

@@ -6,7 +6,6 @@ import type { EngineCapabilities } from '../../../../src/domain/engine-capabilit
 import { ABLE } from '../../../support/offers.ts';
 import type { AzureInput, AzureTarget } from '../../../../src/plugins/azure-v3/azure-version.ts';
 import { PROBLEM_FORM, readTranslation } from '../../../../src/plugins/azure-v3/azure-versions.ts';
-import { refusalIn } from '../../../../src/plugins/facades/api.ts';
 import type { CallerOffer } from '../../../../src/plugins/facades/api.ts';
 import type { Judged } from '../../../../src/plugins/facades/members.ts';
 import { problemExample } from '../../../../src/docs/problem-examples.ts';
@@ -43,6 +42,7 @@ function targetsOf(judged: Judged<Order> | Charge): readonly AzureTarget[] {
   return first!.into;
 }
 const V = 'api-version=3.0';
+const refusalIn = (judged: Refusal | Charge): Refusal | undefined => ('problem' in judged ? judged : judged.refusal);
 /** The error number of a refusal; `undefined` if there is none. */
 function numberOf(judged: Judged<Order> | Charge, query = ''): number | undefined {
   if ('sound' in judged) return undefined;
