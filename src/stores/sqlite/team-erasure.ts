@@ -131,13 +131,16 @@ export class TeamErasure {
     const { audit, idempotency, blobs } = this.#parts;
     const named = (await idempotency.forgetTeam(team[0])) ?? (await audit.forgetNames(team[0]));
     if (named !== undefined) return named;
+    // Before the team's own row goes: blobs that were left behind then would be nobody's.
+    const dropped = await this.#parts.group.run(() => securely(this.#parts.database, () => void this.#sql.dropBlobs.run(no)));
+    if (dropped !== undefined) return dropped;
+    await blobs.clear();
     for (let more = true; more;) {
       const some = await this.#parts.group.run(() => this.#removeSome(no));
       if (isUnavailable(some)) return some;
       more = some;
       await nextTurn();
     }
-    await blobs.clear();
     return this.#truncateWal();
   }
 
@@ -146,7 +149,6 @@ export class TeamErasure {
     const erasing = this.#sql.erasing.get(no);
     if (erasing === undefined) return false;
     return securely(this.#parts.database, () => {
-      this.#sql.dropBlobs.run(no);
       const keeps = erasing[1] === ERASING_BUT_USAGE && (this.#sql.hasUsage.get(no) ?? this.#sql.hasCredit.get(no)) !== undefined;
       for (const { some, stays } of this.#pieces) if (!(stays && keeps) && some.run(no).changes > 0) return true;
       if (keeps) {
