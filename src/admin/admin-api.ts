@@ -29,7 +29,7 @@ import { IdempotentRequests } from './idempotent-requests.ts';
 import type { Ran } from './idempotent-requests.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator, SignInAttempts } from './operators.ts';
-import type { Download } from './usage-csv.ts';
+import type { Download } from './csv.ts';
 
 interface AdminAnswer {
   readonly status: number;
@@ -183,6 +183,7 @@ async function handledBy(
   { parameters, query, body, id, once }: Omit<Input, 'operations'>,
 ): Promise<Handled> {
   const { input, result } = await answerTo(one, context, { segments: parameters, query, body, attempt: { id, once } });
+  if (result.kind === 'download') return result;
   if (result.kind !== 'done') return refusalOfOperation(result);
   const { value, replicated } = result;
   return {

@@ -2,29 +2,19 @@
 import { refuse } from '../core/problem.ts';
 import { ofRecord } from './admin-handler.ts';
 import type { AdminHandler } from './admin-handler.ts';
-import { limitOf, nameOf, pageOf, reasonOf, referenceOf } from './admin-input.ts';
-import { done, NO_TEAM, refusalOfFault, refusalOfQuery } from './admin-refusals.ts';
-import type { Handled } from './admin-refusals.ts';
+import { nameOf, pageOf, reasonOf, referenceOf } from './admin-input.ts';
+import { done, NO_TEAM, refusalOfFault } from './admin-refusals.ts';
 import type { HandledRouteId } from './admin-routes.ts';
-import { invoiceDownload } from './invoice-csv.ts';
-import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from './invoice-question.ts';
-import type { InvoiceReading } from './invoice-reading.ts';
 import { periodReport, teamReport } from './reports.ts';
 import type { LiveReport } from './reports.ts';
 import { readTeamFilter } from './team-filter.ts';
 import type { PlanTime } from './team-terms.ts';
-import { usageDownload } from './usage-csv.ts';
-import { cursorOf, readCursor, readUsageQuestion } from './usage-question.ts';
 import type { UsageReading } from './usage-reading.ts';
-import type { UsageQuestion } from './usage-rows.ts';
 
 /** What handlers have besides: they are made once. */
 export interface HandlerParts {
   readonly usage: UsageReading;
-  readonly invoices: InvoiceReading;
   readonly live: () => Promise<LiveReport>;
-  /** The wall clock. */
-  readonly nowMs: () => number;
 }
 
 const NO_AMOUNT = refuse('validation_error', 'add_credit_minor: must not be 0: positive to add credit, negative to deduct it.');
@@ -35,7 +25,7 @@ const ONLY_A_REASON = refuse(
 
 const NO_PLAN_TIME = refuse('validation_error', 'when: now and next-period need a plan, never takes none.');
 
-export function adminHandlers({ usage, invoices, live, nowMs }: HandlerParts): Readonly<Record<HandledRouteId, AdminHandler>> {
+export function adminHandlers({ usage, live }: HandlerParts): Readonly<Record<HandledRouteId, AdminHandler>> {
   return {
     listTeams: async ({ operations, query }) => {
       const page = pageOf(query);
@@ -87,8 +77,6 @@ export function adminHandlers({ usage, invoices, live, nowMs }: HandlerParts): R
     listPeriods: ofRecord(NO_TEAM, async (_input, id) =>
       done(await usage.periods(id), (periods) => ({ value: { periods: periods.map(periodReport) } })),
     ),
-    listUsage: ({ query }) => usagePage(usage, query, nowMs()),
-    listInvoices: ({ query }) => invoicePage(invoices, query, nowMs()),
     listPlans: ({ operations }) => Promise.resolve({ value: { plans: operations.plans.list() } }),
     applyPlan: async ({ operations, parameters, body }) =>
       done(
@@ -101,49 +89,4 @@ export function adminHandlers({ usage, invoices, live, nowMs }: HandlerParts): R
       ),
     live: async () => ({ value: await live() }),
   };
-}
-
-async function usagePage(reading: UsageReading, query: URLSearchParams, nowMs: number): Promise<Handled> {
-  const question = readUsageQuestion(query, nowMs);
-  if ('fault' in question) return refusalOfFault(question);
-  const limit = limitOf(query);
-  if (typeof limit === 'object') return limit;
-  const format = query.get('format') ?? 'json';
-  if (format !== 'json' && format !== 'csv') return refusalOfFault({ field: 'format', fault: 'must be json or csv' });
-  return format === 'csv' ? rowsFile(reading, question, query.get('cursor')) : rowsPage(reading, question, query.get('cursor'), limit);
-}
-
-async function invoicePage(reading: InvoiceReading, query: URLSearchParams, nowMs: number): Promise<Handled> {
-  const question = readInvoiceQuestion(query, nowMs);
-  if ('fault' in question) return refusalOfFault(question);
-  const limit = limitOf(query);
-  if (typeof limit === 'object') return limit;
-  const [format, cursor] = [query.get('format') ?? 'json', query.get('cursor')];
-  if (format !== 'json' && format !== 'csv') return refusalOfFault({ field: 'format', fault: 'must be json or csv' });
-  if (format === 'csv') {
-    if (cursor !== null) return refusalOfFault({ field: 'cursor', fault: 'cannot be used with format=csv, which has all lines' });
-    const download = await invoiceDownload(reading, question);
-    return download.kind === 'download' ? download : refusalOfQuery(download);
-  }
-  const after = cursor === null ? undefined : readInvoiceCursor(cursor, question);
-  if (after !== undefined && 'fault' in after) return refusalOfFault(after);
-  const found = await reading.page(question, after, limit);
-  if (found.kind !== 'done') return refusalOfQuery(found);
-  const { rows, next } = found.value;
-  return { value: { invoices: rows, next: next === undefined ? null : cursorOfInvoices(next, question) } };
-}
-
-async function rowsFile(reading: UsageReading, question: UsageQuestion, cursor: string | null): Promise<Handled> {
-  if (cursor !== null) return refusalOfFault({ field: 'cursor', fault: 'cannot be used with format=csv, which has all rows' });
-  const download = await usageDownload(reading, question);
-  return download.kind === 'download' ? download : refusalOfQuery(download);
-}
-
-async function rowsPage(reading: UsageReading, question: UsageQuestion, cursor: string | null, limit: number): Promise<Handled> {
-  const after = cursor === null ? undefined : readCursor(cursor, question);
-  if (after !== undefined && 'fault' in after) return refusalOfFault(after);
-  const found = await reading.page(question, after, limit);
-  if (found.kind !== 'done') return refusalOfQuery(found);
-  const { rows, next } = found.value;
-  return { value: { usage: rows, next: next === undefined ? null : cursorOf(next, question) } };
 }

@@ -135,7 +135,7 @@ function textOf(judged: JudgedText, field: string): string | Refusal {
 }
 
 /** The size of a page. */
-export function limitOf(query: URLSearchParams): number | Refusal {
+function limitOf(query: URLSearchParams): number | Refusal {
   const limit = query.get('limit') ?? String(PAGE_DEFAULT);
   if (/^\d{1,3}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= PAGE_MAX) return Number(limit);
   return refuse('validation_error', `limit: must be a whole number from 1 to ${PAGE_MAX}.`);

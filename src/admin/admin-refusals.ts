@@ -9,8 +9,8 @@ import { dearerText, minorText } from './dearer-text.ts';
 import type { AdminRefusal, AdminResult } from './admin-result.ts';
 import { detailOf } from './input.ts';
 import type { OperationRefusal } from './operation.ts';
-import type { Download } from './usage-csv.ts';
-import type { QueryFault } from './usage-question.ts';
+import type { Download } from './csv.ts';
+import type { QueryFault } from './team-filter.ts';
 
 /** For an operator with the role `read`. */
 export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you can see everything, but change nothing.');
@@ -88,11 +88,6 @@ export function done<T>(result: AdminResult<T>, handled: (value: T) => Handled, 
   const made = handled(result.value);
   // Values are objects.
   return 'value' in made ? { ...made, value: { ...(made.value as object), ...resultMembers(result) } } : made;
-}
-
-/** A team that a query names is not part of the path, so it is not a 404. */
-export function refusalOfQuery(refusal: Refused): Refusal {
-  return refusal.kind === 'no_such_team' ? refusalOfFault({ field: 'team', fault: 'there is no team with this id' }) : refusalOf(refusal);
 }
 
 export function refusalOfFault({ field, fault }: QueryFault): Refusal {

@@ -4,7 +4,6 @@ import { Type } from '../domain/typebox.ts';
 import { TEAM_CRITERIA } from './team-filter.ts';
 import {
   ChangedTeamAnswer,
-  InvoiceAnswer,
   LiveAnswer,
   NewTeamBody,
   PeriodAnswer,
@@ -13,7 +12,6 @@ import {
   ShownTeamAnswer,
   TeamAnswer,
   TeamPatchBody,
-  UsageRowAnswer,
 } from './admin-schemas.ts';
 import { routeOf } from './operation-http.ts';
 import type { AdminRoute } from './operation-http.ts';
@@ -60,43 +58,6 @@ const ROUTES = {
     "Shows a team's periods and the usage in each, newest first, including the current one.",
     listOf('periods', PeriodAnswer),
   ),
-  listUsage: {
-    ...get(
-      '/usage',
-      'Shows the usage of teams by day, month or in total, as pages of JSON or as one CSV file.',
-      pageOf('usage', UsageRowAnswer),
-      {
-        from: 'The first UTC day, for example 2026-11-01; together with to. Without both: the current UTC month.',
-        to: 'The last UTC day (inclusive); at most 400 days.',
-        by: 'day (the default), month or total: the span of one row.',
-        keys: 'true: one row for each key. false by default.',
-        tags: 'true: one row for each tag, and one for requests without a tag. false by default; not with keys.',
-        team: 'Only this team.',
-        cursor: PAGE.cursor,
-        limit: 'The most rows of a page, 1 to 200; 50 by default. A page can be shorter and still have a next one. CSV has all rows.',
-        format: 'json (the default) or csv.',
-      },
-    ),
-    otherType: 'text/csv',
-  },
-  listInvoices: {
-    ...get(
-      '/invoices',
-      'Shows what each period of a team that was closed in a month comes to, as pages of JSON or as one CSV file.',
-      pageOf('invoices', InvoiceAnswer),
-      {
-        month: 'The UTC month, for example 2026-11; by default the current one.',
-        from: 'Instead of month: the first UTC day, for example 2026-11-01; together with to.',
-        to: 'The last UTC day (inclusive); at most 400 days.',
-        open: 'true: also periods that are not closed, as they are now. false by default.',
-        team: 'Only this team.',
-        cursor: PAGE.cursor,
-        limit: 'The most lines of a page, 1 to 200; 50 by default. A page can be shorter and still have a next one. CSV has all lines.',
-        format: 'json (the default) or csv.',
-      },
-    ),
-    otherType: 'text/csv',
-  },
   listPlans: get('/plans', 'Lists the plans of the configuration.', listOf('plans', Type.Object({ name: Type.String() }))),
   applyPlan: {
     ...post(

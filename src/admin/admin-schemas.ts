@@ -167,57 +167,6 @@ export const LiveAnswer = Type.Object({
   ),
 });
 
-export const UsageRowAnswer = Type.Object({
-  team_id: Type.String(),
-  name: Type.String(),
-  plan: Type.String({ description: "The team's current plan." }),
-  date: Type.Union([Type.String(), Type.Null()], { description: 'A day (2026-11-22), a month (2026-11), or null with by=total.' }),
-  character_count: whole,
-  request_count: whole,
-  key_id: Type.Optional(Type.String({ description: 'This and the following three members: only with keys=true.' })),
-  display: Type.Optional(Type.String({ description: "The key's first twelve characters." })),
-  label: Type.Optional(Type.String()),
-  mode: Type.Optional(Type.Enum(['live', 'test'], { type: 'string' })),
-  tag: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], {
-      description: 'Only with tags=true; null for requests without a tag, the rest of the total.',
-    }),
-  ),
-  test_character_count: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`. Not with tags=true.' }),
-  ),
-  reference: Type.Optional(Type.String({ description: "The team's, if it has one; in CSV the last column, empty without one." })),
-});
-const orNull = <Schema extends TSchema>(schema: Schema, description: string) => Type.Union([schema, Type.Null()], { description });
-export const InvoiceAnswer = Type.Object({
-  team_id: Type.String(),
-  reference: orNull(Type.String(), "The operator's own number of the team."),
-  name: orNull(Type.String(), 'Null for a deleted team whose usage was kept.'),
-  plan: Type.String({ description: 'The plan at the end of the period; it applies to all of it.' }),
-  billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
-  period_start: moment,
-  period_end: moment,
-  closed: Type.Boolean({ description: 'Whether it has ended and has no open reservations: then it never changes.' }),
-  request_count: Type.Integer({ minimum: 0, description: 'Requests that were charged.' }),
-  character_count: whole,
-  included_characters: orNull(whole, 'Null with credit billing, like the overage.'),
-  overage_characters: orNull(whole, 'Characters beyond the included ones.'),
-  overage_cost_minor: orNull(whole, 'Rounded down to whole minor units, and never above the cap.'),
-  credit_spent_minor: orNull(
-    whole,
-    'Rounded down, like the other amounts of credit. Null with quota billing unless the period moved credit.',
-  ),
-  credit_added_minor: orNull(whole, 'Credit that operators added, including what the team was created with.'),
-  credit_deducted_minor: orNull(whole, 'Credit that operators deducted.'),
-  balance_minor: orNull(whole, "The credit at the period's end, or now while it runs."),
-  total_minor: orNull(whole, "What the period costs beyond the plan's fee: the cost of the overage, or the credit spent."),
-  currency: Type.String({ description: 'ISO 4217, which also says what its minor unit is.' }),
-  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
-  free_character_count: Type.Integer({
-    minimum: 0,
-    description: 'Of `test_character_count`: for nothing, because the plan lets test keys use so many. Neither overage nor credit.',
-  }),
-});
 export const PeriodAnswer = Type.Object({
   period_start: moment,
   period_end: moment,

@@ -5,6 +5,7 @@ import type { JudgedText } from '../domain/record-name.ts';
 import { readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../domain/request-tag.ts';
 import { Type } from '../domain/typebox.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
+import { dayOfDate } from '../domain/usage-days.ts';
 import { COUNTED, WINDOWS, writtenWindows, windowLimits } from '../domain/window-limits.ts';
 import type { WindowLimit } from '../domain/window-limits.ts';
 import { Unreadable } from './input.ts';
@@ -60,6 +61,10 @@ export function ofTeam(what: string, more: GivenAs = {}) {
     ...more,
   };
   return Type.Optional(id('team', given, `Only ${what} of the team with this id.`));
+}
+
+export function utcDay(description: string, given: GivenAs = {}) {
+  return text('a UTC day, for example 2026-11-22', (date) => dayOfDate(date) !== undefined, description, { value: 'DAY', ...given });
 }
 
 /** One of several words. */

@@ -34,6 +34,8 @@ export interface GivenAs {
   readonly only?: 'command' | 'programs';
   /** People may name a team by another word than its id (`teamMeant`); programs may not. */
   readonly meant?: true;
+  /** The command cannot do without it. */
+  readonly required?: true;
   /** Of an id. */
   readonly record?: RecordKind;
   /** Words for the values of an enumeration, for people. */

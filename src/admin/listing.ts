@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { done, refused } from './operation.ts';
-import type { Listing, ListedPage, AdminOperation, OperationRefusal, Result } from './operation.ts';
+import type { Listing, ListedPage, AdminOperation, OperationRefusal, Result, RowPart } from './operation.ts';
 import type { OperationContext } from './operation-context.ts';
 
 export const PAGE_DEFAULT = 50;
@@ -54,12 +54,12 @@ export async function* allRows(
   { page, pieceSize }: Listing<never, never>,
   context: OperationContext,
   input: object,
-): AsyncGenerator<Result<readonly unknown[]>, void, void> {
+): AsyncGenerator<Result<RowPart<unknown>>, void, void> {
   let after: unknown;
   do {
     const found: Result<ListedPage<unknown>> = await page(context, input as never, after, pieceSize);
     if (found.kind !== 'done') return yield found;
-    if (found.value.rows.length > 0) yield done(found.value.rows);
+    if (found.value.rows.length > 0) yield done({ rows: found.value.rows, teams: 0 });
     after = found.value.next;
   } while (after !== undefined);
 }

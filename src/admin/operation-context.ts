@@ -5,8 +5,10 @@ import type { AuditLog } from '../ports/audit-log.ts';
 import type { DocumentStore } from '../ports/documents.ts';
 import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { TagHistory } from '../ports/tag-history.ts';
 import type { TagRegistry } from '../ports/tag-registry.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { UsageHistory } from '../ports/usage-history.ts';
 import type { Plans } from './team-terms.ts';
 
 /** Where settings of tags are kept, and how many a team may have. */
@@ -26,6 +28,8 @@ export interface AdminOptions {
   /** What only some operations work on: without it they throw. */
   readonly tags?: TagPlace;
   readonly glossaries?: GlossaryStore;
+  readonly history?: UsageHistory;
+  readonly tagHistory?: TagHistory;
   /** Called when they are needed: their code is not that of most commands. */
   readonly documents?: () => Promise<Pick<DocumentStore, 'newest' | 'find'>>;
   /** The latest refused and failed requests of all processes, newest first. */
@@ -54,7 +58,7 @@ export class OperationContext {
   }
 
   /** A part that an operation works on. */
-  part<Name extends 'tags' | 'glossaries' | 'documents' | 'recentRequests'>(name: Name): NonNullable<AdminOptions[Name]> {
+  part<Name extends 'tags' | 'glossaries' | 'history' | 'documents' | 'recentRequests'>(name: Name): NonNullable<AdminOptions[Name]> {
     const part = this.options[name];
     if (part === undefined) throw new Error(`an operation without ${name}`);
     return part;

@@ -1,5 +1,7 @@
 // An operation as a route of the admin API: its row in the table of routes, and the answer to a request.
 import type { TObject, TSchema } from 'typebox';
+import { downloadOf } from './csv.ts';
+import type { Download } from './csv.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { Type } from '../domain/typebox.ts';
 import { closed, orNull } from './fields.ts';
@@ -7,7 +9,7 @@ import { checked, fieldsOf, valueOf } from './input.ts';
 import type { InputField } from './input.ts';
 import { PAGE_DEFAULT, PAGE_MAX, pageAt } from './listing.ts';
 import type { OperationContext } from './operation-context.ts';
-import { changes, done, inPath, methodOf, pathOf } from './operation.ts';
+import { changes, done, inPath, methodOf, pathOf, refused } from './operation.ts';
 import type { AdminOperation, MaybeRepeated, Result } from './operation.ts';
 
 /** A route of the admin API. */
@@ -61,10 +63,16 @@ export function forPrograms(one: AdminOperation): AdminOperation {
   return { ...one, input: Type.Object(properties, closed) };
 }
 
+const FORMAT = {
+  format: Type.Optional(Type.Enum(['json', 'csv'], { type: 'string', description: 'json (the default) or csv, which has all rows.' })),
+};
+
 /** The operation with all that its route takes. */
 export function paged(one: AdminOperation): AdminOperation {
   const taken = forPrograms(one);
-  return one.listing === undefined ? taken : { ...taken, input: Type.Object({ ...taken.input.properties, ...PAGE }, closed) };
+  return one.listing === undefined
+    ? taken
+    : { ...taken, input: Type.Object({ ...taken.input.properties, ...PAGE, ...(one.listing.file && FORMAT) }, closed) };
 }
 
 export function routeOf(one: AdminOperation): AdminRoute {
@@ -79,6 +87,7 @@ export function routeOf(one: AdminOperation): AdminRoute {
     summary: one.summary,
     operation: one,
     ...(one.shownOnce === undefined ? {} : { shownOnce: one.shownOnce }),
+    ...(one.listing?.file === undefined ? {} : { otherType: 'text/csv' }),
     ...(one.looksOnly === undefined ? {} : { looksOnly: one.looksOnly }),
     ...(isBody && rest.length > 0 ? { body: bodyOf(one) } : {}),
     ...(!isBody && rest.length > 0 ? { query } : {}),
@@ -117,7 +126,7 @@ export async function answerTo(
   one: AdminOperation,
   context: OperationContext,
   { segments, query, body, attempt }: Asked,
-): Promise<{ readonly input: Readonly<Record<string, unknown>>; readonly result: Result<unknown> }> {
+): Promise<{ readonly input: Readonly<Record<string, unknown>>; readonly result: Result<unknown> | Download }> {
   const nowMs = context.nowMs();
   const taken = paged(one);
   const fields = fieldsOf(taken);
@@ -134,8 +143,14 @@ export async function answerTo(
   return { input, result: { ...result, value: { [one.list]: result.value } } };
 }
 
-async function listed(one: AdminOperation, context: OperationContext, given: Readonly<Record<string, unknown>>): Promise<Result<unknown>> {
-  const { cursor, limit = PAGE_DEFAULT, ...input } = given;
+async function listed(
+  one: AdminOperation,
+  context: OperationContext,
+  given: Readonly<Record<string, unknown>>,
+): Promise<Result<unknown> | Download> {
+  const { cursor, limit = PAGE_DEFAULT, format, ...input } = given;
+  if (format === 'csv')
+    return cursor === undefined ? downloadOf(one, context, input) : refused('cursor', 'cannot be used with format=csv, which has all rows');
   const page = await pageAt(one, context, input, cursor as string | undefined, limit as number);
   return page.kind === 'done' ? done({ [one.list!]: page.value.rows, next: page.value.next ?? null }) : page;
 }

@@ -13,7 +13,7 @@ export interface OperationRefusal {
   readonly field?: string | undefined;
   readonly words: string;
   /** For the command line: the same with the id that was given, and where the right ones are found. */
-  readonly named?: string;
+  readonly named?: string | undefined;
   /** What else is wrong with the input. */
   readonly more?: readonly OperationRefusal[];
 }
@@ -61,13 +61,15 @@ export type Cell =
 
 type Values = Readonly<Record<string, string | number>>;
 
-export interface RowColumn<Row = never> {
+export interface RowColumn<Row = never, Input = unknown> {
   readonly head: string;
   readonly cell: (row: Row, nowMs: number) => Cell;
   /** `figures` are numbers; `text` is text by users, of any length. */
   readonly holds?: 'figures' | 'text';
   /** The only front that shows it. */
   readonly only?: 'command' | 'console';
+  /** Whether rows of this question have it. */
+  readonly when?: (input: Input) => boolean;
 }
 
 /** Rows that are read in pages. */
@@ -83,8 +85,28 @@ export interface Listing<Input, Row> {
   readonly page: (context: OperationContext, input: Input, after: unknown, limit: number) => Promise<Result<ListedPage<Row>>>;
   /** How many rows the command reads together. */
   readonly pieceSize: number;
+  readonly file?: RowFile<Input, Row>;
   /** A front may show a row's time beside it: newest first. */
   readonly newestFirst?: true;
+}
+
+/** Rows of teams that were read together. */
+export interface RowPart<Row> {
+  readonly rows: readonly Row[];
+  /** How many teams have been read so far, including those without rows. */
+  readonly teams: number;
+}
+
+/** All rows, as a file: they are never in memory together. */
+interface RowFile<Input, Row> {
+  /** Members of a row, in their order. */
+  readonly columns: (input: Input) => readonly string[];
+  /** Without the ending. */
+  readonly name: (input: Input, nowMs: number) => string;
+  /** Ends after the first refusal. */
+  readonly walk: (context: OperationContext, input: Input) => AsyncGenerator<Result<RowPart<Row>>, void, void>;
+  /** Adds up what the command says below its rows. */
+  readonly totals?: () => { add(rows: readonly Row[]): void; text(): string };
 }
 
 /** What is asked before something is done that cannot be undone. */
@@ -110,6 +132,8 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly examples?: readonly string[];
   /** What is given, wherever it is given: in the path, the query, the body, by flags or fields. */
   readonly input: Input;
+  /** The command needs one of these, where the API has a default. */
+  readonly needs?: readonly string[];
   /** Members that `null`, a flag `--no-…` or an empty field removes. */
   readonly clears?: readonly string[];
   /** Rules over several members, which a schema cannot say. */
@@ -124,7 +148,7 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly looksOnly?: true;
   /** By default 200; with 204 the API answers without a body. */
   readonly status?: 201 | 204;
-  readonly columns: readonly RowColumn<Static<Row>>[];
+  readonly columns: readonly RowColumn<Static<Row>, Static<Input>>[];
   /** What is said of an empty list. */
   readonly none?: string;
   readonly run?: (context: OperationContext, input: Static<Input>, attempt?: MaybeRepeated) => Promise<Result<unknown>>;

@@ -3,8 +3,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
-import { done } from './admin-result.ts';
-import type { AdminResult } from './admin-result.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
+import { done, noSuch, refused } from './operation.ts';
+import type { Result, RowPart } from './operation.ts';
 
 /** The last row of the previous page: the rows after it are the same whatever teams are created meanwhile. */
 export interface RowPlace<At> {
@@ -13,17 +14,13 @@ export interface RowPlace<At> {
   readonly row: At | undefined;
 }
 
-export interface RowPage<Row, At> {
+interface RowPage<Row, At> {
   readonly rows: readonly Row[];
   /** Where the next page begins, if there is one. */
   readonly next: RowPlace<At> | undefined;
 }
 
-/** The rows of the teams that were read together. */
-export interface RowPart<Row> {
-  readonly rows: readonly Row[];
-  /** How many teams have been read so far, including those without rows. */
-  readonly teams: number;
+interface TeamsRead<Row> extends RowPart<Row> {
   readonly lastTeamId: string;
 }
 
@@ -65,7 +62,9 @@ export class RowsOfTeams<Found, Row, At> {
   }
 
   /** At most `limit` rows; fewer if many teams without one lie between, which does not mean that this is the last page. */
-  async page(after: RowPlace<At> | undefined, limit: number): Promise<AdminResult<RowPage<Row, At>>> {
+  async page(after: RowPlace<At> | undefined, limit: number): Promise<Result<RowPage<Row, At>>> {
+    // Callers can write a cursor themselves.
+    if (after !== undefined && !isPlace(after)) return refused('cursor', 'must be the `next` of the previous page');
     const rows: Row[] = [];
     for await (const part of this.#parts(after, limit + 1)) {
       if (part.kind !== 'done') return part;
@@ -78,7 +77,7 @@ export class RowsOfTeams<Found, Row, At> {
   }
 
   /** All rows, in parts; ends after the first part that is a refusal. Rests in between, as long as the process has been busy. */
-  async *walk(): AsyncGenerator<AdminResult<RowPart<Row>>, void, void> {
+  async *walk(): AsyncGenerator<Result<RowPart<Row>>, void, void> {
     let before = performance.eventLoopUtilization();
     for await (const part of this.#parts()) {
       yield part;
@@ -90,7 +89,7 @@ export class RowsOfTeams<Found, Row, At> {
   }
 
   /** `atOnceMax` limits the teams of a part further. */
-  async *#parts(after?: RowPlace<At>, atOnceMax = Infinity): AsyncGenerator<AdminResult<RowPart<Row>>, void, void> {
+  async *#parts(after?: RowPlace<At>, atOnceMax = Infinity): AsyncGenerator<Result<TeamsRead<Row>>, void, void> {
     const { find, page, teamIdOf, rowsOf } = this.#source;
     const teamId = this.#teamId;
     let [teams, last]: [number, string | undefined] = [0, after?.teamId];
@@ -98,7 +97,8 @@ export class RowsOfTeams<Found, Row, At> {
     if (first !== undefined) {
       const found = await find(first);
       if (isUnavailable(found)) return yield found;
-      if (found === undefined && teamId !== undefined) return yield { kind: 'no_such_team', teamId };
+      if (found === undefined && teamId !== undefined)
+        return yield { ...refused('team', 'there is no team with this id'), named: noSuch('team', teamId).named };
       // A team that was deleted since the previous page has no rows left.
       if (found !== undefined) {
         const rows = await rowsOf([found]);
@@ -127,4 +127,9 @@ export class RowsOfTeams<Found, Row, At> {
     if (after?.teamId !== teamId) return rows;
     return after.row === undefined ? [] : this.#source.rowsAfter(rows, after.row);
   }
+}
+
+function isPlace(place: unknown): boolean {
+  const { teamId, row = 0 } = (place ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof teamId === 'string' && canonicalUlid(teamId) === teamId && row !== null;
 }

@@ -1,6 +1,10 @@
 // Which teams an operator asks for. Each criterion is one row: query parameter, flag of `team list`, field of the console.
 import type { TeamSummary } from '../ports/team-registry.ts';
-import type { QueryFault } from './usage-question.ts';
+
+export interface QueryFault {
+  readonly field: string;
+  readonly fault: string;
+}
 
 /** Whether a team is among those asked for. */
 type Fits = (summary: TeamSummary) => boolean;

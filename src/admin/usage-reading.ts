@@ -7,7 +7,8 @@ import type { TagDay, TagHistory } from '../ports/tag-history.ts';
 import { done, ofTeam } from './admin-result.ts';
 import type { AdminResult } from './admin-result.ts';
 import { RowsOfTeams } from './rows-of-teams.ts';
-import type { RowPage, RowPart, RowPlace } from './rows-of-teams.ts';
+import type { RowPlace } from './rows-of-teams.ts';
+import type { ListedPage, Result, RowPart } from './operation.ts';
 import { tagRows, usageRows } from './usage-rows.ts';
 import type { UsageQuestion, UsageRow } from './usage-rows.ts';
 
@@ -17,9 +18,6 @@ interface UsageRowAt {
   readonly keyId: string | undefined;
   readonly tag?: string | null | undefined;
 }
-
-/** A page of rows. */
-export type UsagePage = RowPage<UsageRow, UsageRowAt>;
 
 /** The last row of the previous page. */
 export type UsagePlace = RowPlace<UsageRowAt>;
@@ -53,12 +51,12 @@ export class UsageReading {
   }
 
   /** At most `limit` rows, see `RowsOfTeams`. */
-  async page(question: UsageQuestion, after: UsagePlace | undefined, limit: number): Promise<AdminResult<UsagePage>> {
+  async page(question: UsageQuestion, after: UsagePlace | undefined, limit: number): Promise<Result<ListedPage<UsageRow>>> {
     return this.#rowsOf(this.#history, question).page(after, limit);
   }
 
   /** All rows, in parts; ends after the first part that is a refusal. */
-  async *walk(question: UsageQuestion): AsyncGenerator<AdminResult<RowPart<UsageRow>>, void, void> {
+  async *walk(question: UsageQuestion): AsyncGenerator<Result<RowPart<UsageRow>>, void, void> {
     yield* this.#rowsOf(this.#history, question).walk();
   }
 

@@ -5,7 +5,7 @@ import type { DayRange, UsageSpan } from '../domain/usage-days.ts';
 import type { KeyRecord, Team } from '../ports/team-registry.ts';
 import type { KeyDay, TeamDays } from '../ports/usage-history.ts';
 import type { TagDay } from '../ports/tag-history.ts';
-import type { UsageRowAnswer } from './admin-schemas.ts';
+import type { UsageRow as UsageRowSchema } from './operations/usage.ts';
 
 /** The query. */
 export interface UsageQuestion {
@@ -20,7 +20,7 @@ export interface UsageQuestion {
 }
 
 /** There are only rows with usage; members in output order, those of a key only in rows of keys. */
-export type UsageRow = Readonly<Static<typeof UsageRowAnswer>>;
+export type UsageRow = Readonly<Static<typeof UsageRowSchema>>;
 
 interface Count {
   characters: number;

@@ -6,7 +6,6 @@ import type { LiveReport } from '../admin/reports.ts';
 import { AdminOperations } from '../admin/admin-operations.ts';
 import { Operators, SignInAttempts } from '../admin/operators.ts';
 import { SignInAudit } from '../admin/sign-in-audit.ts';
-import { InvoiceReading } from '../admin/invoice-reading.ts';
 import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
 import { oidcSettings } from '../config/oidc-settings.ts';
@@ -91,13 +90,14 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
     tags: settings,
     refusals,
     glossaries: store.glossaries,
+    history,
+    tagHistory: store.tags,
     documents: async () => documentsOf(store, nowMs),
     recentRequests,
     nowMs,
   };
   const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, ...parts });
   const usage = new UsageReading(history, store.tags);
-  const invoices = new InvoiceReading(history);
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, { secrets: store.secrets, records: store.records, now, nowMs });
@@ -108,7 +108,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, usage, invoices, attempts, problems, log, newId, now, nowMs };
+  const shared = { operations, usage, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name }),
     new AdminApi({ ...shared, idempotency: store.idempotency, live }),

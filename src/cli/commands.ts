@@ -16,18 +16,18 @@ function operation<Name extends string>(name: string, summary: string, ...[load,
 const serveFile = () => import('./commands/serve.ts');
 const demoFile = () => import('./commands/demo.ts');
 const teamCommands = () => import('./commands/team-commands.ts');
-const keys = () => import('../admin/operations/keys.ts');
+const keysFile = () => import('../admin/operations/keys.ts');
 const keyCommands = () => import('./commands/key-commands.ts');
-const tags = () => import('../admin/operations/tags.ts');
-const glossaries = () => import('../admin/operations/glossaries.ts');
+const tagsFile = () => import('../admin/operations/tags.ts');
+const glossariesFile = () => import('../admin/operations/glossaries.ts');
 const usageCommands = () => import('./commands/usage-commands.ts');
-const usageExport = () => import('./commands/usage-export.ts');
-const invoicesFile = () => import('./commands/invoices.ts');
+const usageFile = () => import('../admin/operations/usage.ts');
+const invoicesFile = () => import('../admin/operations/invoices.ts');
 const planApply = () => import('./commands/plan-apply.ts');
 const storeCommands = () => import('./commands/store-commands.ts');
-const requests = () => import('../admin/operations/requests.ts');
-const documents = () => import('../admin/operations/documents.ts');
-const audit = () => import('../admin/operations/audit.ts');
+const requestsFile = () => import('../admin/operations/requests.ts');
+const documentsFile = () => import('../admin/operations/documents.ts');
+const auditFile = () => import('../admin/operations/audit.ts');
 const memoryClear = () => import('./commands/memory-clear.ts');
 const configCheck = () => import('./commands/config-check.ts');
 const engineCommands = () => import('./commands/engine-commands.ts');
@@ -41,28 +41,28 @@ export const COMMANDS: readonly ListedCommand[] = [
   command('team show', 'Shows a team and its limits.', teamCommands, 'teamShow'),
   command('team update', "Changes a team's plan or name, or adds or deducts credit.", teamCommands, 'teamUpdate'),
   command('team delete', 'Deletes a team with all its data.', teamCommands, 'teamDelete'),
-  operation('key create', 'Creates a key for a team and shows it, once.', keys, 'createKey'),
-  operation('key list', "Lists a team's keys and when each was last used.", keys, 'listKeys'),
+  operation('key create', 'Creates a key for a team and shows it, once.', keysFile, 'createKey'),
+  operation('key list', "Lists a team's keys and when each was last used.", keysFile, 'listKeys'),
   command('key find', 'Finds a key: by all of it, from standard input, or by its first twelve characters.', keyCommands, 'keyFind'),
-  operation('key update', "Changes a key's label or limits, disables it, or enables it again.", keys, 'updateKey'),
+  operation('key update', "Changes a key's label or limits, disables it, or enables it again.", keysFile, 'updateKey'),
   command('key revoke', 'Revokes a key: its next request is refused.', keyCommands, 'keyRevoke'),
-  operation('tag set', 'Limits the requests of a team that carry a tag, or refuses them.', tags, 'setTag'),
-  operation('tag list', "Lists a team's tags that have limits, and what they have used.", tags, 'listTags'),
-  operation('tag delete', 'Removes the limits of a tag.', tags, 'deleteTag'),
-  operation('glossary list', "Lists a team's glossaries.", glossaries, 'listGlossaries'),
-  operation('glossary delete', 'Deletes a glossary.', glossaries, 'deleteGlossary'),
+  operation('tag set', 'Limits the requests of a team that carry a tag, or refuses them.', tagsFile, 'setTag'),
+  operation('tag list', "Lists a team's tags that have limits, and what they have used.", tagsFile, 'listTags'),
+  operation('tag delete', 'Removes the limits of a tag.', tagsFile, 'deleteTag'),
+  operation('glossary list', "Lists a team's glossaries.", glossariesFile, 'listGlossaries'),
+  operation('glossary delete', 'Deletes a glossary.', glossariesFile, 'deleteGlossary'),
   command('usage', "Shows a team's usage in its current period.", usageCommands, 'usage'),
-  command('usage export', 'Exports the usage of teams by day, month or in total, for invoices.', usageExport, 'usageExport'),
+  operation('usage export', 'Exports the usage of teams by day, month or in total, for invoices.', usageFile, 'listUsage'),
   command('usage periods', "Shows a team's periods and the usage in each.", usageCommands, 'usagePeriods'),
-  command('invoices', 'Lists what each period of a team that was closed in a month comes to.', invoicesFile, 'invoices'),
+  operation('invoices', 'Lists what each period of a team that was closed in a month comes to.', invoicesFile, 'listInvoices'),
   command('plan apply', "Copies a plan's numbers to all of its teams.", planApply, 'planApply'),
   command('store backup', 'Copies the SQLite store to a file, while gateways use it.', storeCommands, 'storeBackup'),
   command('store check', 'Checks the store for inconsistent records.', storeCommands, 'storeCheck'),
   command('store copy', 'Copies a store to an empty store of any kind, and compares both.', storeCommands, 'storeCopy'),
   command('store migrate', 'Migrates a store of an older version to this one.', storeCommands, 'storeMigrate'),
-  operation('requests', 'Says why requests of a running gateway were refused or failed.', requests, 'listRequests'),
-  operation('documents list', 'Lists the documents of teams, newest first.', documents, 'listDocuments'),
-  operation('audit list', 'Lists what operators have changed, newest first.', audit, 'listAudit'),
+  operation('requests', 'Says why requests of a running gateway were refused or failed.', requestsFile, 'listRequests'),
+  operation('documents list', 'Lists the documents of teams, newest first.', documentsFile, 'listDocuments'),
+  operation('audit list', 'Lists what operators have changed, newest first.', auditFile, 'listAudit'),
   command('memory clear', 'Deletes cached translations.', memoryClear, 'memoryClear'),
   command('config check', 'Checks the configuration and shows the result.', configCheck, 'configCheck'),
   command(

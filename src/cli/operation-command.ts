@@ -2,9 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checked, fieldsOf, labelOf, placeText, valueOf, wordsWith } from '../admin/input.ts';
 import type { InputField, InputFields, GivenMembers } from '../admin/input.ts';
+import { csvOf } from '../admin/csv.ts';
 import { allRows } from '../admin/listing.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
-import { changes, inPath, pathOf } from '../admin/operation.ts';
+import { changes, inPath, noId, pathOf } from '../admin/operation.ts';
 import type { Cell, AdminOperation, OperationRefusal, Result } from '../admin/operation.ts';
 import { teamMeant } from '../admin/teams-meant.ts';
 import { rfc3339 } from '../domain/period.ts';
@@ -14,6 +15,7 @@ import { CommandFailure, UsageError } from './command.ts';
 import type { Command, CommandContext, Flag } from './command.ts';
 import { confirm, requireConfirmable, YES } from './confirmation.ts';
 import { GATEWAY_FLAGS, runningGateway } from './running-gateway.ts';
+import { Progress } from './progress.ts';
 import { GrowingTable, labelled, textTable } from './text-table.ts';
 import { saying, withAdmin } from './with-store.ts';
 
@@ -31,7 +33,11 @@ export function commandOf(one: AdminOperation): Command {
   const flagsOf = new Map(given.flatMap(([name, field]) => flagsFor(name, field, one)));
   const flags = Object.fromEntries([...flagsOf].map(([name, of]) => [name, flagFor(of, one)]));
   const names = operands.map((name) => fields.get(name)!.given?.value ?? name.toUpperCase());
-  const more = { ...(one.asks === undefined ? {} : { yes: YES }), ...(one.ofGateway === true ? GATEWAY_FLAGS : {}) };
+  const more = {
+    ...(one.listing?.file && { csv: CSV }),
+    ...(one.asks === undefined ? {} : { yes: YES }),
+    ...(one.ofGateway === true ? GATEWAY_FLAGS : {}),
+  };
   return {
     usage: usageOf(names, Object.entries({ ...flags, ...(one.asks === undefined ? {} : { yes: YES }) })),
     ...(one.about === undefined ? {} : { about: one.about }),
@@ -39,7 +45,10 @@ export function commandOf(one: AdminOperation): Command {
     ...(flagsOf.size === 0 && one.asks === undefined ? {} : { flags: { ...flags, ...more } }),
     examples: one.examples ?? [],
     async run(context) {
+      if (context.json && context.on('csv')) throw new UsageError('--csv and --json exclude each other; give one of them');
       const sent = readGiven(context, operands, flagsOf, fields);
+      if (one.needs?.every((name) => !(name in sent.members)) === true)
+        throw new UsageError(`one of ${one.needs.map((name) => `--${name}`).join(', ')} is missing`);
       const members = await withMeant(sent.members, fields, context);
       const read = checked(one, members, context.io.nowMs());
       if ('kind' in read) throw wrong(read, one, sent);
@@ -71,7 +80,7 @@ function flagFor({ member, field, means }: FlagOf, { input }: AdminOperation): F
   if (type === 'boolean') return { kind: 'switch', summary };
   // A schema without a required member has no such list.
   const { required: all = [] } = input as { readonly required?: readonly string[] };
-  const required = all.includes(member);
+  const required = (all.includes(member) && field.default === undefined) || given.required === true;
   return {
     kind: type === 'array' ? 'texts' : 'text',
     value: given.value ?? choices?.join('|') ?? 'N',
@@ -146,6 +155,8 @@ function wrong(fault: OperationRefusal, one: AdminOperation, { texts, operands }
   const words = wordsWith(fault.words, (name) => `--${flagOf(name, fields)}`);
   if (member === '' || member === 'body') return new UsageError(words);
   const name = operands.includes(member) ? fields.get(member)!.given?.value : `--${flagOf(member, fields)}`;
+  const kind = fields.get(member)?.given?.record;
+  if (kind !== undefined && texts.has(member)) return new CommandFailure(noId(kind, texts.get(member)![0]!).named);
   const given = at === undefined ? undefined : texts.get(member)?.[Number(at)];
   return new UsageError(
     [name, given === undefined || words.startsWith('"') ? undefined : JSON.stringify(given), words].filter(Boolean).join(' '),
@@ -170,7 +181,7 @@ export function valueFrom<T>(result: Result<T>, fields: InputFields = new Map())
 async function runOn(one: AdminOperation, on: OperationContext, context: CommandContext, input: GivenMembers): Promise<void> {
   const fields = fieldsOf(one);
   if (one.listing !== undefined) {
-    return printPieces(one, context, allRows(one.listing as never, on, input));
+    return printPieces(one, context, on, input);
   }
   if (one.asks !== undefined) await confirm(context, valueFrom(await one.asks(on, input as never), fields));
   const result = await one.run!(on, input);
@@ -194,22 +205,70 @@ function shownBy({ columns }: AdminOperation): AdminOperation['columns'] {
   return columns.filter(({ only }) => only !== 'console');
 }
 
-/** As they are read, so that their number does not matter. */
-async function printPieces(one: AdminOperation, context: CommandContext, pieces: AsyncIterable<Result<readonly unknown[]>>): Promise<void> {
+const CSV: Flag = { kind: 'switch', summary: 'write CSV with a header line' };
+
+/** Rows as they are read, so that their number does not matter. */
+interface RowWriter {
+  readonly head: string;
+  lines(rows: readonly unknown[]): string;
+  /** `isEmpty`: no rows were written. */
+  end(isEmpty: boolean): string;
+}
+
+function writerFor(one: AdminOperation, context: CommandContext, input: GivenMembers): RowWriter {
   const { io, json } = context;
-  const table = new GrowingTable(shownBy(one).map(({ head }) => head.toUpperCase()));
-  let isFirst = true;
-  for await (const piece of pieces) {
-    const rows = valueFrom(piece, fieldsOf(one));
-    const start = isFirst ? `{"${one.list}":[` : ',';
-    io.out(json ? start + rows.map((row) => JSON.stringify(row)).join(',') : table.lines(rows.map((row) => cellsOf(one, row, io.nowMs()))));
-    isFirst = false;
-    // Whether the reader has closed the output is only known a moment after writing.
-    await nextTurn();
-    if (io.abandoned()) return;
+  const { file } = one.listing!;
+  if (json) {
+    let separator = '\n';
+    return {
+      head: `{"${one.list}":[`,
+      lines(rows) {
+        const text = separator + rows.map((row) => JSON.stringify(row)).join(',\n');
+        separator = ',\n';
+        return text;
+      },
+      end: () => '\n]}\n',
+    };
   }
-  if (json) io.out(`${isFirst ? `{"${one.list}":[` : ''}]}\n`);
-  else if (isFirst) io.out(`${one.none}\n`);
+  if (file !== undefined && context.on('csv')) return { ...csvOf(file.columns(input)), end: () => '' };
+  const columns = shownBy(one).filter(({ when }) => when?.(input as never) !== false);
+  const table = new GrowingTable(
+    columns.map(({ head }) => head.toUpperCase()),
+    columns.map(({ holds }) => holds === 'figures'),
+  );
+  const totals = file?.totals?.();
+  return {
+    head: '',
+    lines(rows) {
+      totals?.add(rows);
+      return table.lines(rows.map((row) => columns.map(({ cell }) => shown(cell(row as never, io.nowMs()), io.nowMs()))));
+    },
+    end: (isEmpty) => (isEmpty ? `${one.none}\n` : (totals?.text() ?? '')),
+  };
+}
+
+async function printPieces(one: AdminOperation, context: CommandContext, on: OperationContext, input: GivenMembers): Promise<void> {
+  const { io } = context;
+  const writer = writerFor(one, context, input);
+  const progress = new Progress(io, context.name);
+  let [began, isEmpty] = [false, true];
+  try {
+    for await (const piece of one.listing!.file?.walk(on, input) ?? allRows(one.listing as never, on, input)) {
+      const { rows, teams } = valueFrom(piece, fieldsOf(one));
+      // Not before the first result: if nothing can be read, standard output stays empty.
+      if (!began) io.out(writer.head);
+      began = true;
+      if (rows.length > 0) io.out(writer.lines(rows));
+      isEmpty = isEmpty && rows.length === 0;
+      progress.show(teams);
+      // Whether the reader has closed the output is only known a moment after writing.
+      await nextTurn();
+      if (io.abandoned()) return;
+    }
+  } finally {
+    progress.end();
+  }
+  io.out((began ? '' : writer.head) + writer.end(isEmpty));
 }
 
 function cellsOf(one: AdminOperation, row: unknown, nowMs: number): string[] {

@@ -5,9 +5,9 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
   return new GrowingTable(head).lines(rows).replace(/\n$/, '');
 }
 
-function lineOf(row: readonly string[], widths: readonly number[]): string {
+function lineOf(row: readonly string[], widths: readonly number[], areFigures: readonly boolean[]): string {
   return row
-    .map((cell, column) => pad(cell, widths[column]!))
+    .map((cell, column) => pad(cell, widths[column]!, areFigures[column]))
     .join('  ')
     .trimEnd();
 }
@@ -15,10 +15,13 @@ function lineOf(row: readonly string[], widths: readonly number[]): string {
 /** A table whose rows are not all known yet: columns are as wide as the cells so far. */
 export class GrowingTable {
   readonly #head: readonly string[];
+  readonly #areFigures: readonly boolean[];
   #widths: readonly number[] | undefined;
 
-  constructor(head: readonly string[]) {
+  /** Columns of figures are aligned to the right. */
+  constructor(head: readonly string[], areFigures: readonly boolean[] = []) {
     this.#head = head;
+    this.#areFigures = areFigures;
   }
 
   /** The rows, each with a line feed, below the head if they are the first. */
@@ -26,7 +29,7 @@ export class GrowingTable {
     const isFirst = this.#widths === undefined;
     const before = this.#widths ?? this.#head.map(widthOf);
     this.#widths = before.map((width, column) => rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), width));
-    return (isFirst ? [this.#head, ...rows] : rows).map((row) => `${lineOf(row, this.#widths!)}\n`).join('');
+    return (isFirst ? [this.#head, ...rows] : rows).map((row) => `${lineOf(row, this.#widths!, this.#areFigures)}\n`).join('');
   }
 }
 
@@ -37,8 +40,9 @@ export function labelled(members: Readonly<Record<string, string | number>>): st
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }
 
-function pad(cell: string, width: number): string {
-  return cell + ' '.repeat(width - widthOf(cell));
+function pad(cell: string, width: number, isFigure = false): string {
+  const space = ' '.repeat(width - widthOf(cell));
+  return isFigure ? space + cell : cell + space;
 }
 
 /** The number of characters that people see: `é` is one, however it is encoded. */

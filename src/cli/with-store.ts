@@ -82,7 +82,8 @@ export async function withAdmin(context: CommandContext, use: (admin: AdminOpera
     const { teams, audit } = store;
     const tags = { registry: store.tagSettings, most: () => limits.tags };
     const documents = async () => (await import('../app/listed-documents.ts')).documentsOf(store, nowMs);
-    const parts = { tags, refusals, glossaries: store.glossaries, documents, nowMs };
+    const { glossaries, history, tags: tagHistory } = store;
+    const parts = { tags, refusals, glossaries, history, tagHistory, documents, nowMs };
     await use(new operations.AdminOperations({ teams, plans: () => plans, newId, audit, ...parts, actor: commandActor() }), store);
   });
 }

@@ -7,8 +7,7 @@ import { actorOf } from '../admin/operators.ts';
 import type { Operators, SignInAttempts } from '../admin/operators.ts';
 import type { RecentFailures } from '../admin/recent-failures.ts';
 import type { SignInAudit } from '../admin/sign-in-audit.ts';
-import type { Download } from '../admin/usage-csv.ts';
-import type { InvoiceReading } from '../admin/invoice-reading.ts';
+import type { Download } from '../admin/csv.ts';
 import type { UsageReading } from '../admin/usage-reading.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
@@ -28,7 +27,6 @@ export interface ConsoleParts {
   /** In the name of the visitor. */
   readonly operations: AdminOperations;
   readonly usage: UsageReading;
-  readonly invoices: InvoiceReading;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;
   readonly operators: Pick<Operators, 'byPerson' | 'hasTokens'>;

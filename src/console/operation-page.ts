@@ -3,6 +3,7 @@ import { checked, detailOf, fieldsOf, labelOf, valueOf, wordsWith } from '../adm
 import type { InputField, GivenMembers } from '../admin/input.ts';
 import { PAGE_DEFAULT, pageAt } from '../admin/listing.ts';
 import type { ShownPage } from '../admin/listing.ts';
+import { downloadOf } from '../admin/csv.ts';
 import { audited } from '../admin/operation.ts';
 import type { Cell, RowColumn, AdminOperation, OperationRefusal, Result } from '../admin/operation.ts';
 import { forPrograms, paged } from '../admin/operation-http.ts';
@@ -12,6 +13,7 @@ import type { AdminOperations } from '../admin/admin-operations.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
+import { Default } from '../domain/typebox.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { audit, CONSOLE_PREFIX, pageAnswer } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, SignedInVisit } from './console-route.ts';
@@ -88,6 +90,42 @@ export function listPage({ one, path, section, title, intro, of = title, pageSiz
   };
 }
 
+/** The handler of a file with all rows that the query asks for. */
+export function filePage(one: AdminOperation) {
+  return async ({ request: { query }, nowMs }: SignedInVisit, { operations: { context } }: ConsoleParts): Promise<ConsoleAnswer> => {
+    const fields = fieldsOf(one);
+    const given = Object.fromEntries([...query].map(([name, sent]) => [name, valueOf(fields.get(name) ?? {}, [sent], nowMs)]));
+    const read = checked(one, given, nowMs);
+    if ('kind' in read) return refusalOfOperation(read);
+    const file = await downloadOf(one, context, read.input);
+    return file.kind === 'download' ? file : refusalOfOperation(file);
+  };
+}
+
+export interface ReadRows<Row> {
+  readonly rows: readonly Row[];
+  /** The cursor of the next page. */
+  readonly next: string | undefined;
+  readonly isFirst: boolean;
+}
+
+/** The page of a question at the cursor of the query; the first one if a truncated link has none of its own. */
+export async function pageOfQuery<Row>(
+  one: AdminOperation,
+  { request: { query } }: SignedInVisit,
+  { context }: AdminOperations,
+  input: GivenMembers,
+  limit: number,
+): Promise<Result<ReadRows<Row>>> {
+  const whole = Default(one.input, { ...input }) as GivenMembers;
+  const cursor = query.get('cursor') ?? undefined;
+  const atCursor = await pageAt(one, context, whole, cursor, limit);
+  const isFirst = cursor === undefined || atCursor.kind === 'refused';
+  const found = atCursor.kind === 'refused' ? await pageAt(one, context, whole, undefined, limit) : atCursor;
+  if (found.kind !== 'done') return found;
+  return { kind: 'done', value: { rows: found.value.rows as readonly Row[], next: found.value.next, isFirst } };
+}
+
 async function rowsFor(
   one: AdminOperation,
   { request: { query }, nowMs }: SignedInVisit,
@@ -153,7 +191,7 @@ export async function tableOf(
   });
 }
 
-function headOf({ head, holds }: RowColumn) {
+function headOf({ head, holds }: Pick<RowColumn, 'head' | 'holds'>) {
   return holds === undefined ? head : { label: head, kind: holds };
 }
 

@@ -10,6 +10,7 @@ import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts } from './console-route.ts';
 import { htmlTable, numeric } from './html-table.ts';
+import { lastMonths } from './months.ts';
 import { count, day, money } from './shown.ts';
 import { usageChart } from './usage-chart.ts';
 import type { UsedSpan } from './usage-chart.ts';
@@ -42,12 +43,6 @@ export async function teamHistory(teamId: string, { usage }: Pick<ConsoleParts, 
     ${usageChart({ id: 'months', title: `Last ${MONTHS} months`, unit: 'Month', spans: spansOf(months, rows, monthOf) })}
     <h2 id="periods">Periods</h2>
     ${periodsTable(teamId, periods.value)}`;
-}
-
-/** In order, ending with the one of `today`. */
-export function lastMonths(today: number, months: number): string[] {
-  const [year, month] = monthOf(today).split('-').map(Number) as [number, number];
-  return Array.from({ length: months }, (_, index) => new Date(Date.UTC(year, month - months + index, 1)).toISOString().slice(0, 7));
 }
 
 /** A span for each date, in order; `dateOfDay` gives the date of a day. Days are UTC. */

@@ -1,9 +1,9 @@
 // LibreOffice opens the CSV of usage and invoices as a user does: no cell becomes a formula, and every number is the one that we wrote.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { INVOICE_CSV_HEAD, invoiceCsvLines } from '../../src/admin/invoice-csv.ts';
-import { invoiceRow } from '../../src/admin/invoice-rows.ts';
-import { usageCsv } from '../../src/admin/usage-csv.ts';
+import { csvOf as csvOfColumns } from '../../src/admin/csv.ts';
+import { INVOICE_COLUMNS, invoiceRow } from '../../src/admin/operations/invoices.ts';
+import { usageColumns } from '../../src/admin/operations/usage.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { writtenTeam } from '../support/written-history.ts';
@@ -43,13 +43,15 @@ const usage = TEXTS.map((text) => ({
   tag: text,
 }));
 
-function csvOf(asked: Parameters<typeof usageCsv>[0]): string {
-  const { head, lines } = usageCsv(asked);
+function csvOf(asked: Parameters<typeof usageColumns>[0]): string {
+  const { head, lines } = csvOfColumns(usageColumns(asked));
   return head + lines(usage);
 }
 
 const FILES = {
-  invoices: INVOICE_CSV_HEAD + invoiceCsvLines(TEXTS.map((text) => invoiceRow({ ...team, name: text, reference: text }, false, period))),
+  invoices:
+    csvOfColumns(INVOICE_COLUMNS).head +
+    csvOfColumns(INVOICE_COLUMNS).lines(TEXTS.map((text) => invoiceRow({ ...team, name: text, reference: text }, false, period))),
   teams: csvOf({ keys: false }),
   keys: csvOf({ keys: true }),
   tags: csvOf({ keys: false, tags: true }),

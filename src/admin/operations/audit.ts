@@ -6,8 +6,7 @@ import { DAY_MS } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import { dayOfDate } from '../../domain/usage-days.ts';
 import { auditEntryReport } from '../audit-report.ts';
-import { choice, closed, moment, ofTeam, text } from '../fields.ts';
-import type { GivenAs } from '../input.ts';
+import { choice, closed, moment, ofTeam, utcDay } from '../fields.ts';
 import { orderedPage } from '../listing.ts';
 import { done, operation } from '../operation.ts';
 
@@ -44,12 +43,7 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   sign_out: 'signed out',
 };
 
-const day = (description: string, more: GivenAs) =>
-  text('a UTC day, for example 2026-11-22', (date) => dayOfDate(date) !== undefined, description, {
-    value: 'DAY',
-    fallback: 'all entries',
-    ...more,
-  });
+const ANY_DAY = { fallback: 'all entries' } as const;
 
 /** How much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
 const CHECKED = { pieceSize: 100, checkedMax: 5000 } as const;
@@ -77,9 +71,9 @@ export const listAudit = operation({
       ),
       action: Type.Optional(choice(AUDIT_ACTIONS, 'Only changes of this kind.', { value: 'ACTION', words: WORDS })),
       day: Type.Optional(
-        day('Only changes of this UTC day, for example 2026-11-22.', { label: 'Day (UTC)', attributes: { type: 'date' } }),
+        utcDay('Only changes of this UTC day, for example 2026-11-22.', { ...ANY_DAY, label: 'Day (UTC)', attributes: { type: 'date' } }),
       ),
-      since: Type.Optional(day('Only changes since this UTC day, for example 2026-11-22.', { only: 'command' })),
+      since: Type.Optional(utcDay('Only changes since this UTC day, for example 2026-11-22.', { ...ANY_DAY, only: 'command' })),
     },
     closed,
   ),

@@ -1,99 +1,73 @@
 // The invoices of a month: what each period that was closed in it comes to, in pages, with totals for each currency; as a file, and
 // as a page to print.
-import { refusalOf, refusalOfFault, refusalOfQuery } from '../../admin/admin-refusals.ts';
-import { invoiceDownload } from '../../admin/invoice-csv.ts';
-import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from '../../admin/invoice-question.ts';
-import type { InvoiceQuestion } from '../../admin/invoice-question.ts';
-import type { InvoicePage, InvoiceReading } from '../../admin/invoice-reading.ts';
-import type { InvoiceRow } from '../../admin/invoice-rows.ts';
-import { InvoiceTotals } from '../../admin/invoice-totals.ts';
-import type { InvoiceTotal } from '../../admin/invoice-totals.ts';
+import { refusalOfOperation } from '../../admin/admin-refusals.ts';
+import { InvoiceTotals, listInvoices } from '../../admin/operations/invoices.ts';
+import type { InvoiceRow, InvoiceTotal } from '../../admin/operations/invoices.ts';
+import type { OperationContext } from '../../admin/operation-context.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import { dayOf } from '../../domain/period.ts';
-import { dateOf, daysOfMonth, monthOf } from '../../domain/usage-days.ts';
+import { dayOfDate } from '../../domain/usage-days.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { htmlTable, numeric, pager } from '../html-table.ts';
-import { searchForm, searchSelect } from '../search-form.ts';
+import { lastMonths, monthOfQuery, monthSelect } from '../months.ts';
+import type { AskedMonth } from '../months.ts';
+import { filePage, pageOfQuery } from '../operation-page.ts';
+import type { ReadRows } from '../operation-page.ts';
+import { queryOf, searchForm, searchSelect } from '../search-form.ts';
 import { count, money } from '../shown.ts';
-import { lastMonths } from '../team-history.ts';
 
 export const INVOICE_ROUTES: readonly ConsoleRoute[] = [
   get('/invoices', invoicesPage),
-  get('/invoices/csv', invoiceFile),
+  get('/invoices/csv', filePage(listInvoices)),
   get('/invoices/print', printPage),
 ];
 
 const PAGE_LINES = 50;
-/** The months that are kept by default, and the one that began before them. */
-const MONTHS = 14;
 /** Totals of more teams would keep the page waiting. */
 const TOTALED_TEAMS_MAX = 20_000;
 /** A page to print has a limit: beyond it a file is the right form. */
 const PRINTED_MAX = 2000;
 
-interface Asked {
-  readonly month: string;
-  readonly question: InvoiceQuestion;
+interface Asked extends AskedMonth {
+  /** Whether periods are asked for that are not closed. */
+  readonly open: boolean;
 }
 
-/** Wrong parameters are ignored: a truncated link still opens a month. */
-function askedOf({ request, nowMs }: SignedInVisit): Asked {
-  const asked = request.query.get('month') ?? '';
-  const month = daysOfMonth(asked) === undefined ? monthOf(dayOf(nowMs)) : asked;
-  const open = request.query.get('open') === 'true';
-  return { month, question: { range: daysOfMonth(month)!, open, teamId: undefined } };
+function askedOf(visit: SignedInVisit): Asked {
+  return { ...monthOfQuery(visit), open: visit.request.query.get('open') === 'true' };
 }
 
-async function invoicesPage(visit: SignedInVisit, { invoices }: ConsoleParts): Promise<ConsoleAnswer> {
+async function invoicesPage(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
   const asked = askedOf(visit);
-  const { month, question } = asked;
-  const cursor = visit.request.query.get('cursor');
-  const after = cursor === null ? undefined : readInvoiceCursor(cursor, question);
-  const isFirst = after === undefined || 'fault' in after;
-  const found = await invoices.page(question, isFirst ? undefined : after, PAGE_LINES);
-  if (found.kind !== 'done') return refusalOf(found);
-  const totals = await totalsOf(invoices, question);
+  const { month, open } = asked;
+  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, operations, { month, open }, PAGE_LINES);
+  if (found.kind !== 'done') return refusalOfOperation(found);
+  const totals = await totalsOf(operations.context, asked);
   if (totals !== undefined && 'kind' in totals) return totals;
-  const main = html`${monthForm(month, question, dayOf(visit.nowMs))} ${links(asked)} ${totals === undefined ? TOO_MANY : sums(totals)}
-  ${listed(month, found.value)} ${isFirst && isEmpty(found.value) ? elsewhere(asked) : undefined} ${pages(asked, found.value, isFirst)}`;
-  return pageAnswer(content(main));
+  const { rows, next, isFirst } = found.value;
+  const path = (cursor?: string): string => pathTo('/invoices', asked, cursor);
+  const main = html`<h1>Invoices</h1>
+    ${monthForm(asked)} ${links(asked)} ${totals === undefined ? TOO_MANY : sums(totals)} ${listed(month, found.value)}
+    ${rows.length === 0 && isFirst && next === undefined ? elsewhere(asked) : undefined}
+    ${isFirst && next === undefined ? undefined : pager(isFirst ? undefined : path(), next && path(next), ['First page', 'Next page'])}`;
+  return pageAnswer({ title: 'Invoices', section: 'invoices', main });
 }
 
 const TOO_MANY = html`<p class="soft">
   There are more than ${count(TOTALED_TEAMS_MAX)} teams: <code>lingate invoices --month</code> shows what they come to.
 </p>`;
 
-function content(main: Html) {
-  return {
-    title: 'Invoices',
-    section: 'invoices',
-    main: html`<h1>Invoices</h1>
-      ${main}`,
-  } as const;
-}
-
-async function invoiceFile({ request, nowMs }: SignedInVisit, { invoices }: ConsoleParts): Promise<ConsoleAnswer> {
-  const question = readInvoiceQuestion(request.query, nowMs);
-  if ('fault' in question) return refusalOfFault(question);
-  const download = await invoiceDownload(invoices, question);
-  return download.kind === 'download' ? download : refusalOfQuery(download);
-}
-
-async function printPage(visit: SignedInVisit, { invoices }: ConsoleParts): Promise<ConsoleAnswer> {
-  const { month, question } = askedOf(visit);
-  const found = await invoices.page(question, undefined, PRINTED_MAX);
-  if (found.kind !== 'done') return refusalOf(found);
+async function printPage(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+  const { month, open, from, to } = askedOf(visit);
+  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, operations, { month, open }, PRINTED_MAX);
+  if (found.kind !== 'done') return refusalOfOperation(found);
   const { rows, next } = found.value;
   const totals = new InvoiceTotals();
   totals.add(rows);
-  const { from, to } = question.range;
   const main = html`<h1>Invoices of ${month}</h1>
-    <p>
-      Periods that were closed from ${dateOf(from)} to ${dateOf(to)} (UTC)${question.open ? ', and those that are not closed yet' : ''}.
-    </p>
+    <p>Periods that were closed from ${from} to ${to} (UTC)${open ? ', and those that are not closed yet' : ''}.</p>
     ${
       next === undefined
         ? sums(totals.all())
@@ -107,30 +81,27 @@ async function printPage(visit: SignedInVisit, { invoices }: ConsoleParts): Prom
 }
 
 /** Over all pages, one part of the teams at a time; `undefined` if there are too many. */
-async function totalsOf(invoices: InvoiceReading, question: InvoiceQuestion): Promise<readonly InvoiceTotal[] | Refusal | undefined> {
+async function totalsOf(context: OperationContext, { month, open }: Asked): Promise<readonly InvoiceTotal[] | Refusal | undefined> {
   const totals = new InvoiceTotals();
-  for await (const part of invoices.walk(question)) {
-    if (part.kind !== 'done') return refusalOf(part);
-    totals.add(part.value.rows.map(({ row }) => row));
+  for await (const part of listInvoices.listing!.file!.walk(context, { month, open })) {
+    if (part.kind !== 'done') return refusalOfOperation(part);
+    totals.add(part.value.rows as readonly InvoiceRow[]);
     if (part.value.teams > TOTALED_TEAMS_MAX) return undefined;
   }
   return totals.all();
 }
 
-function monthForm(month: string, { open }: InvoiceQuestion, today: number): Html {
-  const months = [...new Set([month, ...lastMonths(today, MONTHS)])].toSorted().toReversed();
-  const choices = months.map((one) => ({ value: one, label: one }));
+function monthForm(asked: Asked): Html {
   const states = [
     { value: 'false', label: 'closed' },
     { value: 'true', label: 'all' },
   ];
-  const fields = [searchSelect('month', 'Month (UTC)', choices, month), searchSelect('open', 'Periods', states, String(open))];
+  const fields = [monthSelect(asked), searchSelect('open', 'Periods', states, String(asked.open))];
   return searchForm({ action: '/invoices', fields, submit: 'Show', isFiltered: false });
 }
 
-function pathTo(path: string, { month, question }: Asked, more: Readonly<Record<string, string>> = {}): string {
-  const query = new URLSearchParams({ month, ...(question.open ? { open: 'true' } : {}), ...more });
-  return `${CONSOLE_PREFIX}${path}?${query.toString()}`;
+function pathTo(path: string, { month, open }: Pick<Asked, 'month' | 'open'>, cursor?: string): string {
+  return `${CONSOLE_PREFIX}${path}${queryOf({ month, open: open ? 'true' : undefined, cursor })}`;
 }
 
 function links(asked: Asked): Html {
@@ -161,7 +132,7 @@ function sums(totals: readonly InvoiceTotal[]): Html | undefined {
 const FIGURES = ['Characters', 'Included', 'Overage', 'Credit added', 'Credit deducted', 'Balance', 'Total'].map(numeric);
 const COLUMNS = ['Team', 'Period', 'Plan', ...FIGURES] as const;
 
-function listed(month: string, { rows, next }: InvoicePage): Html {
+function listed(month: string, { rows, next }: ReadRows<InvoiceRow>): Html {
   if (rows.length === 0)
     return html`<p class="soft">
       ${next === undefined ? 'No period was closed' : 'None of these teams has a closed period'} in ${month}.
@@ -170,17 +141,12 @@ function listed(month: string, { rows, next }: InvoicePage): Html {
   return htmlTable({ caption, columns: COLUMNS, wide: true, rows: rows.map(cellsOf) });
 }
 
-function isEmpty({ rows, next }: InvoicePage): boolean {
-  return rows.length === 0 && next === undefined;
-}
-
 /** Where there may be some: at the beginning of a month nothing is closed in it yet. */
-function elsewhere({ month, question }: Asked): Html {
-  const [before] = lastMonths(question.range.from, 2);
-  const running = pathTo('/invoices', { month, question: { ...question, open: true } });
+function elsewhere({ month, from, open }: Asked): Html {
+  const [before] = lastMonths(dayOfDate(from)!, 2);
   return html`<p class="links">
     <a href="${CONSOLE_PREFIX}/invoices?month=${before}">Invoices of ${before}</a>
-    ${question.open ? undefined : html`<a href="${running}">Periods that are still open</a>`}
+    ${open ? undefined : html`<a href="${pathTo('/invoices', { month, open: true })}">Periods that are still open</a>`}
   </p>`;
 }
 
@@ -214,10 +180,4 @@ function testOf({ test_character_count: test, free_character_count: free }: Invo
 /** Below the name: a column of its own would make the table too wide. */
 function referenceOf({ reference }: InvoiceRow): Html | undefined {
   return reference === null ? undefined : html`<br /><span class="soft">${reference}</span>`;
-}
-
-function pages(asked: Asked, { next }: InvoicePage, isFirst: boolean): Html | undefined {
-  if (isFirst && next === undefined) return undefined;
-  const onward = next && pathTo('/invoices', asked, { cursor: cursorOfInvoices(next, asked.question) });
-  return pager(isFirst ? undefined : pathTo('/invoices', asked), onward, ['First page', 'Next page']);
 }

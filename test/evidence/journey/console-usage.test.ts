@@ -150,7 +150,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
       expect([stranger.status, stranger.header('location'), stranger.body]).toEqual([303, '/console/sign-in', '']);
       const visitor = await operator();
       const wrong = await visitor.get('/console/usage/csv?from=2026-02-30&to=2026-03-01');
-      expect([wrong.status, wrong.body.includes('from: must be a calendar date')]).toEqual([400, true]);
+      expect([wrong.status, wrong.body.includes('is not a UTC day, for example 2026-11-22')]).toEqual([400, true]);
       const nobody = await visitor.get('/console/usage/csv?team=01JD3Q7V6Y8Z0XKQ4T5N2M9HRC');
       expect([nobody.status, nobody.body.includes('team: there is no team with this id')]).toEqual([400, true]);
       const head = await fetch(`http://127.0.0.1:${setting.gateway.opsPort}/console/usage/csv`, {

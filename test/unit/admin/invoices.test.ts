@@ -4,16 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { INVOICE_CSV_HEAD, invoiceCsvLines, invoiceDownload } from '../../../src/admin/invoice-csv.ts';
-import { cursorOfInvoices, readInvoiceCursor, readInvoiceQuestion } from '../../../src/admin/invoice-question.ts';
-import type { InvoicePlace, InvoiceQuestion } from '../../../src/admin/invoice-question.ts';
-import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
-import { INVOICE_COLUMNS, invoiceRow } from '../../../src/admin/invoice-rows.ts';
-import type { InvoiceRow } from '../../../src/admin/invoice-rows.ts';
-import { InvoiceTotals } from '../../../src/admin/invoice-totals.ts';
+import { csvOf, downloadOf } from '../../../src/admin/csv.ts';
+import { checked } from '../../../src/admin/input.ts';
+import { pageAt } from '../../../src/admin/listing.ts';
+import { INVOICE_COLUMNS, invoiceRow, InvoiceTotals, listInvoices } from '../../../src/admin/operations/invoices.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { PeriodUse, UsageHistory } from '../../../src/ports/usage-history.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
+import { historyContext, inputOf } from './history-context.ts';
 import { outputOf } from '../../support/start-program.ts';
 import { idAt, writtenHistory, writtenTeam } from '../../support/written-history.ts';
 
@@ -109,27 +107,18 @@ describe('a line', () => {
   });
 });
 
-const question = (query: string): InvoiceQuestion => {
-  const read = readInvoiceQuestion(new URLSearchParams(query), Date.UTC(2026, 11, 3));
-  return 'fault' in read ? expect.unreachable(read.fault) : read;
-};
-
 describe('the question', () => {
-  test('is about the current month by default', () => expect(question('')).toEqual(question('month=2026-12')));
-
-  test('is a month, or first and last day', () => expect(question('month=2026-11')).toEqual(question('from=2026-11-01&to=2026-11-30')));
-
   test.each([
-    ['month=2026-13', 'month'],
-    ['month=november', 'month'],
-    ['month=2026-11&from=2026-11-01&to=2026-11-02', 'month'],
-    ['from=2026-11-01', 'to'],
-    ['open=yes', 'open'],
-    ['team=acme', 'team'],
-  ])('%s is refused by the name of %s', (query, field) =>
-    expect(readInvoiceQuestion(new URLSearchParams(query), 0)).toMatchObject({ field }),
-  );
+    [{ month: '2026-13' }, 'month'],
+    [{ month: 'november' }, 'month'],
+    [{ month: '2026-11', from: '2026-11-01', to: '2026-11-02' }, 'month'],
+    [{ from: '2026-11-01' }, 'to'],
+    [{ open: 'yes' }, 'open'],
+    [{ team: 'acme' }, 'team'],
+  ])('%j is refused by the name of %s', (given, field) => expect(checked(listInvoices, given, 0)).toMatchObject({ field }));
 });
+
+const november = (more: object = {}) => inputOf(listInvoices, { month: '2026-11', ...more });
 
 /** Every team has three closed periods, and every third one none. */
 function historyOf(count: number): UsageHistory {
@@ -149,42 +138,49 @@ function historyOf(count: number): UsageHistory {
 
 describe('pages', () => {
   test.each([1, 2, 7, 200])('of %i lines together have every line once', async (limit) => {
-    const reading = new InvoiceReading(historyOf(20));
-    const asked = question('month=2026-11');
-    const rows: InvoiceRow[] = [];
-    for (let after: InvoicePlace | undefined; ;) {
-      const page = await reading.page(asked, after, limit);
+    const context = historyContext(historyOf(20));
+    const rows: unknown[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await pageAt(listInvoices, context, november(), cursor, limit);
       if (page.kind !== 'done') return expect.unreachable(page.kind);
       rows.push(...page.value.rows);
       if (page.value.next === undefined) break;
       expect(page.value.rows).toHaveLength(limit);
-      after = readInvoiceCursor(cursorOfInvoices(page.value.next, asked), asked) as InvoicePlace;
-      expect(after).toEqual(page.value.next);
+      cursor = page.value.next;
     }
     expect(rows).toHaveLength(3 * 14);
-    expect(new Set(rows.map(({ team_id: id }) => id))).toHaveLength(14);
+    expect(new Set(rows.map((row) => (row as { team_id: string }).team_id))).toHaveLength(14);
   });
 
   test('of one team, and of one that does not exist', async () => {
-    const reading = new InvoiceReading(historyOf(5));
-    expect(await reading.page(question(`month=2026-11&team=${idAt('T', 4)}`), undefined, 50)).toMatchObject({
+    const context = historyContext(historyOf(5));
+    expect(await pageAt(listInvoices, context, november({ team: idAt('T', 4) }), undefined, 50)).toMatchObject({
       value: { rows: [{ name: 'Team 4' }, {}, {}], next: undefined },
     });
-    expect(await reading.page(question(`team=${idAt('T', 9)}`), undefined, 50)).toMatchObject({ kind: 'no_such_team' });
+    expect(await pageAt(listInvoices, context, november({ team: idAt('T', 9) }), undefined, 50)).toMatchObject({ field: 'team' });
   });
-});
 
-test('a cursor belongs to its query', () => {
-  const cursor = cursorOfInvoices({ teamId: TEAM.teamId, row: 3 }, question('month=2026-11'));
-  expect(readInvoiceCursor(cursor, question('month=2026-11&open=true'))).toMatchObject({ field: 'cursor' });
-  expect(readInvoiceCursor('nonsense', question('month=2026-11'))).toMatchObject({ field: 'cursor' });
+  test('a cursor belongs to its query, and is not made up', async () => {
+    const context = historyContext(historyOf(20));
+    const page = await pageAt(listInvoices, context, november(), undefined, 1);
+    const next = page.kind === 'done' ? page.value.next! : '';
+    expect(await pageAt(listInvoices, context, november({ open: true }), next, 1)).toMatchObject({ field: 'cursor' });
+    const [digest] = JSON.parse(Buffer.from(next, 'base64url').toString()) as [string];
+    for (const place of ['x', 7, null, {}, { teamId: '*' }, { teamId: ['a'] }]) {
+      const made = Buffer.from(JSON.stringify([digest, place])).toString('base64url');
+      expect([place, await pageAt(listInvoices, context, november(), made, 1)]).toMatchObject([place, { field: 'cursor' }]);
+    }
+    expect(await pageAt(listInvoices, context, november(), 'nonsense', 1)).toMatchObject({ field: 'cursor' });
+  });
 });
 
 test('a store that is away is a refusal before a file begins', async () => {
   const away = { kind: 'unavailable', cause: 'closed', advice: 'see that it runs' } as const;
   const history = { ...historyOf(1), pagePeriods: () => Promise.resolve(away) };
-  expect(await invoiceDownload(new InvoiceReading(history), question(''))).toEqual(away);
+  expect(await downloadOf(listInvoices, historyContext(history), november())).toEqual(away);
 });
+
+const CSV = csvOf(INVOICE_COLUMNS);
 
 describe('CSV', () => {
   let folder: string;
@@ -196,12 +192,12 @@ describe('CSV', () => {
 
   function file(): string {
     const path = join(folder, 'november.csv');
-    writeFileSync(path, INVOICE_CSV_HEAD + invoiceCsvLines(rows) + invoiceCsvLines([invoiceRow(TEAM, true, period(1))]));
+    writeFileSync(path, CSV.head + CSV.lines(rows) + CSV.lines([invoiceRow(TEAM, true, period(1))]));
     return path;
   }
 
   test('what is null is empty', () => {
-    const line = invoiceCsvLines([invoiceRow(TEAM, true, period(1))]);
+    const line = CSV.lines([invoiceRow(TEAM, true, period(1))]);
     expect(line).toBe(`${TEAM.teamId},,,pro,quota,2026-11-01T00:00:00Z,2026-12-01T00:00:00Z,true,7,1201,1000,201,301,,,,,301,EUR,0,0\r\n`);
   });
 

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { usageCsv } from '../../../src/admin/usage-csv.ts';
+import { csvOf } from '../../../src/admin/csv.ts';
+import { usageColumns } from '../../../src/admin/operations/usage.ts';
 import type { UsageRow } from '../../../src/admin/usage-rows.ts';
 import { outputOf } from '../../support/start-program.ts';
 
@@ -45,7 +46,7 @@ describe.each(Object.entries(FORMS))('%s', (_name, { asked, row, texts }) => {
 
   function file(): string {
     const path = join(folder, 'usage.csv');
-    const { head, lines } = usageCsv(asked);
+    const { head, lines } = csvOf(usageColumns(asked));
     writeFileSync(path, head + lines(rows));
     return path;
   }

@@ -2,12 +2,11 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { usageCsv, usageDownload } from '../../../src/admin/usage-csv.ts';
-import { UsageReading } from '../../../src/admin/usage-reading.ts';
-import type { UsageQuestion, UsageRow } from '../../../src/admin/usage-rows.ts';
-import { readDayRange } from '../../../src/domain/usage-days.ts';
-import type { DayRange } from '../../../src/domain/usage-days.ts';
+import { csvOf, downloadOf } from '../../../src/admin/csv.ts';
+import { listUsage, usageColumns } from '../../../src/admin/operations/usage.ts';
+import type { UsageRow } from '../../../src/admin/usage-rows.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
+import { historyContext, inputOf } from './history-context.ts';
 import { idAt, writtenHistory, writtenTeam } from '../../support/written-history.ts';
 
 const ROW: UsageRow = {
@@ -23,14 +22,14 @@ const KEY = { key_id: '01JD3Q7V6Y8Z0XKQ4T5N2M9HRD', display: 'la_live_Ab3d', lab
 
 /** The second cell of the only row. */
 function cellOf(name: string): string {
-  const rows = parse(usageCsv({ keys: false }).lines([{ ...ROW, name }]));
+  const rows = parse(csvOf(usageColumns({ keys: false })).lines([{ ...ROW, name }]));
   expect([rows.length, rows[0]!.length]).toEqual([1, 8]);
   return rows[0]![1]!;
 }
 
 describe('lines', () => {
   test('for teams', () => {
-    const { head, lines } = usageCsv({ keys: false });
+    const { head, lines } = csvOf(usageColumns({ keys: false }));
     expect(head).toBe('team_id,name,plan,date,character_count,request_count,test_character_count,reference\r\n');
     expect(lines([ROW, { ...ROW, date: null }])).toBe(
       '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,2026-11-22,1200,40,3,\r\n01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,,1200,40,3,\r\n',
@@ -39,7 +38,7 @@ describe('lines', () => {
   });
 
   test('for keys', () => {
-    const { head, lines } = usageCsv({ keys: true });
+    const { head, lines } = csvOf(usageColumns({ keys: true }));
     expect(head).toBe('team_id,name,plan,date,character_count,request_count,key_id,display,label,mode,test_character_count,reference\r\n');
     expect(lines([{ ...ROW, ...KEY, label: '', reference: 'K-1' }])).toBe(
       '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC,Acme,pro,2026-11-22,1200,40,01JD3Q7V6Y8Z0XKQ4T5N2M9HRD,la_live_Ab3d,,live,3,K-1\r\n',
@@ -99,7 +98,7 @@ describe('nothing that a spreadsheet would execute', () => {
   });
 
   test('labels and plans are escaped as well', () => {
-    const [cells] = parse(usageCsv({ keys: true }).lines([{ ...ROW, ...KEY, plan: '=1', label: '@x' }])) as [string[]];
+    const [cells] = parse(csvOf(usageColumns({ keys: true })).lines([{ ...ROW, ...KEY, plan: '=1', label: '@x' }])) as [string[]];
     expect([cells[2], cells[8]]).toEqual(["'=1", "'@x"]);
   });
 });
@@ -124,18 +123,13 @@ function parse(text: string): string[][] {
   return rows;
 }
 
-const QUESTION: UsageQuestion = {
-  range: readDayRange('2026-11-01', '2026-11-30') as DayRange,
-  by: 'total',
-  keys: false,
-  teamId: undefined,
-};
+const QUESTION = { from: '2026-11-01', to: '2026-11-30', by: 'total' };
 const AWAY = { kind: 'unavailable', cause: 'closed' } as const;
 const HEAD = 'team_id,name,plan,date,character_count,request_count,test_character_count,reference\r\n';
 const teams = Array.from({ length: 150 }, (_, index) => writtenTeam({ name: 'A', days: { '2026-11-02': { a: [7, 1] } } }, index));
 
-async function download(history: UsageHistory, question = QUESTION) {
-  return usageDownload(new UsageReading(history), question);
+async function download(history: UsageHistory, question: object = QUESTION) {
+  return downloadOf(listUsage, historyContext(history), inputOf(listUsage, question));
 }
 
 describe('the download', () => {
@@ -157,9 +151,9 @@ describe('the download', () => {
 
   test('is refused before anything is sent if the first page cannot be read', async () => {
     expect(await download({ ...writtenHistory(teams), pageDays: async () => AWAY })).toEqual(AWAY);
-    expect(await download(writtenHistory(teams), { ...QUESTION, teamId: idAt('T', 999) })).toEqual({
-      kind: 'no_such_team',
-      teamId: idAt('T', 999),
+    expect(await download(writtenHistory(teams), { ...QUESTION, team: idAt('T', 999) })).toMatchObject({
+      kind: 'refused',
+      field: 'team',
     });
   });
 

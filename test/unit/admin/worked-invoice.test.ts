@@ -1,10 +1,10 @@
 // The manual's worked example of a billing month: a store that is used as it says comes to the amounts that it shows.
 import { afterEach, expect, test } from 'vitest';
-import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
-import { INVOICE_COLUMNS } from '../../../src/admin/invoice-rows.ts';
-import { daysOfMonth } from '../../../src/domain/usage-days.ts';
+import { INVOICE_COLUMNS, listInvoices } from '../../../src/admin/operations/invoices.ts';
+import type { InvoiceRow } from '../../../src/admin/operations/invoices.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { allRowsOf } from './history-context.ts';
 import { manualPage, manualSection } from '../../support/manual.ts';
 import { sqliteFile } from '../stores/sqlite/sqlite-file.ts';
 
@@ -32,18 +32,13 @@ test('two customers in November', async () => {
   await acme.use(1_250_750);
   await press.use(700_001);
   clock.set(Date.parse('2026-12-01T00:00:00Z'));
-  const page = await new InvoiceReading(store.history).page(
-    { range: daysOfMonth('2026-11')!, open: false, teamId: undefined },
-    undefined,
-    50,
-  );
-  if (page.kind !== 'done') return expect.unreachable(page.kind);
-  const [quota, credit] = page.value.rows;
+  const rows = await allRowsOf<InvoiceRow>(listInvoices, store.history, { month: '2026-11' });
+  const [quota, credit] = rows;
   expect(shown('used')).toEqual([quota, credit].map((row) => `${row!.character_count.toLocaleString('en')} characters`));
   expect(shown('beyond the plan')[0]).toBe(`${quota!.overage_characters!.toLocaleString('en')} characters`);
   expect(shown('`total_minor`')).toEqual([String(quota!.total_minor), String(credit!.total_minor)]);
   expect(shown('credit left')[1]).toMatch(new RegExp(`\`balance_minor\` ${credit!.balance_minor}$`));
-  expect([quota!.closed, credit!.closed, page.value.rows.length]).toEqual([true, true, 2]);
+  expect([quota!.closed, credit!.closed, rows.length]).toEqual([true, true, 2]);
 });
 
 test('the manual has every column', () => {

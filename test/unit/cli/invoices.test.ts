@@ -46,5 +46,5 @@ describe('the table', () => {
 
 test('a month without closed periods says so', async () => {
   const { stdout } = await inProcess(['invoices', '--month', '2020-01'], env);
-  expect(stdout).toMatch(/\nNo period was closed\.\n$/);
+  expect(stdout).toMatch(/^No period was closed\.\n$/);
 });

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { Operators, SignInAttempts } from '../../../src/admin/operators.ts';
 import { SignInAudit } from '../../../src/admin/sign-in-audit.ts';
-import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
 import { documentsOf } from '../../../src/app/listed-documents.ts';
 import { Console } from '../../../src/console/console.ts';
@@ -58,7 +57,6 @@ beforeEach(() => {
     signIns: new SignInAudit({ audit: store.audit, log: { info: write, warn: write, error: write }, now: () => nowMs, nowMs: () => nowMs }),
     attempts: new SignInAttempts({ operators, now: () => nowMs }),
     usage: new UsageReading(store.history),
-    invoices: new InvoiceReading(store.history),
     overview: () => Promise.reject(new Error('no test asks for it')),
     serviceName: () => 'lingate',
     problems: () => new ProblemWriter({ docsUrl: 'http://x', realm: 'lingate' }),

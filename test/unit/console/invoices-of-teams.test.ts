@@ -1,11 +1,11 @@
 // The page of invoices tells live and test usage apart.
 import { expect, test } from 'vitest';
-import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
 import type { ConsoleParts, SignedInVisit } from '../../../src/console/console-route.ts';
 import { INVOICE_ROUTES } from '../../../src/console/pages/invoices-of-teams.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { PeriodUse } from '../../../src/ports/usage-history.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
+import { historyContext } from '../admin/history-context.ts';
 import { writtenHistory, writtenTeam } from '../../support/written-history.ts';
 
 const NOTHING = { openingMicro: 0, addedMicro: 0, deductedMicro: 0, balanceMicro: 0 };
@@ -28,7 +28,7 @@ async function shown(path: string, counts: Pick<PeriodUse, 'testCharacters' | 'a
   if (route?.access !== 'signed-in') return expect.unreachable('a page without a session');
   const query = new URLSearchParams('month=2026-11');
   const visit = { request: { query }, nowMs: Date.UTC(2026, 11, 2) } as unknown as SignedInVisit;
-  const answer = await route.handle(visit, { invoices: new InvoiceReading(history) } as ConsoleParts);
+  const answer = await route.handle(visit, { operations: { context: historyContext(history) } } as ConsoleParts);
   return 'content' in answer ? answer.content.main.text : expect.unreachable(answer.kind);
 }
 

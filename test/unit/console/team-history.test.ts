@@ -1,7 +1,8 @@
 // A team's history: which days and months are shown, how many periods, and stores without a history or unreachable.
 import { describe, expect, test } from 'vitest';
 import { UsageReading } from '../../../src/admin/usage-reading.ts';
-import { lastMonths, teamHistory } from '../../../src/console/team-history.ts';
+import { lastMonths } from '../../../src/console/months.ts';
+import { teamHistory } from '../../../src/console/team-history.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import { dayOfDate, RANGE_DAYS_MAX } from '../../../src/domain/usage-days.ts';
 import type { DayRange, PeriodUse, UsageHistory } from '../../../src/ports/usage-history.ts';

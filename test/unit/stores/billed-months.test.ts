@@ -3,20 +3,21 @@
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { InvoiceReading } from '../../../src/admin/invoice-reading.ts';
-import type { InvoiceRow } from '../../../src/admin/invoice-rows.ts';
+import { listInvoices } from '../../../src/admin/operations/invoices.ts';
+import type { InvoiceRow } from '../../../src/admin/operations/invoices.ts';
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
 import { DAY_MS, dayOf } from '../../../src/domain/period.ts';
 import { spentIn } from '../../../src/domain/period-credit.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { daysOfMonth, monthOf } from '../../../src/domain/usage-days.ts';
+import { dateOf, daysOfMonth, monthOf } from '../../../src/domain/usage-days.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { ClerkNotes } from '../../support/clerk-notes.ts';
 import type { NotedPlan } from '../../support/clerk-notes.ts';
+import { allRowsOf } from '../admin/history-context.ts';
 import { emptyRedis } from '../../support/redis-of-file.ts';
 import { SEED } from '../../support/seed.ts';
 import { sqliteFile } from './sqlite/sqlite-file.ts';
@@ -139,12 +140,7 @@ class Place {
 }
 
 async function linesOf(store: PluginStore, teamId: string, from: number, to: number, open: boolean): Promise<InvoiceRow[]> {
-  const rows: InvoiceRow[] = [];
-  for await (const part of new InvoiceReading(store.history).walk({ range: { from, to }, open, teamId })) {
-    if (part.kind !== 'done') return expect.unreachable(part.kind);
-    rows.push(...part.value.rows.map(({ row }) => row));
-  }
-  return rows;
+  return allRowsOf(listInvoices, store.history, { from: dateOf(from), to: dateOf(to), open, team: teamId });
 }
 
 class Month {

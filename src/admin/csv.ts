@@ -1,0 +1,71 @@
+// CSV (RFC 4180), safe to open in a spreadsheet; as lines, and as a file that is read while it is sent.
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { GivenMembers } from './input.ts';
+import type { OperationContext } from './operation-context.ts';
+import type { AdminOperation, OperationRefusal } from './operation.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Writes rows as lines, with these members as columns; `head` is the first line. */
+export function csvOf(columns: readonly string[]) {
+  return {
+    head: csvLine(columns),
+    lines: (rows: readonly unknown[]): string => rows.map((row) => csvLine(columns.map((name) => (row as Values)[name]))).join(''),
+  };
+}
+
+/** What is `null` or absent is an empty cell. */
+function csvLine(values: readonly unknown[]): string {
+  return `${values.map((value) => (typeof value === 'string' ? cell(value) : value === undefined || value === null ? '' : JSON.stringify(value))).join(',')}\r\n`;
+}
+
+/**
+ * What a spreadsheet takes for a formula: one of its signs at the beginning, also after white space, invisible characters and quotes;
+ * in some locales also full-width signs. If the list separator is a semicolon, one within a cell begins another cell.
+ */
+const FORMULA = /(^|[;\t\r\n])([\s\p{Cf}"'“”‘’«»`]*)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20\u2212])/gu;
+const NEEDS_QUOTES = /[",\r\n;\t]|^\s|\s$/;
+
+/** Most cells: they need no closer check. */
+const PLAIN = /^\w(?:[\w .-]*\w)?$/;
+
+/** An apostrophe in front makes it text. */
+function cell(text: string): string {
+  if (PLAIN.test(text)) return text;
+  const safe = text.replace(FORMULA, "$1'$2");
+  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export interface Download {
+  readonly kind: 'download';
+  readonly contentType: string;
+  readonly disposition: string;
+  /** Throws if the store fails midway, so that a partial file does not look complete. */
+  readonly pieces: AsyncIterable<string>;
+}
+
+/** All rows as a file. Reads the first ones before anything is sent, so that a store that is down is still a refusal. */
+export async function downloadOf(
+  one: AdminOperation,
+  context: OperationContext,
+  input: GivenMembers,
+): Promise<Download | OperationRefusal | StoreUnavailable> {
+  const { columns, name, walk } = one.listing!.file!;
+  const parts = walk(context, input);
+  const first = await parts.next();
+  if (first.done !== true && first.value.kind !== 'done') return first.value;
+  const { head, lines } = csvOf(columns(input));
+  async function* pieces(): AsyncGenerator<string, void, void> {
+    yield first.done !== true && first.value.kind === 'done' ? head + lines(first.value.value.rows) : head;
+    for await (const part of parts) {
+      if (part.kind !== 'done') throw new Error('the store has failed midway');
+      if (part.value.rows.length > 0) yield lines(part.value.rows);
+    }
+  }
+  return {
+    kind: 'download',
+    contentType: 'text/csv; charset=utf-8',
+    disposition: `attachment; filename="${name(input, context.nowMs())}.csv"`,
+    pieces: pieces(),
+  };
+}

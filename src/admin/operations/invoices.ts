@@ -1,0 +1,260 @@
+// Invoices: what each period of a team comes to that was closed in a span of days, from what is stored with the period.
+import type { Static } from 'typebox';
+import { amountText } from '../../domain/currency.ts';
+import { minorRoundedDown } from '../../domain/money.ts';
+import { movedCredit, spentIn } from '../../domain/period-credit.ts';
+import { isInSpan } from '../../domain/period-span.ts';
+import type { PeriodSpan } from '../../domain/period-span.ts';
+import { DAY_MS, rfc3339 } from '../../domain/period.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { Type } from '../../domain/typebox.ts';
+import { daysOfMonth } from '../../domain/usage-days.ts';
+import { overageOf } from '../../domain/usage-report.ts';
+import type { Team } from '../../ports/team-registry.ts';
+import type { PeriodUse, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
+import { closed, moment, ofTeam, orNull, text, utcDay, whole } from '../fields.ts';
+import { done, operation } from '../operation.ts';
+import type { RowColumn } from '../operation.ts';
+import { RowsOfTeams } from '../rows-of-teams.ts';
+import type { RowPlace } from '../rows-of-teams.ts';
+import { daysIn, fileName, judgeDays } from './usage.ts';
+
+const Invoice = Type.Object({
+  team_id: Type.String(),
+  reference: orNull(Type.String(), "The operator's own number of the team."),
+  name: orNull(Type.String(), 'Null for a deleted team whose usage was kept.'),
+  plan: Type.String({ description: 'The plan at the end of the period; it applies to all of it.' }),
+  billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
+  period_start: moment,
+  period_end: moment,
+  closed: Type.Boolean({ description: 'Whether it has ended and has no open reservations: then it never changes.' }),
+  request_count: Type.Integer({ minimum: 0, description: 'Requests that were charged.' }),
+  character_count: whole,
+  included_characters: orNull(whole, 'Null with credit billing, like the overage.'),
+  overage_characters: orNull(whole, 'Characters beyond the included ones.'),
+  overage_cost_minor: orNull(whole, 'Rounded down to whole minor units, and never above the cap.'),
+  credit_spent_minor: orNull(
+    whole,
+    'Rounded down, like the other amounts of credit. Null with quota billing unless the period moved credit.',
+  ),
+  credit_added_minor: orNull(whole, 'Credit that operators added, including what the team was created with.'),
+  credit_deducted_minor: orNull(whole, 'Credit that operators deducted.'),
+  balance_minor: orNull(whole, "The credit at the period's end, or now while it runs."),
+  total_minor: orNull(whole, "What the period costs beyond the plan's fee: the cost of the overage, or the credit spent."),
+  currency: Type.String({ description: 'ISO 4217, which also says what its minor unit is.' }),
+  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  free_character_count: Type.Integer({
+    minimum: 0,
+    description: 'Of `test_character_count`: for nothing, because the plan lets test keys use so many. Neither overage nor credit.',
+  }),
+});
+/** Members in output order; `null` for what a kind of plan does not have, or was not recorded. */
+export type InvoiceRow = Readonly<Static<typeof Invoice>>;
+export const INVOICE_COLUMNS = Object.keys(Invoice.properties);
+
+/** A row with its period's number, which continues a page. */
+interface NumberedInvoice {
+  readonly row: InvoiceRow;
+  readonly teamId: string;
+  readonly period: number;
+}
+
+function invoicesOf({ team, deleted, periods }: TeamPeriods): NumberedInvoice[] {
+  return periods.map((period) => ({ row: invoiceRow(team, deleted, period), teamId: team.teamId, period: period.number }));
+}
+
+/**
+ * The last plan that applied to a period applies to all of it. Credit is in whole millionths until here: each amount is rounded
+ * down once.
+ */
+export function invoiceRow(team: Team, deleted: boolean, period: PeriodUse): InvoiceRow {
+  const { limits, characters, allowanceUsed, startMs, endMs } = period;
+  const overage = limits.billing === 'quota' ? overageOf(characters - allowanceUsed, limits) : undefined;
+  const credit = creditOf(period);
+  return {
+    team_id: team.teamId,
+    reference: team.reference ?? null,
+    name: deleted ? null : team.name,
+    plan: period.plan,
+    billing: limits.billing,
+    period_start: rfc3339(startMs),
+    period_end: rfc3339(endMs),
+    closed: period.closed,
+    request_count: period.requests,
+    character_count: characters,
+    included_characters: overage === undefined ? null : limits.characterLimit,
+    overage_characters: overage?.character_count ?? null,
+    overage_cost_minor: overage?.cost_minor ?? null,
+    ...credit,
+    total_minor: overage === undefined ? credit.credit_spent_minor : overage.cost_minor,
+    currency: limits.currency,
+    test_character_count: period.testCharacters,
+    free_character_count: allowanceUsed,
+  };
+}
+
+const NO_CREDIT = { credit_spent_minor: null, credit_added_minor: null, credit_deducted_minor: null, balance_minor: null };
+
+/** A quota plan has no credit, unless the period began on a credit plan and moved some. */
+function creditOf({ limits, credit }: PeriodUse) {
+  if (limits.billing === 'quota' && !movedCredit(credit)) return NO_CREDIT;
+  return {
+    credit_spent_minor: minorRoundedDown(spentIn(credit)),
+    credit_added_minor: minorRoundedDown(credit.addedMicro),
+    credit_deducted_minor: minorRoundedDown(credit.deductedMicro),
+    balance_minor: minorRoundedDown(credit.balanceMicro),
+  };
+}
+
+/** How many teams are read together: event loop or Redis are busy with them for about half a millisecond. Fewer cost Redis more round trips. */
+const TEAMS_READ_MAX = 25;
+
+interface Given {
+  readonly month?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly open: boolean;
+  readonly team?: string | undefined;
+}
+
+function rowsOf(history: UsageHistory, given: Given, nowMs: number): RowsOfTeams<TeamPeriods, NumberedInvoice, number> {
+  const { from, to } = daysIn(given, nowMs);
+  const span: PeriodSpan = { fromMs: from * DAY_MS, endMs: (to + 1) * DAY_MS, open: given.open };
+  return new RowsOfTeams(
+    {
+      atOnceMax: TEAMS_READ_MAX,
+      find: (id) => oneTeam(history, id, to, span),
+      page: (page) => history.pagePeriods(page, span),
+      teamIdOf: ({ team }) => team.teamId,
+      rowsOf: (found) => found.flatMap(invoicesOf),
+      placeOf: (invoice) => ({ teamId: invoice.teamId, row: invoice.period }),
+      rowsAfter: (invoices, at) => invoices.filter(({ period }) => period > at),
+    },
+    given.team,
+  );
+}
+
+/** `periods` are newest first. A deleted team whose usage was stored has no name. */
+async function oneTeam(
+  history: UsageHistory,
+  teamId: string,
+  day: number,
+  span: PeriodSpan,
+): Promise<TeamPeriods | undefined | StoreUnavailable> {
+  // The days have the team besides, also one that was deleted.
+  const [days, periods] = [await history.days(teamId, { from: day, to: day }), await history.periods(teamId)];
+  if (days === undefined || periods === undefined) return undefined;
+  if (isUnavailable(days)) return days;
+  if (isUnavailable(periods)) return periods;
+  const { team } = days;
+  return { team, deleted: team.name === '', periods: periods.filter((one) => isInSpan(one, span)).toReversed() };
+}
+
+/** What lines come to in a currency. */
+export interface InvoiceTotal {
+  readonly currency: string;
+  readonly lines: number;
+  readonly characters: number;
+  readonly overageMinor: number;
+  readonly creditSpentMinor: number;
+  readonly totalMinor: number;
+}
+
+export class InvoiceTotals {
+  readonly #sums = new Map<string, InvoiceTotal>();
+
+  add(rows: readonly InvoiceRow[]): void {
+    for (const row of rows) {
+      const { currency } = row;
+      const sum = this.#sums.get(currency);
+      this.#sums.set(currency, {
+        currency,
+        lines: (sum?.lines ?? 0) + 1,
+        characters: (sum?.characters ?? 0) + row.character_count,
+        overageMinor: (sum?.overageMinor ?? 0) + (row.overage_cost_minor ?? 0),
+        creditSpentMinor: (sum?.creditSpentMinor ?? 0) + (row.credit_spent_minor ?? 0),
+        totalMinor: (sum?.totalMinor ?? 0) + (row.total_minor ?? 0),
+      });
+    }
+  }
+
+  /** In the order of their codes. */
+  all(): readonly InvoiceTotal[] {
+    return [...this.#sums.values()].toSorted((one, other) => (one.currency < other.currency ? -1 : 1));
+  }
+
+  text(): string {
+    return this.all()
+      .map(({ currency, lines, totalMinor: minor }) => `${lines === 1 ? 'one line' : `${lines} lines`}, ${amount(minor, currency)}\n`)
+      .join('');
+  }
+}
+
+function amount(minor: number | null, currency: string): string | undefined {
+  return minor === null ? undefined : `${amountText(minor, currency)} ${currency}`;
+}
+
+const columns: readonly RowColumn<InvoiceRow>[] = [
+  { head: 'From', cell: (row) => row.period_start.slice(0, 10) },
+  { head: 'To', cell: (row) => row.period_end.slice(0, 10) },
+  { head: 'State', cell: (row) => (row.closed ? 'closed' : 'open') },
+  { head: 'Characters', cell: (row) => row.character_count, holds: 'figures' },
+  { head: 'Beyond plan', cell: (row) => row.overage_characters ?? undefined, holds: 'figures' },
+  { head: 'Total', cell: (row) => amount(row.total_minor, row.currency), holds: 'figures' },
+  { head: 'Balance', cell: (row) => amount(row.balance_minor, row.currency), holds: 'figures' },
+  { head: 'Team', cell: (row) => row.team_id },
+  { head: 'Plan', cell: (row) => row.plan },
+  { head: 'Name (reference)', cell: ({ name, reference }) => (name ?? '(deleted)') + (reference === null ? '' : ` (${reference})`) },
+];
+
+export const listInvoices = operation({
+  id: 'listInvoices',
+  command: 'invoices',
+  http: 'GET /invoices',
+  summary: 'Shows what each period of a team that was closed in a month comes to, as pages of JSON or as one CSV file.',
+  about:
+    'A period belongs to the month that its last moment is in; a closed one without use that moved no credit has no line. Amounts in CSV and JSON are whole minor units of the currency, ' +
+    'rounded down once; what a kind of plan does not have is empty, in JSON null. CSV cells that a spreadsheet would run as ' +
+    'formulas get an apostrophe in front.',
+  examples: ['lingate invoices --month 2026-11', 'lingate invoices --month 2026-11 --csv > november.csv'],
+  input: Type.Object(
+    {
+      month: Type.Optional(
+        text(
+          'a calendar month as YYYY-MM, for example 2026-11',
+          (month) => daysOfMonth(month) !== undefined,
+          'The UTC month, for example 2026-11; by default the current one.',
+          { value: 'M' },
+        ),
+      ),
+      from: Type.Optional(utcDay('Instead of month: the first UTC day, for example 2026-11-01; together with to.')),
+      to: Type.Optional(utcDay('The last UTC day (inclusive); at most 400 days.')),
+      open: Type.Boolean({ default: false, description: 'Also periods that are not closed, as they are now.' }),
+      team: ofTeam('periods'),
+    },
+    closed,
+  ),
+  needs: ['month', 'from', 'to'],
+  judge: judgeDays,
+  row: Invoice,
+  list: 'invoices',
+  columns,
+  none: 'No period was closed.',
+  listing: {
+    async page(context, input, after, limit) {
+      const found = await rowsOf(context.part('history'), input, context.nowMs()).page(after as RowPlace<number> | undefined, limit);
+      return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(({ row }) => row) }) : found;
+    },
+    pieceSize: 0,
+    file: {
+      columns: () => INVOICE_COLUMNS,
+      name: (input, nowMs) => fileName('invoices', input, nowMs),
+      async *walk(context, input) {
+        for await (const part of rowsOf(context.part('history'), input, context.nowMs()).walk())
+          yield part.kind === 'done' ? done({ ...part.value, rows: part.value.rows.map(({ row }) => row) }) : part;
+      },
+      totals: () => new InvoiceTotals(),
+    },
+  },
+});
