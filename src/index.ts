@@ -68,16 +68,10 @@ export { countCharacters } from './domain/characters.ts';
 export { periodBy, sameLength } from './domain/period-rule.ts';
 export { keySubject, tagOfSubject, tagSubject, windowAt, windowLimits } from './domain/window-limits.ts';
 export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
+export { Account } from './ledger/account.ts';
+export type { AccountCounts, AccountRows, HeldReservation, KeyCharge, SettledState } from './ledger/account.ts';
+export { Slots, slotsOf } from './ledger/rate.ts';
 export { WindowCounts, withWindowUses } from './ledger/counter.ts';
-export {
-  countInWindows,
-  nextTickets,
-  tooSmallWindow,
-  windowedSubjects,
-  windowRefusal,
-  windowStandings,
-} from './ledger/windowed-subjects.ts';
-export type { WindowedSubject } from './ledger/windowed-subjects.ts';
 export type { ExceededWindow } from './ledger/counter.ts';
 export type { CountedWindow, StoredCounts, WindowUse } from './domain/window-limits.ts';
 export type { Credential, CredentialReader } from './domain/api-key.ts';
@@ -138,7 +132,6 @@ export { HISTORY_DAYS } from './domain/period.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
 export { chargeSums } from './stores/records/charge-sums.ts';
 export type { ChargeSum } from './stores/records/charge-sums.ts';
-export { TagInStore as TagAccount } from './stores/records/windowed-tag.ts';
 export { countTag } from './ledger/tag-account.ts';
 export type { TagRecords } from './ledger/tag-account.ts';
 export { readTagSettings, TagUses } from './ledger/tag-uses.ts';

@@ -91,7 +91,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/operator-events.ts',
     'stores/records/over-records.ts',
     'stores/records/record-outbox.ts',
-    'stores/records/windowed-tag.ts',
     'stores/records/tag-counts.ts',
   ],
   // Only what any author can import: no internals.

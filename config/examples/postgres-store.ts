@@ -1,5 +1,5 @@
-// A store in PostgreSQL, in one file. Each operation is one transaction that locks the row of its team, and every count is a sum over
-// rows, so that nothing can disagree. For operators whose numbers must be in the database that they have: exact on any number of
+// A store in PostgreSQL, in one file. Each operation is one transaction that locks the row of its team, reads its account, runs the
+// rules (`Account`) and writes what has changed. Every count is a sum over rows, so that nothing can disagree. For operators whose numbers must be in the database that they have: exact on any number of
 // gateways, though a transaction costs several round trips, so a request is slower than with Redis. Gateways need synchronized clocks.
 //
 //     store: postgres://lingate@127.0.0.1/lingate
@@ -9,17 +9,12 @@ import { DatabaseError, Pool, types as postgresTypes } from 'pg';
 import type { PoolClient } from 'pg';
 import Type from 'typebox';
 import {
-  allowsAddress,
+  Account,
   auditEntry,
   chargeSums,
-  costMicro,
-  countInWindows,
-  countTag,
-  dayOf,
   decideTeamChange,
   definePlugin,
   deletionEvent,
-  dictionaryFor,
   eventNames,
   eventWrites,
   FURTHER_TAGS,
@@ -28,51 +23,32 @@ import {
   isInSpan,
   isUnavailable,
   keyRegistry,
-  minorRoundedDown,
-  minorRoundedUp,
   momentOf,
   movedCredit,
-  nextTickets,
   outlivesTeam,
   overRecords,
-  periodBy,
-  RATE_WINDOW_MS,
   readPairs,
-  readTagSettings,
   RecordOutbox,
-  REMEMBER_MS,
-  sameLength,
   SHARED_RECORDS,
+  Slots,
+  slotsOf,
   StoreError,
-  TagAccount,
-  tagOfSubject,
-  TagUses,
   teamDifference,
   teamEvent,
-  tooSmallWindow,
-  WindowCounts,
-  windowedSubjects,
-  windowRefusal,
-  windowStandings,
-  withNextPlan,
   withoutNames,
   withWindowUses,
 } from 'lingate';
 import type {
-  Admission,
-  AdmissionRequest,
+  AccountRows,
   Audited,
   AuditedChange,
   AuditEntry,
   AuditLog,
   AuditRecord,
-  CallerCheck,
-  CheckedCaller,
   Clock,
-  CreditExhausted,
   DayRange,
-  GlossaryReference,
   GroupChange,
+  HeldReservation,
   KeyDay,
   KeyOwner,
   KeyRecord,
@@ -83,13 +59,8 @@ import type {
   NewEvent,
   NewTeam,
   PeriodUse,
-  Placed,
-  QuotaExceeded,
   RecordName,
   RecordSpace,
-  RequestTag,
-  Resolution,
-  Standing,
   Store,
   StoredRecord,
   StoreUnavailable,
@@ -97,7 +68,6 @@ import type {
   TeamChange,
   TeamDays,
   StoredCounts,
-  TeamLimits,
   TeamPage,
   TeamRegistry,
   TeamSummary,
@@ -105,9 +75,7 @@ import type {
   UsageHistory,
   WholeAccount,
   WholeAccounts,
-  WindowedSubject,
   WindowSubject,
-  WindowTickets,
 } from 'lingate';
 
 /** Times are Unix milliseconds, money is millionths of a minor unit. A team that is gone has left its usage only. */
@@ -119,7 +87,9 @@ create table if not exists teams (
   limits json not null, balance_micro bigint not null, created_at_ms bigint not null, gone boolean not null default false,
   reference text, next_plan json,
   -- Periods are counted from here: the creation, or the last change of their length.
-  anchor_ms bigint not null);
+  anchor_ms bigint not null,
+  -- The requests within the last second.
+  slots bytea not null default '', newest_ms bigint not null default 0);
 -- The balance before the first period that was copied from another store.
 alter table teams add column if not exists opening_micro bigint not null default 0;
 create table if not exists periods (
@@ -128,7 +98,8 @@ create table if not exists periods (
 create table if not exists keys (
   key_id text primary key, created_order bigint generated always as identity, team_id text not null references teams on delete cascade,
   digest text unique, display text not null, label text not null, mode text not null, limits json not null,
-  revoked boolean not null default false, disabled boolean not null default false, created_at_ms bigint not null, last_used_at_ms bigint);
+  revoked boolean not null default false, disabled boolean not null default false, created_at_ms bigint not null, last_used_at_ms bigint,
+  slots bytea not null default '', newest_ms bigint not null default 0);
 create index if not exists keys_of_team on keys (team_id);
 -- What is known of a request's id: an open reservation until its lease ends, or a result until it is forgotten.
 create table if not exists requests (
@@ -137,9 +108,6 @@ create table if not exists requests (
   of_allowance boolean not null default false, tickets json, tag json,
   primary key (team_id, request_id));
 alter table requests add column if not exists tag json;
--- The requests within the last second: of the team where key_id is empty, otherwise of a key with a rate of its own.
-create table if not exists places (team_id text references teams on delete cascade, key_id text not null, at_ms bigint not null);
-create index if not exists places_in_order on places (team_id, key_id, at_ms);
 -- What the team (subject 'team') or a key ('key:' and its id) has used of its limits by minute to month.
 create table if not exists window_counts (
   team_id text references teams on delete cascade, subject text, counts json not null, primary key (team_id, subject));
@@ -181,12 +149,13 @@ const KEY = `k.key_id as "keyId", k.team_id as "teamId", k.display, k.label, k.m
   when (k.limits->>'expiresAtMs')::bigint <= $1 then 'expired' else 'active' end as status`;
 
 /** A team as its transaction sees it: locked, and with everything done that time alone does. */
-interface Account {
+interface OpenTeam {
   readonly db: Rows;
   readonly nowMs: number;
   readonly team: Team;
-  readonly anchorMs: number;
-  readonly period: { readonly number: number; readonly startMs: number; readonly endMs: number };
+  readonly account: Account;
+  /** Writes what the account has changed. */
+  readonly flush: () => Promise<void>;
 }
 
 /** Values are $1, $2 and so on. What is null in a row is absent. Rejects with PostgreSQL's error. */
@@ -235,15 +204,15 @@ class Database {
    * Runs `work` on a team, alone; `undefined` if there is none. Operations of a team wait for each other here before they do so in the
    * database: in the order of their calls, and so that a busy team does not take all connections.
    */
-  async team<T>(teamId: string, work: (account: Account) => Promise<T>): Promise<T | undefined | StoreUnavailable> {
+  async team<T>(teamId: string, work: (open: OpenTeam) => Promise<T>, reads: Reads = {}): Promise<T | undefined | StoreUnavailable> {
     const before = this.#last.get(teamId);
     const turn = Promise.withResolvers<void>();
     this.#last.set(teamId, turn.promise);
     await before;
     try {
       return await this.transaction(async (db, nowMs) => {
-        const account = await opened(db, teamId, nowMs);
-        return account && work(account);
+        const open = await opened(db, teamId, nowMs, reads);
+        return open && work(open);
       });
     } finally {
       turn.resolve();
@@ -256,159 +225,242 @@ class Database {
   }
 }
 
-/** Of a team that is gone there may only be days. */
-const NO_PERIOD = { number: 0, startMs: 0, endMs: 0 };
-
-/** As it is stored. */
-async function locked(db: Rows, teamId: string, nowMs: number): Promise<(Account & { readonly gone: boolean }) | undefined> {
-  const [found] = await db<Team & { anchorMs: number; gone: boolean }>(
-    `select ${TEAM}, t.anchor_ms as "anchorMs", gone from teams t where team_id = $1 for update`,
-    [teamId],
-  );
-  if (found === undefined) return undefined;
-  const { anchorMs, gone, ...team } = found;
-  const [period] = await db<Account['period']>(
-    'select number, start_ms as "startMs", end_ms as "endMs" from periods where team_id = $1 order by number desc limit 1',
-    [teamId],
-  );
-  return { db, nowMs, team, anchorMs, period: period ?? NO_PERIOD, gone };
-}
-
-async function opened(db: Rows, teamId: string, nowMs: number): Promise<Account | undefined> {
-  const account = await locked(db, teamId, nowMs);
-  if (account === undefined || account.gone) return undefined;
-  const { team, period } = account;
-  const ended = await db<EndedRequest>(
-    `update requests set state = 'expired', until_ms = until_ms + $3 where team_id = $1 and state = 'open' and until_ms <= $2
-     returning characters, tickets, period`,
-    [teamId, nowMs, REMEMBER_MS],
-  );
-  for (const held of ended) await giveBack(account, held, held.characters);
-  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
-  if (nowMs < period.endMs) return account;
-  await leavePeriod(account);
-  const next = await followed(account);
-  await recordChange(db, nowMs, team.nextPlan?.by, teamId, teamDifference(team, next.team), teamEvent('team_updated', next.team));
-  return { ...account, ...next, period: await startPeriod(db, next.team, period.number + 1, next.anchorMs, nowMs, period.endMs) };
-}
-
-/** The team in its next period: with the plan that waits for it. Another length is counted from the end of the period. */
-async function followed({ db, team, anchorMs, period }: Account): Promise<Pick<Account, 'team' | 'anchorMs'>> {
-  const { nextPlan } = team;
-  if (nextPlan === undefined) return { team, anchorMs };
-  const next = { team: withNextPlan(team), anchorMs: sameLength(nextPlan.limits.period, team.limits.period) ? anchorMs : period.endMs };
-  await putTeam(db, next.team, next.anchorMs);
-  return next;
-}
-
-/** The current period ends, perhaps early, with the plan that it has. */
-async function leavePeriod({ db, nowMs, team, period }: Account): Promise<void> {
-  await db('update periods set end_ms = greatest(start_ms, least(end_ms, $3)), plan = $4, limits = $5 where team_id = $1 and number = $2', [
-    team.teamId,
-    period.number,
-    nowMs,
-    team.plan,
-    JSON.stringify(team.limits),
-  ]);
-}
-
-/** One by the calendar may begin before `fromMs`, if the one before it was counted differently. */
-async function startPeriod(
-  db: Rows,
-  team: Team,
-  number: number,
-  anchorMs: number,
-  nowMs: number,
-  fromMs: number,
-): Promise<Account['period']> {
-  const { startMs, endMs } = periodBy(team.limits.period, anchorMs, nowMs);
-  const period = { number, startMs: Math.max(startMs, fromMs), endMs };
-  await db('insert into periods (team_id, number, start_ms, end_ms) values ($1, $2, $3, $4)', [team.teamId, number, period.startMs, endMs]);
-  return period;
-}
-
 // The ledger
 
-interface RequestRow {
-  readonly state: 'open' | 'committed' | 'released' | 'expired';
-  readonly untilMs: number;
-  readonly keyId: string;
-  readonly characters: number;
-  readonly priceMicro: number;
-  readonly period: number;
-  readonly ofAllowance: boolean;
-  readonly tickets: WindowTickets | undefined;
-  readonly tag: RequestTag | undefined;
+/** What an operation reads of an account besides what every operation does. */
+interface Reads {
+  readonly keyId?: string;
+  readonly requestId?: string;
+  readonly tag?: string | undefined;
+  readonly glossaryId?: string | undefined;
 }
 
-type EndedRequest = Pick<RequestRow, 'characters' | 'tickets' | 'period'>;
-
 function ledgerOf(database: Database): Ledger {
-  return {
-    admit: async (request) => (await database.team(request.teamId, (account) => admit(account, request))) ?? { kind: 'key_unknown' },
-    check: async (check) =>
-      (await database.team(check.teamId, async (account): Promise<CheckedCaller> => (await caller(account, check)).answer)) ?? {
-        kind: 'key_unknown',
+  /** Runs one of the rules, and writes what it has changed. */
+  const run = <T>(teamId: string, reads: Reads, rule: (account: Account, nowMs: number) => T) =>
+    database.team(
+      teamId,
+      async ({ account, nowMs, flush }) => {
+        const answer = rule(account, nowMs);
+        await flush();
+        return answer;
       },
-    resolve: async (teamId, requestId, verdict, characters) =>
-      (await database.team(teamId, (account) => resolve(account, requestId, verdict, characters))) ?? { kind: 'absent' },
+      reads,
+    );
+  return {
+    async admit(request) {
+      const { teamId, requestId, keyId, tag, glossary } = request;
+      const reads = { keyId, requestId, tag: tag?.name, glossaryId: glossary?.glossaryId };
+      return (await run(teamId, reads, (account, nowMs) => account.admit(request, nowMs))) ?? { kind: 'key_unknown' };
+    },
+    async check(check) {
+      const { teamId, keyId, tag } = check;
+      return (await run(teamId, { keyId, tag: tag?.name }, (account, nowMs) => account.check(check, nowMs))) ?? { kind: 'key_unknown' };
+    },
+    async resolve(teamId, requestId, verdict, characters) {
+      const rule = (account: Account, nowMs: number) => account.resolve(requestId, verdict, nowMs, characters);
+      return (await run(teamId, { requestId }, rule)) ?? { kind: 'absent' };
+    },
   };
 }
 
-async function admit(account: Account, request: AdmissionRequest): Promise<Admission> {
-  const { db, nowMs, team, period } = account;
-  const { requestId, teamId, keyId, leaseMs } = request;
-  const plan = request.reportPlan === true ? { plan: team.plan } : {};
-  const known = await requestOf(account, requestId);
-  if (known?.state === 'open') {
-    const { characters, untilMs } = known;
-    return { kind: 'admitted', reservation: { requestId, teamId, characters, leaseUntilMs: untilMs }, ...plan };
-  }
-  if (known !== undefined) return { kind: 'repeated' };
-  const asked = request.reserve && request.characters !== undefined ? (request.charged ?? request.characters) : undefined;
-  const { answer: refusal, key, tag, windowed } = await caller(account, request, asked);
-  if (refusal.kind !== 'admitted') return refusal;
-  const ownRate = key!.limits.requestsPerSecond;
-  const windows = ownRate === undefined ? [''] : ['', keyId];
-  await db('delete from places where team_id = $1 and key_id = any($2) and at_ms <= $3', [teamId, windows, nowMs - RATE_WINDOW_MS]);
-  await db('insert into places select $1, unnest($2::text[]), $3', [teamId, windows, nowMs]);
-  const placed = await judge(account, request, key!, tag, windowed);
-  const ofAllowance = usesAllowance(team, key!);
-  const reserved = placed.kind === 'admitted' ? placed.reservation : undefined;
-  const tickets = nextTickets(windowed) ?? null;
-  countInWindows(windowed, reserved?.characters ?? 0, nowMs);
-  for (const { of, subject, counts } of windowed) if (of !== 'tag') await storeCounts(db, teamId, subject, counts);
-  if (tag !== undefined) {
-    tag.takePlace(reserved?.characters ?? 0, nowMs);
-    await storeUses(account, tag.name, tag.uses);
-  }
+async function opened(db: Rows, teamId: string, nowMs: number, reads: Reads = {}): Promise<OpenTeam | undefined> {
+  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
+  const open = await loaded(db, teamId, nowMs, reads);
+  if (open === undefined) return undefined;
+  open.account.catchUp(nowMs);
+  await open.flush();
+  return { ...open, team: open.account.shown() };
+}
+
+/** As it is stored; `undefined` if there is no such team, or only what it has left. */
+async function loaded(db: Rows, teamId: string, nowMs: number, reads: Reads = {}): Promise<OpenTeam | undefined> {
+  const [row] = await db<Team & { anchorMs: number; gone: boolean; slots: Buffer; newestMs: number }>(
+    `select ${TEAM}, t.anchor_ms as "anchorMs", gone, slots, newest_ms as "newestMs" from teams t where team_id = $1 for update`,
+    [teamId],
+  );
+  if (row === undefined || row.gone) return undefined;
+  const { anchorMs, gone: _gone, slots, newestMs, ...team } = row;
+  const [bounds] = await db<{ number: number; startMs: number; endMs: number }>(
+    'select number, start_ms as "startMs", end_ms as "endMs" from periods where team_id = $1 order by number desc limit 1',
+    [teamId],
+  );
+  const period = { ...(bounds ?? { number: 0, startMs: 0, endMs: Number.MAX_SAFE_INTEGER }), anchorMs };
+  const reservations = await db<HeldReservation & { requestId: string }>(
+    `select request_id as "requestId", until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period,
+       of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1 and state = 'open'`,
+    [teamId],
+  );
+  const uses = await usesIn(db, teamId, period.number);
+  const counts = {
+    balanceMicro: team.balanceMicro,
+    period,
+    used: uses.reduce((sum, { characters }) => sum + characters, 0),
+    allowanceUsed: uses.reduce((sum, { ofAllowance }) => sum + ofAllowance, 0),
+    slots: new Slots(slots, newestMs),
+  };
+  const rows = await rowsOf(db, teamId, reads, { uses, reservations, period: period.number });
+  const account = new Account(team, counts, new Map(reservations.map(({ requestId, ...held }) => [requestId, held])), rows.account);
+  return { db, nowMs, team, account, flush: () => flushed(db, account, rows.writes) };
+}
+
+interface UseOfKey extends KeyUse {
+  readonly ofAllowance: number;
+}
+
+/** What was charged to each key in a period. */
+function usesIn(db: Rows, teamId: string, period: number): Promise<UseOfKey[]> {
+  return db<UseOfKey>(
+    `select key_id as "keyId", sum(characters)::bigint as characters, sum(requests)::bigint as requests, sum(of_allowance)::bigint as "ofAllowance"
+     from uses where team_id = $1 and period = $2 group by key_id`,
+    [teamId, period],
+  );
+}
+
+interface Known {
+  readonly uses: readonly UseOfKey[];
+  readonly reservations: readonly HeldReservation[];
+  readonly period: number;
+}
+
+/** The rows that an account asks for, read before: those of its open reservations, and of the operation. What it writes waits. */
+async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservations, period }: Known) {
+  const writes: (() => Promise<unknown>)[] = [];
+  const keyIds = new Set([...reservations.map(({ keyId }) => keyId), ...(reads.keyId === undefined ? [] : [reads.keyId])]);
+  const keys = await db<KeyRecord & { slots: Buffer; newestMs: number }>(
+    `select ${KEY}, slots, newest_ms as "newestMs" from keys k where team_id = $2 and key_id = any($3)`,
+    [0, teamId, [...keyIds]],
+  );
+  const windows = await countsOf(db, teamId);
+  const tags = new Set([
+    ...reservations.flatMap(({ tag }) => tag?.name ?? []),
+    ...(reads.tag === undefined ? [] : [reads.tag]),
+    FURTHER_TAGS,
+  ]);
+  const found = await db<StoredRecord>(
+    `select kind as table, id, value from records where group_id = $1
+     and (kind in ('tag_limits', 'tag_uses', 'tag_counts', 'tag_days') and id = any($2) or kind = 'pairs' and id = $3)`,
+    [teamId, [...tags], reads.glossaryId ?? null],
+  );
+  const records = new Map(found.map(({ table, id, value }) => [`${table} ${id}`, value]));
+  const [tagged] = await db<{ count: number }>(`select count(*) from records where group_id = $1 and kind = 'tag_counts'`, [teamId]);
+  let tagCount = tagged!.count;
+  const [settled] = await db<{ state: 'committed' | 'released' | 'expired' }>(
+    `select state from requests where team_id = $1 and request_id = $2 and state <> 'open'`,
+    [teamId, reads.requestId ?? null],
+  );
+  const account: AccountRows = {
+    key(keyId) {
+      const key = keys.find((one) => one.keyId === keyId);
+      if (key === undefined) return undefined;
+      const { slots, newestMs, lastUsedAtMs, ...record } = key;
+      const { characters = 0, requests = 0 } = uses.find((one) => one.keyId === keyId) ?? {};
+      return {
+        record: { ...record, lastUsedAtMs: undefined },
+        use: { lastUsedAtMs, period, characters, requests, slots: new Slots(slots, newestMs) },
+      };
+    },
+    windowCounts: (subject) => windows.get(subject),
+    settled: () => settled?.state,
+    open: (requestId, held) => void writes.push(() => putRequest(db, teamId, requestId, 'open', held)),
+    close: (requestId, state, untilMs) => void writes.push(() => putRequest(db, teamId, requestId, state, { untilMs })),
+    charge({ keyId, day, period: of, characters, micro, ofAllowance }) {
+      const values = [teamId, keyId, day, of, characters, micro, ofAllowance ? characters : 0];
+      writes.push(() =>
+        db(
+          `insert into uses values ($1, $2, $3, $4, $5, 1, $6, $7) on conflict (team_id, key_id, day, period) do update set
+           characters = uses.characters + $5, requests = uses.requests + 1, micro = uses.micro + $6, of_allowance = uses.of_allowance + $7`,
+          values,
+        ),
+      );
+    },
+    pairs(glossaryId) {
+      const text = records.get(`pairs ${glossaryId}`);
+      return text === undefined ? undefined : readPairs(text);
+    },
+    tags: {
+      get: (table, tag) => records.get(`${table} ${tag}`),
+      put(table, tag, value) {
+        if (table === 'tag_counts' && !records.has(`${table} ${tag}`)) tagCount++;
+        records.set(`${table} ${tag}`, value);
+        writes.push(() => put(db, teamId, { table, id: tag, value }));
+      },
+      count: () => tagCount,
+    },
+    endPeriod: ({ plan, limits }, number, endMs) =>
+      void writes.push(() =>
+        db('update periods set end_ms = $3, plan = $4, limits = $5 where team_id = $1 and number = $2', [
+          teamId,
+          number,
+          endMs,
+          plan,
+          JSON.stringify(limits),
+        ]),
+      ),
+    beginPeriod: ({ number, startMs, endMs }) =>
+      void writes.push(() =>
+        db('insert into periods (team_id, number, start_ms, end_ms) values ($1, $2, $3, $4)', [teamId, number, startMs, endMs]),
+      ),
+    planTookEffect: (before, after, atMs) =>
+      void writes.push(() =>
+        recordChange(db, atMs, before.nextPlan?.by, teamId, teamDifference(before, after), teamEvent('team_updated', after)),
+      ),
+  };
+  return { account, writes };
+}
+
+async function putRequest(
+  db: Rows,
+  teamId: string,
+  requestId: string,
+  state: 'open' | 'committed' | 'released' | 'expired',
+  held: Pick<HeldReservation, 'untilMs'> & Partial<HeldReservation>,
+): Promise<void> {
+  const { untilMs, keyId, characters = 0, priceMicro = 0, period, ofAllowance = false, tickets, tag } = held;
+  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
   await db(
     `insert into requests (team_id, request_id, state, until_ms, key_id, characters, price_micro, period, of_allowance, tickets, tag)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    reserved === undefined
-      ? [teamId, requestId, 'released', nowMs + REMEMBER_MS, null, 0, 0, null, false, null, null]
-      : [
-          teamId,
-          requestId,
-          'open',
-          nowMs + leaseMs,
-          keyId,
-          reserved.characters,
-          ofAllowance ? 0 : priceMicroOf(team.limits, reserved.characters),
-          period.number,
-          ofAllowance,
-          tickets === null ? null : JSON.stringify(tickets),
-          request.tag === undefined ? null : JSON.stringify(request.tag),
-        ],
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (team_id, request_id) do update set state = $3, until_ms = $4`,
+    [teamId, requestId, state, untilMs, keyId, characters, priceMicro, period, ofAllowance, json(tickets), json(tag)],
   );
-  if (request.reportRate !== true) return { ...placed, ...plan };
-  const limit = team.limits.requestsPerSecond;
-  const left = limit - (await places(account, '')).length;
-  const leftOfKey = ownRate === undefined ? Infinity : ownRate - (await places(account, keyId)).length;
-  const nearer = leftOfKey < left ? { limit: ownRate!, remaining: leftOfKey, of: 'key' as const } : { limit, remaining: left };
-  const rate = tag === undefined ? nearer : tag.nearer(nearer);
-  const standings = windowStandings(windowed, nowMs);
-  return { ...placed, ...plan, rate, ...(standings.length === 0 ? {} : { windows: standings }) };
+}
+
+/** What the rules have changed of an account. */
+async function flushed(db: Rows, account: Account, writes: (() => Promise<unknown>)[]): Promise<void> {
+  for (const written of writes.splice(0)) await written();
+  const { team, counts } = account;
+  const { teamId } = team;
+  if (account.isTeamChanged) await putTeam(db, account.shown(), counts.period.anchorMs);
+  if (account.isChanged) {
+    await db('update teams set balance_micro = $2, anchor_ms = $3, slots = $4, newest_ms = $5 where team_id = $1', [
+      teamId,
+      counts.balanceMicro,
+      counts.period.anchorMs,
+      Buffer.from(counts.slots.packed()),
+      counts.slots.newestMs,
+    ]);
+  }
+  account.isChanged = account.isTeamChanged = false;
+  for (const key of account.keys.values()) {
+    if (!key.isChanged) continue;
+    const { lastUsedAtMs, slots } = key.use;
+    await db('update keys set last_used_at_ms = $2, slots = $3, newest_ms = $4 where key_id = $1', [
+      key.record.keyId,
+      lastUsedAtMs,
+      Buffer.from(slots.packed()),
+      slots.newestMs,
+    ]);
+    key.isChanged = false;
+  }
+  for (const [subject, counted] of account.windowCounts) {
+    if (!counted.changed) continue;
+    await db('insert into window_counts values ($1, $2, $3) on conflict (team_id, subject) do update set counts = $3', [
+      teamId,
+      subject,
+      JSON.stringify(counted.stored()),
+    ]);
+    counted.changed = false;
+  }
 }
 
 /** What subjects have used of their windows, as it is stored. */
@@ -417,289 +469,6 @@ async function countsOf(db: Rows, teamId: string): Promise<Map<WindowSubject, St
     teamId,
   ]);
   return new Map(rows.map(({ subject, counts }) => [subject, counts]));
-}
-
-async function storeCounts(db: Rows, teamId: string, subject: string, counts: WindowCounts): Promise<void> {
-  await db('insert into window_counts values ($1, $2, $3) on conflict (team_id, subject) do update set counts = $3', [
-    teamId,
-    subject,
-    JSON.stringify(counts.stored()),
-  ]);
-}
-
-/** What is not charged comes back to the windows in which it was counted, and to its tag. */
-async function giveBack(account: Account, { tickets, period }: Omit<EndedRequest, 'characters'>, characters: number): Promise<void> {
-  if (tickets === undefined || characters === 0) return;
-  const { db, team } = account;
-  const stored = await countsOf(db, team.teamId);
-  for (const [subject, ticket] of Object.entries(tickets) as [WindowSubject, number][]) {
-    const tag = tagOfSubject(subject);
-    if (tag === undefined) {
-      const counts = new WindowCounts(stored.get(subject));
-      counts.giveBack(ticket, characters);
-      await storeCounts(db, team.teamId, subject, counts);
-      continue;
-    }
-    const text = await valueOf(db, team.teamId, { table: 'tag_uses', id: tag });
-    // Its settings may have been removed.
-    if (text === undefined) continue;
-    const uses = new TagUses(text, account.period.number, account.nowMs);
-    uses.giveBack(ticket, period, characters);
-    await storeUses(account, tag, uses);
-  }
-}
-
-/** A request's tag, if it has settings. */
-async function tagOf({ db, nowMs, team: { teamId }, period }: Account, tag: RequestTag | undefined): Promise<TagAccount | undefined> {
-  if (tag === undefined) return undefined;
-  const settings = await valueOf(db, teamId, { table: 'tag_limits', id: tag.name });
-  if (settings === undefined) return undefined;
-  const uses = new TagUses(await valueOf(db, teamId, { table: 'tag_uses', id: tag.name }), period.number, nowMs);
-  return new TagAccount(tag.name, readTagSettings(settings), uses);
-}
-
-async function storeUses({ db, team }: Account, tag: string, uses: TagUses): Promise<void> {
-  await put(db, team.teamId, { table: 'tag_uses', id: tag, value: uses.written() });
-}
-
-/** Counts a charge by tag and day. */
-async function countByTag({ db, nowMs, team: { teamId } }: Account, tag: RequestTag, characters: number): Promise<void> {
-  const rows = await db<StoredRecord>(
-    `select kind as table, id, value from records where group_id = $1 and kind in ('tag_counts', 'tag_days') and id in ($2, $3)`,
-    [teamId, tag.name, FURTHER_TAGS],
-  );
-  const isKnown = rows.some(({ table, id }) => table === 'tag_counts' && id === tag.name);
-  const [all] = isKnown
-    ? []
-    : await db<{ count: number }>(`select count(*) from records where group_id = $1 and kind = 'tag_counts'`, [teamId]);
-  const written: StoredRecord[] = [];
-  const records = {
-    get: (table: string, id: string) => rows.find((row) => row.table === table && row.id === id)?.value,
-    put: (table: StoredRecord['table'], id: string, value: string) => void written.push({ table, id, value }),
-    count: () => all?.count ?? 0,
-  };
-  countTag(records, tag, characters, dayOf(nowMs));
-  for (const one of written) await put(db, teamId, one);
-}
-
-async function windowedOf({ db, team }: Account, key: KeyRecord, tag: TagAccount | undefined): Promise<readonly WindowedSubject[]> {
-  const stored =
-    team.limits.windows === '' && key.limits.windows === undefined
-      ? new Map<WindowSubject, StoredCounts>()
-      : await countsOf(db, team.teamId);
-  return windowedSubjects(team.limits.windows, key.keyId, key.limits.windows, (subject) => new WindowCounts(stored.get(subject)), tag);
-}
-
-type CallerAsked = Pick<CallerCheck, 'keyId' | 'address' | 'scope' | 'tag'>;
-
-/** The rules that need no text: the key's state, its addresses, the tag, the rates, and the windows. `reserved`: the characters that it would reserve. */
-async function caller(account: Account, { keyId, address, scope, tag: sent }: CallerAsked, reserved?: number) {
-  const { db, nowMs, team } = account;
-  const [key] = await keysOf(account, keyId);
-  const ended = (answer: CheckedCaller, tag?: TagAccount, windowed: readonly WindowedSubject[] = []) => ({ answer, key, tag, windowed });
-  if (key === undefined) return ended({ kind: 'key_unknown' });
-  if (key.status === 'revoked') return ended({ kind: 'key_revoked' });
-  if (key.status !== 'active') return ended({ kind: 'key_revoked', reason: key.status });
-  const { expiresAtMs = Infinity, requestsPerSecond, allowedAddresses, scopes } = key.limits;
-  if (allowedAddresses !== undefined && address === undefined) return ended({ kind: 'address_wanted' });
-  if (allowedAddresses !== undefined && !allowsAddress(allowedAddresses, address!)) return ended({ kind: 'address_refused' });
-  if (scopes !== undefined && scope === undefined) return ended({ kind: 'scope_wanted' });
-  if (scopes?.includes(scope!) === false) return ended({ kind: 'scope_missing' });
-  const tag = await tagOf(account, sent);
-  if (tag?.settings.disabled === true) return ended({ kind: 'tag_disabled' });
-  await db('update keys set last_used_at_ms = greatest(last_used_at_ms, $2) where key_id = $1', [keyId, nowMs]);
-  const full = async (keyOfWindow: string, limit: number) => {
-    // The place that must become free before another fits: the oldest, unless the limit was lowered meanwhile.
-    const decisive = (await places(account, keyOfWindow)).at(-limit);
-    if (decisive === undefined) return undefined;
-    const freeAtMs = decisive + RATE_WINDOW_MS;
-    const fullForMs = Math.max(0, Math.min(freeAtMs, expiresAtMs) - nowMs - 1);
-    return { kind: 'rate_limited', limit, retryAfterMs: freeAtMs - nowMs, fullForMs } as const;
-  };
-  const tooFast = await full('', team.limits.requestsPerSecond);
-  if (tooFast !== undefined) return ended(tooFast);
-  const keyTooFast = requestsPerSecond === undefined ? undefined : await full(keyId, requestsPerSecond);
-  if (keyTooFast !== undefined) return ended({ ...keyTooFast, of: 'key' });
-  const tagTooFast = tag?.rateRefusal(nowMs, expiresAtMs);
-  // Places that moved back with the clock stay there.
-  if (tag?.settings.requestsPerSecond !== undefined) await storeUses(account, tag.name, tag.uses);
-  if (tagTooFast !== undefined) return ended(tagTooFast);
-  const windowed = await windowedOf(account, key, tag);
-  return ended(windowRefusal(windowed, reserved, nowMs, expiresAtMs) ?? { kind: 'admitted', reservation: undefined }, tag, windowed);
-}
-
-/** When the requests of the last second came, oldest first. If the clock has stepped back, they are moved back with it. */
-async function places({ db, nowMs, team: { teamId } }: Account, keyId: string): Promise<number[]> {
-  await db(
-    `update places set at_ms = at_ms - (newest - $3) from (select max(at_ms) as newest from places where team_id = $1 and key_id = $2) as latest
-     where team_id = $1 and key_id = $2 and newest > $3`,
-    [teamId, keyId, nowMs],
-  );
-  const live = await db<{ atMs: number }>(
-    'select at_ms as "atMs" from places where team_id = $1 and key_id = $2 and at_ms > $3 order by at_ms',
-    [teamId, keyId, nowMs - RATE_WINDOW_MS],
-  );
-  return live.map(({ atMs }) => atMs);
-}
-
-async function judge(
-  account: Account,
-  request: AdmissionRequest,
-  key: KeyRecord,
-  tag: TagAccount | undefined,
-  windowed: readonly WindowedSubject[],
-): Promise<Placed> {
-  const { team, period, nowMs } = account;
-  const { requestId, teamId, keyId, characters: all, reserve, leaseMs, glossary } = request;
-  const maxCharacters = team.limits.maxCharactersPerRequest;
-  if (all !== undefined && all > maxCharacters) return { kind: 'text_too_long', maxCharacters };
-  if (!reserve || all === undefined) return { kind: 'admitted', reservation: undefined };
-  const characters = request.charged ?? all;
-  const dictionary = glossary && (await dictionaryOf(account, glossary));
-  if (dictionary?.kind !== undefined) return { kind: dictionary.kind };
-  const { limits } = team;
-  const tooSmall = tooSmallWindow(windowed, characters, nowMs);
-  if (tooSmall !== undefined) return tooSmall;
-  const characterLimit = key.limits.characters ?? Infinity;
-  if ((await usedBy(account, keyId)) + (await heldIn(account, keyId)).characters + characters > characterLimit) {
-    return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: period.endMs, of: 'key' };
-  }
-  const tagRefusal = tag?.refusal(period.endMs, characters);
-  if (tagRefusal !== undefined) return tagRefusal;
-  const now = await standing(account);
-  const refusal = usesAllowance(team, key)
-    ? allowanceRefusal(limits.testAllowance, now, period.endMs, characters)
-    : priceRefusal(limits, now, period.endMs, characters);
-  return (
-    refusal ?? {
-      kind: 'admitted',
-      reservation: { requestId, teamId, characters, leaseUntilMs: nowMs + leaseMs },
-      ...(dictionary === undefined ? {} : { dictionaryId: dictionary.dictionaryId }),
-    }
-  );
-}
-
-/** Whether what the key uses is of the plan's allowance for test keys. */
-function usesAllowance({ limits }: Team, { mode }: KeyRecord): boolean {
-  return mode === 'test' && limits.testAllowance > 0;
-}
-
-function allowanceRefusal(characterLimit: number, now: Standing, periodEndMs: number, characters: number): QuotaExceeded | undefined {
-  if (now.allowanceUsed + now.allowanceHeld + characters <= characterLimit) return undefined;
-  return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs, of: 'test_keys' };
-}
-
-function priceRefusal(
-  limits: TeamLimits,
-  now: Standing,
-  periodEndMs: number,
-  characters: number,
-): QuotaExceeded | CreditExhausted | undefined {
-  if (limits.billing === 'quota') {
-    const { characterLimit, overageCharacters, overageCapMinor } = limits;
-    const charged = now.usedCharacters - now.allowanceUsed + now.heldCharacters - now.allowanceHeld;
-    if (charged + characters <= characterLimit + overageCharacters) return undefined;
-    return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs };
-  }
-  const freeMicro = now.balanceMicro - now.heldMicro;
-  const requiredMicro = priceMicroOf(limits, characters);
-  if (requiredMicro <= freeMicro) return undefined;
-  const [balanceMinor, requiredMinor] = [minorRoundedDown(freeMicro), minorRoundedUp(requiredMicro)];
-  return { kind: 'credit_exhausted', balanceMinor, requiredMinor, currency: limits.currency };
-}
-
-/** The credit that a reservation holds; with quota billing none. */
-function priceMicroOf({ billing, minorPerMillion }: TeamLimits, characters: number): number {
-  return billing === 'credit' ? costMicro(characters, minorPerMillion) : 0;
-}
-
-async function dictionaryOf({ db, team }: Account, reference: GlossaryReference) {
-  const pairs = await valueOf(db, team.teamId, { table: 'pairs', id: reference.glossaryId });
-  if (pairs === undefined) return { kind: 'glossary_missing' } as const;
-  const found = dictionaryFor(readPairs(pairs), reference);
-  return found === undefined ? ({ kind: 'glossary_mismatch' } as const) : { dictionaryId: found.dictionaryId };
-}
-
-async function resolve(account: Account, requestId: string, verdict: 'commit' | 'release', asked = Infinity): Promise<Resolution> {
-  const { db, nowMs, team } = account;
-  const known = await requestOf(account, requestId);
-  if (known !== undefined && known.state !== 'open') return { kind: known.state };
-  if (known === undefined && verdict === 'commit') return { kind: 'absent' };
-  if (known !== undefined && verdict === 'commit') {
-    const characters = Math.min(asked, known.characters);
-    // The price of a character is a whole number, so this division has no remainder.
-    const costs = known.characters === 0 ? 0 : Number((BigInt(known.priceMicro) * BigInt(characters)) / BigInt(known.characters));
-    await db(
-      `insert into uses values ($1, $2, $3, $4, $5, 1, $6, $7) on conflict (team_id, key_id, day, period) do update set
-       characters = uses.characters + $5, requests = uses.requests + 1, micro = uses.micro + $6, of_allowance = uses.of_allowance + $7`,
-      [team.teamId, known.keyId, dayOf(nowMs), known.period, characters, costs, known.ofAllowance ? characters : 0],
-    );
-    await db('update teams set balance_micro = balance_micro - $2 where team_id = $1', [team.teamId, costs]);
-    if (known.tag !== undefined) await countByTag(account, known.tag, characters);
-  }
-  if (known !== undefined) {
-    const charged = verdict === 'commit' ? Math.min(asked, known.characters) : 0;
-    await giveBack(account, known, known.characters - charged);
-  }
-  const kind = verdict === 'commit' ? 'committed' : 'released';
-  await db(
-    `insert into requests (team_id, request_id, state, until_ms) values ($1, $2, $3, $4)
-     on conflict (team_id, request_id) do update set state = $3, until_ms = $4`,
-    [team.teamId, requestId, kind, nowMs + REMEMBER_MS],
-  );
-  return { kind };
-}
-
-async function requestOf({ db, team }: Account, requestId: string): Promise<RequestRow | undefined> {
-  const [row] = await db<RequestRow>(
-    `select state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period,
-       of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1 and request_id = $2`,
-    [team.teamId, requestId],
-  );
-  return row;
-}
-
-async function usedBy(account: Account, keyId?: string): Promise<number> {
-  return (await chargedTo(account, keyId)).characters;
-}
-
-async function chargedTo({ db, team, period }: Account, keyId?: string): Promise<{ characters: number; ofAllowance: number }> {
-  const [row] = await db<{ characters: number; ofAllowance: number }>(
-    `select coalesce(sum(characters), 0)::bigint as characters, coalesce(sum(of_allowance), 0)::bigint as "ofAllowance" from uses where team_id = $1 and period = $2 and key_id = coalesce($3, key_id)`,
-    [team.teamId, period.number, keyId ?? null],
-  );
-  return row!;
-}
-
-interface Held {
-  readonly characters: number;
-  readonly ofAllowance: number;
-  readonly micro: number;
-  readonly count: number;
-}
-
-/** What an ended period holds counts only in `count` and in credit. */
-async function heldIn({ db, team, period }: Account, keyId?: string): Promise<Held> {
-  const [row] = await db<Held>(
-    `select coalesce(sum(characters) filter (where period = $2), 0)::bigint as characters,
-     coalesce(sum(characters) filter (where period = $2 and of_allowance), 0)::bigint as "ofAllowance", coalesce(sum(price_micro), 0)::bigint as micro,
-     count(*) from requests where team_id = $1 and state = 'open' and key_id = coalesce($3, key_id)`,
-    [team.teamId, period.number, keyId ?? null],
-  );
-  return row!;
-}
-
-async function standing(account: Account): Promise<Standing> {
-  const [used, held] = [await chargedTo(account), await heldIn(account)];
-  return {
-    usedCharacters: used.characters,
-    heldCharacters: held.characters,
-    allowanceUsed: used.ofAllowance,
-    allowanceHeld: held.ofAllowance,
-    balanceMicro: account.team.balanceMicro,
-    heldMicro: held.micro,
-    openReservations: held.count,
-  };
 }
 
 // Teams and keys, as operators manage them
@@ -716,14 +485,14 @@ function registryOf(database: Database, { records, idempotency }: Pick<Store, 'r
         return eachOf(teams, async ({ teamId }) => summaryOf((await opened(db, teamId, nowMs))!));
       }),
     findTeam: (teamId) => database.team(teamId, async ({ team }) => team),
-    updateTeam: (teamId, change, by) => database.team(teamId, (account) => updateTeam(account, change, by)),
+    updateTeam: (teamId, change, by) => database.team(teamId, (open) => updateTeam(open, change, by)),
     async deleteTeam(teamId, { keepUsage }, by) {
       const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs, by));
       // Answers to operators' requests name the team.
       if (deleted === true) await idempotency.forgetTeam(teamId);
       return deleted;
     },
-    listKeys: (teamId) => database.team(teamId, (account) => keysOf(account)),
+    listKeys: (teamId) => database.team(teamId, (open) => keysOf(open)),
     // Whether a commit waits for a replica is a setting of the server.
     replicated: async () => undefined,
     findKeys: (search) =>
@@ -736,7 +505,7 @@ function registryOf(database: Database, { records, idempotency }: Pick<Store, 'r
         return found;
       }),
     usage: (teamId) => database.team(teamId, usageOf),
-    standing: (teamId) => database.team(teamId, standing),
+    standing: (teamId) => database.team(teamId, async ({ account }) => account.standing()),
   };
 }
 
@@ -749,26 +518,28 @@ async function createTeam(db: Rows, team: NewTeam, nowMs: number, by?: Audited):
   );
   const [made] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
   if (created.length === 0) return made!;
-  const period = await startPeriod(db, made!, 1, nowMs, nowMs, -Infinity);
-  await moveCredit(db, teamId, period.number, balanceMicro);
+  const { account, flush } = (await loaded(db, teamId, nowMs))!;
+  account.beginFirstPeriod(nowMs);
+  await flush();
+  await moveCredit(db, teamId, account.counts.period.number, balanceMicro);
   await recordChange(db, nowMs, by, teamId, teamDifference(undefined, team), teamEvent('team_created', made!));
   return made!;
 }
 
-async function updateTeam(account: Account, change: TeamChange, by?: Audited) {
-  const { db, nowMs, period } = account;
+async function updateTeam({ db, nowMs, team, account, flush }: OpenTeam, change: TeamChange, by?: Audited) {
   const { addMicro = 0, once } = change;
-  const { teamId } = account.team;
+  const { teamId } = team;
   if (once !== undefined) await db('delete from changes where team_id = $1 and at_ms < $2', [teamId, nowMs - DAY_MS]);
   const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [teamId, once?.id]);
-  const found = { team: account.team, heldMicro: (await heldIn(account)).micro, known: known?.request };
+  const found = { team, heldMicro: account.standing().heldMicro, known: known?.request };
   const { answer, write: becomes } = decideTeamChange(found, change, by);
   if (becomes === undefined) return answer;
   if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [teamId, once.id, once.request, nowMs]);
-  if (becomes.beginsPeriod) await leavePeriod(account);
-  await putTeam(db, becomes.team, becomes.beginsPeriod ? nowMs : account.anchorMs);
-  const current = becomes.beginsPeriod ? await startPeriod(db, becomes.team, period.number + 1, nowMs, nowMs, nowMs) : period;
-  await moveCredit(db, teamId, current.number, addMicro);
+  if (becomes.beginsPeriod) account.endPeriodNow(nowMs);
+  account.setTeam(becomes.team);
+  if (becomes.beginsPeriod) account.beginPeriodNow(nowMs);
+  await flush();
+  await moveCredit(db, teamId, account.counts.period.number, addMicro);
   await recordChange(db, nowMs, by, teamId, becomes.difference, teamEvent('team_updated', becomes.team));
   return answer;
 }
@@ -790,22 +561,22 @@ async function moveCredit(db: Rows, teamId: string, period: number, micro: numbe
 
 /** What is kept has no names: periods, days, and the keys that they name. */
 async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: number, by?: Audited): Promise<boolean> {
-  const account = await opened(db, teamId, nowMs);
+  const open = await opened(db, teamId, nowMs);
   const [known] = await db<{ plan: string }>('select plan from teams where team_id = $1', [teamId]);
-  if (known === undefined || (keepUsage && account === undefined)) return false;
+  if (known === undefined || (keepUsage && open === undefined)) return false;
   await recordChange(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
   await forgetNames(db, teamId);
   await forgetEvents(db, teamId, keepUsage);
-  if (account !== undefined) await keepEvent(db, nowMs, teamId, deletionEvent(teamId));
+  if (open !== undefined) await keepEvent(db, nowMs, teamId, deletionEvent(teamId));
   await db('delete from records where group_id = $1', [teamId]);
-  const used = keepUsage ? await periodsOf(db, account!.team, true) : [];
+  const used = keepUsage ? await periodsOf(db, open!.team, true) : [];
   if (used.length === 0) {
     await db('delete from teams where team_id = $1', [teamId]);
     return true;
   }
-  await leavePeriod(account!);
-  for (const table of ['requests', 'places', 'window_counts', 'changes', 'pieces'])
-    await db(`delete from ${table} where team_id = $1`, [teamId]);
+  open!.account.endPeriodNow(nowMs);
+  await open!.flush();
+  for (const table of ['requests', 'window_counts', 'changes', 'pieces']) await db(`delete from ${table} where team_id = $1`, [teamId]);
   await db(
     `update keys set digest = null, display = '', label = '', limits = '{}', revoked = true, last_used_at_ms = null where team_id = $1`,
     [teamId],
@@ -838,7 +609,7 @@ async function lockedPageOf(db: Rows, page: TeamPage, which: string): Promise<Te
   return pageOf(db, page, which);
 }
 
-async function keysOf({ db, nowMs, team }: Pick<Account, 'db' | 'nowMs' | 'team'>, keyId?: string): Promise<KeyRecord[]> {
+async function keysOf({ db, nowMs, team }: Pick<OpenTeam, 'db' | 'nowMs' | 'team'>, keyId?: string): Promise<KeyRecord[]> {
   const rows = await db<KeyRecord>(
     `select ${KEY} from keys k where team_id = $2 and key_id = coalesce($3, key_id) order by created_order`,
     [nowMs, team.teamId, keyId ?? null],
@@ -846,25 +617,21 @@ async function keysOf({ db, nowMs, team }: Pick<Account, 'db' | 'nowMs' | 'team'
   return rows;
 }
 
-async function usageOf(account: Account): Promise<Usage> {
-  const { db, team, period } = account;
-  const sums = await db<{ keyId: string; characters: number; requests: number }>(
-    `select key_id as "keyId", sum(characters)::bigint as characters, sum(requests)::bigint as requests from uses
-     where team_id = $1 and period = $2 group by key_id`,
-    [team.teamId, period.number],
-  );
-  const keys = (await keysOf(account)).map((key): KeyUsage => {
+async function usageOf(open: OpenTeam): Promise<Usage> {
+  const { db, team, account, nowMs } = open;
+  const { period, used, allowanceUsed } = account.counts;
+  const sums = await usesIn(db, team.teamId, period.number);
+  const keys = (await keysOf(open)).map((key): KeyUsage => {
     const { characters = 0, requests = 0 } = sums.find(({ keyId }) => keyId === key.keyId) ?? {};
     return { ...key, characters, requests };
   });
-  const { characters, ofAllowance: allowanceUsed } = await chargedTo(account);
-  const usage = { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters, allowanceUsed, keys };
+  const usage = { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters: used, allowanceUsed, keys };
   const counts = await countsOf(db, team.teamId);
-  return withWindowUses(usage, (subject) => counts.get(subject), account.nowMs);
+  return withWindowUses(usage, (subject) => counts.get(subject), nowMs);
 }
 
-async function summaryOf(account: Account): Promise<TeamSummary> {
-  const { team, characters, allowanceUsed, keys } = await usageOf(account);
+async function summaryOf(open: OpenTeam): Promise<TeamSummary> {
+  const { team, characters, allowanceUsed, keys } = await usageOf(open);
   const active = keys.filter(({ status }) => status === 'active');
   const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
   const [idlestKey] = idle.toSorted((a, b) => a.sinceMs - b.sinceMs || (a.keyId < b.keyId ? -1 : 1));
@@ -887,15 +654,15 @@ function historyOf(database: Database): UsageHistory {
     periods: (teamId) =>
       database.transaction(async (db, nowMs) => {
         const [team] = await db<Team & { gone: boolean }>(`select ${TEAM}, gone from teams t where team_id = $1`, [teamId]);
-        const account = team && (await opened(db, teamId, nowMs));
-        return team && periodsOf(db, account?.team ?? team, team.gone);
+        const open = team && (await opened(db, teamId, nowMs));
+        return team && periodsOf(db, open?.team ?? team, team.gone);
       }),
     pagePeriods: (page, span) =>
       database.transaction(async (db, nowMs) =>
         eachOf(await lockedPageOf(db, page, 'true'), async (team) => {
-          const account = await opened(db, team.teamId, nowMs);
-          const periods = await periodsOf(db, account?.team ?? team, account === undefined);
-          return { team, deleted: account === undefined, periods: periods.filter((period) => isInSpan(period, span)).toReversed() };
+          const open = await opened(db, team.teamId, nowMs);
+          const periods = await periodsOf(db, open?.team ?? team, open === undefined);
+          return { team, deleted: open === undefined, periods: periods.filter((period) => isInSpan(period, span)).toReversed() };
         }),
       ),
   };
@@ -925,7 +692,7 @@ async function periodsOf(db: Rows, { teamId }: Team, gone: boolean): Promise<Per
   return gone ? periods.filter(({ characters, credit }) => characters > 0 || movedCredit(credit)) : periods;
 }
 
-async function daysOf(of: Pick<Account, 'db' | 'nowMs' | 'team'>, { from, to }: DayRange): Promise<TeamDays> {
+async function daysOf(of: Pick<OpenTeam, 'db' | 'nowMs' | 'team'>, { from, to }: DayRange): Promise<TeamDays> {
   const days = await of.db<KeyDay>(
     `select day, key_id as "keyId", sum(characters)::bigint as characters, sum(u.requests)::bigint as requests
      from uses u join keys k using (key_id) where u.team_id = $1 and day between $2 and $3
@@ -1057,12 +824,16 @@ async function putKey(db: Rows, { record, digest }: KeyWrite): Promise<void> {
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       [...changing, teamId, digest, display, mode, createdAtMs],
     );
-  if (limits.requestsPerSecond === undefined) await db('delete from places where team_id = $1 and key_id = $2', [teamId, keyId]);
+  // A rate that is set again begins with no requests counted.
+  if (limits.requestsPerSecond === undefined) await db(`update keys set slots = '', newest_ms = 0 where key_id = $1`, [keyId]);
 }
 
 function recordsOf(database: Database): RecordSpace {
   /** Runs `work` on a group, alone. */
-  const inGroup = <T>(group: string, work: (of: Pick<Account, 'db' | 'nowMs'> & Partial<Pick<Account, 'team' | 'period'>>) => Promise<T>) =>
+  const inGroup = <T>(
+    group: string,
+    work: (of: Pick<OpenTeam, 'db' | 'nowMs'> & Partial<Pick<OpenTeam, 'team' | 'account'>>) => Promise<T>,
+  ) =>
     group === SHARED_RECORDS
       ? database.transaction(async (db, nowMs) => {
           await db('select pg_advisory_xact_lock($1)', [SHARED_LOCK]);
@@ -1090,9 +861,9 @@ function recordsOf(database: Database): RecordSpace {
       return isUnavailable(rows) ? rows : (rows ?? []).map(({ id }) => id);
     },
     change: (group, names, decide, keyId) =>
-      inGroup(group, async ({ db, nowMs, team, period }) => {
+      inGroup(group, async ({ db, nowMs, team, account }) => {
         const [key] = team === undefined || keyId === undefined ? [] : await keysOf({ db, nowMs, team }, keyId);
-        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period, key });
+        const change = decide(await valuesOf(db, group, names), { nowMs, limits: team?.limits, period: account?.counts.period, key });
         await write(db, group, change);
         await attach(db, group, change.attach);
         for (const blobId of change.detach ?? []) await db('delete from pieces where team_id = $1 and blob_id = $2', [group, blobId]);
@@ -1132,8 +903,8 @@ function accountsOf(database: Database): WholeAccounts {
   return {
     change: (teamId, decide) =>
       database.done(async (db, nowMs) => {
-        const account = await locked(db, teamId, nowMs);
-        const change = decide(account && (await wholeOf(account)));
+        const [team] = await db<Team & { gone: boolean }>(`select ${TEAM}, gone from teams t where team_id = $1 for update`, [teamId]);
+        const change = decide(team && (await wholeOf(db, team, await loaded(db, teamId, nowMs))));
         if (change === undefined) return;
         await putAccount(db, change.account);
         await attach(db, teamId, change.attach);
@@ -1144,37 +915,50 @@ function accountsOf(database: Database): WholeAccounts {
 
 type KeyUse = Pick<KeyUsage, 'keyId' | 'characters' | 'requests'>;
 
-async function wholeOf(account: Account & { readonly gone: boolean }): Promise<WholeAccount> {
-  const { db, team, anchorMs, gone } = account;
+const NOTHING = {
+  usedCharacters: 0,
+  heldCharacters: 0,
+  allowanceUsed: 0,
+  allowanceHeld: 0,
+  balanceMicro: 0,
+  heldMicro: 0,
+  openReservations: 0,
+};
+
+/** `open`: absent for a team that is gone. */
+async function wholeOf(db: Rows, { gone, ...team }: Team & { gone: boolean }, open: OpenTeam | undefined): Promise<WholeAccount> {
   const of = <Row extends object>(sql: string) => db<Row>(sql, [team.teamId]);
+  const account = open?.account;
   const uses = await of<KeyUse & { period: number }>(
     `select period, key_id as "keyId", sum(characters)::bigint as characters, sum(requests)::bigint as requests
      from uses where team_id = $1 group by period, key_id`,
   );
-  const usesIn = (number: number) => uses.filter(({ period }) => period === number).map(({ period: _period, ...use }) => use);
-  const slots = await of<{ keyId: string; atMs: number; count: number }>(
-    'select key_id as "keyId", at_ms as "atMs", count(*) from places where team_id = $1 group by key_id, at_ms order by at_ms',
+  const ofPeriod = (number: number) => uses.filter(({ period }) => period === number).map(({ period: _period, ...use }) => use);
+  const current = ofPeriod(account?.counts.period.number ?? 0);
+  const stored = await of<{ keyId: string; digest?: string; slots: Buffer; newestMs: number }>(
+    'select key_id as "keyId", digest, slots, newest_ms as "newestMs" from keys where team_id = $1',
   );
-  const window = (id: string) => slots.filter(({ keyId }) => keyId === id).map(({ keyId: _keyId, ...slot }) => slot);
-  const digests = await of<{ keyId: string; digest?: string }>('select key_id as "keyId", digest from keys where team_id = $1');
   const periods = (await periodsOf(db, team, gone)).toReversed();
   const running = gone ? undefined : periods.pop();
-  const keys = await eachOf(await keysOf({ db, nowMs: 0, team }), async ({ teamId: _teamId, ...key }) => ({
-    ...key,
-    ...(usesIn(account.period.number).find(({ keyId }) => keyId === key.keyId) ?? { characters: 0, requests: 0 }),
-    digest: digests.find(({ keyId }) => keyId === key.keyId)?.digest,
-    heldCharacters: key.limits.characters === undefined ? undefined : (await heldIn(account, key.keyId)).characters,
-    window: window(key.keyId),
-  }));
+  const keys = (await keysOf({ db, nowMs: 0, team })).map(({ teamId: _teamId, ...key }) => {
+    const { digest, slots, newestMs } = stored.find(({ keyId }) => keyId === key.keyId)!;
+    return {
+      ...key,
+      ...(current.find(({ keyId }) => keyId === key.keyId) ?? { characters: 0, requests: 0 }),
+      digest,
+      heldCharacters: key.limits.characters === undefined ? undefined : account?.heldBy(key.keyId),
+      window: new Slots(slots, newestMs).entries(),
+    };
+  });
   return {
     team,
-    period: running && { ...account.period, anchorMs, credit: running.credit },
-    standing: await standing(account),
-    window: window(''),
+    period: running && account && { ...account.counts.period, credit: running.credit },
+    standing: account?.standing() ?? NOTHING,
+    window: account?.counts.slots.entries() ?? [],
     windowCounts: [...(await countsOf(db, team.teamId))].map(([subject, counts]) => ({ subject, counts })),
     keys,
-    days: (await daysOf(account, { from: 0, to: DAY_MAX })).days,
-    periods: periods.map((period) => ({ ...period, keys: usesIn(period.number) })),
+    days: (await daysOf({ db, nowMs: 0, team }, { from: 0, to: DAY_MAX })).days,
+    periods: periods.map((period) => ({ ...period, keys: ofPeriod(period.number) })),
     requests: await of(
       `select request_id as "requestId", state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro",
        period as "periodNumber", of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1`,
@@ -1195,7 +979,9 @@ async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
     [teamId, name, plan, JSON.stringify(limits), balanceMicro, createdAtMs, anchorMs, period === undefined, openingMicro],
   );
   await putTeam(db, team, anchorMs);
-  for (const table of ['keys', 'periods', 'requests', 'places', 'window_counts', 'uses', 'changes'])
+  const slots = slotsOf(window);
+  await db('update teams set slots = $2, newest_ms = $3 where team_id = $1', [teamId, Buffer.from(slots.packed()), slots.newestMs]);
+  for (const table of ['keys', 'periods', 'requests', 'window_counts', 'uses', 'changes'])
     await db(`delete from ${table} where team_id = $1`, [teamId]);
   await db('delete from records where group_id = $1', [teamId]);
   const insert = async (table: string, members: string, rows: readonly object[]): Promise<void> => {
@@ -1206,17 +992,16 @@ async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
     );
     await db(`insert into ${table} (${list}) select ${list} from json_populate_recordset(null::${table}, $1)`, [JSON.stringify(objects)]);
   };
-  const states = keys.map((key) => ({ ...key, revoked: key.status === 'revoked', disabled: key.status === 'disabled' }));
-  await insert('keys', 'keyId digest display label mode limits revoked disabled createdAtMs lastUsedAtMs', states);
+  const states = keys.map((key) => {
+    const taken = slotsOf(key.window);
+    const used = { slots: `\\x${Buffer.from(taken.packed()).toString('hex')}`, newestMs: taken.newestMs };
+    return { ...key, ...used, revoked: key.status === 'revoked', disabled: key.status === 'disabled' };
+  });
+  await insert('keys', 'keyId digest display label mode limits revoked disabled createdAtMs lastUsedAtMs slots newestMs', states);
   const bounds = all.map(({ credit, ...one }) => ({ ...one, ...credit }));
   await insert('periods', 'number startMs endMs plan limits addedMicro deductedMicro', bounds);
   const requests = account.requests.map((one) => ({ ...one, period: one.periodNumber }));
   await insert('requests', 'requestId state untilMs keyId characters priceMicro period ofAllowance tickets tag', requests);
-  const windows = [{ keyId: '', window }, ...keys];
-  const slots = windows.flatMap(({ keyId, window: of }) =>
-    of.flatMap(({ atMs, count }) => Array.from({ length: count }, () => ({ keyId, atMs }))),
-  );
-  await insert('places', 'keyId atMs', slots);
   await insert('window_counts', 'subject counts', account.windowCounts);
   const uses = chargeSums(account).map((one) => ({ ...one, day: one.day ?? -1, period: one.period ?? 0 }));
   await insert('uses', 'keyId day period characters requests micro ofAllowance', uses);

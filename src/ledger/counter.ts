@@ -98,19 +98,6 @@ export class WindowCounts {
     }
   }
 
-  /** False if an event has already told of a refusal by this window. */
-  tell(per: WindowName): boolean {
-    const window = this.#windows[WINDOWS.indexOf(per)];
-    if (window === undefined || window.told) return false;
-    window.told = true;
-    return true;
-  }
-
-  /** The beginning of a window in which something was counted, for the id of its event. */
-  startOf(per: WindowName): number {
-    return this.#windows[WINDOWS.indexOf(per)]?.startMs ?? 0;
-  }
-
   uses(limits: readonly WindowLimit[], nowMs: number): WindowUse[] {
     return limits.map((one) => {
       const window = this.#windows[WINDOWS.indexOf(one.per)];

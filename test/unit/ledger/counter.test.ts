@@ -33,16 +33,6 @@ describe('the counts of a subject', () => {
     expect(counts.uses(LIMITS, NOW + 60_000)[1]).toMatchObject({ usedCharacters: 0 });
   });
 
-  test('a window is told of once', () => {
-    const counts = new WindowCounts();
-    expect(counts.tell('day')).toBe(false);
-    counts.count(LIMITS, NOW);
-    expect([counts.tell('day'), counts.tell('day'), counts.tell('minute')]).toEqual([true, false, true]);
-    expect(counts.startOf('day')).toBe(Date.parse('2026-11-24'));
-    counts.count(LIMITS, NOW + 86_400_000);
-    expect([counts.tell('day'), counts.tell('day')]).toEqual([true, false]);
-  });
-
   test('a window that is no longer limited counts until it ends', () => {
     const counts = new WindowCounts();
     counts.count(LIMITS, NOW);
