@@ -61,6 +61,7 @@ import type {
   PeriodUse,
   RecordName,
   RecordSpace,
+  SettledState,
   Store,
   StoredRecord,
   StoreUnavailable,
@@ -345,10 +346,11 @@ async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservatio
   const records = new Map(found.map(({ table, id, value }) => [`${table} ${id}`, value]));
   const [tagged] = await db<{ count: number }>(`select count(*) from records where group_id = $1 and kind = 'tag_counts'`, [teamId]);
   let tagCount = tagged!.count;
-  const [settled] = await db<{ state: 'committed' | 'released' | 'expired' }>(
-    `select state from requests where team_id = $1 and request_id = $2 and state <> 'open'`,
+  const known = await db<{ state: SettledState; untilMs: number }>(
+    `select state, until_ms as "untilMs" from requests where team_id = $1 and request_id = $2 and state <> 'open'`,
     [teamId, reads.requestId ?? null],
   );
+  const settled = new Map(known.map((one) => [reads.requestId!, one]));
   const account: AccountRows = {
     key(keyId) {
       const key = keys.find((one) => one.keyId === keyId);
@@ -361,9 +363,15 @@ async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservatio
       };
     },
     windowCounts: (subject) => windows.get(subject),
-    settled: () => settled?.state,
+    settled(requestId, nowMs) {
+      const one = settled.get(requestId);
+      return one === undefined || one.untilMs <= nowMs ? undefined : one.state;
+    },
     open: (requestId, held) => void writes.push(() => putRequest(db, teamId, requestId, 'open', held)),
-    close: (requestId, state, untilMs) => void writes.push(() => putRequest(db, teamId, requestId, state, { untilMs })),
+    close(requestId, state, untilMs) {
+      settled.set(requestId, { state, untilMs });
+      writes.push(() => putRequest(db, teamId, requestId, state, { untilMs }));
+    },
     charge({ keyId, day, period: of, characters, micro, ofAllowance }) {
       const values = [teamId, keyId, day, of, characters, micro, ofAllowance ? characters : 0];
       writes.push(() =>
@@ -413,7 +421,7 @@ async function putRequest(
   db: Rows,
   teamId: string,
   requestId: string,
-  state: 'open' | 'committed' | 'released' | 'expired',
+  state: 'open' | SettledState,
   held: Pick<HeldReservation, 'untilMs'> & Partial<HeldReservation>,
 ): Promise<void> {
   const { untilMs, keyId, characters = 0, priceMicro = 0, period, ofAllowance = false, tickets, tag } = held;
