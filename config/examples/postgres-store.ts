@@ -266,9 +266,9 @@ function ledgerOf(database: Database): Ledger {
 }
 
 async function opened(db: Rows, teamId: string, nowMs: number, reads: Reads = {}): Promise<OpenTeam | undefined> {
-  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
   const open = await loaded(db, teamId, nowMs, reads);
   if (open === undefined) return undefined;
+  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
   open.account.catchUp(nowMs);
   await open.flush();
   return { ...open, team: open.account.shown() };
