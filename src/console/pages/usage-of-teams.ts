@@ -68,8 +68,7 @@ function sums({ rows, next, isFirst }: ReadRows<UsageRow>): Html | undefined {
   if (rows.length === 0) return undefined;
   const characters = rows.reduce((sum, row) => sum + row.character_count, 0);
   const requests = rows.reduce((sum, row) => sum + row.request_count, 0);
-  return html`<p>
-    ${isFirst && next === undefined ? 'Total' : 'On this page'} ${count(characters)} characters in ${count(requests)} requests, of
-    ${count(rows.length)} teams. Teams that used nothing are left out.
-  </p>`;
+  const which = isFirst && next === undefined ? 'Total' : 'On this page';
+  const what = `${count(characters)} characters in ${count(requests)} requests, of ${count(rows.length)} teams`;
+  return html`<p>${which} ${what}. Teams that used nothing are left out.</p>`;
 }
