@@ -96,7 +96,7 @@ export const TEXT_EDITS: readonly TextEdit[] = [
     file: `${SQL}/sqlite-accounts.ts`,
     find: 'JOIN keys k ON k.no = o.key WHERE o.team = ? AND o.state = ${OPEN}`',
     replace: 'JOIN keys k ON k.no = o.key WHERE o.team = ?`',
-    part: 'settlement of reservations',
+    part: 'concurrency and further instances',
   },
   {
     name: 'SQL: a charge replaces the ones before it',
