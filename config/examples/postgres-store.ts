@@ -61,7 +61,6 @@ import type {
   PeriodUse,
   RecordName,
   RecordSpace,
-  SettledState,
   Store,
   StoredRecord,
   StoreUnavailable,
@@ -102,13 +101,11 @@ create table if not exists keys (
   revoked boolean not null default false, disabled boolean not null default false, created_at_ms bigint not null, last_used_at_ms bigint,
   slots bytea not null default '', newest_ms bigint not null default 0);
 create index if not exists keys_of_team on keys (team_id);
--- What is known of a request's id: an open reservation until its lease ends, or a result until it is forgotten.
+-- Open reservations, until they are settled or their lease ends.
 create table if not exists requests (
-  team_id text references teams on delete cascade, request_id text, state text not null, until_ms bigint not null,
-  key_id text, characters bigint not null default 0, price_micro bigint not null default 0, period int,
-  of_allowance boolean not null default false, tickets json, tag json,
+  team_id text references teams on delete cascade, request_id text, until_ms bigint not null, key_id text not null,
+  characters bigint not null, price_micro bigint not null, period int not null, of_allowance boolean not null, tickets json, tag json,
   primary key (team_id, request_id));
-alter table requests add column if not exists tag json;
 -- What the team (subject 'team') or a key ('key:' and its id) has used of its limits by minute to month.
 create table if not exists window_counts (
   team_id text references teams on delete cascade, subject text, counts json not null, primary key (team_id, subject));
@@ -231,7 +228,6 @@ class Database {
 /** What an operation reads of an account besides what every operation does. */
 interface Reads {
   readonly keyId?: string;
-  readonly requestId?: string;
   readonly tag?: string | undefined;
   readonly glossaryId?: string | undefined;
 }
@@ -250,8 +246,8 @@ function ledgerOf(database: Database): Ledger {
     );
   return {
     async admit(request) {
-      const { teamId, requestId, keyId, tag, glossary } = request;
-      const reads = { keyId, requestId, tag: tag?.name, glossaryId: glossary?.glossaryId };
+      const { teamId, keyId, tag, glossary } = request;
+      const reads = { keyId, tag: tag?.name, glossaryId: glossary?.glossaryId };
       return (await run(teamId, reads, (account, nowMs) => account.admit(request, nowMs))) ?? { kind: 'key_unknown' };
     },
     async check(check) {
@@ -260,7 +256,7 @@ function ledgerOf(database: Database): Ledger {
     },
     async resolve(teamId, requestId, verdict, characters) {
       const rule = (account: Account, nowMs: number) => account.resolve(requestId, verdict, nowMs, characters);
-      return (await run(teamId, { requestId }, rule)) ?? { kind: 'absent' };
+      return (await run(teamId, {}, rule)) ?? { kind: 'absent' };
     },
   };
 }
@@ -268,7 +264,6 @@ function ledgerOf(database: Database): Ledger {
 async function opened(db: Rows, teamId: string, nowMs: number, reads: Reads = {}): Promise<OpenTeam | undefined> {
   const open = await loaded(db, teamId, nowMs, reads);
   if (open === undefined) return undefined;
-  await db(`delete from requests where team_id = $1 and state <> 'open' and until_ms <= $2`, [teamId, nowMs]);
   open.account.catchUp(nowMs);
   await open.flush();
   return { ...open, team: open.account.shown() };
@@ -289,7 +284,7 @@ async function loaded(db: Rows, teamId: string, nowMs: number, reads: Reads = {}
   const period = { ...(bounds ?? { number: 0, startMs: 0, endMs: Number.MAX_SAFE_INTEGER }), anchorMs };
   const reservations = await db<HeldReservation & { requestId: string }>(
     `select request_id as "requestId", until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period,
-       of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1 and state = 'open'`,
+       of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1`,
     [teamId],
   );
   const uses = await usesIn(db, teamId, period.number);
@@ -346,11 +341,6 @@ async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservatio
   const records = new Map(found.map(({ table, id, value }) => [`${table} ${id}`, value]));
   const [tagged] = await db<{ count: number }>(`select count(*) from records where group_id = $1 and kind = 'tag_counts'`, [teamId]);
   let tagCount = tagged!.count;
-  const known = await db<{ state: SettledState; untilMs: number }>(
-    `select state, until_ms as "untilMs" from requests where team_id = $1 and request_id = $2 and state <> 'open'`,
-    [teamId, reads.requestId ?? null],
-  );
-  const settled = new Map(known.map((one) => [reads.requestId!, one]));
   const account: AccountRows = {
     key(keyId) {
       const key = keys.find((one) => one.keyId === keyId);
@@ -363,15 +353,8 @@ async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservatio
       };
     },
     windowCounts: (subject) => windows.get(subject),
-    settled(requestId, nowMs) {
-      const one = settled.get(requestId);
-      return one === undefined || one.untilMs <= nowMs ? undefined : one.state;
-    },
-    open: (requestId, held) => void writes.push(() => putRequest(db, teamId, requestId, 'open', held)),
-    close(requestId, state, untilMs) {
-      settled.set(requestId, { state, untilMs });
-      writes.push(() => putRequest(db, teamId, requestId, state, { untilMs }));
-    },
+    open: (requestId, held) => void writes.push(() => putRequest(db, teamId, requestId, held)),
+    close: (requestId) => void writes.push(() => db('delete from requests where team_id = $1 and request_id = $2', [teamId, requestId])),
     charge({ keyId, day, period: of, characters, micro, ofAllowance }) {
       const values = [teamId, keyId, day, of, characters, micro, ofAllowance ? characters : 0];
       writes.push(() =>
@@ -417,19 +400,13 @@ async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservatio
   return { account, writes };
 }
 
-async function putRequest(
-  db: Rows,
-  teamId: string,
-  requestId: string,
-  state: 'open' | SettledState,
-  held: Pick<HeldReservation, 'untilMs'> & Partial<HeldReservation>,
-): Promise<void> {
-  const { untilMs, keyId, characters = 0, priceMicro = 0, period, ofAllowance = false, tickets, tag } = held;
+async function putRequest(db: Rows, teamId: string, requestId: string, held: HeldReservation): Promise<void> {
+  const { untilMs, keyId, characters, priceMicro, period, ofAllowance, tickets, tag } = held;
   const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
   await db(
-    `insert into requests (team_id, request_id, state, until_ms, key_id, characters, price_micro, period, of_allowance, tickets, tag)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (team_id, request_id) do update set state = $3, until_ms = $4`,
-    [teamId, requestId, state, untilMs, keyId, characters, priceMicro, period, ofAllowance, json(tickets), json(tag)],
+    `insert into requests (team_id, request_id, until_ms, key_id, characters, price_micro, period, of_allowance, tickets, tag)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [teamId, requestId, untilMs, keyId, characters, priceMicro, period, ofAllowance, json(tickets), json(tag)],
   );
 }
 
@@ -681,7 +658,7 @@ async function periodsOf(db: Rows, { teamId }: Team, gone: boolean): Promise<Per
   const found = await db<Omit<PeriodUse, 'credit'> & { addedMicro: number; deductedMicro: number; micro: number; balanceMicro: number }>(
     `select number, start_ms as "startMs", end_ms as "endMs", coalesce(p.plan, t.plan) as plan, coalesce(p.limits, t.limits) as limits,
        -- In order: what is settled late changes the balances since.
-       p.plan is not null and not exists (select from requests r where r.team_id = $1 and state = 'open' and period <= number) as closed,
+       p.plan is not null and not exists (select from requests r where r.team_id = $1 and period <= number) as closed,
        coalesce(u.characters, 0) as characters, coalesce(u.requests, 0) as requests, coalesce(u.micro, 0) as micro,
        coalesce(u.of_allowance, 0) as "allowanceUsed", coalesce(u.of_tests, 0) as "testCharacters",
        added_micro as "addedMicro", deducted_micro as "deductedMicro",
@@ -968,7 +945,7 @@ async function wholeOf(db: Rows, { gone, ...team }: Team & { gone: boolean }, op
     days: (await daysOf({ db, nowMs: 0, team }, { from: 0, to: DAY_MAX })).days,
     periods: periods.map((period) => ({ ...period, keys: ofPeriod(period.number) })),
     requests: await of(
-      `select request_id as "requestId", state, until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro",
+      `select request_id as "requestId", until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro",
        period as "periodNumber", of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1`,
     ),
     changes: await of(`select id, request, at_ms + ${DAY_MS} as "untilMs" from changes where team_id = $1`),
@@ -1009,7 +986,7 @@ async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
   const bounds = all.map(({ credit, ...one }) => ({ ...one, ...credit }));
   await insert('periods', 'number startMs endMs plan limits addedMicro deductedMicro', bounds);
   const requests = account.requests.map((one) => ({ ...one, period: one.periodNumber }));
-  await insert('requests', 'requestId state untilMs keyId characters priceMicro period ofAllowance tickets tag', requests);
+  await insert('requests', 'requestId untilMs keyId characters priceMicro period ofAllowance tickets tag', requests);
   await insert('window_counts', 'subject counts', account.windowCounts);
   const uses = chargeSums(account).map((one) => ({ ...one, day: one.day ?? -1, period: one.period ?? 0 }));
   await insert('uses', 'keyId day period characters requests micro ofAllowance', uses);

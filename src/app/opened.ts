@@ -91,7 +91,6 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
       events: config.events?.rules,
       others: plugins.stores,
       onCreated: newStoreLine(log, onNewStore),
-      onRevocationsRestored: (count) => metrics.revocationsRestored(count),
     }),
   );
   down.add('store', () => store.close());

@@ -27,7 +27,7 @@ export function charactersAt(percent: number, limit: number): number {
 }
 
 /** The smallest balance above the threshold: balances are reported in whole minor units, rounded down. */
-export function microAbove(thresholdMinor: number): Micro {
+function microAbove(thresholdMinor: number): Micro {
   return (thresholdMinor + 1) * MICRO_PER_MINOR;
 }
 

@@ -102,7 +102,7 @@ export function canonicalRange(text: string): string | undefined {
   return range === undefined ? undefined : writtenRange(range);
 }
 
-export function writtenRange({ bytes, bits }: AddressRange): string {
+function writtenRange({ bytes, bits }: AddressRange): string {
   if (bytes.length === IPV4_BYTES) return `${bytes.join('.')}/${bits}`;
   const groups = Array.from({ length: IPV6_BYTES / 2 }, (_, i) => (bytes[2 * i]! * 256 + bytes[2 * i + 1]!).toString(16));
   return `${new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address}/${bits}`;

@@ -68,17 +68,3 @@ export function quotaKind(of: RefusingLimit = 'team', window?: WindowNumber): Li
 function kindOf(of: RefusingLimit, per: LimitKind['per'], counts: LimitKind['counts']): LimitKind {
   return LIMITS.find((kind) => kind.of === of && kind.per === per && kind.counts === counts)!;
 }
-
-/** The index of a subject's first window: the others follow, from the shortest, requests before characters. */
-export function firstWindow(of: LimitOwner): number {
-  return LIMITS.indexOf(limitKind(of, { per: WINDOWS[0], counts: COUNTED[0] }));
-}
-
-/** Of the kind at an index of the list, which is one of a window. */
-export function windowNumberAt(index: number): WindowNumber & { readonly of: LimitOwner } {
-  const kind = LIMITS[index];
-  const per = WINDOWS.find((name) => name === kind?.per);
-  if (kind === undefined || per === undefined || kind.counts === 'credit' || kind.of === 'test_keys')
-    throw new RangeError(`no limit of a window has the index ${index}`);
-  return { of: kind.of, per, counts: kind.counts };
-}

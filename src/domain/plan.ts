@@ -69,7 +69,7 @@ export interface TeamLimits {
 }
 
 /** The whole numbers among them. */
-export type LimitNumber = Exclude<keyof TeamLimits, 'billing' | 'currency' | 'period' | 'windows'>;
+type LimitNumber = Exclude<keyof TeamLimits, 'billing' | 'currency' | 'period' | 'windows'>;
 
 /** A number's name for people, and in what commands and the admin API show. */
 interface NumberNames {

@@ -4,12 +4,6 @@
 export const RATE_WINDOW_MS = 1000;
 
 /**
- * How long a store remembers, in milliseconds, that an id was admitted without a reservation, settled, or has expired. Longer
- * than any operation's deadline, so that a late duplicate either finds the id or is past its deadline.
- */
-export const REMEMBER_MS = 10_000;
-
-/**
  * How long a settlement may wait, in milliseconds, to share a store call with an admission. No caller waits for it, and later
  * operations of the same team stay behind it.
  */

@@ -73,13 +73,6 @@ export async function answering<T>(work: () => Promise<T>): Promise<T | StoreUna
   }
 }
 
-/**
- * While a copy into a store is incomplete, these take the place of its schema number (the highest possible) or its layout's, so
- * that everything, including older versions, refuses to open it.
- */
-export const HALF_WRITTEN_SCHEMA = 2_147_483_647;
-export const HALF_WRITTEN_LAYOUT = 'half-written';
-
 /** `shown` contains no credentials. */
 export function halfWritten(shown: string): StoreError {
   return new StoreError(

@@ -6,7 +6,6 @@ import { costMicro, minorRoundedDown, minorRoundedUp } from '../domain/money.ts'
 import type { Micro } from '../domain/money.ts';
 import { dayOf } from '../domain/period.ts';
 import { periodBy, sameLength } from '../domain/period-rule.ts';
-import { REMEMBER_MS } from '../domain/reservation.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { tagOfSubject, windowLimits } from '../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject, WindowTickets } from '../domain/window-limits.ts';
@@ -48,8 +47,6 @@ export interface HeldReservation {
   readonly tag: RequestTag | undefined;
 }
 
-export type SettledState = 'committed' | 'released' | 'expired';
-
 /** What is charged to a key, on a day, in a period: all that is shown or invoiced is a sum of these. */
 export interface KeyCharge {
   readonly keyId: string;
@@ -76,11 +73,8 @@ export interface AccountRows {
   key(keyId: string): { readonly record: KeyRecord; readonly use: KeyUsed } | undefined;
   /** What a subject has used of its windows, if they were ever limited. */
   windowCounts(subject: WindowSubject): StoredCounts | undefined;
-  /** The state of an id that is not open, if that is remembered. */
-  settled(requestId: string, nowMs: number): SettledState | undefined;
   open(requestId: string, held: HeldReservation): void;
-  /** `wasOpen`: otherwise only the id is remembered. */
-  close(requestId: string, state: SettledState, untilMs: number, wasOpen: boolean): void;
+  close(requestId: string): void;
   charge(charge: KeyCharge): void;
   /** The pairs of a glossary and their dictionaries. */
   pairs(glossaryId: string): readonly (LanguagePair & { readonly dictionaryId: string })[] | undefined;
@@ -129,7 +123,7 @@ export class Account {
 
   #endLeases(nowMs: number): void {
     for (const [id, held] of this.reservations) {
-      if (held.untilMs <= nowMs) this.#close(id, held, 'expired', held.untilMs + REMEMBER_MS, 0, nowMs);
+      if (held.untilMs <= nowMs) this.#close(id, held, 0, nowMs);
     }
     this.#findLease();
   }
@@ -195,8 +189,8 @@ export class Account {
    */
   admit(request: AdmissionRequest, nowMs: number): Admission {
     this.catchUp(nowMs);
-    const known = this.#knownId(request, nowMs);
-    if (known !== undefined) return known;
+    const open = this.reservations.get(request.requestId);
+    if (open !== undefined) return this.#repeated(request, open);
     const key = this.key(request.keyId);
     const tag = this.#tag(request.tag, nowMs);
     const reserves = request.reserve && request.characters !== undefined ? (request.charged ?? request.characters) : undefined;
@@ -210,8 +204,7 @@ export class Account {
       tag.uses.period.characters += reserved ?? 0;
       this.#keepTag(tag);
     }
-    if (reserved === undefined) this.#rows.close(request.requestId, 'released', nowMs + REMEMBER_MS, false);
-    else this.#reserve(request, key, reserved, tickets, nowMs);
+    if (reserved !== undefined) this.#reserve(request, key, reserved, tickets, nowMs);
     return this.#reported(request, placed, subjects, nowMs);
   }
 
@@ -222,9 +215,7 @@ export class Account {
     return refusal ?? { kind: 'admitted', reservation: undefined };
   }
 
-  #knownId({ requestId, teamId, reportPlan }: AdmissionRequest, nowMs: number): Admission | undefined {
-    const open = this.reservations.get(requestId);
-    if (open === undefined) return this.#rows.settled(requestId, nowMs) && { kind: 'repeated' };
+  #repeated({ requestId, teamId, reportPlan }: AdmissionRequest, open: HeldReservation): Admission {
     const reservation = { requestId, teamId, characters: open.characters, leaseUntilMs: open.untilMs };
     return { kind: 'admitted', reservation, ...(reportPlan === true ? { plan: this.team.plan } : {}) };
   }
@@ -329,29 +320,20 @@ export class Account {
   /** Charges an open reservation, all of it or `asked` characters, or gives it back. */
   resolve(requestId: string, verdict: Verdict, nowMs: number, asked = Infinity): Resolution {
     this.catchUp(nowMs);
-    const kind = verdict === 'commit' ? 'committed' : 'released';
     const held = this.reservations.get(requestId);
-    if (held === undefined) return this.#resolveClosed(requestId, kind, nowMs);
+    if (held === undefined) return { kind: 'absent' };
     const charged = verdict === 'commit' ? Math.max(0, Math.min(asked, held.characters)) : 0;
-    this.#close(requestId, held, kind, nowMs + REMEMBER_MS, charged, nowMs);
-    if (verdict === 'commit') this.#charge(held, charged, nowMs);
-    return { kind };
+    this.#close(requestId, held, charged, nowMs);
+    if (verdict === 'release') return { kind: 'released' };
+    this.#charge(held, charged, nowMs);
+    return { kind: 'committed' };
   }
 
-  /** A release may overtake its admission, whose id it blocks then. */
-  #resolveClosed(requestId: string, kind: 'committed' | 'released', nowMs: number): Resolution {
-    const state = this.#rows.settled(requestId, nowMs);
-    if (state !== undefined) return { kind: state };
-    if (kind === 'committed') return { kind: 'absent' };
-    this.#rows.close(requestId, 'released', nowMs + REMEMBER_MS, false);
-    return { kind };
-  }
-
-  #close(id: string, held: HeldReservation, state: SettledState, untilMs: number, charged: number, nowMs: number): void {
+  #close(id: string, held: HeldReservation, charged: number, nowMs: number): void {
     this.reservations.delete(id);
     this.#hold(held, -1);
     this.#giveBack(held, held.characters - charged, nowMs);
-    this.#rows.close(id, state, untilMs, true);
+    this.#rows.close(id);
     this.isChanged = true;
   }
 

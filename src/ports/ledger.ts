@@ -12,8 +12,8 @@ export type { GlossaryReference } from '../domain/charge.ts';
  *
  * - Time is the store's clock in whole milliseconds; `now` below is read once per operation.
  * - Everything is checked before anything is written. Operations of one team never interleave.
- * - An operation is identified by its `requestId` and carries a deadline, which the store's driver sets by the store's clock:
- *   running it twice counts once, running it after its deadline does nothing.
+ * - An operation carries a deadline, which the store's driver sets by the store's clock: after it, it does nothing. An admission is sent
+ *   once, a settlement as often as it takes: its reservation is found by its `requestId` while it is open, and not afterwards.
  */
 export interface AdmissionRequest {
   /** ULID of the request, also the id of the reservation. */
@@ -60,21 +60,19 @@ export interface Reservation {
 /**
  * The possible answers, in the order in which they are checked:
  *
- * 1. `repeated`: an operation with this id has already run and left no open reservation. (If it left one, the answer is
- *    `admitted` with that reservation again, and nothing changes.)
+ * 1. `admitted` with the reservation that is open under this id, if there is one: nothing changes. Any other id is new, whatever it was.
  * 2. `key_unknown`: the team has no record of the key; whichever cache named it is stale. `key_revoked`: revoked, disabled, or
  *    expired (from `expiresAtMs` on). `address_wanted`: the key is restricted to certain addresses and the request carried
  *    none. `address_refused`: the address is not allowed. `scope_wanted`: the key has scopes and the request carried none.
  *    `scope_missing`: the route's is not among them. `tag_disabled`: the request's tag has settings (`TagRegistry`) that disable it. None
- *    of these changes anything: the same id can be admitted later, with the
- *    address and the scope.
+ *    of these changes anything.
  * 3. `rate_limited`: `limit` requests were admitted within the last 1,000 ms. A slot in the window is free again after exactly
  *    1,000 ms. The key's last use is stamped, no slot is taken. The team's window is checked first, then the key's if it has
  *    its own rate, then the tag's, whose refusals have `of`: a request takes a slot in all or in none. Then the limits by minute to
  *    month, the team's first, then the key's, then the tag's: the refusal names the `window`, and `retryAfterMs` is until it ends. A request exceeds
  *    one of requests if it has no place left, one of characters if those to reserve do not fit what is left; if they do not fit
  *    the whole number, it is judged in 7. `WindowCounts` (domain/window-counts.ts) has the rules. From here on a slot is taken, the
- *    request is counted in its windows, the last use is stamped and the id is remembered, whatever follows.
+ *    request is counted in its windows and the last use is stamped, whatever follows.
  * 4. `text_too_long`: `characters` exceeds the plan's limit per request.
  * 5. `admitted` without a reservation, if none was requested.
  * 6. `glossary_missing`, `glossary_mismatch`.
@@ -104,7 +102,6 @@ export interface Reservation {
  * open reservation. Otherwise there is none.
  */
 export type Admission =
-  | { readonly kind: 'repeated' }
   | { readonly kind: 'key_unknown' }
   | KeyRevoked
   | { readonly kind: 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' | 'tag_disabled' }
@@ -209,32 +206,30 @@ export interface CreditExhausted {
 export type Verdict = 'commit' | 'release';
 
 /**
- * The state of an id after a settlement. Each id has one terminal state; settling it again reports that state and changes
- * nothing, whatever part of the characters the repetition names.
+ * What a settlement did. It settles a reservation that is open, once, and any other id not at all.
  *
  * - `committed`: its characters and one request are charged to the period and key they were reserved for; credit is deducted. They
  *   are counted for the day of the commit (`UsageHistory`), and for the reservation's tag (`RecordTable`, `tag_counts`).
  *   If the commit names fewer characters than were reserved, the rest is released in the same operation, with the credit it
  *   held: the price of a part is the reserved price divided by the reserved characters, times the part, which is always a whole
  *   number. A part of 0 still counts its request. What is not charged comes back to the windows, too.
- * - `released`: nothing is charged. An id admitted without a reservation has this state from the start. Releasing an unknown id
- *   also puts it in this state and so blocks a later admission of that id: the release may have overtaken an admission whose
- *   outcome was unknown.
- * - `expired`: the lease ended first; nothing is charged.
- * - `absent`: a commit of an id that the store never knew or has forgotten.
- *
- * A terminal state is remembered for `REMEMBER_MS` (domain/reservation.ts) from the admission or settlement, or for `expired`
- * from the end of the lease. From that millisecond on the id counts as new.
+ * - `released`: nothing is charged.
+ * - `absent`: nothing is open under this id, and nothing changes. Its lease has ended, it was settled before, or it was never admitted.
  */
-export type Resolution = { readonly kind: 'committed' | 'released' | 'expired' | 'absent' } | StoreUnavailable;
+export type Resolution = { readonly kind: 'committed' | 'released' | 'absent' } | StoreUnavailable;
 
 /**
- * How a settlement ended: the ledger's answer, or `abandoned` if it was given up because the lease ended first or the queue was
- * full.
+ * How a settlement ended.
+ *
+ * - `committed`, `released`
+ * - `expired`: a commit found nothing open the first time that it was sent: what was delivered is not charged.
+ * - `absent`: a release found nothing open. Or a commit that was sent again because its outcome was unknown: an earlier attempt has
+ *   perhaps charged it.
+ * - `abandoned`: it was given up because the lease ended first or the queue was full.
  */
-export type SettlementResult = Exclude<Resolution['kind'], 'unavailable'> | 'abandoned';
+export type SettlementResult = 'committed' | 'released' | 'expired' | 'absent' | 'abandoned';
 
-/** Checked before a long body is read. The id is not remembered, and it does not matter if it is known. */
+/** Checked before a long body is read. It does not matter whether the id is known. */
 export interface CallerCheck {
   readonly requestId: string;
   readonly teamId: string;
@@ -297,7 +292,7 @@ export interface AskedCheck extends CallerCheck, Callbacks<CheckedCaller> {}
 /** A plugin's ledger may return promises instead: see `PluginLedger` in plugin.ts. */
 export interface Ledger {
   admit(asked: AskedAdmission): void;
-  /** Tries once. After `unavailable` it is unknown whether it ran; repeat it with the same id. */
+  /** Tries once. After `unavailable` it is unknown whether it ran; repeat it, but charge nothing again if it is `absent` then. */
   resolve(asked: AskedResolution): void;
   /** Before a long body is read and parsed. */
   check(asked: AskedCheck): void;

@@ -104,23 +104,19 @@ export interface PeriodContents extends PeriodUse {
   readonly keys: readonly { readonly keyId: string; readonly characters: number; readonly requests: number }[] | undefined;
 }
 
-export type RequestState = 'open' | 'committed' | 'released' | 'expired';
-
+/** An open reservation. */
 export interface RequestContents {
   readonly requestId: string;
-  readonly state: RequestState;
-  /** For an open reservation: the end of the lease. Otherwise: when the id is forgotten. */
+  /** The end of the lease. */
   readonly untilMs: number;
-  /** What is held, for an open reservation. */
-  readonly keyId: string | undefined;
+  readonly keyId: string;
   readonly characters: number;
   readonly priceMicro: Micro;
-  readonly periodNumber: number | undefined;
-  /** Whether an open reservation is of the allowance for test keys. */
+  readonly periodNumber: number;
+  /** Whether it is of the allowance for test keys. */
   readonly ofAllowance: boolean;
   /** If it was counted in the windows of any subject. */
   readonly tickets?: WindowTickets | undefined;
-  /** Of an open reservation. */
   readonly tag?: RequestTag | undefined;
 }
 

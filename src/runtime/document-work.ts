@@ -205,8 +205,8 @@ async function sourceOf(
 
 type HeldCount = { readonly hold: DocumentHold } | { readonly end: WorkEnd };
 
-/** Each may find an id that an attempt before has used up; two find too little left. */
-const HOLD_ATTEMPTS = 4;
+/** The second one if the first has found too little left. */
+const HOLD_ATTEMPTS = 2;
 
 /**
  * Reserves what was counted in place of what was held before. Every id is written down before it is used, so that whoever goes on
@@ -251,7 +251,7 @@ async function holdCounted(
       if (!(await releaseHolds(ledger, begun, holds))) return { end: LATER };
       holds = [];
       isReleased = true;
-    } else if (admission.kind !== 'repeated') return { end: await failed(claimed, failureOf(admission), options) };
+    } else return { end: await failed(claimed, failureOf(admission), options) };
     hold = undefined;
   }
   return { end: LATER };
@@ -287,7 +287,6 @@ function failureOf(admission: Exclude<Admission, { readonly kind: 'admitted' | '
     case 'glossary_mismatch':
     case 'text_too_long':
     case 'rate_limited':
-    case 'repeated':
       return { code: 'unauthorized', detail: 'The key can no longer be used.' };
   }
 }

@@ -82,7 +82,10 @@ export class SettlementQueue implements Settlements {
 
   /** Only for `OpenSettlement`: the ledger's answer to one. */
   conclude(open: OpenSettlement, resolution: Resolution): void {
-    if (resolution.kind !== 'unavailable') return this.#done(open, resolution.kind);
+    if (resolution.kind !== 'unavailable') {
+      const isLost = resolution.kind === 'absent' && open.verdict === 'commit' && open.tries === 1;
+      return this.#done(open, isLost ? 'expired' : resolution.kind);
+    }
     const delayMs = Math.min(RETRY_FIRST_MS * 2 ** (open.tries - 1), RETRY_MAX_MS);
     if (this.#closed || this.#options.now() + delayMs >= open.untilMs) return this.#done(open, 'abandoned');
     const timer = setTimeout(() => {
@@ -98,10 +101,9 @@ export class SettlementQueue implements Settlements {
     this.#options.onSettled(open.verdict, result);
     open.trace?.ended(result, open.tries);
     open.settled?.(result);
-    // After a retry, `absent` is no loss, because the earlier commit may have run. On the first try it means that the charge
-    // was lost.
-    const lost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned' || (result === 'absent' && open.tries === 1));
-    if (lost) this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
+    const isLost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned');
+    if (isLost)
+      this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
     if (this.open === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
   }
 }

@@ -162,8 +162,6 @@ class PendingAdmission extends CallerQuestion<Admission, AdmitOptions> implement
 
   #refusalOf(x: Exchange, admission: Exclude<Admission, Admitted | StoreUnavailable>): Outcome {
     switch (admission.kind) {
-      case 'repeated':
-        return STORE_UNAVAILABLE;
       case 'text_too_long':
         return textTooLong(admission.maxCharacters, this.charge?.characters ?? 0);
       case 'glossary_missing':

@@ -3,7 +3,6 @@
 import { dayOf } from '../domain/period.ts';
 import type { PeriodCredit } from '../domain/period-credit.ts';
 import { periodBy } from '../domain/period-rule.ts';
-import { REMEMBER_MS } from '../domain/reservation.ts';
 import type { EventFacts } from '../ports/outbox.ts';
 import type { KeyContents, LastCounts, MendedTeam, PeriodContents, RequestContents, TeamContents } from '../ports/store-contents.ts';
 import type { KeyDay } from '../ports/usage-history.ts';
@@ -40,7 +39,7 @@ export function repairOf(
   const days = daysUntil(contents.days, dayOf(nowMs));
   const used = usedIn({ contents, undone, period, days, lastCounts });
   const requests = contents.requests.map((request) => requestOf(request, period.number, nowMs));
-  const open = requests.filter(({ state, periodNumber }) => state === 'open' && periodNumber === period.number);
+  const open = requests.filter(({ periodNumber }) => periodNumber === period.number);
   const told = toldIn(contents, undone, period.number);
   return {
     what: period.isReopened ? 'reopened' : 'begun',
@@ -188,9 +187,8 @@ function toldIn({ team, toldPercents }: TeamContents, undone: readonly PeriodCon
 
 /** What is open stays open in the period that now runs, and not longer than a lease lasts. */
 function requestOf(request: RequestContents, periodNumber: number, nowMs: number): RequestContents {
-  if (request.state !== 'open') return { ...request, untilMs: Math.min(request.untilMs, nowMs + REMEMBER_MS) };
   const untilMs = Math.min(request.untilMs, nowMs + LEASE_MS_MAX);
-  return { ...request, untilMs, periodNumber: Math.min(request.periodNumber ?? periodNumber, periodNumber) };
+  return { ...request, untilMs, periodNumber: Math.min(request.periodNumber, periodNumber) };
 }
 
 function isUndone(facts: EventFacts, fromNumber: number, nowMs: number): boolean {

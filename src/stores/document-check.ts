@@ -107,8 +107,8 @@ export class DocumentCheck {
 
   #judgeHeld({ team: { teamId }, requests }: TeamContents, documents: readonly DocumentRecord[], nowMs: number, found: Found): void {
     const named = new Set(documents.flatMap(({ holds }) => holds.map(({ requestId }) => requestId)));
-    for (const { requestId, state, untilMs, characters } of requests) {
-      if (state !== 'open' || untilMs - nowMs <= this.#options.leaseMsMax || named.has(requestId)) continue;
+    for (const { requestId, untilMs, characters } of requests) {
+      if (untilMs - nowMs <= this.#options.leaseMsMax || named.has(requestId)) continue;
       found(`${characters} characters are held for a document that there is not`, { kind: 'release', teamId, requestId });
     }
   }

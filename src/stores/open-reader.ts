@@ -14,7 +14,7 @@ const NO_OTHERS: OtherStores = new Map();
 export async function openReader(url: string, others = NO_OTHERS): Promise<StoreReader> {
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteReader(sqlitePathOf(url));
-  if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisReader(url);
+  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisReader(url);
   return (await import('./records/plugin-contents.ts')).pluginReader(await openOther(url, others), withoutCredentials(url));
 }
 
@@ -22,7 +22,7 @@ export async function openReader(url: string, others = NO_OTHERS): Promise<Store
 export async function openMender(url: string, others = NO_OTHERS): Promise<StoreMender> {
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteMender(sqlitePathOf(url));
-  if (kind === 'redis') return (await import('./redis/redis-mender.ts')).openRedisMender(url);
+  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisMender(url);
   return (await import('./records/plugin-contents.ts')).pluginMender(await openOther(url, others), withoutCredentials(url));
 }
 
@@ -36,7 +36,7 @@ interface CopySource {
 /** Rejects with a `StoreError` if there is nothing to copy, or if gateways serve from it. */
 export async function openSource(url: string, others = NO_OTHERS): Promise<CopySource> {
   const kind = storeKindOf(url);
-  if (kind === 'redis') return (await import('./redis/redis-reader.ts')).openRedisSource(url);
+  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisSource(url);
   if (kind !== 'sqlite')
     return (await import('./records/plugin-contents.ts')).pluginSource(await openOther(url, others), withoutCredentials(url));
   const { openSqliteSource } = await import('./sqlite/whole-file.ts');
@@ -47,7 +47,7 @@ export async function openSource(url: string, others = NO_OTHERS): Promise<CopyS
 export async function openWriter(url: string, restart: boolean, others = NO_OTHERS): Promise<StoreWriter> {
   const kind = storeKindOf(url);
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteWriter(sqlitePathOf(url), restart);
-  if (kind === 'redis') return (await import('./redis/redis-writer.ts')).openRedisWriter(url, restart);
+  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisWriter(url, restart);
   return (await import('./records/plugin-contents.ts')).pluginWriter(await openOther(url, others, true), withoutCredentials(url), restart);
 }
 

@@ -2,7 +2,7 @@
 import type { EventRules } from '../domain/event-rules.ts';
 import { HISTORY_DAYS } from '../domain/period.ts';
 import { otherSchemeOf, STORE_URL_FORMS, sqlitePathOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
-import { answering, StoreAwayError, StoreError, storeErrorOf } from '../domain/store-unavailable.ts';
+import { StoreError } from '../domain/store-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
@@ -19,8 +19,6 @@ interface StoreContext extends StoreCreation {
   readonly historyDays?: number;
   /** Whether this process takes turns with others to maintain idle teams, as gateways do. */
   readonly tends?: boolean;
-  /** Called with the number of lost revocations that were restored on a store's new master. */
-  readonly onRevocationsRestored?: (count: number) => void;
   /** Rules for the outbox; by default those of the gateways that send from it. */
   readonly events?: EventRules | undefined;
   /** Stores of plugins, by URL scheme. */
@@ -43,17 +41,15 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   if (kind === 'redis') {
     const { openRedisStore } = await import('./redis/redis-store.ts');
     const tendEveryMs = context.tends === true ? TEND_EVERY_MS : undefined;
-    const { onRevocationsRestored: onRestored } = context;
-    return openRedisStore({ url, log, creation, onRestored, commandTimeoutMs, historyDays, tendEveryMs, events });
+    return openRedisStore({ url, log, creation, commandTimeoutMs, historyDays, tendEveryMs, events });
   }
   const open = context.others?.get(otherSchemeOf(url) ?? '');
   if (open !== undefined) {
     const { fromPlugin } = await import('./records/plugin-store.ts');
-    const { assertUnmarked } = await import('./records/copy-mark.ts');
+    const { assertComplete } = await import('./records/copy-mark.ts');
     const opened = await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation });
     try {
-      const unmarked = await answering(() => assertUnmarked(opened.records, withoutCredentials(url)));
-      if (unmarked !== undefined) throw new StoreAwayError(storeErrorOf(unmarked).message);
+      await assertComplete(opened.records, withoutCredentials(url));
       const store = fromPlugin(opened, clock, events);
       // The clock is judged before anything goes by it.
       await store.clock.look();

@@ -82,21 +82,20 @@ function judgeCredit({ team, period, periods }: TeamContents, found: Found): voi
 }
 
 function judgeHeld({ period, keys, periods, heldCharacters, heldMicro, requests }: TeamContents, found: Found): void {
-  const open = requests.filter(({ state }) => state === 'open');
-  const characters = sumOf(open.filter(({ periodNumber }) => periodNumber === period.number).map((one) => one.characters));
-  const micro = sumOf(open.map(({ priceMicro }) => priceMicro));
+  const characters = sumOf(requests.filter(({ periodNumber }) => periodNumber === period.number).map((one) => one.characters));
+  const micro = sumOf(requests.map(({ priceMicro }) => priceMicro));
   if (!isCount(heldCharacters)) found('held', `its held characters, ${heldCharacters}, are not a whole number from 0 on`);
   if (characters !== heldCharacters)
     found('held', `it is recorded as holding ${heldCharacters} characters, its open reservations hold ${characters}`);
   if (micro !== heldMicro) found('held', `it is recorded as holding ${heldMicro} of its money, its open reservations hold ${micro}`);
-  for (const { requestId, keyId, priceMicro, periodNumber, ...one } of open) {
+  for (const { requestId, keyId, priceMicro, periodNumber, ...one } of requests) {
     const faults = [
       keys.every((key) => key.keyId !== keyId) && 'for an unknown key',
       periodNumber !== period.number && periods.every(({ number }) => number !== periodNumber) && 'in an unknown period',
       !isCount(one.characters) && 'with characters that are not a whole number',
       !isCount(priceMicro) && 'with money that is not a whole number',
     ].filter((fault) => fault !== false);
-    for (const fault of faults) found('reservation', `request ${requestId} is open ${fault}`, keyId === undefined ? {} : { keyId });
+    for (const fault of faults) found('reservation', `request ${requestId} is open ${fault}`, { keyId });
   }
 }
 
@@ -117,7 +116,7 @@ function judgeCurrent({ team, period, usedCharacters, keys }: TeamContents, foun
 
 /** What is of the allowance was used and is held by test keys, and is part of what was used and is held altogether. */
 function judgeAllowance({ period, keys, periods, requests, allowanceUsed, allowanceHeld }: TeamContents, found: Found): void {
-  const open = requests.filter(({ state, ofAllowance }) => state === 'open' && ofAllowance);
+  const open = requests.filter(({ ofAllowance }) => ofAllowance);
   const held = sumOf(open.filter(({ periodNumber }) => periodNumber === period.number).map(({ characters }) => characters));
   if (!isCount(allowanceHeld) || held !== allowanceHeld)
     found('held', `it is recorded as holding ${allowanceHeld} characters of its allowance, its open reservations hold ${held}`);
@@ -141,7 +140,7 @@ function judgePeriods({ period, periods, keys, requests }: TeamContents, found: 
     if (one.startMs > one.endMs) found('period', `${name} ends before it begins`);
     else if (one.endMs > next.startMs) found('period', `${name} ends after period ${next.number} has begun`);
     if (!isCount(one.characters)) found('period', `${name} has ${one.characters} characters`);
-    const isOpen = requests.some(({ state, periodNumber }) => state === 'open' && periodNumber === one.number);
+    const isOpen = requests.some(({ periodNumber }) => periodNumber === one.number);
     if (one.closed && isOpen) found('period', `${name} is closed, and a reservation of it is open`);
     judgeLimits(one.limits, `the limits of ${name}`, found);
     if (one.keys === undefined) continue;
@@ -202,7 +201,7 @@ function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found):
     judgeWindow(window, "the slots of a key's rate window are out of order", found, { keyId });
     // A revoked key's counts are no longer updated.
     if (heldCharacters === undefined || status === 'revoked') continue;
-    const open = requests.filter((one) => one.state === 'open' && one.keyId === keyId && one.periodNumber === period.number);
+    const open = requests.filter((one) => one.keyId === keyId && one.periodNumber === period.number);
     const sum = sumOf(open.map((one) => one.characters));
     if (sum !== heldCharacters)
       found('held', `a key is recorded as holding ${heldCharacters} characters, its open reservations hold ${sum}`, { keyId });
@@ -215,7 +214,7 @@ function judgeWindowCounts({ windowCounts, keys, requests }: TeamContents, found
     const keyId = keys.find((key) => keySubject(key.keyId) === subject)?.keyId;
     if (subject !== 'team' && keyId === undefined) found('limits', `there are counts of limits of "${subject}", which is unknown`);
     for (const { per, startMs, endMs, from, requests: counted, characters } of counts.windows) {
-      const open = requests.filter(({ state, tickets }) => state === 'open' && (tickets?.[subject] ?? 0) > from);
+      const open = requests.filter(({ tickets }) => (tickets?.[subject] ?? 0) > from);
       const held = sumOf(open.map((one) => one.characters));
       const faults = [
         ![startMs, endMs, from, counted, characters, counts.tickets].every(isCount) && 'has counts that are not whole numbers',
@@ -268,8 +267,8 @@ function judgeTags({ tags, days }: TeamContents, found: Found): void {
 function judgeTagSettings({ tags, period, requests }: TeamContents, nowMs: number, found: Found): void {
   if (Object.keys(tags.tag_limits).some((tag) => !Object.hasOwn(tags.tag_uses, tag)))
     found('tag', 'a tag has settings, and no record of what is used of them');
-  for (const { state, tag, tickets } of requests) {
-    if (tag === undefined || state !== 'open' || !Object.hasOwn(tags.tag_uses, tag.name)) continue;
+  for (const { tag, tickets } of requests) {
+    if (tag === undefined || !Object.hasOwn(tags.tag_uses, tag.name)) continue;
     const uses = tags.tag_uses[tag.name]!;
     if ((tickets?.[tagSubject(tag.name)] ?? 0) > ticketsOf(uses))
       found('tag', 'a tag has counted fewer requests than were made with an open reservation');

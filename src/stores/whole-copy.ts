@@ -111,21 +111,20 @@ class Tally {
 
   team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): void {
     const { counts } = this;
-    const open = contents.requests.filter(({ state }) => state === 'open');
     counts.teams++;
     for (const name of ['keys', 'glossaries', 'periods', 'days'] as const) counts[name] += contents[name].length;
-    counts.openReservations += open.length;
+    counts.openReservations += contents.requests.length;
     counts.characters += contents.usedCharacters + contents.periods.reduce((sum, { characters }) => sum + characters, 0);
     counts.balanceMicro += contents.team.balanceMicro;
     counts.heldCharacters += contents.heldCharacters;
     counts.allowanceUsed += contents.allowanceUsed + contents.periods.reduce((sum, one) => sum + one.allowanceUsed, 0);
     counts.glossaryBytes += contents.glossaryBytes;
-    // In the order of teams. Omits what stores may forget or keep differently: ids that are only remembered, the keys of past
-    // periods, and the requests of those that are not closed.
-    const { requests: _requests, dayDone: _dayDone, ...rest } = contents;
+    // In the order of teams. Omits what stores may keep differently: the keys of past periods, and the requests of those that
+    // are not closed.
+    const { dayDone: _dayDone, ...rest } = contents;
     const keys = rest.keys.map(({ digest: _digest, ...key }) => key);
     const periods = rest.periods.map(({ keys: _keys, ...period }) => (period.closed ? period : { ...period, requests: undefined }));
-    this.#teams.update(canonical({ ...rest, refusals: Object.fromEntries(rest.refusals), keys, periods, open }));
+    this.#teams.update(canonical({ ...rest, refusals: Object.fromEntries(rest.refusals), keys, periods }));
     for (const [dictionaryId, pieces] of entries) {
       this.#teams.update(dictionaryId);
       for (const bytes of wholeObject(pieces)) this.#teams.update(bytes);

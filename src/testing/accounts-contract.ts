@@ -196,7 +196,7 @@ async function faultsAreFound({ clock, openEmpty }: Scene): Promise<void> {
   const { quota, prepaid } = await fillStore(store, clock);
   const ofNobody = newId();
   await replaceIn(store, quota.teamId, ({ requests, records }) => ({
-    requests: requests.map((one) => (one.state === 'open' && one.tag === undefined ? { ...one, keyId: ofNobody } : one)),
+    requests: requests.map((one) => (one.tag === undefined ? { ...one, keyId: ofNobody } : one)),
     records: records.map((one) => (one.table === 'tag_counts' ? { ...one, value: one.value.replace(/ \d+ /, ' 900000 ') } : one)),
   }));
   await replaceIn(store, prepaid.teamId, ({ keys, period }) => ({

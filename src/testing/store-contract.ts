@@ -30,7 +30,7 @@ import { quotaContract } from './store/quota-contract.ts';
 import { clockContract, rateContract } from './store/rate-contract.ts';
 import { recordAuditContract, recordSpaceContract } from './store/record-space-contract.ts';
 import { reportContract } from './store/report-contract.ts';
-import { resolutionContract, resolvedIdsContract } from './store/resolution-contract.ts';
+import { openIdsContract, resolutionContract } from './store/resolution-contract.ts';
 import { periodUseContract } from './store/period-use-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { tagContract } from './store/tag-contract.ts';
@@ -67,7 +67,7 @@ const PARTS: readonly Part[] = [
   { title: 'credit', part: creditContract },
   { title: 'settlement of reservations', part: resolutionContract },
   { title: 'partial charges', part: partContract },
-  { title: 'settled ids', part: resolvedIdsContract },
+  { title: 'open ids', part: openIdsContract },
   { title: 'periods', part: periodContract },
   { title: 'periods by the calendar', part: calendarContract },
   { title: 'plan changes', part: planChangeContract },

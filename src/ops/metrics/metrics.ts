@@ -7,7 +7,6 @@ import type { DocumentLoad, DocumentMeters } from './document-metrics.ts';
 import { registerEventLoopGauge } from './event-loop-gauge.ts';
 import { EngineMetrics, registerLimitGauge, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
 import type { EngineLimitState, EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
-import { FastCounter } from './fast-series.ts';
 import { RequestSeries } from './request-series.ts';
 import { familiesOf, registerEventSeries, registerGauge, registerPluginMetric, registerTeamGauges } from './scraped-series.ts';
 import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
@@ -59,8 +58,6 @@ export interface Metrics {
   documents(formats: readonly string[]): DocumentMeters;
   /** Registers how it is read what there is of documents; call it once. */
   documentLoad(read: () => DocumentLoad): void;
-  /** Counts revocations that a new master of the store had lost, and that were applied again. */
-  revocationsRestored(count: number): void;
   /** Call it once, if there are forward routes; the result counts unexpected bytes from their targets. */
   forwardUnasked(): () => void;
   /** The text that `/metrics` answers. */
@@ -75,7 +72,6 @@ export function openMetrics(registry = new Registry()): Metrics {
   registerEventLoopGauge(registry);
   const requests = new RequestSeries(registry);
   const engines = new EngineMetrics(registry);
-  const restored = new FastCounter({ ...REVOCATIONS_RESTORED, labels: [], registry }).series({});
   registerGauge(registry, OPEN_RESERVATIONS, [], () => [[{}, requests.openReservations]]);
   return {
     requests,
@@ -101,9 +97,6 @@ export function openMetrics(registry = new Registry()): Metrics {
     engineLoads: (read) => registerLoadGauges(registry, read),
     engineLimits: (read) => registerLimitGauge(registry, read),
     forwardUnasked: () => engines.forwardUnasked(),
-    revocationsRestored(count) {
-      restored.pending += count;
-    },
   };
 }
 
@@ -118,11 +111,6 @@ const OPEN_RESERVATIONS = {
   help: 'Reservations that this process holds, or may hold, and has not settled.',
   aggregator: 'sum',
 } as const;
-
-const REVOCATIONS_RESTORED = {
-  name: 'lingate_revocations_restored_total',
-  help: "Revocations that the store's new master had lost and that were applied again.",
-};
 
 /**
  * The event loop's lag is replaced by our own gauge: theirs includes the monitor's own interval, and shows a lag of 10 ms if there is

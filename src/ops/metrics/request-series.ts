@@ -128,7 +128,6 @@ function admissionSeries(registry: Registry): Readonly<Record<Admission['kind'],
   const counter = new FastCounter({ name: 'lingate_admissions_total', help: 'Admissions by result.', labels: ['result'], registry });
   return counter.seriesBy<Admission['kind']>('result', {
     admitted: true,
-    repeated: true,
     key_unknown: true,
     key_revoked: true,
     address_wanted: true,
@@ -169,7 +168,7 @@ function shedSeries(registry: Registry): Readonly<Record<ShedReason, CounterSeri
 function settlementSeries(registry: Registry): Readonly<Record<Verdict, Readonly<Record<SettlementResult, CounterSeries>>>> {
   const counter = new FastCounter({
     name: 'lingate_settlements_total',
-    help: "Reservations settled, by verdict and the ledger's result; a commit that is expired or abandoned was delivered uncharged.",
+    help: 'Reservations settled, by verdict and result; a commit that is expired or abandoned was delivered uncharged, one that is absent perhaps charged.',
     labels: ['verdict', 'result'],
     registry,
   });

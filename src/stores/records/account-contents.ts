@@ -18,10 +18,9 @@ export function contentsOf(account: WholeAccount, told: ToldContents, found: Fou
   const { team, period, standing, keys, requests } = account;
   if (period === undefined) return undefined;
   const { usedCharacters, heldCharacters, allowanceUsed, allowanceHeld, heldMicro } = standing;
-  const open = requests.filter(({ state }) => state === 'open');
   if (standing.balanceMicro !== team.balanceMicro) found('balance', `its balance is ${standing.balanceMicro} and ${team.balanceMicro}`);
-  if (standing.openReservations !== open.length)
-    found('reservation', `${standing.openReservations} of its reservations are open by its counts, and ${open.length} by their states`);
+  if (standing.openReservations !== requests.length)
+    found('reservation', `${standing.openReservations} of its reservations are open by its counts, and there are ${requests.length}`);
   // What is not told is not closed: whoever closes it in a copy tells it.
   const periods = usedPeriods(account).map((one) => ({ ...one, closed: one.closed && one.number <= told.toldPeriod }));
   const isRunning = (number: number): boolean => number === period.number || periods.some((one) => !one.closed && one.number === number);
@@ -52,7 +51,7 @@ export function contentsOf(account: WholeAccount, told: ToldContents, found: Fou
 
 /** Without what has no use and no open reservation. */
 function usedPeriods({ periods, requests }: WholeAccount): PeriodContents[] {
-  const isOpen = (number: number) => requests.some(({ state, periodNumber }) => state === 'open' && periodNumber === number);
+  const isOpen = (number: number) => requests.some(({ periodNumber }) => periodNumber === number);
   const used = periods.filter(({ number, characters, credit }) => characters > 0 || movedCredit(credit) || isOpen(number));
   return used.toSorted((one, other) => one.number - other.number);
 }
@@ -79,7 +78,7 @@ export function accountOf(contents: TeamContents): WholeAccount {
   const { team, period, window, windowCounts, keys, days, periods, requests } = contents;
   const account = { team, period, window, windowCounts, keys, days, periods, requests };
   const { usedCharacters, heldCharacters, allowanceUsed, allowanceHeld, heldMicro } = contents;
-  const openReservations = requests.filter(({ state }) => state === 'open').length;
+  const openReservations = requests.length;
   const held = { heldCharacters, allowanceUsed, allowanceHeld, heldMicro, openReservations };
   const standing = { usedCharacters, balanceMicro: team.balanceMicro, ...held };
   return { ...account, standing, changes: [], records: recordsToWrite(contents) };

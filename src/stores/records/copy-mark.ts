@@ -1,6 +1,6 @@
 // The mark of a plugin's store into which a copy is not complete: a shared record, which everything that opens the store looks for.
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { answered, halfWritten } from '../../domain/store-unavailable.ts';
+import { answered, answering, halfWritten, StoreAwayError, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { GroupChange, RecordName, RecordSpace } from '../../ports/record-space.ts';
 
 const MARK: RecordName = { table: 'copies', id: 'half-written' };
@@ -16,4 +16,10 @@ export async function isMarked(records: RecordSpace): Promise<boolean> {
 /** Rejects with a `StoreError` if the store is marked. `shown` contains no credentials. */
 export async function assertUnmarked(records: RecordSpace, shown: string): Promise<void> {
   if (await isMarked(records)) throw halfWritten(shown);
+}
+
+/** The same for who is about to serve from it: a store that does not answer may be waited for. */
+export async function assertComplete(records: RecordSpace, shown: string): Promise<void> {
+  const away = await answering(() => assertUnmarked(records, shown));
+  if (away !== undefined) throw new StoreAwayError(storeErrorOf(away).message);
 }

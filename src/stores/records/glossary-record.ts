@@ -66,7 +66,7 @@ export function shownGlossary({ order: _order, dictionaries, ...glossary }: Kept
   return { ...glossary, dictionaries: dictionaries.map(({ bytes: _bytes, ...dictionary }) => dictionary) };
 }
 
-export function languagePair(sourceLang: string, targetLang: string): string {
+function languagePair(sourceLang: string, targetLang: string): string {
   return `${sourceLang}|${targetLang}`;
 }
 

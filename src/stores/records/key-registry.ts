@@ -48,7 +48,7 @@ function update(key: KeyRecord, change: KeyChange, nowMs: number, by: Audited | 
 }
 
 /** Writes nothing if the key is revoked already; without an audit entry if nobody ordered it. */
-export function revocation(key: KeyRecord, by?: Audited): GroupChange<KeyRecord> {
+function revocation(key: KeyRecord, by?: Audited): GroupChange<KeyRecord> {
   if (key.status === 'revoked') return { result: key };
   const result: KeyRecord = { ...key, status: 'revoked' };
   return {

@@ -2,10 +2,11 @@
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, halfWritten, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { WholePluginStore } from '../../ports/plugin.ts';
-import type { ReportFinding, StoreMender } from '../../ports/store-contents.ts';
+import type { StoreMender } from '../../ports/store-contents.ts';
 import { assertUnmarked, isMarked } from './copy-mark.ts';
 import { RecordMender } from './record-mender.ts';
 import { RecordReader } from './record-reader.ts';
+import type { OwnCheck } from './record-reader.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './record-tables.ts';
 import { RecordWriter } from './record-writer.ts';
 
@@ -13,7 +14,7 @@ import { RecordWriter } from './record-writer.ts';
 const SERVED_WITHIN_MS = 60_000;
 
 /** Closes the store if it cannot be read. `ownCheck`: of the store's kind, besides what is checked of every store. */
-export function pluginReader(store: WholePluginStore, shown: string, ownCheck?: (report: ReportFinding) => void): Promise<RecordReader> {
+export function pluginReader(store: WholePluginStore, shown: string, ownCheck?: OwnCheck): Promise<RecordReader> {
   return closedOnError(store, async () => {
     await assertUnmarked(store.records, shown);
     return new RecordReader(store, ownCheck);

@@ -18,10 +18,10 @@ import { UsageEvents } from './usage-events.ts';
  */
 export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules | undefined, ledger = withCallbacks(store.ledger)): Store {
   const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
-  const told = events && toldByGateway(store, events, clock);
+  const { outbox, watched } = eventsByGateway(store, events, () => clock.nowMs());
   return {
     keys,
-    ledger: told === undefined ? ledger : watched(ledger, told.limits),
+    ledger: watched(ledger),
     teams,
     glossaries,
     records,
@@ -33,7 +33,7 @@ export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules 
     tagSettings,
     history,
     audit,
-    outbox: told?.outbox ?? store.outbox,
+    outbox,
     clock: clock instanceof JudgedClock ? new RecordClock(records, clock) : unjudgedClock(clock),
     ping: () => store.ping(),
     close: () => store.close(),
@@ -43,14 +43,25 @@ export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules 
 /** Events that are due do not wait longer for refusals that are being told. */
 const TOLD_WITHIN_MS = 1000;
 
-interface ToldByGateway {
-  readonly limits: LimitEvents;
+type EventSources = Pick<PluginStore, 'outbox' | 'teams' | 'history' | 'records'>;
+
+interface EventsByGateway {
   readonly outbox: Outbox;
+  /** Notices the refusals that a ledger answers. */
+  readonly watched: (ledger: Ledger) => Ledger;
 }
 
-/** What the store does not tell: refusals, as they are answered, and usage, which is looked for before the events that are due. */
-function toldByGateway({ outbox, teams, history, records }: PluginStore, rules: EventRules, clock: Clock): ToldByGateway {
-  const parts = { teams, history, records, nowMs: () => clock.nowMs() };
+/**
+ * The events of a store that keeps none about usage: refusals are noticed as they are answered, and what usage has come to is looked for
+ * before the events that are due. Nothing without `rules`.
+ */
+export function eventsByGateway(
+  { outbox, teams, history, records }: EventSources,
+  rules: EventRules | undefined,
+  nowMs: () => number | undefined,
+): EventsByGateway {
+  if (rules === undefined) return { outbox, watched: (ledger) => ledger };
+  const parts = { teams, history, records, nowMs: () => nowMs() ?? Date.now() };
   const [limits, usage] = [new LimitEvents(parts), new UsageEvents({ ...parts, rules })];
   const withUsage: Outbox = {
     pending: () => outbox.pending(),
@@ -65,7 +76,12 @@ function toldByGateway({ outbox, teams, history, records }: PluginStore, rules: 
     lease: (holder, forMs) => outbox.lease(holder, forMs),
     release: (holder) => outbox.release(holder),
   };
-  return { limits, outbox: withUsage };
+  const watched = (ledger: Ledger): Ledger => ({
+    admit: (asked) => ledger.admit({ ...asked, ...limits.watching(asked) }),
+    resolve: (asked) => ledger.resolve(asked),
+    check: (asked) => ledger.check({ ...asked, ...limits.watching(asked) }),
+  });
+  return { outbox: withUsage, watched };
 }
 
 const OF_CHECK = {
@@ -82,7 +98,6 @@ const OF_CHECK = {
 } satisfies Readonly<Record<CheckedCaller['kind'], true>>;
 const OF_ADMISSION = {
   ...OF_CHECK,
-  repeated: true,
   text_too_long: true,
   glossary_missing: true,
   glossary_mismatch: true,
@@ -92,7 +107,6 @@ const OF_ADMISSION = {
 const OF_RESOLUTION = {
   committed: true,
   released: true,
-  expired: true,
   absent: true,
   unavailable: true,
 } satisfies Readonly<Record<Resolution['kind'], true>>;
@@ -102,15 +116,6 @@ const KINDS: Readonly<Record<'admit' | 'resolve' | 'check', ReadonlySet<string>>
   resolve: new Set(Object.keys(OF_RESOLUTION)),
   check: new Set(Object.keys(OF_CHECK)),
 };
-
-/** `limits` reports the refusals. */
-function watched(ledger: Ledger, limits: LimitEvents): Ledger {
-  return {
-    admit: (asked) => ledger.admit({ ...asked, ...limits.watching(asked) }),
-    resolve: (asked) => ledger.resolve(asked),
-    check: (asked) => ledger.check({ ...asked, ...limits.watching(asked) }),
-  };
-}
 
 export function withCallbacks(ledger: PluginLedger): Ledger {
   return {

@@ -49,7 +49,7 @@ export class RecordGateways implements GatewayRecords {
   }
 }
 
-export function readGateway(value: string): KeptGateway {
+function readGateway(value: string): KeptGateway {
   return JSON.parse(value) as KeptGateway;
 }
 

@@ -19,11 +19,14 @@ const PAGE = 500;
 /** No day. */
 const NONE = { from: 1, to: 0 };
 
+/** What is wrong at first is looked at again after `settleMs`: gateways may be changing it. */
+export type OwnCheck = (report: ReportFinding, settleMs: number) => void | Promise<void>;
+
 export class RecordReader implements StoreReader {
   readonly #store: WholePluginStore;
-  readonly #ownCheck: ((report: ReportFinding) => void) | undefined;
+  readonly #ownCheck: OwnCheck | undefined;
 
-  constructor(store: WholePluginStore, ownCheck?: (report: ReportFinding) => void) {
+  constructor(store: WholePluginStore, ownCheck?: OwnCheck) {
     this.#store = store;
     this.#ownCheck = ownCheck;
   }
@@ -84,7 +87,7 @@ export class RecordReader implements StoreReader {
 
   /** Events that would never be sent. What is kept or removed meanwhile is looked for again. */
   async structure(report: ReportFinding, settleMs: number): Promise<void> {
-    this.#ownCheck?.(report);
+    await this.#ownCheck?.(report, settleMs);
     let lost = await this.#eventsNotDue();
     if (lost.length === 0) return;
     await delay(settleMs);

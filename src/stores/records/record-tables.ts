@@ -54,7 +54,6 @@ type AnyTable = RecordTable | RecordIndex;
 
 const SHARED_TABLES = Object.keys(SHARED) as readonly (keyof typeof SHARED)[];
 export const COPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name] === 'copied');
-export const UNCOPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name] === 'left');
 
 export function isIndex(name: AnyTable): name is RecordIndex {
   return name in INDEXES;

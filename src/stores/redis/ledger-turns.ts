@@ -1,50 +1,76 @@
-// Sends the ledger operations of one turn of the event loop as one function call, or one per team in a cluster, and answers
-// each caller.
+// Sends the ledger operations of one turn of the event loop as one function call, or one per team in a cluster, and answers each caller.
+// A call is one JSON text and its answer another (lua/change.lua): answers have the form of the port's already.
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { windowAt, WINDOWS } from '../../domain/window-limits.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import { within } from './failure-cause.ts';
-import { asAdmission, encodeCall } from './ledger-codec.ts';
 import type { Masters } from './masters.ts';
-import { ReplyReader } from './ledger-reply.ts';
-import type { Undone } from './ledger-reply.ts';
-import { teamKey } from './redis-keys.ts';
-import { boundsFor, nextRound } from './rounds.ts';
-import type { Offer, Rounds } from './rounds.ts';
-import { runRound } from './store-round.ts';
-import type { RoundReply, StoreRoundOptions } from './store-round.ts';
+import { groupKey } from './redis-keys.ts';
+import { addressBits } from './team-fields.ts';
+import { callServer } from './server-call.ts';
+import type { ServerReply, Servers } from './server-call.ts';
 
-interface LedgerTurnsOptions extends StoreRoundOptions {
+interface LedgerTurnsOptions extends Servers {
   /** Whether teams are in different cluster slots, so that a call may only have one team. */
   readonly clustered: boolean;
   /** Knows which masters admissions may be sent to; without it, all of them. */
   readonly masters?: Masters | undefined;
-  /** Called with teams whose charges have stored events. */
-  readonly onEvents?: (teamId: string) => void;
+  /** Does what is due of a team: its leases, its period. */
+  readonly catchUp: (teamId: string) => Promise<unknown>;
 }
 
-type LedgerOperation = AskedAdmission | AskedResolution;
-/** The operations of one team. */
-type Group = readonly [LedgerOperation, ...LedgerOperation[]];
+interface AskedTurn {
+  /** An admission's, or a check's. */
+  readonly admission?: AskedAdmission;
+  readonly resolution?: AskedResolution;
+  readonly teamId: string;
+  /** As lua/admit.lua and lua/settle.lua read it. */
+  readonly words: object;
+  answered(answer: Admission | Resolution | CheckedCaller): void;
+}
 
-/** Operations that are sent together. */
+/** The answers of Lua: those of the port, but a reservation is in two numbers; or the operation had no effect. */
+type Answer =
+  | { readonly kind: 'late' | 'look' | 'bounds' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | (Admission & { readonly untilMs?: number; readonly characters?: number })
+  | Resolution;
+
+/** How often an operation has been sent, until when it may be. */
+interface Rounds {
+  /** The caller's deadline on the local monotonic clock. */
+  readonly untilMs: number;
+  readonly count: number;
+  /** The server's time, if the bounds of windows that were sent are not those of its moment. */
+  readonly nowMs?: number;
+  /** Whether it was late once: the first late reply corrects the estimate of the server's time; if it is late again, it really is. */
+  readonly late: boolean;
+}
+
+/** Operations that are sent together; each group has those of one team. */
 interface LedgerCall {
-  readonly name: 'ledger' | 'settle';
-  readonly groups: readonly Group[];
-  /** For a single operation that asked for it. */
-  readonly offer: Offer | undefined;
+  readonly name: 'turn' | 'settle';
+  readonly groups: readonly (readonly AskedTurn[])[];
   readonly rounds: Rounds;
 }
 
-/** Bounds how long one call blocks the server: about a millisecond. */
+/** Bounds how long one call blocks the server: a few milliseconds. */
 const OPERATIONS_MAX = 128;
+const ROUNDS_MAX = 8;
+/** Beyond the deadline of an admission whose outcome is unknown. */
+const RELEASED_AFTER_MS = 250;
 const TOO_SLOW: StoreUnavailable = { kind: 'unavailable', cause: 'timeout' };
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
+const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
+const REFUSED: StoreUnavailable = { kind: 'unavailable', cause: 'refused' };
 
-/** Operations of a team keep their order. One that had no effect is sent again in a separate call, as often as `nextRound` allows. */
+/** Operations of a team keep their order. One that had no effect is sent again in a separate call; one whose outcome is unknown never is. */
 export class LedgerTurns implements Ledger {
   readonly #options: LedgerTurnsOptions;
-  #waiting: LedgerOperation[] = [];
+  #waiting: AskedTurn[] = [];
   /** The deadline of the first waiting operation. It applies to all of them, because they share a call, and saves reading the clock. */
   #untilMs = 0;
   #turn: NodeJS.Immediate | undefined = undefined;
@@ -53,49 +79,36 @@ export class LedgerTurns implements Ledger {
   #running = 0;
   #onEnd: (() => void) | undefined = undefined;
   #closed = false;
+  #bounds = { untilMs: 0, text: '' };
 
   constructor(options: LedgerTurnsOptions) {
     this.#options = options;
   }
 
-  /** A caller waits for an admission, so it is sent at the end of the turn. */
+  /** A caller waits for an admission, so it is sent at the end of the turn, after all of the turn's input was read. */
   admit(asked: AskedAdmission): void {
-    // Operations collected during the turn are sent after all of its input was read; a turn with a single request does not
-    // wait.
-    if (this.#add(asked)) this.#turn ??= setImmediate(this.flush);
+    const words = admissionWords(asked);
+    this.#ask({ admission: asked, teamId: asked.teamId, words, answered: (answer) => asked.answered(answer as Admission) });
+  }
+
+  check(asked: AskedCheck): void {
+    const words = { id: asked.requestId, key: asked.keyId, check: true, ...callerWords(asked) };
+    this.#ask({ teamId: asked.teamId, words, answered: (answer) => asked.answered(checked(answer)) });
   }
 
   /** No caller waits for a resolution: it is sent with the next admission, or after `SETTLE_LINGER_MS`. */
   resolve(asked: AskedResolution): void {
-    if (this.#add(asked) && this.#turn === undefined) this.#timer ??= setTimeout(this.flush, SETTLE_LINGER_MS);
+    const words = asked.verdict === 'commit' ? { commit: asked.requestId, characters: asked.characters } : { release: asked.requestId };
+    const turn = { resolution: asked, teamId: asked.teamId, words, answered: (answer: unknown) => asked.answered(answer as Resolution) };
+    if (this.#add(turn) && this.#turn === undefined) this.#timer ??= setTimeout(this.flush, SETTLE_LINGER_MS);
   }
 
-  /** An admission marked as a check is answered with the answers of a check. */
-  check(asked: AskedCheck): void {
-    const answered = (admission: unknown): void => asked.answered(admission as CheckedCaller);
-    this.admit({ ...asAdmission(asked), answered, failed: (error) => asked.failed(error) });
-  }
-
-  /** Sends all waiting operations. */
-  readonly flush = (): void => {
-    clearImmediate(this.#turn);
-    clearTimeout(this.#timer);
-    this.#turn = this.#timer = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    const rounds = { untilMs: this.#untilMs, count: 0, late: false };
-    for (const groups of callsOf(waiting, this.#options.clustered)) this.#send({ name: 'ledger', groups, offer: undefined, rounds });
-  };
-
-  /** Sends what is waiting, and waits for calls in flight; takes no further operations. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.flush();
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
+  #ask(asked: AskedTurn): void {
+    if (this.#add(asked)) this.#turn ??= setImmediate(this.flush);
   }
 
   /** Whether the operation will be sent. */
-  #add(asked: LedgerOperation): boolean {
+  #add(asked: AskedTurn): boolean {
     if (this.#closed) {
       // Not before the caller has returned.
       queueMicrotask(() => asked.answered(CLOSED));
@@ -106,120 +119,113 @@ export class LedgerTurns implements Ledger {
     return true;
   }
 
-  /** `isChecked`: it has waited for the check of its master. */
-  #send(call: LedgerCall, isChecked = false): void {
-    const { masters, nodeOf, time } = this.#options;
-    const { name, groups, offer, rounds } = call;
-    const [{ teamId }] = groups[0]!;
-    const { untilMs, count } = rounds;
-    const node = nodeOf(teamId);
+  /** Sends all waiting operations. */
+  readonly flush = (): void => {
+    clearImmediate(this.#turn);
+    clearTimeout(this.#timer);
+    this.#turn = this.#timer = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const rounds = { untilMs: this.#untilMs, count: 0, late: false };
+    for (const groups of callsOf(waiting, this.#options.clustered)) void this.#send({ name: 'turn', groups, rounds });
+  };
+
+  /** Sends what is waiting, and waits for calls in flight; takes no further operations. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.flush();
+    if (this.#running > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
+  }
+
+  async #send(call: LedgerCall): Promise<void> {
+    const { masters, nodeOf } = this.#options;
+    const { teamId } = call.groups[0]![0]!;
     this.#running++;
-    if (!isChecked && masters !== undefined && !masters.settled.has(node)) {
-      void this.#sendChecked(masters, node, call);
-      return;
-    }
-    const keys: string[] = [];
-    for (const [first] of groups) keys.push(teamKey(first.teamId));
-    const args = [encodeCall(groups, offer, time.clockOf(node), time.at(node, untilMs))];
-    const first = count === 0 && !isChecked;
-    void runRound(this.#options, { name, teamId, node, untilMs, first, keys, args }).then((reply) => {
-      try {
-        this.#conclude(call, reply);
-      } finally {
-        this.#ended();
-      }
-    });
-  }
-
-  /** Sends to a master that has to be checked first, because it may have lost revocations. */
-  async #sendChecked(masters: Masters, node: string, call: LedgerCall): Promise<void> {
-    const leftMs = call.rounds.untilMs - performance.now();
-    const fault = await within(masters.settle(node), leftMs).catch(() => TOO_SLOW);
     try {
-      if (fault === undefined) this.#send(call, true);
-      else answerAll(call, fault);
+      const node = nodeOf(teamId);
+      // A master that has to be checked first is not asked before that.
+      if (masters !== undefined && !masters.settled.has(node)) {
+        const leftMs = call.rounds.untilMs - performance.now();
+        const fault = await within(masters.settle(node), leftMs).catch(() => TOO_SLOW);
+        if (fault !== undefined) return answerAll(call, fault);
+      }
+      const asked = { teams: call.groups.map((group) => group.map(({ words }) => words)) };
+      const keys = call.groups.map(([first]) => groupKey(first!.teamId));
+      const args = [this.#boundsFor(call.rounds.nowMs ?? this.#options.time.at(node, performance.now()))];
+      this.#conclude(call, await callServer(this.#options, { name: call.name, teamId, keys, asked, args, untilMs: call.rounds.untilMs }));
     } finally {
-      this.#ended();
+      if (--this.#running === 0) this.#onEnd?.();
     }
   }
 
-  #ended(): void {
-    if (--this.#running === 0) this.#onEnd?.();
+  /** The windows that contain a moment. */
+  #boundsFor(nowMs: number): string {
+    const minute = windowAt('minute', nowMs);
+    if (this.#bounds.untilMs !== minute.endMs) {
+      const bounds = WINDOWS.map((per) => [per, [windowAt(per, nowMs).startMs, windowAt(per, nowMs).endMs]]);
+      this.#bounds = { untilMs: minute.endMs, text: JSON.stringify(Object.fromEntries(bounds)) };
+    }
+    return this.#bounds.text;
   }
 
-  /** Reads all answers before giving any: if one cannot be read, none can be trusted. */
-  #conclude(call: LedgerCall, round: RoundReply | StoreUnavailable): void {
-    if (round.kind === 'unavailable') {
-      if (round.cause === 'oom' && call.name === 'ledger') this.#settleOnly(call, round);
-      else answerAll(call, round);
-      return;
+  #conclude(call: LedgerCall, reply: ServerReply | StoreUnavailable): void {
+    if (reply.kind === 'unavailable') {
+      if (reply.cause === 'oom' && call.name === 'turn') return this.#settleOnly(call, reply);
+      for (const { admission } of call.groups.flat()) if (admission !== undefined) this.#releaseLater(admission, call.rounds);
+      return answerAll(call, reply);
     }
-    const reply = new ReplyReader(round.value as Buffer);
-    const answers: (Admission | Resolution | Undone)[] = [];
+    const { now, answers } = reply.value as unknown as { readonly now: number; readonly answers: readonly (readonly Answer[])[] };
+    for (const [i, group] of call.groups.entries()) {
+      for (const [j, asked] of group.entries()) {
+        const answer = answers[i]![j]!;
+        if (answer.kind === 'late' || answer.kind === 'look' || answer.kind === 'bounds') {
+          void this.#again(asked, call.rounds, answer.kind, now);
+        } else if (answer.kind === 'failed') asked.answered(this.#failure(answer.message));
+        else asked.answered(asked.admission === undefined ? (answer as Resolution) : admissionOf(asked.admission, answer as Admission));
+      }
+    }
+  }
+
+  /** Sends an operation that had no effect again, after what prevented it has been done. */
+  async #again(asked: AskedTurn, { untilMs, count, late }: Rounds, because: 'late' | 'look' | 'bounds', nowMs: number): Promise<void> {
+    if ((because === 'late' && late) || performance.now() >= untilMs) return asked.answered(LATE);
+    if (count + 1 >= ROUNDS_MAX) return asked.answered(UNSETTLED);
+    this.#running++;
     try {
-      for (const group of call.groups) {
-        let hasEvents = false;
-        for (const asked of group) {
-          answers.push('verdict' in asked ? reply.resolution() : reply.admission(asked));
-          hasEvents ||= reply.hasEvents;
-        }
-        if (hasEvents) this.#options.onEvents?.(group[0].teamId);
+      if (because === 'look') {
+        const done = await within(this.#options.catchUp(asked.teamId), untilMs - performance.now()).catch(() => TOO_SLOW);
+        if (isUnavailable(done)) return asked.answered(done);
       }
-    } catch (error) {
-      answerAll(call, this.#failure(error instanceof Error ? error.message : 'a reply cannot be read'));
-      return;
-    }
-    let next = 0;
-    for (const group of call.groups) {
-      for (const asked of group) {
-        const answer = answers[next++]!;
-        if (answer.kind === 'late' || answer.kind === 'period' || answer.kind === 'failed') {
-          this.#undone(asked, call.rounds, answer, reply.nowMs);
-          continue;
-        }
-        // A disabled or expired key may work again later.
-        if (answer.kind === 'key_revoked' && answer.reason === undefined) {
-          this.#options.masters?.revocations.note(asked as AskedAdmission);
-        }
-        // An `Admission` for an admission, a `Resolution` for a resolution.
-        asked.answered(answer as Admission & Resolution);
-      }
+      const rounds = { untilMs, count: count + 1, late: late || because === 'late', ...(because === 'bounds' ? { nowMs } : {}) };
+      void this.#send({ name: 'turn', groups: [[asked]], rounds });
+    } finally {
+      if (--this.#running === 0) this.#onEnd?.();
     }
   }
 
   /** A full server refuses a call before it has any effect. Reservations must still be settled, which also frees memory. */
   #settleOnly(call: LedgerCall, full: StoreUnavailable): void {
-    const groups: Group[] = [];
+    const groups: AskedTurn[][] = [];
     for (const group of call.groups) {
-      for (const asked of group) if (!('verdict' in asked)) asked.answered(full);
-      const [first, ...others] = group.filter((asked) => 'verdict' in asked);
-      if (first !== undefined) groups.push([first, ...others]);
+      for (const asked of group) if (asked.resolution === undefined) asked.answered(full);
+      const settled = group.filter(({ resolution }) => resolution !== undefined);
+      if (settled.length > 0) groups.push(settled);
     }
-    if (groups.length > 0) this.#send({ ...call, name: 'settle', groups });
+    if (groups.length > 0) void this.#send({ ...call, name: 'settle', groups });
   }
 
-  /** Sends an operation again, or fails it alone. */
-  #undone(asked: LedgerOperation, rounds: Rounds, answer: Undone, nowMs: number): void {
-    if (answer.kind === 'failed') return asked.answered(this.#failure(answer.message));
-    let offer: Offer | undefined;
-    if (answer.kind === 'period') {
-      try {
-        offer = boundsFor(nowMs, answer.anchorMs, answer.length);
-      } catch (error) {
-        // The data is corrupt: only this operation fails, the others get their answers.
-        return asked.answered(this.#failure(error instanceof Error ? error.message : 'a period cannot be read'));
-      }
-    }
-    const next = nextRound(rounds, answer.kind);
-    if ('kind' in next) asked.answered(next);
-    else this.#send({ name: 'ledger', groups: [[asked]], offer, rounds: next });
+  /** The caller releases an admission whose outcome is unknown at once. That may come first; after the deadline it cannot. */
+  #releaseLater({ teamId, requestId, reserve }: AskedAdmission, { untilMs }: Rounds): void {
+    if (!reserve) return;
+    const release = { teamId, requestId, verdict: 'release', answered: () => undefined, failed: () => undefined } as const;
+    setTimeout(() => this.resolve(release), Math.max(0, untilMs - performance.now()) + RELEASED_AFTER_MS).unref();
   }
 
-  /** Shaped like an ioredis error for a single call: its name distinguishes a refusal from a lost connection. */
+  /** The data of its team cannot be read. */
   #failure(message: string): StoreUnavailable {
     const error = new Error(message);
     error.name = 'ReplyError';
-    return { kind: 'unavailable', cause: this.#options.causeOf(error) };
+    return { ...REFUSED, cause: this.#options.causeOf(error) };
   }
 }
 
@@ -227,19 +233,58 @@ function answerAll({ groups }: LedgerCall, answer: StoreUnavailable): void {
   for (const group of groups) for (const asked of group) asked.answered(answer);
 }
 
+function callerWords({ address, scope, tag }: Pick<AskedCheck, 'address' | 'scope' | 'tag'>) {
+  return { address: address === undefined ? undefined : addressBits(address), scope, tag };
+}
+
+/** Members that are `undefined` are not written. */
+function admissionWords(asked: AskedAdmission): object {
+  const { requestId, keyId, characters, reserve, charged, leaseMs, glossary, reportRate, reportPlan } = asked;
+  return {
+    id: requestId,
+    key: keyId,
+    characters,
+    reserve: reserve && characters !== undefined ? (charged ?? characters) : undefined,
+    lease: leaseMs,
+    glossary: glossary && {
+      id: glossary.glossaryId,
+      source: glossary.sourceLang,
+      target: glossary.targetLang,
+      byBase: glossary.byBase === true ? true : undefined,
+    },
+    report: reportRate === true ? true : undefined,
+    plan: reportPlan,
+    ...callerWords(asked),
+  };
+}
+
+function admissionOf(
+  { requestId, teamId, charged, characters }: AskedAdmission,
+  answer: Admission & { untilMs?: number; characters?: number },
+): Admission {
+  if (answer.kind !== 'admitted') return answer;
+  const { untilMs, characters: open, ...rest } = answer;
+  if (untilMs === undefined) return { ...rest, reservation: undefined };
+  return { ...rest, reservation: { requestId, teamId, characters: open ?? charged ?? characters!, leaseUntilMs: untilMs } };
+}
+
+function checked(answer: Admission | Resolution | CheckedCaller): CheckedCaller {
+  return answer.kind === 'admitted' ? { kind: 'admitted', reservation: undefined } : (answer as CheckedCaller);
+}
+
 /** Divides operations into calls: of several teams each, in a cluster of one team each. A group has the operations of one team. */
-function callsOf(waiting: readonly LedgerOperation[], clustered: boolean): Group[][] {
-  const teams = new Map<string, LedgerOperation[]>();
+function callsOf(waiting: readonly AskedTurn[], clustered: boolean): AskedTurn[][][] {
+  const teams = new Map<string, AskedTurn[]>();
   for (const asked of waiting) {
     const of = teams.get(asked.teamId);
     if (of === undefined) teams.set(asked.teamId, [asked]);
     else of.push(asked);
   }
-  const calls: Group[][] = [];
+  const calls: AskedTurn[][][] = [];
   let room = 0;
   for (const team of teams.values()) {
     for (let first = 0; first < team.length; first += OPERATIONS_MAX) {
-      const group = (team.length <= OPERATIONS_MAX ? team : team.slice(first, first + OPERATIONS_MAX)) as unknown as Group;
+      const group = team.length <= OPERATIONS_MAX ? team : team.slice(first, first + OPERATIONS_MAX);
       if (clustered || room < group.length) {
         calls.push([]);
         room = OPERATIONS_MAX;

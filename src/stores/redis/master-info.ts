@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { causeOf } from './failure-cause.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-export interface MasterInfo {
+interface MasterInfo {
   /** Identifies the process; `undefined` if INFO is not permitted. */
   readonly runId: string | undefined;
   /** Also changes when the server is promoted again, and so may lack writes, and when it gets its first replica. */

@@ -4,8 +4,7 @@ import { isLarge } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { answering } from '../../domain/store-unavailable.ts';
 import type { NewBlob } from '../../ports/record-space.ts';
-import { together } from './keyspace.ts';
-import { blobKey, preparedKey } from './redis-keys.ts';
+import { blobOf, groupKey, OF_TEAM, preparedOf } from './redis-keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import type { RedisLink } from './redis-link.ts';
 
@@ -21,28 +20,49 @@ export class RedisBlobs {
     this.#bulk = bulk;
   }
 
-  read(teamId: string, blobId: string): Promise<EntryPieces | undefined> {
-    return this.#ask((redis) => readPieces(redis, teamId, blobId));
+  /** `undefined` unless it is attached and complete. */
+  read(group: string, blobId: string): Promise<EntryPieces | undefined> {
+    return this.#ask(async (redis) => {
+      const count = Number((await redis.hget(groupKey(group) + OF_TEAM.blobs, blobId)) ?? 0);
+      const pieces: Buffer[] = [];
+      for (let i = 0; i < count; i++) {
+        if (i > 0) await nextTurn();
+        const piece = await redis.lindexBuffer(groupKey(group) + blobOf(blobId), i);
+        // It was deleted in the meantime.
+        if (piece === null) return undefined;
+        pieces.push(piece);
+      }
+      return count === 0 ? undefined : pieces;
+    });
   }
 
-  /** The large ones. */
-  async write(teamId: string, blobs: readonly NewBlob[]): Promise<void> {
-    for (const { blobId, pieces } of blobs) {
-      const key = preparedKey(teamId, blobId);
-      for (const [i, piece] of pieces.entries()) {
-        if (!isLarge(pieces)) break;
-        const push = [i === 0 ? 'RPUSH' : 'RPUSHX', key, Buffer.from(piece)] as const;
-        const first = i === 0 ? [['DEL', key] as const] : [];
-        await this.#ask((redis) => together(redis, [...first, push, ['PEXPIRE', key, String(PREPARED_MS)]]));
-        await nextTurn();
-      }
+  /** The large ones; the change that attaches them writes the small ones. */
+  async write(group: string, blobs: readonly NewBlob[]): Promise<void> {
+    for (const blob of blobs) if (isLarge(blob.pieces)) await this.#write(group, blob);
+  }
+
+  async writeSmall(group: string, blob: NewBlob): Promise<void> {
+    if (!isLarge(blob.pieces)) await this.#write(group, blob);
+  }
+
+  async #write(group: string, { blobId, pieces }: NewBlob): Promise<void> {
+    const key = groupKey(group) + preparedOf(blobId);
+    for (const [i, piece] of pieces.entries()) {
+      await this.#ask(async (redis) => {
+        const transaction = redis.multi();
+        if (i === 0) transaction.del(key).rpush(key, Buffer.from(piece));
+        else transaction.rpushx(key, Buffer.from(piece));
+        const done = await transaction.pexpire(key, PREPARED_MS).exec().catch(firstOf);
+        for (const [error] of done ?? []) if (error) throw error;
+      });
+      if (i > 0) await nextTurn();
     }
   }
 
   /** What cannot be deleted now expires. */
-  async drop(teamId: string, blobs: readonly NewBlob[]): Promise<void> {
-    for (const { blobId, pieces } of blobs) {
-      if (isLarge(pieces)) await answering(() => this.#ask((redis) => redis.unlink(preparedKey(teamId, blobId))));
+  async drop(group: string, blobs: readonly NewBlob[]): Promise<void> {
+    for (const { blobId } of blobs) {
+      await answering(() => this.#ask((redis) => redis.unlink(groupKey(group) + preparedOf(blobId))));
     }
   }
 
@@ -51,19 +71,9 @@ export class RedisBlobs {
   }
 }
 
-/** One command for a small blob. `undefined` unless it is attached and complete. */
-export async function readPieces(redis: RedisConnection, teamId: string, blobId: string): Promise<EntryPieces | undefined> {
-  const key = blobKey(teamId, blobId);
-  const [count, ...pieces] = await redis.lrangeBuffer(key, 0, 1);
-  if (count === undefined) return undefined;
-  while (pieces.length < Number(count)) {
-    if (pieces.length > 0) await nextTurn();
-    const piece = await redis.lindexBuffer(key, pieces.length + 1);
-    // It was deleted in the meantime.
-    if (piece === null) return undefined;
-    pieces.push(piece);
-  }
-  return pieces;
+/** A transaction that is refused only says so; why is said of the command that was. */
+function firstOf(refused: Error & { readonly previousErrors?: readonly Error[] }): never {
+  throw refused.previousErrors?.[0] ?? refused;
 }
 
 /** A second connection, for blobs, so that no admission waits behind a large one. */

@@ -10,7 +10,7 @@ import type { RedisConnection } from './redis-connection.ts';
 import { CLOCK_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { ServerClocks, SimulatedServers } from './server-clocks.ts';
-import { serverTime } from './store-round.ts';
+import { serverTime } from './server-call.ts';
 
 /** How often the latest time is written. */
 const MARK_EVERY_MS = 60_000;
@@ -62,7 +62,7 @@ export class RedisClock implements StoreClock {
 
   look(): Promise<StoreUnavailable | undefined> {
     return answering(() =>
-      this.#link.ask(async ({ redis }) => {
+      this.#link.ask(async (redis) => {
         await readClocks(redis, this.#clocks, this.#servers);
         this.#clocks.look();
         if (this.step() !== undefined) this.#clocks.confirm((await readMark(redis)) ?? Number.NaN);
@@ -74,7 +74,7 @@ export class RedisClock implements StoreClock {
 
   accept(): Promise<AcceptedClock | ClocksApart | StoreUnavailable> {
     return answering(() =>
-      this.#link.ask(async ({ redis }): Promise<AcceptedClock | ClocksApart> => {
+      this.#link.ask(async (redis): Promise<AcceptedClock | ClocksApart> => {
         const servers = await readClocks(redis, this.#clocks, this.#servers);
         const steppedMs = this.step()?.byMs ?? 0;
         const [{ nowMs } = { nowMs: 0 }] = servers;

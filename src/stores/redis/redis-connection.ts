@@ -140,3 +140,14 @@ function commonOptions(target: RedisTarget, commandTimeoutMs: number, onDemoted?
 function reconnectDelay(times: number): number {
   return Math.min(50 * times, RECONNECT_MAX_MS);
 }
+
+/** All key names with this prefix on all masters, in batches; a name may occur twice. */
+export async function* scanned(redis: RedisConnection, count: number, prefix = 'lingate:'): AsyncGenerator<string[]> {
+  for (const master of mastersOf(redis)) {
+    for (let cursor = '0', begun = false; !begun || cursor !== '0'; begun = true) {
+      const [next, names] = await master.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', count);
+      if (names.length > 0) yield names;
+      cursor = next;
+    }
+  }
+}

@@ -1,195 +1,170 @@
-// Tends idle teams: closes periods, moves finished days to the history, deletes old data and forgotten requests, and completes
-// interrupted deletions. One gateway at a time runs it.
-import { placeOf } from '../../core/error-place.ts';
+// What no request does: teams are brought up to date whose period or leases have ended, what was interrupted is completed, and what is no
+// longer kept is deleted. One gateway at a time does it.
 import { randomBytes } from 'node:crypto';
-import { DAY_MS } from '../../domain/period.ts';
-import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
-import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
+import { dayOf } from '../../domain/period.ts';
+import { answered, answering } from '../../domain/store-unavailable.ts';
+import { isLeftBehind } from '../../ledger/tag-uses.ts';
 import type { Log } from '../../ports/log.ts';
-import { DUE_KEY, JANITOR_KEY, SLOTS, teamKey, teamSlot } from './redis-keys.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
+import { readTagCount } from '../../ledger/tag-account.ts';
+import { tagDaysSince } from '../records/tag-counts.ts';
+import type { Postbox } from './postbox.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
-import type { RedisLink } from './redis-link.ts';
+import { groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
+import type { Write } from './redis-link.ts';
+import { readUses } from './redis-usage-history.ts';
+import type { TeamAccounts } from './team-accounts.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
+import { FIELD, readPeriod, UNKNOWN, useFields, writtenUse } from './team-fields.ts';
+import type { Use } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
-/** The lease of the gateway that runs the janitor; another takes over this long after the last round of a gateway that has stopped. */
-const HELD_MS = 5000;
-/** Teams of one round, and how many of them are in flight at once; a caller's operation waits behind these. */
-const TEAMS_MAX = 200;
-const AT_ONCE = 8;
-/**
- * If more teams are due than a round takes, the pause before the next one, relative to the round's duration; Redis serves
- * callers meanwhile.
- */
-const PAUSE_RATIO = 1;
-const PAUSE_MS_MIN = 10;
-/** Teams compared with the list of due teams per round, and the pause after all teams have been compared. */
-const COMPARED_MAX = 500;
-const COMPARE_AGAIN_MS = 60_000;
-/** For a team whose data is corrupt, which is logged each time. */
-const BROKEN_AGAIN_MS = 3_600_000;
-/** How often interrupted deletions are completed and forgotten requests deleted, and kept usage of deleted teams is pruned. */
-const ERASE_AGAIN_MS = 10_000;
-const TEND_KEPT_AGAIN_MS = 3_600_000;
-/** No team is due later than this unless a clock was wrong. */
-const DUE_WITHIN_MS = 2 * DAY_MS;
-/** Finished days are moved within this time after midnight, spread over the teams. */
-const AFTER_MIDNIGHT_MS = 1_800_000;
-
-interface RedisJanitorOptions {
-  readonly link: RedisLink;
+interface JanitorOptions {
+  readonly accounts: TeamAccounts;
   readonly index: TeamIndex;
-  readonly erasure: Pick<RedisTeamErasure, 'finishAll' | 'tendKept'>;
-  readonly idempotency: Pick<IdempotencyRecords, 'sweep'>;
-  readonly audit: Pick<RedisAuditLog, 'listTaken'>;
+  readonly erasure: RedisTeamErasure;
+  readonly postbox: Postbox;
+  readonly records: RecordSpace;
+  readonly audit: RedisAuditLog;
   readonly log: Log;
+  /** How many days of usage are kept. */
   readonly keptDays: number;
   readonly everyMs: number;
 }
 
-type DueTeam = readonly [teamId: string, wasMs: string];
+/** Longer than a round with many teams takes between two looks at the lease. */
+const LEASE_MS = 10_000;
+/** What is no longer kept is looked for this often, in milliseconds. */
+const PRUNE_EVERY_MS = 600_000;
+/** How many deletions of days are written at a time. */
+const DAYS_PIECE = 200;
 
 export class RedisJanitor {
-  readonly #options: RedisJanitorOptions;
+  readonly #options: JanitorOptions;
   readonly #name = randomBytes(8).toString('hex');
-  #timer: NodeJS.Timeout | undefined;
-  #round: Promise<void> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<unknown> | undefined = undefined;
+  #prunedAtMs = -Infinity;
+  /** Teams that were reported. */
+  readonly #unreadable = new Set<string>();
   #closed = false;
-  /** How many teams have been compared so far, and when to continue, by the monotonic clock. */
-  #compared = 0;
-  #compareAtMs = 0;
-  /** The same for deletions and for kept usage. */
-  #eraseAtMs = 0;
-  #tendKeptAtMs = 0;
 
-  constructor(options: RedisJanitorOptions) {
+  constructor(options: JanitorOptions) {
     this.#options = options;
-    this.#schedule(options.everyMs);
+    this.#timer = setInterval(() => this.#start(), options.everyMs).unref();
   }
 
-  /** Waits for the current round, and releases the lease. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
-    await this.#round;
-    await answering(() =>
-      this.#options.link.ask(async ({ redis }) => {
-        if ((await redis.get(JANITOR_KEY)) === this.#name) await redis.del(JANITOR_KEY);
-      }),
-    );
+    clearInterval(this.#timer);
+    await this.#running;
   }
 
-  #schedule(delayMs: number): void {
-    if (this.#closed) return;
-    this.#timer = setTimeout(() => {
-      this.#round = this.#run().then((nextMs) => this.#schedule(nextMs));
-    }, delayMs);
-    this.#timer.unref();
+  #start(): void {
+    this.#running ??= answering(() => this.round())
+      .catch((error: unknown) => {
+        this.#options.log.error('the store could not be maintained', { error: error instanceof Error ? error.message : 'unknown' });
+      })
+      .finally(() => (this.#running = undefined));
   }
 
-  /** Returns how long to wait for the next round. */
-  async #run(): Promise<number> {
-    const { everyMs, log } = this.#options;
-    try {
-      if ((await answering(() => this.#holds())) !== true) return 2 * everyMs;
-      const startedAtMs = performance.now();
-      // If the store is unavailable, the next round tries again.
-      const isMore = (await answering(() => this.#tendDue())) === true;
-      await answering(() => this.#compare());
-      await this.#erase();
-      return isMore ? Math.max(PAUSE_MS_MIN, PAUSE_RATIO * (performance.now() - startedAtMs)) : everyMs;
-    } catch (error) {
-      log.error('cleaning up after idle teams failed and will be retried', { reason: placeOf(error) });
-      return everyMs;
+  async round(): Promise<void> {
+    const { index, erasure, audit } = this.#options;
+    if (!(await this.#leads())) return;
+    await erasure.resume();
+    const prunes = performance.now() - this.#prunedAtMs >= PRUNE_EVERY_MS;
+    for await (const ids of index.pieces()) {
+      await Promise.all(ids.map((teamId) => this.#readable(teamId, () => this.#visit(teamId))));
+      if (prunes) for (const teamId of ids) await this.#readable(teamId, () => this.#prune(teamId));
+      if (this.#closed || !(await this.#leads())) return;
     }
+    if (!prunes) return;
+    await audit.prune();
+    this.#prunedAtMs = performance.now();
   }
 
-  /** Two gateways may both hold the lease for a moment: doing the work twice has no further effect. */
-  async #holds(): Promise<boolean> {
-    return this.#options.link.ask(async ({ redis }) => {
-      if ((await redis.set(JANITOR_KEY, this.#name, 'PX', HELD_MS, 'NX')) === 'OK') return true;
-      return (await redis.get(JANITOR_KEY)) === this.#name && (await redis.pexpire(JANITOR_KEY, HELD_MS)) === 1;
+  /** Whether this process has the lease, which it renews. */
+  async #leads(): Promise<boolean> {
+    return this.#options.accounts.link.ask(async (redis) => {
+      if ((await redis.set(JANITOR_KEY, this.#name, 'PX', LEASE_MS, 'NX')) !== null) return true;
+      if ((await redis.get(JANITOR_KEY)) !== this.#name) return false;
+      await redis.pexpire(JANITOR_KEY, LEASE_MS);
+      return true;
     });
   }
 
-  /** Returns whether more teams may be due. */
-  async #tendDue(): Promise<boolean> {
-    const { link } = this.#options;
+  /** A team that cannot be read must not keep the janitor from the others. */
+  async #readable(teamId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      if (!this.#unreadable.has(teamId))
+        this.#options.log.error('a team in the store cannot be read: run "lingate store check"', { team: teamId });
+      this.#unreadable.add(teamId);
+    }
+  }
+
+  async #visit(teamId: string): Promise<void> {
+    const { accounts, postbox } = this.#options;
+    const { link } = accounts;
+    const [[period, lease], outgoing] = await link.ask((redis) =>
+      Promise.all([redis.hmget(groupKey(teamId), FIELD.period, FIELD.lease), redis.hlen(groupKey(teamId) + OF_TEAM.outgoing)]),
+    );
+    if (outgoing > 0) await postbox.empty(teamId);
     const nowMs = await link.now();
-    const found = await link.ask(({ redis }) => redis.zrangebyscore(DUE_KEY, '-inf', nowMs, 'WITHSCORES', 'LIMIT', 0, TEAMS_MAX));
-    const due = Array.from({ length: found.length / 2 }, (_, i): DueTeam => [found[2 * i]!, found[2 * i + 1]!]);
-    const next: string[] = [];
-    for (let first = 0; first < due.length && !this.#closed; first += AT_ONCE) {
-      const tended = await Promise.all(due.slice(first, first + AT_ONCE).map((team) => this.#tend(team, nowMs)));
-      next.push(...tended.flat());
-      // The store is unavailable: the other teams stay due.
-      if (tended.every(({ length }) => length === 0)) break;
-    }
-    if (next.length > 0) await link.ask(({ run }) => run('put_off', { keys: [DUE_KEY], args: next }));
-    return next.length === 3 * TEAMS_MAX;
+    const isDue = period !== null && period !== undefined && (readPeriod(period).endMs <= nowMs || Number(lease ?? Infinity) <= nowMs);
+    if (isDue) await accounts.catchUp(teamId);
   }
 
-  /** The arguments that postpone the team; none if it stays due. */
-  async #tend([teamId, wasMs]: DueTeam, nowMs: number): Promise<readonly string[]> {
-    const { link, keptDays } = this.#options;
-    const afterMidnightMs = Math.floor((teamSlot(teamId) * AFTER_MIDNIGHT_MS) / SLOTS);
-    const args = [String(keptDays), String(afterMidnightMs)];
-    const tended = answering(() => link.call({ name: 'tend', teamId, keys: [teamKey(teamId)], args }));
-    const reply = await tended.catch(() => undefined);
-    if (reply === undefined || (isUnavailable(reply) && reply.cause === 'refused')) {
-      return [teamId, wasMs, String(nowMs + BROKEN_AGAIN_MS)];
-    }
-    if (isUnavailable(reply)) return [];
-    const [, unlisted, tags] = reply.values;
-    if (unlisted instanceof Buffer) await answering(() => this.#options.audit.listTaken(teamId, String(unlisted)));
-    if (String(tags) === 'tags') await answering(() => this.#dropTags(teamId));
-    return [teamId, wasMs, reply.word === 'none' ? '' : String(reply.values[0])];
+  /** Days that are no longer kept become sums by period, which stay. */
+  async #prune(teamId: string): Promise<void> {
+    const { accounts, keptDays } = this.#options;
+    const first = dayOf(await accounts.link.now()) - keptDays;
+    const uses = await readUses(accounts, teamId);
+    const old = uses.filter(({ day }) => day !== UNKNOWN && day < first);
+    for (let at = 0; at < old.length; at += DAYS_PIECE) await this.#fold(teamId, old.slice(at, at + DAYS_PIECE));
+    await this.#pruneTags(teamId, first);
   }
 
-  /** What is not reached is dropped the next day. */
-  async #dropTags(teamId: string): Promise<void> {
-    const { link, keptDays } = this.#options;
-    for (const table of ['tag_counts', 'tag_uses']) {
-      let at = '0';
-      do {
-        const args = [String(keptDays), table, at];
-        const { values } = await link.call({ name: 'drop_tags', teamId, keys: [teamKey(teamId)], args });
-        at = String(values[0]);
-      } while (at !== '0' && !this.#closed);
+  /** Days of tags that are no longer kept, tags without any, and what was used of settings that were removed. */
+  async #pruneTags(teamId: string, first: number): Promise<void> {
+    const { records, accounts } = this.#options;
+    const [days, counts] = [answered(await records.list(teamId, 'tag_days')), answered(await records.list(teamId, 'tag_counts'))];
+    for (const [id, count] of counts) {
+      const [earlier, isOver] = [days.get(id), readTagCount(count)!.day < first];
+      const left = earlier === undefined ? '' : tagDaysSince(earlier, first);
+      const names = [{ table: 'tag_days', id } as const, { table: 'tag_counts', id } as const];
+      if (left === (earlier ?? '') && !isOver) continue;
+      answered(
+        await records.change(teamId, names, ([known, last]) => {
+          if (known !== earlier || last !== count) return { result: false };
+          const put = left === '' ? [] : [{ ...names[0]!, value: left }];
+          return { result: true, put, remove: [...(left === '' ? [names[0]!] : []), ...(isOver && left === '' ? [names[1]!] : [])] };
+        }),
+      );
+    }
+    const [limits, nowMs] = [answered(await records.list(teamId, 'tag_limits')), await accounts.link.now()];
+    for (const [id, uses] of answered(await records.list(teamId, 'tag_uses'))) {
+      if (limits.has(id) || !isLeftBehind(uses, nowMs)) continue;
+      const names = [{ table: 'tag_limits', id } as const, { table: 'tag_uses', id } as const];
+      answered(await records.change(teamId, names, ([settings]) => ({ result: true, remove: settings === undefined ? [names[1]!] : [] })));
     }
   }
 
-  /**
-   * Adds teams that are missing from the due list, because their creation was interrupted. Corrects
-   * names in the search index after an interrupted renaming. Some per round.
-   */
-  async #compare(): Promise<void> {
-    const { link, index } = this.#options;
-    if (performance.now() < this.#compareAtMs) return;
-    const ids = await index.ids(this.#compared, COMPARED_MAX);
-    const nowMs = await link.now();
-    if (ids.length > 0) {
-      const due = await link.ask(({ redis }) => redis.zmscore(DUE_KEY, ...ids));
-      const lost = ids.filter((_, i) => due[i] === null || Number(due[i]) > nowMs + DUE_WITHIN_MS);
-      if (lost.length > 0) await link.ask(({ redis }) => redis.zadd(DUE_KEY, ...lost.flatMap((teamId) => [0, teamId])));
-      await index.mend(ids);
-    }
-    this.#compared += ids.length;
-    if (ids.length === COMPARED_MAX) return;
-    this.#compared = 0;
-    this.#compareAtMs = performance.now() + COMPARE_AGAIN_MS;
-  }
-
-  /** Completes interrupted deletions, deletes forgotten requests, and prunes kept usage of deleted teams. */
-  async #erase(): Promise<void> {
-    const { erasure, idempotency } = this.#options;
-    const nowMs = performance.now();
-    if (nowMs < this.#eraseAtMs) return;
-    this.#eraseAtMs = nowMs + ERASE_AGAIN_MS;
-    await erasure.finishAll();
-    await idempotency.sweep();
-    if (nowMs < this.#tendKeptAtMs) return;
-    this.#tendKeptAtMs = nowMs + TEND_KEPT_AGAIN_MS;
-    await erasure.tendKept();
+  /** If the sums are changed meanwhile, they only grow by what is added here. */
+  async #fold(teamId: string, old: readonly Use[]): Promise<void> {
+    const { link } = this.#options.accounts;
+    const write: Write[] = old.flatMap((use) => {
+      const sums = writtenUse({ ...use, day: UNKNOWN });
+      const added = sums.flatMap((field, i): Write[] => (i % 2 === 0 ? [['HINCRBY', OF_TEAM.days, field, sums[i + 1]!]] : []));
+      return [['HDEL', OF_TEAM.days, ...useFields(use)] as Write, ...added];
+    });
+    const fields = old.flatMap((use) => {
+      const texts = writtenUse(use);
+      return texts.flatMap((field, i) => (i % 2 === 0 ? [[OF_TEAM.days, field, texts[i + 1]] as const] : []));
+    });
+    // If a day has changed meanwhile, the next round does it.
+    await link.compare(teamId, { fields, write, frees: true });
   }
 }

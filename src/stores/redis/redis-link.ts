@@ -4,20 +4,15 @@ import { answering, StoreError, storeErrorOf } from '../../domain/store-unavaila
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
-import { listEvents } from './event-codec.ts';
 import { causeOf, within } from './failure-cause.ts';
-import { callFunction } from './function-caller.ts';
-import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
-import { KEEP_EVENTS } from './functions.ts';
-import type { RunFunction } from './functions.ts';
-import { LedgerTurns } from './ledger-turns.ts';
+import type { RunFunction } from './function-library.ts';
 import { Masters } from './masters.ts';
 import { isDemoted } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { digestKey } from './redis-keys.ts';
+import { digestKey, groupKey } from './redis-keys.ts';
+import { callServer, nodesOf, serverTime } from './server-call.ts';
+import type { Servers } from './server-call.ts';
 import type { ServerClocks } from './server-clocks.ts';
-import { nodesOf, serverTime } from './store-round.ts';
-import type { StoreRoundOptions } from './store-round.ts';
 
 interface RedisLinkOptions {
   readonly redis: RedisConnection;
@@ -27,28 +22,40 @@ interface RedisLinkOptions {
   readonly clocks: ServerClocks;
   readonly log: Log;
   readonly run: RunFunction;
-  /** Whether operations store events, which must be listed for the sender. */
-  readonly keepsEvents?: boolean;
-  /** Set if masters may change; called with the number of lost revocations that were applied again. */
-  readonly onRestored?: (count: number) => void;
 }
 
+/** A command of a compare-and-set, and what follows the group's key in the name of the key that it is for. */
+export type Write = readonly [command: string, suffix: string, ...args: string[]];
+
+/** What `change` of lua/change.lua compares and writes: names are what follows the group's key. */
+interface Comparison {
+  /** Of a hash; `undefined` for a field that is not there. */
+  readonly fields: readonly (readonly [suffix: string, field: string, text: string | undefined])[];
+  /** How many fields a hash has. */
+  readonly sizes?: readonly (readonly [suffix: string, size: number])[];
+  readonly present?: readonly string[];
+  readonly write: readonly Write[];
+  /** A full server makes it too. */
+  readonly frees: boolean;
+}
+
+type Compared = 'changed' | 'outdated' | 'incomplete' | 'late';
+
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
+const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 const DEFECT_LOG_EVERY_MS = 5000;
 const ASK_FOR_MASTERS_EVERY_MS = 200;
 
 export class RedisLink {
-  readonly ledger: LedgerTurns;
   readonly redis: RedisConnection;
   readonly shown: string;
   readonly run: RunFunction;
-  /** The name of the master that holds a team; '' without a cluster. */
-  readonly nodeOf: (teamId: string) => string;
-  readonly masters: Masters | undefined;
+  readonly servers: Servers;
+  readonly masters: Masters;
+  readonly clocks: ServerClocks;
   /** Why the last attempt to connect failed, if known; `undefined` while connected. To be read only. */
   lastCause: string | undefined = undefined;
   readonly #options: RedisLinkOptions;
-  readonly #round: StoreRoundOptions;
   #running = 0;
   #onEnd: (() => void) | undefined = undefined;
   #closed = false;
@@ -56,52 +63,48 @@ export class RedisLink {
   #askedForMastersAtMs = -Infinity;
 
   constructor(options: RedisLinkOptions) {
+    const { redis, shown, run, clocks, commandTimeoutMs: timeoutMs } = options;
     this.#options = options;
-    this.redis = options.redis;
-    this.shown = options.shown;
-    this.run = options.run;
-    const time = options.clocks;
-    options.redis.on('close', () => time.forget());
-    options.redis.on('error', (error: unknown) => (this.lastCause = causeOf(error)));
-    options.redis.on('ready', () => (this.lastCause = undefined));
-    const nodeOf = (this.nodeOf = nodesOf(options.redis));
+    [this.redis, this.shown, this.run, this.clocks] = [redis, shown, run, clocks];
+    redis.on('close', () => clocks.forget());
+    redis.on('error', (error: unknown) => (this.lastCause = causeOf(error)));
+    redis.on('ready', () => (this.lastCause = undefined));
     const causeOfError = (error: unknown): string => this.#cause(error);
-    const { redis, shown, log, onRestored } = options;
-    this.masters =
-      onRestored === undefined
-        ? undefined
-        : new Masters({ redis, run: this.run, nodeOf, causeOf: causeOfError, clocks: time, shown, log, onRestored });
-    const { commandTimeoutMs: timeoutMs } = options;
-    this.#round = { run: this.run, time, nodeOf, timeoutMs, causeOf: causeOfError };
-    this.ledger = new LedgerTurns({
-      ...this.#round,
-      clustered: 'slots' in options.redis,
-      masters: this.masters,
-      ...(options.keepsEvents === true ? { onEvents: (teamId: string) => void this.#listEvents(teamId) } : {}),
-    });
+    this.servers = { run, time: clocks, nodeOf: nodesOf(redis), timeoutMs, causeOf: causeOfError };
+    this.masters = new Masters({ redis, causeOf: causeOfError, clocks });
+  }
+
+  /** The name of the master that holds a team; '' without a cluster. */
+  nodeOf(teamId: string): string {
+    return this.servers.nodeOf(teamId);
   }
 
   /** Checks every master in advance, so that the first admissions do not have to wait. */
   async settleMasters(): Promise<void> {
-    const { redis, masters } = this;
-    const names = new Set('slots' in redis ? redis.slots.map((nodes) => nodes?.[0] ?? '') : ['']);
-    if (masters !== undefined) await Promise.all([...names].map((name) => masters.settle(name)));
+    const names = new Set('slots' in this.redis ? this.redis.slots.map((nodes) => nodes?.[0] ?? '') : ['']);
+    await Promise.all([...names].map((name) => this.masters.settle(name)));
   }
 
-  /** Calls a function. `answering` turns a missing reply into a value. */
-  async call(call: FunctionCall): Promise<FunctionAnswer> {
-    const reply = this.#closed ? CLOSED : await this.#track(callFunction(this.#round, call));
-    const mayKeep = call.keepsEvent === true || KEEP_EVENTS.has(call.name);
-    if (this.#options.keepsEvents === true && mayKeep) await this.#listEvents(call.teamId);
-    if (reply.kind === 'unavailable') throw this.#unanswered(reply);
-    return reply;
+  /** Compares and sets. Repeated only if it was late by a wrong estimate of the server's clock. `answering` turns a failure into a value. */
+  async compare(group: string, { fields, sizes = [], present = [], write, frees }: Comparison): Promise<Exclude<Compared, 'late'>> {
+    const expected = fields.map(([suffix, field, text]) => [suffix, field, text ?? false]);
+    const asked = { fields: expected, sizes, present, write };
+    const call = { name: frees ? 'free' : 'change', teamId: group, keys: [groupKey(group)], asked } as const;
+    const untilMs = performance.now() + this.servers.timeoutMs;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const reply = this.#closed ? CLOSED : await this.#track(callServer(this.servers, { ...call, untilMs }));
+      if (reply.kind === 'unavailable') throw this.#unanswered(reply);
+      const { kind } = reply.value as unknown as { readonly kind: Compared };
+      if (kind !== 'late') return kind;
+    }
+    throw this.#unanswered(LATE);
   }
 
   /** Runs plain commands. `answering` turns a failure into a value. */
-  async ask<T>(command: (link: RedisLink) => Promise<T>): Promise<T> {
+  async ask<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T> {
     if (this.#closed) throw this.#unanswered(CLOSED);
     try {
-      return await this.#track(command(this));
+      return await this.#track(command(this.redis));
     } catch (error) {
       throw error instanceof StoreError ? error : this.#unanswered({ kind: 'unavailable', cause: this.#cause(error) });
     }
@@ -109,19 +112,13 @@ export class RedisLink {
 
   /** The store's time that is believed: by a server's clock, or the one that tests control. */
   async now(): Promise<number> {
-    const { clocks } = this.#options;
-    return clocks.isGiven ? clocks.now()! : clocks.now(await this.ask(({ redis }) => serverTime(redis)))!;
-  }
-
-  /** For functions without a deadline: the time that is believed, instead of which a server's own is taken if it agrees. */
-  get clockWord(): string {
-    return String(this.#options.clocks.now() ?? '');
+    const { clocks } = this;
+    return Math.floor(clocks.isGiven ? clocks.now()! : clocks.now(await this.ask(serverTime))!);
   }
 
   /** Waits for calls in flight; starts no new ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.ledger.close();
     if (this.#running > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
     try {
       await within(this.redis.quit(), this.#options.commandTimeoutMs);
@@ -129,11 +126,6 @@ export class RedisLink {
       // Not connected: there is nothing to wait for, but reconnecting has to stop.
     }
     this.redis.disconnect();
-  }
-
-  /** If listing fails, the events are found later (`#listMissing` in redis-outbox.ts). */
-  async #listEvents(teamId: string): Promise<void> {
-    await answering(() => this.ask(async ({ redis }) => listEvents(redis, teamId, await this.now())));
   }
 
   /** Adds advice for operators; the ledger's answers have none, because nobody would read it. */
@@ -178,7 +170,7 @@ export function keyDirectory(link: RedisLink): KeyDirectory {
   return {
     find: (digest) =>
       answering(async () => {
-        const json = await link.ask(({ redis }) => redis.get(digestKey(digest)));
+        const json = await link.ask((redis) => redis.get(digestKey(digest)));
         return json === null ? undefined : (JSON.parse(json) as KeyOwner);
       }),
   };

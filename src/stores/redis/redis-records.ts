@@ -1,64 +1,110 @@
-// The record space in Redis: a hash for each table of a team, changed by one function if what it depends on is as it was read.
-import type { EntryPieces } from '../../domain/entries-text.ts';
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+// The record space in Redis: a hash for each table of a group, a sorted set for each index. A change reads, decides, and writes if what it
+// depends on is still so. What admissions read of tags and keys is in the team's own hash.
 import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { DecideChange, GroupChange, IndexPage, NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
-import type { FunctionAnswer } from './function-caller.ts';
-import type { RedisAuditLog } from './redis-audit-log.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import { keyStatus } from '../../domain/key-limits.ts';
+import { keySubject } from '../../domain/window-limits.ts';
+import { readTagSettings, writtenTagSettings } from '../../ledger/tag-uses.ts';
+import type { EntryPieces } from '../../domain/entries-text.ts';
+import type {
+  DecideChange,
+  GroupChange,
+  GroupHead,
+  IndexPage,
+  KeyWrite,
+  NewBlob,
+  RecordName,
+  RecordSpace,
+  RecordTable,
+} from '../../ports/record-space.ts';
+import type { KeyRecord } from '../../ports/team-registry.ts';
+import type { Postbox } from './postbox.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
-import { changeArguments, DECISIONS_MAX, isUrgent, madeSteps, readGroup, UNSETTLED } from './record-steps.ts';
-import type { ReadGroup, RecordValues } from './record-steps.ts';
-import { ownerKey, tableKey, teamKeys, TEAMS_KEY } from './redis-keys.ts';
+import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import { readTagUses, tagSlots, tagUsesWrites } from './tag-records.ts';
+import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
+import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTag, readTeam, tagText } from './team-fields.ts';
+import type { PeriodCounter } from './team-fields.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 /** Teams searched at a time for a record. */
 const TEAMS_PIECE = 100;
 
+type Values = readonly (string | undefined)[];
+
+/** Of a group as it was read at one moment. */
+interface ReadGroup {
+  readonly values: Values;
+  /** The team's hash, as far as it was read. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** What the values are. */
+  readonly expected: readonly (readonly [suffix: string, field: string, text: string | undefined])[];
+}
+
 interface RedisRecordParts {
   readonly link: RedisLink;
   readonly blobs: RedisBlobs;
-  readonly audit: Pick<RedisAuditLog, 'begin' | 'beginUrgent'>;
+  readonly postbox: Postbox;
 }
 
 export class RedisRecords implements RecordSpace {
   readonly #parts: RedisRecordParts;
+  readonly #link: RedisLink;
   /** The last change of each team, or of each key, that this process is making. */
   readonly #changing = new Map<string, Promise<unknown>>();
 
   constructor(parts: RedisRecordParts) {
     this.#parts = parts;
+    this.#link = parts.link;
   }
 
-  /** A deletion of the team begins by deleting its tables. */
-  read(teamId: string, names: readonly RecordName[]): Promise<RecordValues | StoreUnavailable> {
-    return answering(() => this.#parts.link.ask(() => this.#values(teamId, names)));
+  read(group: string, names: readonly RecordName[]): Promise<Values | StoreUnavailable> {
+    return answering(async () => (await this.#read(group, names)).values);
   }
 
-  list(teamId: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
+  list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
     return answering(async () => {
-      const records = await this.#parts.link.ask(({ redis }) => redis.hgetall(tableKey(teamId, table)));
-      return new Map(Object.entries(records));
+      if (group !== SHARED_RECORDS && (table === 'tag_limits' || table === 'tag_uses')) return this.tagTable(group, table);
+      return new Map(Object.entries(await this.#link.ask((redis) => redis.hgetall(groupKey(group) + tableOf(table)))));
     });
   }
 
-  page(teamId: string, { index, from, below, limit }: IndexPage): Promise<readonly string[] | StoreUnavailable> {
-    const key = tableKey(teamId, index);
-    return answering(() => this.#parts.link.ask(({ redis }) => redis.zrangebylex(key, `[${from}`, `(${below}`, 'LIMIT', 0, limit)));
+  /** One of the two that are in the team's hash. */
+  async tagTable(group: string, table: 'tag_limits' | 'tag_uses'): Promise<Map<string, string>> {
+    const fields = new Map(Object.entries(await this.#link.ask((redis) => redis.hgetall(groupKey(group)))));
+    const found = new Map<string, string>();
+    for (const [field, text] of fields) {
+      const limited = table === 'tag_limits' ? idIn(field, 'tag:') : undefined;
+      if (limited !== undefined) found.set(limited, writtenTagSettings(readTag(text)));
+      const counted = table === 'tag_uses' ? /^count:tag:(.*):windows$/.exec(field)?.[1] : undefined;
+      if (counted === undefined) continue;
+      const slots = await this.#link.ask((redis) => redis.lrange(groupKey(group) + tagSlots(counted), 0, -1));
+      found.set(
+        counted,
+        readTagUses(counted, (name) => fields.get(name), slots.map(Number))!,
+      );
+    }
+    return found;
+  }
+
+  page(group: string, { index, from, below, limit }: IndexPage): Promise<readonly string[] | StoreUnavailable> {
+    const key = groupKey(group) + tableOf(index);
+    return answering(() => this.#link.ask((redis) => redis.zrangebylex(key, `[${from}`, `(${below}`, 'LIMIT', 0, limit)));
   }
 
   /** One after the other, so that changes by this process never outdate each other. */
   change<Result>(
-    teamId: string,
+    group: string,
     names: readonly RecordName[],
     decide: DecideChange<Result>,
     keyId?: string,
   ): Promise<Result | undefined | StoreUnavailable> {
     // A key is changed beside all else of its team.
-    const subject = keyId ?? teamId;
+    const subject = keyId ?? group;
     const before = this.#changing.get(subject) ?? Promise.resolve();
-    const changed = before.then(() => answering(() => this.#change(teamId, names, decide, keyId)));
+    const changed = before.then(() => answering(() => this.#change(group, names, decide, keyId)));
     const ended = changed.then(
       () => undefined,
       () => undefined,
@@ -71,56 +117,83 @@ export class RedisRecords implements RecordSpace {
   }
 
   async #change<Result>(
-    teamId: string,
+    group: string,
     names: readonly RecordName[],
     decide: DecideChange<Result>,
     keyId?: string,
   ): Promise<Result | undefined> {
-    let known: ReadGroup | undefined;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
-      const [group, values] = await Promise.all([
-        known ?? this.#group(teamId, keyId),
-        this.#parts.link.ask(() => this.#values(teamId, names)),
-      ]);
-      if (group === undefined) return undefined;
-      const change = decide(values, group.head);
-      const made = madeSteps(group, change);
-      if (made.length === 0 && change.audit === undefined) return change.result;
-      const answer = await this.#write(teamId, keyId, change, changeArguments(group, made, names, values));
-      if (answer.word === 'changed') return change.result;
+      const [read, nowMs] = await Promise.all([this.#read(group, names, keyId), this.#link.now()]);
+      const isTeam = group !== SHARED_RECORDS;
+      if (isTeam && !read.fields.has(FIELD.team)) return undefined;
+      const change = decide(read.values, headOf(read.fields, nowMs, keyId));
+      const draft = new HashDraft(read.fields);
+      if (isTeam) draft.get(FIELD.team);
+      await this.#write(group, keyId, change, draft, nowMs);
+      if (!draft.isChanged) return change.result;
+      for (const blob of change.attach ?? []) await this.#parts.blobs.writeSmall(group, blob);
+      const answer = await this.#link.compare(group, {
+        fields: [...read.expected, ...draft.expected],
+        present: (change.attach ?? []).map(({ blobId }) => preparedOf(blobId)),
+        write: draft.writes,
+        frees: freesMemory(change),
+      });
       // What was prepared has expired: the server was unavailable, or the writes took far too long.
-      if (answer.word === 'incomplete') throw storeErrorOf(LATE);
-      known = readGroup(teamId, keyId, answer);
+      if (answer === 'incomplete') throw storeErrorOf(LATE);
+      if (answer !== 'changed') continue;
+      if (change.audit !== undefined || change.event !== undefined) await this.#parts.postbox.empty(group);
+      return change.result;
     }
     throw storeErrorOf(UNSETTLED);
   }
 
-  async #write(
-    teamId: string,
-    keyId: string | undefined,
-    { audit, event, key, remove = [], attach = [] }: GroupChange<unknown>,
-    steps: readonly (string | Buffer)[],
-  ): Promise<FunctionAnswer> {
-    // A key must stop working even while another server of a cluster is unavailable.
-    const begin = key !== undefined && isUrgent(key) ? 'beginUrgent' : 'begin';
-    const entry = await this.#parts.audit[begin](teamId, audit?.by, audit && { before: audit.before, after: audit.after }, keyId);
-    const frees = (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
-    const name = frees ? 'free_records' : 'change_records';
-    const args = [...entry, ...steps];
-    return this.#parts.link.call({ name, teamId, keys: [teamKeys(teamId).team], args, keepsEvent: event !== undefined });
+  async #write(group: string, keyId: string | undefined, change: GroupChange<unknown>, draft: HashDraft, nowMs: number): Promise<void> {
+    const { remove = [], unindex = [], put = [], index = [], attach = [], detach = [], key, audit, event } = change;
+    for (const name of remove) removeRecord(group, name, draft);
+    for (const { table, id, value } of put) putRecord(group, { table, id }, value, draft);
+    const { further } = draft;
+    for (const { index: name, id } of unindex) further.push(['ZREM', tableOf(name), id]);
+    for (const { index: name, id } of index) further.push(['ZADD', tableOf(name), '0', id]);
+    for (const { blobId, pieces } of attach) {
+      further.push(['RENAME', preparedOf(blobId), blobOf(blobId)], ['HSET', OF_TEAM.blobs, blobId, String(pieces.length)]);
+    }
+    for (const blobId of detach) further.push(['UNLINK', blobOf(blobId)], ['HDEL', OF_TEAM.blobs, blobId]);
+    if (key !== undefined) {
+      if (isNewlyLimited(key, draft)) await this.#countHeld(group, key.record.keyId, draft);
+      writeKey(key, draft);
+    }
+    const rows = new HashRows(group, draft, nowMs, await this.#parts.postbox.serial(audit?.by));
+    if (audit !== undefined) rows.keep(audit.by, { before: audit.before, after: audit.after }, undefined, keyId);
+    if (event !== undefined) rows.keepEvent(event);
+  }
+
+  /**
+   * What a key holds is counted only while its characters are limited (lua/admit.lua). Whatever changes it changes what the team has in
+   * the period, too.
+   */
+  async #countHeld(group: string, keyId: string, draft: HashDraft): Promise<void> {
+    const fields = new Map(Object.entries(await this.#link.ask((redis) => redis.hgetall(groupKey(group)))));
+    draft.know(fields);
+    const { number } = readPeriod(draft.get(FIELD.period)!);
+    draft.get(FIELD.ofPeriod('team'));
+    const open = [...fields].flatMap(([field, text]) => (idIn(field, 'open:') === undefined ? [] : readOpen(text)));
+    const own = open.filter(({ key, period }) => key === keyId && period === number);
+    const held = own.reduce((sum, { characters }) => sum + characters, 0);
+    const field = FIELD.ofPeriod(keySubject(keyId));
+    draft.put(field, JSON.stringify({ ...readCounter(draft.peek(field), number), held } satisfies PeriodCounter));
   }
 
   teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {
-    return answering(async () => (await this.#parts.link.ask(({ redis }) => redis.get(ownerKey(keyId)))) ?? undefined);
+    return answering(async () => (await this.#link.ask((redis) => redis.get(ownerKey(keyId)))) ?? undefined);
   }
 
   /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
   groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {
     return answering(async () => {
       for (let first = 0; ; first += TEAMS_PIECE) {
-        const ids = await this.#parts.link.ask(({ redis }) => redis.zrange(TEAMS_KEY, String(first), String(first + TEAMS_PIECE - 1)));
-        const found = await this.#parts.link.ask(({ redis }) =>
-          Promise.all(ids.map((teamId) => redis.hexists(tableKey(teamId, table), id))),
+        const ids = await this.#link.ask((redis) => redis.zrange(TEAMS_KEY, String(first), String(first + TEAMS_PIECE - 1)));
+        const found = await this.#link.ask((redis) =>
+          Promise.all(ids.map((teamId) => redis.hexists(groupKey(teamId) + tableOf(table), id))),
         );
         const at = found.indexOf(1);
         if (at !== -1) return ids[at];
@@ -129,31 +202,124 @@ export class RedisRecords implements RecordSpace {
     });
   }
 
-  prepare(teamId: string, blobs: readonly NewBlob[]): Promise<StoreUnavailable | undefined> {
+  prepare(group: string, blobs: readonly NewBlob[]): Promise<StoreUnavailable | undefined> {
     return answering(async () => {
-      await this.#parts.blobs.write(teamId, blobs);
+      await this.#parts.blobs.write(group, blobs);
       return undefined;
     });
   }
 
-  abandon(teamId: string, blobs: readonly NewBlob[]): Promise<void> {
-    return this.#parts.blobs.drop(teamId, blobs);
+  abandon(group: string, blobs: readonly NewBlob[]): Promise<void> {
+    return this.#parts.blobs.drop(group, blobs);
   }
 
-  readBlob(teamId: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
-    return answering(() => this.#parts.blobs.read(teamId, blobId));
+  readBlob(group: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
+    return answering(() => this.#parts.blobs.read(group, blobId));
   }
 
-  async #group(teamId: string, keyId: string | undefined): Promise<ReadGroup | undefined> {
-    const { link } = this.#parts;
-    if (teamId === SHARED_RECORDS) return { head: { nowMs: await link.now(), limits: undefined, period: undefined } };
-    const answer = await link.call({ name: 'read_group', teamId, keys: [teamKeys(teamId).team], args: [keyId ?? ''] });
-    return readGroup(teamId, keyId, answer);
+  /** All at one moment. */
+  async #read(group: string, names: readonly RecordName[], keyId?: string): Promise<ReadGroup> {
+    const ofTeam = group === SHARED_RECORDS ? [] : teamFields(names, keyId);
+    const args = [...ofTeam.flatMap((field) => ['', field]), ...names.flatMap(({ table, id }) => [tableOf(table), id])];
+    const replies = (args.length === 0 ? [] : await this.#link.ask(() => this.#link.run('read', [groupKey(group)], args))) as (
+      | string
+      | null
+    )[];
+    const fields = new Map(ofTeam.flatMap((field, i) => (replies[i] === null ? [] : [[field, replies[i]!] as const])));
+    const values: (string | undefined)[] = [];
+    const expected: [string, string, string | undefined][] = [];
+    for (const [i, { table, id }] of names.entries()) {
+      if (!isOfTag(group, { table, id })) {
+        values.push(replies[ofTeam.length + i] ?? undefined);
+        expected.push([tableOf(table), id, values[i]]);
+      } else {
+        values.push(tagValue({ table, id }, fields));
+        expected.push(...tagFields({ table, id }).map((field): [string, string, string | undefined] => ['', field, fields.get(field)]));
+      }
+    }
+    // A team that is being deleted has no records.
+    if (group !== SHARED_RECORDS && !fields.has(FIELD.team)) return { values: names.map(() => undefined), fields, expected };
+    return { values, fields, expected };
   }
+}
 
-  async #values(teamId: string, names: readonly RecordName[]): Promise<RecordValues> {
-    const { redis } = this.#parts.link;
-    const values = await Promise.all(names.map(({ table, id }) => redis.hget(tableKey(teamId, table), id)));
-    return values.map((value) => value ?? undefined);
+function isOfTag(group: string, { table }: RecordName): boolean {
+  return group !== SHARED_RECORDS && (table === 'tag_limits' || table === 'tag_uses');
+}
+
+function tagFields({ table, id }: RecordName): readonly string[] {
+  return table === 'tag_limits' ? [FIELD.tag(id)] : [FIELD.ofWindows(`tag:${id}`), FIELD.ofPeriod(`tag:${id}`)];
+}
+
+function tagValue({ table, id }: RecordName, fields: ReadonlyMap<string, string>): string | undefined {
+  if (table === 'tag_uses') return readTagUses(id, (field) => fields.get(field), []);
+  const text = fields.get(FIELD.tag(id));
+  return text === undefined ? undefined : writtenTagSettings(readTag(text));
+}
+
+function teamFields(names: readonly RecordName[], keyId: string | undefined): readonly string[] {
+  const ofKey = keyId === undefined ? [] : [FIELD.key(keyId), FIELD.used(keyId), FIELD.keys];
+  const ofTags = names.filter((name) => isOfTag('', name)).flatMap(tagFields);
+  return [...new Set([FIELD.team, FIELD.period, FIELD.balance, FIELD.events, ...ofKey, ...ofTags])];
+}
+
+function headOf(fields: ReadonlyMap<string, string>, nowMs: number, keyId: string | undefined): GroupHead {
+  const [team, period] = [fields.get(FIELD.team), fields.get(FIELD.period)];
+  if (team === undefined || period === undefined) return { nowMs, limits: undefined, period: undefined };
+  const { number, startMs, endMs } = readPeriod(period);
+  const key = keyId === undefined ? undefined : fields.get(FIELD.key(keyId));
+  return {
+    nowMs,
+    limits: readTeam(team, undefined).limits,
+    period: { number, startMs, endMs },
+    key: key === undefined ? undefined : shownKey(key, fields, nowMs),
+  };
+}
+
+/** A key's record as lists show it at a moment. */
+export function shownKey(text: string, fields: Pick<ReadonlyMap<string, string>, 'get'>, nowMs: number): KeyRecord {
+  const { record } = readKey(text);
+  const used = fields.get(FIELD.used(record.keyId));
+  const status = record.status === 'revoked' ? 'revoked' : keyStatus(record.status === 'disabled', record.limits, nowMs);
+  return { ...record, status, lastUsedAtMs: used === undefined ? undefined : Number(used) };
+}
+
+function isNewlyLimited({ record }: KeyWrite, draft: HashDraft): boolean {
+  const known = draft.peek(FIELD.key(record.keyId));
+  if (record.limits.characters === undefined || known === undefined) return false;
+  return readKey(known).record.limits.characters === undefined;
+}
+
+function writeKey({ record, digest }: KeyWrite, draft: HashDraft): void {
+  const field = FIELD.key(record.keyId);
+  const known = draft.get(field);
+  const before = known === undefined ? undefined : readKey(known);
+  // Keys that are made at the same moment have no order.
+  const order = before?.order ?? Number(draft.peek(FIELD.keys) ?? 0) + 1;
+  if (before === undefined) draft.further.push(['HINCRBY', '', FIELD.keys, '1']);
+  const { lastUsedAtMs: _used, ...key } = record;
+  draft.put(field, keyText({ record: key, digest: digest ?? before?.digest, order }));
+  if (record.limits.requestsPerSecond === undefined) draft.further.push(['UNLINK', slotsOf(keySubject(record.keyId))]);
+}
+
+function putRecord(group: string, { table, id }: RecordName, value: string, draft: HashDraft): void {
+  if (!isOfTag(group, { table, id })) draft.further.push(['HSET', tableOf(table), id, value]);
+  else if (table === 'tag_limits') draft.put(FIELD.tag(id), tagText(readTagSettings(value)));
+  else {
+    const { fields, slots } = tagUsesWrites(id, value);
+    for (const [field, text] of fields) draft.put(field, text);
+    draft.further.push(['DEL', tagSlots(id)], ...manyWrites('RPUSH', tagSlots(id), slots));
   }
+}
+
+function removeRecord(group: string, { table, id }: RecordName, draft: HashDraft): void {
+  if (!isOfTag(group, { table, id })) draft.further.push(['HDEL', tableOf(table), id]);
+  else {
+    for (const field of tagFields({ table, id })) draft.remove(field);
+    draft.further.push(['UNLINK', tagSlots(id)]);
+  }
+}
+
+function freesMemory({ remove = [], attach = [], key }: GroupChange<unknown>): boolean {
+  return (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
 }

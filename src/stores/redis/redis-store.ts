@@ -1,33 +1,40 @@
 // The Redis store: connects, checks the servers, and provides the ports.
-import { NO_THRESHOLDS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
+import { unjudgedClock } from '../../domain/judged-clock.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
-import { unjudgedClock } from '../../domain/judged-clock.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
+import { eventsByGateway } from '../records/plugin-store.ts';
+import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
-import { BulkConnection, RedisBlobs } from './redis-blobs.ts';
-import { checkLayout } from './layout-version.ts';
+import { RecordOutbox } from '../records/record-outbox.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
+import { mayLoadLater, RedisFunctions } from './function-library.ts';
+import { checkLayout } from './layout-version.ts';
+import { LedgerTurns } from './ledger-turns.ts';
+import { Postbox } from './postbox.ts';
+import { RedisAccounts } from './redis-accounts.ts';
+import { RedisAuditLog } from './redis-audit-log.ts';
+import { BulkConnection, RedisBlobs } from './redis-blobs.ts';
+import { beginClocks, RedisClock } from './redis-clock.ts';
 import { mastersOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { beginClocks, RedisClock } from './redis-clock.ts';
-import { RedisAuditLog } from './redis-audit-log.ts';
 import { RedisJanitor } from './redis-janitor.ts';
-import { RedisFunctions, mayLoadLater } from './functions.ts';
 import { keyDirectory, RedisLink } from './redis-link.ts';
-import { RedisOutbox, rulesInForce } from './redis-outbox.ts';
 import { RedisRecords } from './redis-records.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
-import { RedisUsageHistory } from './redis-usage-history.ts';
-import { Replication } from './replication.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
+import { RedisUsageHistory } from './redis-usage-history.ts';
+import { Replication } from './replication.ts';
 import { ServerClocks } from './server-clocks.ts';
 import type { SimulatedServers } from './server-clocks.ts';
 import { checkServer } from './server-checks.ts';
+import { TeamAccounts } from './team-accounts.ts';
+import { RedisTeamErasure } from './redis-team-erasure.ts';
+import { TeamIndex } from './team-index.ts';
 import { writeProbe } from './write-probe.ts';
 
 export interface RedisStoreOptions {
@@ -41,84 +48,110 @@ export interface RedisStoreOptions {
   readonly servers?: SimulatedServers | undefined;
   /** How many days usage and audit entries are kept. */
   readonly historyDays?: number | undefined;
-  /** How often this process tends idle teams; `undefined` unless it is a gateway. */
+  /** How often this process maintains teams that nobody uses; `undefined` unless it is a gateway. */
   readonly tendEveryMs?: number | undefined;
-  /** Called with the number of revocations that a new master had lost and that were applied again. */
-  readonly onRestored?: ((count: number) => void) | undefined;
   readonly creation?: StoreCreation;
-  /** By default the rules of the gateway that sends events from this store; if there is none, no events are stored. */
+  /** Also opens a store into which a copy is not complete: for what reads or writes all of it. */
+  readonly whole?: boolean;
+  /** The rules of a process that sends events. */
   readonly events?: EventRules | undefined;
+}
+
+/** What reads, copies and repairs a store needs besides. */
+export interface RedisStore extends Store {
+  readonly accounts: RedisAccounts;
+  readonly link: RedisLink;
 }
 
 const COMMAND_TIMEOUT_MS = 500;
 const OPEN_TIMEOUT_MS = 5000;
 
 /** Rejects with a `StoreError` if the URL is invalid, or the store cannot be reached or must not be used. */
-export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
+export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const target = parseRedisUrl(options.url);
-  const commandTimeoutMs = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
+  const { clock, servers, commandTimeoutMs = COMMAND_TIMEOUT_MS } = options;
   const redis = redisConnection(target, commandTimeoutMs);
   const functions = new RedisFunctions(redis);
-  const { clock, servers } = options;
   const clocks = new ServerClocks({ clock, servers });
-  let events: EventRules | undefined;
   try {
-    events = await within(connect(redis, functions, target, options, clocks), OPEN_TIMEOUT_MS);
+    await within(connect(redis, functions, target, options, clocks), OPEN_TIMEOUT_MS);
   } catch (error) {
     redis.disconnect();
     throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
   }
-  const link = new RedisLink({
-    redis,
-    shown: target.shown,
-    commandTimeoutMs,
-    clocks,
-    log: options.log,
-    onRestored: options.onRestored ?? (() => undefined),
-    run: functions.run,
-    keepsEvents: events !== undefined,
-  });
+  const { log } = options;
+  const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clocks, log, run: functions.run });
   // A replica or a full server is opened too, because it can still be read.
   await link.settleMasters();
-  const { historyDays = HISTORY_DAYS, tendEveryMs: everyMs, log } = options;
-  const audit = new RedisAuditLog({ link, keptMs: historyDays * DAY_MS, prunes: everyMs !== undefined });
+  try {
+    return await assembled(link, target, options, commandTimeoutMs);
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+}
+
+async function assembled(
+  link: RedisLink,
+  target: RedisTarget,
+  { clock, servers, historyDays = HISTORY_DAYS, tendEveryMs, events, log, whole = false }: RedisStoreOptions,
+  commandTimeoutMs: number,
+): Promise<RedisStore> {
+  const { clocks } = link;
+  const nowMs = (): number | undefined => (clocks.now() === undefined ? undefined : Math.floor(clocks.now()!));
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
-  const over = overRecords(new RedisRecords({ link, blobs: new RedisBlobs(link, bulk), audit }), () => believedMs(clocks));
-  const { idempotency } = over;
-  const teams = new RedisTeamRegistry(link, new Replication(link, target, commandTimeoutMs), audit, over, historyDays);
-  const tending = { link, index: teams.index, erasure: teams.erasure, idempotency, audit, log, keptDays: historyDays };
-  const janitor = everyMs === undefined ? undefined : new RedisJanitor({ ...tending, everyMs });
+  const blobs = new RedisBlobs(link, bulk);
+  const postbox: Postbox = new Postbox(link, () => records);
+  const records = new RedisRecords({ link, blobs, postbox });
+  if (!whole) await assertComplete(records, target.shown);
+  const accounts = new TeamAccounts(link, postbox);
+  const over = overRecords(records, nowMs);
+  const audit = new RedisAuditLog(link, historyDays * DAY_MS);
+  const index = new TeamIndex(link);
+  const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency: over.idempotency });
+  const replication = new Replication(link, target, commandTimeoutMs);
+  const teams = new RedisTeamRegistry({ link, accounts, index, postbox, records, erasure, replication });
+  const history = new RedisUsageHistory(accounts, index);
+  const turns = new LedgerTurns({
+    ...link.servers,
+    clustered: 'slots' in link.redis,
+    masters: link.masters,
+    catchUp: (teamId) => accounts.catchUp(teamId),
+  });
+  const told = eventsByGateway({ outbox: new RecordOutbox(records, events), teams, history, records }, events, nowMs);
+  const keptDays = historyDays;
+  const maintained = { accounts, index, erasure, postbox, records, audit, log, keptDays };
+  const janitor = tendEveryMs === undefined ? undefined : new RedisJanitor({ ...maintained, everyMs: tendEveryMs });
+  // From now on its operations keep events.
+  if (events !== undefined) await told.outbox.lease('', 0);
   return {
     keys: keyDirectory(link),
-    ledger: link.ledger,
+    ledger: told.watched(turns),
     teams,
     ...over,
-    history: new RedisUsageHistory(link, teams.index, historyDays),
+    history,
     audit,
-    outbox: new RedisOutbox({ link, index: teams.index, rules: events ?? NO_THRESHOLDS }),
+    outbox: told.outbox,
     clock: clock === undefined ? new RedisClock(link, clocks, servers) : unjudgedClock(clock),
     ping: writeProbe(link),
     close: async () => {
-      audit.close();
       await janitor?.close();
+      await turns.close();
       await link.close();
       bulk.close();
     },
+    accounts: new RedisAccounts({ link, accounts, records, blobs, index }),
+    link,
   };
-}
-
-function believedMs(clocks: ServerClocks): number | undefined {
-  const nowMs = clocks.now();
-  return nowMs === undefined ? undefined : Math.floor(nowMs);
 }
 
 async function connect(
   redis: RedisConnection,
   functions: RedisFunctions,
   target: RedisTarget,
-  { log, creation = {}, clock, servers, events }: RedisStoreOptions,
+  { log, creation = {}, clock, servers }: RedisStoreOptions,
   clocks: ServerClocks,
-): Promise<EventRules | undefined> {
+): Promise<void> {
   let last: unknown;
   let listen = (_error: unknown) => {};
   const noMaster = new Promise<never>((_resolve, reject) => {
@@ -140,10 +173,7 @@ async function connect(
   await Promise.all(mastersOf(redis).map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown, creation);
   if (clock === undefined) await beginClocks(redis, clocks, servers);
-  const rules = events ?? (await rulesInForce(redis, clocks));
-  functions.keepEvents(rules);
   await loadFunctions(functions, target.shown);
-  return rules;
 }
 
 async function loadFunctions(functions: RedisFunctions, shown: string): Promise<void> {

@@ -1,144 +1,213 @@
-// Deletes a team: first its record, so that it no longer exists; then the indexes in other cluster slots; then, in batches, the
-// rest of its data.
+// Deletes teams: first, in one operation, what makes a team one; then everything else, in pieces, until nothing is left but, if that was
+// asked for, its usage without names. The janitor goes on with what was interrupted.
 import type { Audited } from '../../domain/audit-entry.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
+import { keySubject } from '../../domain/window-limits.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
-import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
+import type { Micro } from '../../domain/money.ts';
+import { outlivesTeam } from '../records/event-record.ts';
+import { deletionEvent } from '../records/operator-events.ts';
+import type { RecordIdempotency } from '../records/record-idempotency.ts';
+import { RECORD_TABLES } from '../records/record-tables.ts';
+import type { Postbox } from './postbox.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
-import { digestKey, ERASURES_KEY, ONLY_USAGE_KEY, ownerKey, teamKeys } from './redis-keys.ts';
-import type { RedisLink } from './redis-link.ts';
-import { digestOfRecord } from './team-codec.ts';
+import { blobOf, digestKey, ERASURES_KEY, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
+import { tagSlots } from './tag-records.ts';
+import { openAccount, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
+import type { TeamAccounts } from './team-accounts.ts';
+import { FIELD, idIn, keyText, readKey, readUses, storedLimits } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
+import { storeErrorOf } from '../../domain/store-unavailable.ts';
 
-/** Keys of the team handled at a time. */
-const KEYS_PIECE = 250;
-/** A deletion that was announced this long ago and has not begun will never begin: its command was refused, or its process stopped. */
-const BEGUN_WITHIN_MS = 60_000;
-/** Deletions completed per round; the others are left for the next round. */
-const UNFINISHED_MAX = 100;
-
-/** Functions that take only the team's own key. */
-const ONE_KEY: ReadonlySet<string> = new Set(['delete_team', 'tend_kept']);
-
-interface Parts {
-  readonly link: RedisLink;
-  readonly index: TeamIndex;
-  readonly audit: RedisAuditLog;
-  readonly requests: Pick<IdempotencyRecords, 'forgetTeam'>;
-  readonly keptDays: number;
+/** What is left of a team in its hash: of an erasure that is not complete, or of kept usage. */
+export interface DeletedTeam {
+  readonly teamId: string;
+  readonly keepUsage: boolean;
+  readonly createdAtMs: number;
+  /** What was left of its credit. */
+  readonly balanceMicro: Micro;
+  readonly plan: string;
+  /** As `storedLimits`. */
+  readonly limits: ReturnType<typeof storedLimits>;
 }
 
-export class RedisTeamErasure {
-  readonly #parts: Parts;
+interface ErasureParts {
+  readonly accounts: TeamAccounts;
+  readonly index: TeamIndex;
+  readonly audit: RedisAuditLog;
+  readonly postbox: Postbox;
+  readonly records: RecordSpace;
+  readonly idempotency: Pick<RecordIdempotency, 'forgetTeam'>;
+}
 
-  constructor(parts: Parts) {
+/** Keys and fields that are deleted at a time. */
+const PIECE = 200;
+const ATTEMPTS_MAX = 100;
+
+export class RedisTeamErasure {
+  readonly #parts: ErasureParts;
+
+  constructor(parts: ErasureParts) {
     this.#parts = parts;
   }
 
-  /** As `TeamRegistry.deleteTeam`. */
-  delete(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
-    return answering(() => this.#delete(teamId, deletion, by));
-  }
-
-  async #delete(teamId: string, { keepUsage }: TeamDeletion, by?: Audited): Promise<boolean> {
-    const audit = await this.#parts.audit.begin(teamId, by, { before: {}, after: {} });
-    // Announced first, so that any gateway that finds the deletion unfinished completes it.
-    const announced = await this.#note(ERASURES_KEY, teamId, await this.#parts.link.now());
-    const begun = await this.#run('delete_team', teamId, [keepUsage ? '1' : '', ...audit]);
-    if (begun.word === 'none' && announced === 'added') {
-      await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
-      return false;
-    }
-    await this.#finish(teamId);
-    if (keepUsage) await this.#tend(teamId);
-    return true;
-  }
-
-  /** Kept usage of deleted teams is pruned at the same age as any other. */
-  async tendKept(): Promise<void> {
-    await answering(async () => {
-      for (let from = '-'; ;) {
-        const ids = await this.#parts.link.ask(({ redis }) => redis.zrangebylex(ONLY_USAGE_KEY, from, '+', 'LIMIT', 0, UNFINISHED_MAX));
-        for (const teamId of ids) await this.#tend(teamId);
-        if (ids.length < UNFINISHED_MAX) return;
-        from = `(${ids.at(-1)!}`;
-      }
+  delete(teamId: string, { keepUsage }: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
+    return answering(async () => {
+      const { link } = this.#parts.accounts;
+      await link.ask((redis) => redis.sadd(ERASURES_KEY, teamId));
+      const begun = await this.#begin(teamId, keepUsage, by);
+      if (begun) await this.#erase(teamId);
+      else await link.ask((redis) => redis.srem(ERASURES_KEY, teamId));
+      return begun;
     });
   }
 
-  /** Prunes what is too old; if nothing is left, deletes the rest as well. */
-  async #tend(teamId: string): Promise<void> {
-    const { word } = await this.#run('tend_kept', teamId, [String(this.#parts.keptDays)]);
-    if (word === 'useless') await this.#delete(teamId, { keepUsage: false });
-  }
-
-  /** Completes interrupted deletions. A deletion that fails again is left for the next round. */
-  async finishAll(): Promise<void> {
-    await answering(async () => {
-      const teams = await this.#parts.link.ask(({ redis }) => redis.zrange(ERASURES_KEY, '0', String(UNFINISHED_MAX - 1), 'WITHSCORES'));
-      for (let i = 0; i < teams.length; i += 2) {
-        const [teamId, atMs] = [teams[i]!, Number(teams[i + 1])];
-        const isTeam = await this.#parts.link.ask(({ redis }) => redis.hexists(teamKeys(teamId).team, 'b'));
-        if (isTeam === 0) await answering(() => this.#finish(teamId));
-        else if ((await this.#parts.link.now()) - atMs > BEGUN_WITHIN_MS)
-          await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
-      }
-    });
-  }
-
-  /** For a team that no longer exists. Each step can be repeated; the next one starts only after it has succeeded. */
-  async #finish(teamId: string): Promise<void> {
-    const keeps = await this.#parts.link.ask(({ redis }) => redis.hget(teamKeys(teamId).team, 'erasure'));
-    await this.#removeKeys(teamId);
-    await this.#parts.index.remove(teamId);
-    answered(await this.#parts.audit.forgetNames(teamId));
-    answered(await this.#parts.requests.forgetTeam(teamId));
-    if (keeps !== null && keeps !== '1') await this.#keepUsage(teamId);
-    else await this.#parts.link.ask(({ redis }) => redis.zrem(ONLY_USAGE_KEY, teamId));
-    while ((await this.#run('erase_some', teamId, [])).word === 'more');
-    await this.#parts.link.ask(({ redis }) => redis.zrem(ERASURES_KEY, teamId));
-  }
-
-  /** Removes the indexes from the digests and ids of the team's keys. */
-  async #removeKeys(teamId: string): Promise<void> {
-    await this.#eachKey(teamId, async (keys) => {
-      const digests = keys.map(([, record]) => digestOfRecord(record));
-      await this.#remove([...keys.map(([keyId]) => ownerKey(keyId)), ...digests.filter((one) => one !== undefined).map(digestKey)]);
-    });
-  }
-
-  async #keepUsage(teamId: string): Promise<void> {
-    await this.#note(ONLY_USAGE_KEY, teamId, 0);
-    await this.#eachKey(teamId, async (keys) => {
-      const ids = keys.map(([keyId]) => keyId);
-      await this.#run('erase_keys', teamId, ids);
-    });
-  }
-
-  async #eachKey(teamId: string, use: (keys: readonly (readonly [keyId: string, record: string])[]) => Promise<void>): Promise<void> {
-    const { keys } = teamKeys(teamId);
-    for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
-      const [next, flat] = await this.#parts.link.ask(({ redis }) => redis.hscan(keys, cursor, 'COUNT', KEYS_PIECE));
-      const found = flat.filter((_, i) => i % 2 === 0).map((keyId, i) => [keyId, flat[2 * i + 1]!] as const);
-      if (found.length > 0) await use(found);
-      cursor = next;
+  /** Goes on with all erasures that were interrupted. */
+  async resume(): Promise<void> {
+    const { link } = this.#parts.accounts;
+    for (const teamId of await link.ask((redis) => redis.smembers(ERASURES_KEY))) {
+      const isBegun = await link.ask((redis) => redis.hexists(groupKey(teamId), FIELD.deleted));
+      if (isBegun === 1) await this.#erase(teamId);
+      else await link.ask((redis) => redis.srem(ERASURES_KEY, teamId));
     }
   }
 
-  /** Separate commands, because on a cluster the keys are in different slots. */
-  async #remove(names: readonly string[]): Promise<void> {
-    await this.#parts.link.ask(({ redis }) => Promise.all(names.map((name) => redis.unlink(name))));
+  /** From then on the team does not exist. False if there is nothing to delete. */
+  async #begin(teamId: string, keepUsage: boolean, by: Audited | undefined): Promise<boolean> {
+    const { accounts, postbox } = this.#parts;
+    const serial = await postbox.serial(by);
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const [draft, nowMs] = await Promise.all([accounts.read(teamId), accounts.link.now()]);
+      const rows = new HashRows(teamId, draft, nowMs, serial);
+      const account = openAccount(draft, rows);
+      const before = draft.get(FIELD.deleted);
+      if (account === undefined && (before === undefined || keepUsage)) return before !== undefined && !isComplete(draft);
+      draft.get(FIELD.team);
+      if (account === undefined) {
+        const known = JSON.parse(before!) as DeletedTeam;
+        rows.keep(by, { before: { plan: known.plan }, after: {} });
+        draft.put(FIELD.deleted, JSON.stringify({ ...known, keepUsage } satisfies DeletedTeam));
+      } else {
+        account.catchUp(nowMs);
+        const { plan, limits, createdAtMs } = account.team;
+        rows.keep(by, { before: { plan }, after: {} });
+        rows.keepEvent(deletionEvent(teamId));
+        const { number, startMs, endMs } = account.counts.period;
+        rows.endPeriod(account.shown(), number, Math.max(startMs, Math.min(endMs, nowMs)));
+        draft.put(
+          FIELD.deleted,
+          JSON.stringify({
+            teamId,
+            keepUsage,
+            createdAtMs,
+            balanceMicro: account.counts.balanceMicro,
+            plan,
+            limits: storedLimits(limits),
+          } satisfies DeletedTeam),
+        );
+        for (const field of [FIELD.team, FIELD.period]) draft.remove(field);
+      }
+      if (await accounts.write(teamId, draft, true)) return true;
+    }
+    throw storeErrorOf(UNSETTLED);
   }
 
-  async #note(list: string, teamId: string, score: number): Promise<string> {
-    const reply = await this.#parts.link.ask(({ run }) => run('note_team', { keys: [list], args: [teamId, String(score)] }));
-    return String((reply as readonly unknown[])[1]);
+  async #erase(teamId: string): Promise<void> {
+    const { accounts, index, audit, idempotency, postbox } = this.#parts;
+    const { link } = accounts;
+    const base = groupKey(teamId);
+    const { read } = await accounts.read(teamId);
+    const { keepUsage } = JSON.parse(read.get(FIELD.deleted)!) as DeletedTeam;
+    const keys = [...read].flatMap(([field, text]) => (idIn(field, 'key:') === undefined ? [] : readKey(text)));
+    // Outside of its slot first: whoever goes on after an interruption finds the keys in the hash.
+    const indexes = keys.flatMap(({ record, digest }) => [ownerKey(record.keyId), ...(digest === undefined ? [] : [digestKey(digest)])]);
+    for (let at = 0; at < indexes.length; at += PIECE) {
+      await link.ask((redis) => Promise.all(indexes.slice(at, at + PIECE).map((key) => redis.unlink(key))));
+    }
+    await postbox.empty(teamId);
+    await this.#forgetEvents(teamId, keepUsage);
+    answered(await audit.forgetNames(teamId));
+    answered((await idempotency.forgetTeam(teamId)) ?? undefined);
+    const blobs = await link.ask((redis) => redis.hkeys(base + OF_TEAM.blobs));
+    const tags = [...read.keys()].flatMap((field) => idIn(field, 'tag:') ?? /^count:tag:(.*):windows$/.exec(field)?.[1] ?? []);
+    const names = [
+      ...RECORD_TABLES.map(tableOf),
+      ...blobs.map(blobOf),
+      slotsOf('team'),
+      ...keys.map(({ record }) => slotsOf(keySubject(record.keyId))),
+      ...tags.map(tagSlots),
+    ];
+    for (let at = 0; at < names.length; at += PIECE) {
+      await link.ask((redis) => redis.unlink(...names.slice(at, at + PIECE).map((name) => base + name)));
+    }
+    await link.ask((redis) => redis.unlink(base + OF_TEAM.blobs));
+    if (keepUsage) await this.#keepUsage(teamId, read);
+    else {
+      for (const name of [OF_TEAM.days, OF_TEAM.periods, OF_TEAM.outgoing]) await link.ask((redis) => redis.unlink(base + name));
+      await index.remove(teamId);
+      await link.ask((redis) => redis.unlink(base));
+    }
+    await link.ask((redis) => redis.srem(ERASURES_KEY, teamId));
   }
 
-  #run(name: FunctionCall['name'], teamId: string, args: readonly string[]): Promise<FunctionAnswer> {
-    const { team, keys } = teamKeys(teamId);
-    return this.#parts.link.call({ name, teamId, keys: ONE_KEY.has(name) ? [team] : [team, keys], args });
+  /** Of the team's hash stay that it was deleted, and the keys that have used anything, without names. */
+  async #keepUsage(teamId: string, read: ReadonlyMap<string, string>): Promise<void> {
+    const { link } = this.#parts.accounts;
+    const base = groupKey(teamId);
+    const uses = readUses(await link.ask((redis) => redis.hgetall(base + OF_TEAM.days)));
+    const used = new Set(uses.map(({ keyId }) => keyId));
+    if (used.size === 0 && !(await this.#hasMovedCredit(teamId))) {
+      await link.ask((redis) => redis.unlink(base + OF_TEAM.periods));
+      await this.#parts.index.remove(teamId);
+      await link.ask((redis) => redis.unlink(base));
+      return;
+    }
+    const draft = new HashDraft(read);
+    for (const [field, text] of read) {
+      const keyId = idIn(field, 'key:');
+      if (keyId !== undefined && used.has(keyId)) draft.put(field, nameless(text));
+      else if (field !== FIELD.deleted) draft.remove(field);
+    }
+    const gone = draft.writes.flatMap(([command, , ...fields]) => (command === 'HDEL' ? fields : []));
+    const kept = draft.writes.flatMap(([command, , ...fields]) => (command === 'HSET' ? fields : []));
+    for (let at = 0; at < gone.length; at += PIECE) await link.ask((redis) => redis.hdel(base, ...gone.slice(at, at + PIECE)));
+    if (kept.length > 0) await link.ask((redis) => redis.hset(base, ...kept));
   }
+
+  async #hasMovedCredit(teamId: string): Promise<boolean> {
+    const { link } = this.#parts.accounts;
+    const periods = await link.ask((redis) => redis.hvals(groupKey(teamId) + OF_TEAM.periods));
+    return periods.some((text) => {
+      const { addedMicro, deductedMicro } = JSON.parse(text) as { readonly addedMicro: number; readonly deductedMicro: number };
+      return addedMicro > 0 || deductedMicro > 0;
+    });
+  }
+
+  /** Its events, but for those without names, and what was told of it. */
+  async #forgetEvents(teamId: string, keepUsage: boolean): Promise<void> {
+    const { records } = this.#parts;
+    for (const table of ['events', 'told'] as const) {
+      const found = answered(await records.list(SHARED_RECORDS, table));
+      const gone = [...found].flatMap(([id, value]) => {
+        const isOfTeam = id === teamId || id.startsWith(`${teamId} `);
+        return isOfTeam && (table === 'told' || !outlivesTeam(value, keepUsage)) ? { table, id } : [];
+      });
+      for (let at = 0; at < gone.length; at += PIECE) {
+        answered(await records.change(SHARED_RECORDS, [], () => ({ result: true, remove: gone.slice(at, at + PIECE) })));
+      }
+    }
+  }
+}
+
+/** Only the usage is left. */
+function isComplete({ read }: HashDraft): boolean {
+  return ![...read.keys()].some((field) => field !== FIELD.deleted && idIn(field, 'key:') === undefined);
+}
+
+function nameless(text: string): string {
+  const { record, order } = readKey(text);
+  return keyText({ record: { ...record, label: '', display: '', limits: {}, status: 'revoked' }, digest: undefined, order });
 }

@@ -1,13 +1,17 @@
-// Teams and keys in Redis: a function changes the team in its cluster slot, then the indexes in other slots follow.
-import type { KeyOwner } from '../../domain/api-key.ts';
+// Teams and keys in Redis, as operators manage them.
+import { teamDifference } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
+import type { KeyOwner } from '../../domain/api-key.ts';
+import { periodBy } from '../../domain/period-rule.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Store } from '../../ports/store.ts';
+import { keySubject } from '../../domain/window-limits.ts';
+import { withWindowUses } from '../../ledger/counter.ts';
+import { decideTeamChange } from '../../ledger/team-change.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
 import type {
   FoundKey,
-  KeyChange,
   KeyRecord,
   KeySearch,
   NewKey,
@@ -23,234 +27,250 @@ import type {
 } from '../../ports/team-registry.ts';
 import { keyRegistry } from '../records/key-registry.ts';
 import type { KeyRegistry } from '../records/key-registry.ts';
-import type { FunctionAnswer, FunctionCall } from './function-caller.ts';
-import type { RedisAuditLog } from './redis-audit-log.ts';
-import { digestKey, ownerKey, teamKeys } from './redis-keys.ts';
+import { teamEvent } from '../records/operator-events.ts';
+import type { Postbox } from './postbox.ts';
+import { digestKey, groupKey, ownerKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { RedisTeamErasure } from './redis-team-erasure.ts';
+import { shownKey } from './redis-records.ts';
 import type { Replication } from './replication.ts';
-import { changedTeamFields, newTeamFields, readReport, readStanding, readTeam } from './team-codec.ts';
-import type { Report } from './team-codec.ts';
-import { DESCRIPTION, TEAM_FIELDS } from './team-layout.ts';
-import { LIST_PIECE, lineOf, TeamIndex } from './team-index.ts';
-import { creationOf, readTeamRecord, summaryOf } from './team-summary.ts';
+import { keyIdsOf, openAccount, HashRows } from './team-accounts.ts';
+import type { OpenTeam, TeamAccounts, HashDraft } from './team-accounts.ts';
+import type { RedisTeamErasure } from './redis-team-erasure.ts';
+import { FIELD, idIn, readCounter, readCounts, readTeam, teamText } from './team-fields.ts';
+import type { RunningPeriod } from './team-fields.ts';
+import { isFound } from './team-index.ts';
+import type { TeamIndex } from './team-index.ts';
 
-/** Teams whose keys are searched at a time. */
-const KEYS_PIECE = 250;
+interface RegistryParts {
+  readonly link: RedisLink;
+  readonly accounts: TeamAccounts;
+  readonly index: TeamIndex;
+  readonly postbox: Postbox;
+  readonly records: RecordSpace;
+  readonly erasure: RedisTeamErasure;
+  readonly replication: Replication;
+}
+
+/** A team that is up to date. */
+interface TeamView extends Omit<OpenTeam, 'rows'> {
+  readonly keys: readonly KeyRecord[];
+}
+
+async function viewTeam(accounts: TeamAccounts, teamId: string): Promise<TeamView | undefined> {
+  for (;;) {
+    const [draft, nowMs] = await Promise.all([accounts.read(teamId), accounts.link.now()]);
+    const account = openAccount(draft, new HashRows(teamId, draft, nowMs, 0));
+    if (account === undefined) return undefined;
+    account.catchUp(nowMs);
+    if (!draft.isChanged) return { account, draft, nowMs, keys: keysOf(draft, nowMs) };
+    answered(await accounts.catchUp(teamId));
+  }
+}
+
+/** In order of creation. */
+export function keysOf(draft: HashDraft, nowMs: number): readonly KeyRecord[] {
+  return keyIdsOf(draft.read).map((keyId) => shownKey(draft.read.get(FIELD.key(keyId))!, draft.read, nowMs));
+}
 
 export class RedisTeamRegistry implements TeamRegistry {
-  readonly #link: RedisLink;
-  readonly #replication: Replication;
-  readonly #audit: RedisAuditLog;
+  readonly #parts: RegistryParts;
   readonly #keys: KeyRegistry;
-  readonly index: TeamIndex;
-  readonly erasure: RedisTeamErasure;
 
-  /** `clock` is used instead of the servers' clocks by tests that control time. */
-  constructor(
-    link: RedisLink,
-    replication: Replication,
-    audit: RedisAuditLog,
-    { records, idempotency: requests }: Pick<Store, 'records' | 'idempotency'>,
-    keptDays: number,
-  ) {
-    this.#link = link;
-    this.#replication = replication;
-    this.#audit = audit;
-    this.#keys = keyRegistry(records);
-    this.index = new TeamIndex(link, (ids) => this.#findTeams(ids));
-    this.erasure = new RedisTeamErasure({ link, index: this.index, audit, requests, keptDays });
+  constructor(parts: RegistryParts) {
+    this.#parts = parts;
+    this.#keys = keyRegistry(parts.records);
   }
 
   createTeam(team: NewTeam, by?: Audited): Promise<Team | StoreUnavailable> {
     return answering(async () => {
-      const audit = await this.#audit.begin(team.teamId, by);
-      const args = [String(team.balanceMicro), ...counted(newTeamFields(team)), ...audit];
-      const { word, values } = await this.#run('create_team', team.teamId, args);
-      if (word === 'erasing') throw new RangeError(`team ${team.teamId} is being deleted; use another id.`);
-      const made = readTeam(team.teamId, values[0]);
-      await this.index.add(team.teamId, lineOf(made));
-      return made;
+      const { accounts, index, postbox, link } = this.#parts;
+      const { teamId, balanceMicro } = team;
+      const serial = await postbox.serial(by);
+      for (;;) {
+        const [draft, nowMs] = await Promise.all([accounts.read(teamId), link.now()]);
+        const known = draft.get(FIELD.team);
+        if (draft.get(FIELD.deleted) !== undefined) throw new RangeError(`team ${teamId} was deleted; use another id.`);
+        const made = known === undefined ? { ...team, createdAtMs: nowMs } : readTeam(known, draft.read.get(FIELD.balance));
+        if (known === undefined) {
+          const period = { number: 1, ...periodBy(team.limits.period, nowMs, nowMs), anchorMs: nowMs };
+          draft.put(FIELD.team, teamText(made));
+          draft.put(FIELD.period, JSON.stringify({ ...period, addedMicro: balanceMicro, deductedMicro: 0 } satisfies RunningPeriod));
+          draft.put(FIELD.balance, JSON.stringify({ micro: balanceMicro, held: 0 }));
+          new HashRows(teamId, draft, nowMs, serial).keep(by, teamDifference(undefined, made), teamEvent('team_created', made));
+          if (!(await accounts.write(teamId, draft, false))) continue;
+        }
+        await index.add(teamId);
+        return made;
+      }
     });
   }
 
   listTeams(): Promise<readonly Team[] | StoreUnavailable> {
-    return answering(async () => {
-      const teams: Team[] = [];
-      for await (const ids of this.index.pieces(LIST_PIECE)) teams.push(...(await this.#findTeams(ids)));
-      return teams;
-    });
+    return this.pageTeams({ after: undefined, limit: Infinity, search: undefined });
   }
 
   pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
-    return answering(() => this.index.full(page, (ids) => this.#findTeams(ids)));
+    return answering(() => this.#parts.index.page(page, (teamId) => this.#found(teamId, page)));
   }
 
   pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
-    return answering(async () => {
-      const nowMs = await this.#link.now();
-      return this.index.full(page, async (ids) => {
-        const summaries = await Promise.all(ids.map((teamId) => this.#summary(teamId, nowMs)));
-        return summaries.filter((summary) => summary !== undefined);
-      });
-    });
+    return answering(() =>
+      this.#parts.index.page(page, async (teamId) => {
+        const isThere = page.search === undefined || (await this.#found(teamId, page)) !== undefined;
+        const view = isThere ? await viewTeam(this.#parts.accounts, teamId) : undefined;
+        return view && summaryOf(usageOf(view));
+      }),
+    );
+  }
+
+  async #found(teamId: string, page: TeamPage): Promise<Team | undefined> {
+    const [team, balance] = await this.#parts.link.ask((redis) => redis.hmget(groupKey(teamId), FIELD.team, FIELD.balance));
+    const found = team ? readTeam(team, balance ?? undefined) : undefined;
+    return found !== undefined && isFound(found, page) ? found : undefined;
   }
 
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable> {
-    return answering(() => this.#findTeam(teamId));
+    return this.#viewed(teamId, ({ account }) => account.shown());
   }
 
   updateTeam(teamId: string, change: TeamChange, by?: Audited): ReturnType<TeamRegistry['updateTeam']> {
-    return answering(async () => {
-      // Expires leases first, so that the credit they held can be withdrawn.
-      if ((change.addMicro ?? 0) < 0) answered(await this.standing(teamId));
-      const audit = await this.#audit.begin(teamId, by);
-      const fields = counted(changedTeamFields(change, by));
-      const once = [change.once?.id ?? '', change.once?.request ?? '', String(CHANGE_REMEMBERED_MS)];
-      const args = [String(change.addMicro ?? 0), ...once, ...fields, ...audit];
-      let { word, values } = await this.#run('update_team', teamId, args);
-      // The period has ended, and the plan that waits for that comes first.
-      while (word === 'ended') {
-        answered(await this.standing(teamId));
-        ({ word, values } = await this.#run('update_team', teamId, args));
-      }
-      if (word === 'balance') return { kind: 'balance_out_of_bounds' };
-      if (word === 'held') return { kind: 'credit_not_free', freeMicro: Number(String(values[0])) };
-      if (word === 'other') return { kind: 'other_request' };
-      if (word === 'none') return undefined;
-      const changed = readTeam(teamId, values[0]);
-      if (change.name !== undefined || change.reference !== undefined) await this.index.add(teamId, lineOf(changed));
-      if (change.plan !== undefined) await this.index.callJanitor(teamId);
-      return changed;
-    });
+    return answering(() => this.#parts.accounts.change(teamId, (team) => updateTeam(team, change, by), by, false));
   }
 
-  async deleteTeam(teamId: string, choice: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
-    const deleted = await this.erasure.delete(teamId, choice, by);
-    if (deleted === true) this.#link.masters?.revocations.note({ teamId, keyId: undefined, ...choice });
-    return deleted;
+  deleteTeam(teamId: string, choice: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
+    return this.#parts.erasure.delete(teamId, choice, by);
   }
 
+  /** The indexes are written last, because they make the key work; by a repetition too. */
   async createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
     const { keyId, teamId, digest, mode } = key;
+    const { link } = this.#parts;
     const made = await this.#keys.createKey(key, by);
     if (made === undefined || isUnavailable(made)) return made;
     return answering(async () => {
-      const isThere = await this.#link.ask(async ({ redis }) => {
-        // The digest is written last: it makes the key work, and its requests need everything else.
+      const isThere = await link.ask(async (redis) => {
         await redis.set(ownerKey(keyId), teamId);
-        await redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode }));
+        await redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode } satisfies KeyOwner));
         // The team may have been deleted since. A deletion either finds the key's record, or is seen here.
-        return redis.hexists(teamKeys(teamId).team, 'b');
+        return redis.hexists(groupKey(teamId), FIELD.team);
       });
       if (isThere === 1) return made;
-      await this.#link.ask(({ redis }) => Promise.all([redis.unlink(ownerKey(keyId)), redis.unlink(digestKey(digest))]));
+      await link.ask((redis) => Promise.all([redis.unlink(ownerKey(keyId)), redis.unlink(digestKey(digest))]));
       return undefined;
     });
   }
 
   listKeys(teamId: string): Promise<readonly KeyRecord[] | undefined | StoreUnavailable> {
-    return answering(async () => (await this.#report(teamId))?.keys);
+    return this.#viewed(teamId, ({ keys }) => keys);
   }
 
-  updateKey(keyId: string, change: KeyChange, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    return this.#keys.updateKey(keyId, change, by);
-  }
+  updateKey: KeyRegistry['updateKey'] = (keyId, change, by) => this.#keys.updateKey(keyId, change, by);
 
-  async revokeKey(keyId: string, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable> {
-    const revoked = await this.#keys.revokeKey(keyId, by);
-    if (revoked !== undefined && !isUnavailable(revoked)) this.#link.masters?.revocations.note({ teamId: revoked.teamId, keyId });
-    return revoked;
-  }
+  revokeKey: KeyRegistry['revokeKey'] = (keyId, by) => this.#keys.revokeKey(keyId, by);
 
   replicated(teamIds: readonly string[]): Promise<boolean | undefined> {
-    return this.#replication.confirm(teamIds);
+    return this.#parts.replication.confirm(teamIds);
   }
 
   findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
     return answering(async () => {
-      if ('display' in search) return this.#shownKeys(search.display);
-      const json = await this.#link.ask(({ redis }) => redis.get(digestKey(search.digest)));
-      if (json === null) return [];
-      const { teamId, keyId } = JSON.parse(json) as KeyOwner;
-      return this.#keysOf(teamId, (key) => key.keyId === keyId);
+      const { index, link } = this.#parts;
+      if ('digest' in search) {
+        const json = await link.ask((redis) => redis.get(digestKey(search.digest)));
+        const owner = json === null ? undefined : (JSON.parse(json) as KeyOwner);
+        return owner === undefined ? [] : this.#keysOf(owner.teamId, ({ keyId }) => keyId === owner.keyId);
+      }
+      const found: FoundKey[] = [];
+      for await (const ids of index.pieces()) {
+        const keys = await Promise.all(ids.map((teamId) => this.#keysOf(teamId, ({ display }) => display === search.display)));
+        found.push(...keys.flat());
+      }
+      return found;
     });
   }
 
-  /**
-   * Searches the keys of all teams, a few hundred at a time. Such searches are rare; an index would cost memory for every key
-   * to save about a second.
-   */
-  async #shownKeys(display: string): Promise<readonly FoundKey[]> {
-    const member = `"display":${JSON.stringify(display)}`;
-    const found: FoundKey[] = [];
-    for await (const ids of this.index.pieces(KEYS_PIECE)) {
-      const records = await this.#link.ask(({ redis }) => Promise.all(ids.map((teamId) => redis.hvals(teamKeys(teamId).keys))));
-      for (const teamId of ids.filter((_, i) => records[i]!.some((record) => record.includes(member)))) {
-        found.push(...(await this.#keysOf(teamId, (key) => key.display === display)));
-      }
-    }
-    return found;
-  }
-
-  async #keysOf(teamId: string, wanted: (key: KeyRecord) => boolean): Promise<readonly FoundKey[]> {
-    const report = await this.#report(teamId);
-    return report === undefined ? [] : report.keys.filter(wanted).map((key) => ({ ...key, teamName: report.usage.team.name }));
+  async #keysOf(teamId: string, isMeant: (key: KeyRecord) => boolean): Promise<readonly FoundKey[]> {
+    const view = await viewTeam(this.#parts.accounts, teamId);
+    return (view?.keys ?? []).filter(isMeant).map((key) => ({ ...key, teamName: view!.account.team.name }));
   }
 
   usage(teamId: string): Promise<Usage | undefined | StoreUnavailable> {
-    return answering(async () => {
-      const report = await this.#report(teamId);
-      if (report === undefined || !hasWindows(report.usage)) return report?.usage;
-      // What leases hold that have ended has to come back first.
-      answered(await this.standing(teamId));
-      return (await this.#report(teamId))?.usage;
-    });
+    return this.#viewed(teamId, usageOf);
   }
 
   standing(teamId: string): Promise<Standing | undefined | StoreUnavailable> {
+    return this.#viewed(teamId, ({ account }) => account.standing());
+  }
+
+  #viewed<T>(teamId: string, show: (view: TeamView) => T): Promise<T | undefined | StoreUnavailable> {
     return answering(async () => {
-      const { word, values } = await this.#run('standing', teamId, []);
-      return word === 'none' ? undefined : readStanding(values);
+      const view = await viewTeam(this.#parts.accounts, teamId);
+      return view && show(view);
     });
   }
+}
 
-  /** Reads a team's record, and the creation times of its unused keys; the record has everything else. */
-  async #summary(teamId: string, nowMs: number): Promise<TeamSummary | undefined> {
-    const { team, keys } = teamKeys(teamId);
-    const record = readTeamRecord(teamId, await this.#link.ask(({ redis }) => redis.hgetallBuffer(team)));
-    if (record === undefined) return undefined;
-    const created = record.unused.length === 0 ? [] : await this.#link.ask(({ redis }) => redis.hmget(keys, ...record.unused));
-    return summaryOf(record, created.map(creationOf), nowMs);
+function updateTeam({ account, draft, nowMs, rows }: OpenTeam, change: TeamChange, by: Audited | undefined) {
+  const { addMicro = 0, once } = change;
+  forgetChanges(draft, nowMs);
+  const before = account.shown();
+  const known = once && draft.get(FIELD.once(once.id));
+  const request = known === undefined ? undefined : (JSON.parse(known) as RememberedChange).request;
+  const { answer, write } = decideTeamChange({ team: before, heldMicro: account.standing().heldMicro, known: request }, change, by);
+  if (write === undefined) return answer;
+  if (once !== undefined) {
+    const remembered: RememberedChange = { request: once.request, untilMs: nowMs + CHANGE_REMEMBERED_MS };
+    draft.put(FIELD.once(once.id), JSON.stringify(remembered));
   }
+  // What is held of it must not have changed meanwhile.
+  if (addMicro < 0) draft.get(FIELD.balance);
+  if (write.beginsPeriod) account.endPeriodNow(nowMs, before);
+  account.setTeam(write.team);
+  if (write.beginsPeriod) account.beginPeriodNow(nowMs);
+  if (addMicro !== 0) rows.moveCredit(addMicro);
+  rows.keep(by, write.difference, teamEvent('team_updated', write.team));
+  return answer;
+}
 
-  async #findTeams(ids: readonly string[]): Promise<readonly Team[]> {
-    const teams = await Promise.all(ids.map((teamId) => this.#findTeam(teamId)));
-    return teams.filter((team) => team !== undefined);
-  }
+export interface RememberedChange {
+  readonly request: string;
+  readonly untilMs: number;
+}
 
-  async #findTeam(teamId: string): Promise<Team | undefined> {
-    const values = await this.#link.ask(({ redis }) => redis.hmgetBuffer(teamKeys(teamId).team, ...DESCRIPTION));
-    return values.slice(0, TEAM_FIELDS.length).includes(null) ? undefined : readTeam(teamId, values);
-  }
-
-  async #report(teamId: string): Promise<Report | undefined> {
-    const { word, values, nowMs } = await this.#run('usage', teamId, []);
-    return word === 'none' ? undefined : readReport(teamId, values, nowMs);
-  }
-
-  #run(name: FunctionCall['name'], teamId: string, args: readonly (string | Buffer)[]): Promise<FunctionAnswer> {
-    const { team, keys } = teamKeys(teamId);
-    const alone = name === 'create_team' || name === 'update_team' || name === 'standing';
-    return this.#link.call({ name, teamId, keys: alone ? [team] : [team, keys], args });
+function forgetChanges(draft: HashDraft, nowMs: number): void {
+  for (const [field, text] of draft.read) {
+    if (idIn(field, 'once:') !== undefined && (JSON.parse(text) as RememberedChange).untilMs <= nowMs) draft.remove(field);
   }
 }
 
-function hasWindows({ windows, keys }: Usage): boolean {
-  return windows !== undefined || keys.some((key) => key.windows !== undefined);
+function usageOf({ account, draft, keys, nowMs }: TeamView): Usage {
+  const { period, used, allowanceUsed } = account.counts;
+  const usage: Usage = {
+    team: account.shown(),
+    periodStartMs: period.startMs,
+    periodEndMs: period.endMs,
+    characters: used,
+    allowanceUsed,
+    keys: keys.map((key) => {
+      const counter = readCounter(draft.read.get(FIELD.ofPeriod(keySubject(key.keyId))), period.number);
+      return { ...key, characters: counter.used, requests: counter.requests };
+    }),
+  };
+  return withWindowUses(
+    usage,
+    (subject) => {
+      const stored = draft.peek(FIELD.ofWindows(subject));
+      return account.windowCounts.get(subject)?.stored() ?? (stored === undefined ? undefined : readCounts(stored));
+    },
+    nowMs,
+  );
 }
 
-/** Names and values, preceded by their number. */
-function counted(fields: readonly (string | Buffer)[]): (string | Buffer)[] {
-  return [String(fields.length), ...fields];
+function summaryOf({ team, characters, allowanceUsed, keys }: Usage): TeamSummary {
+  const active = keys.filter(({ status }) => status === 'active');
+  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
+  const [idlestKey] = idle.toSorted((one, other) => one.sinceMs - other.sinceMs || (one.keyId < other.keyId ? -1 : 1));
+  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
+  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
+  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }

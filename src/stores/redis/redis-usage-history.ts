@@ -1,136 +1,150 @@
-// The usage history in Redis. One function reads each team, so that the result is consistent.
-import { dayOf } from '../../domain/period.ts';
+// Usage by day and by period in Redis: sums of what was charged (`:days`), and the periods that have ended (`:periods`).
+import { movedCredit } from '../../domain/period-credit.ts';
 import { isInSpan } from '../../domain/period-span.ts';
 import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Team, TeamPage } from '../../ports/team-registry.ts';
+import type { KeyRecord, Team, TeamPage } from '../../ports/team-registry.ts';
 import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
-import { keyDays } from './key-days.ts';
-import { readKeptPeriods, readPeriods } from './period-record.ts';
-import { ONLY_USAGE_KEY, teamKeys } from './redis-keys.ts';
-import type { RedisLink } from './redis-link.ts';
-import { fieldsOf, keysInOrder, readTeam } from './team-codec.ts';
+import { groupKey, OF_TEAM } from './redis-keys.ts';
+import { keysOf } from './redis-team-registry.ts';
+import type { TeamAccounts, HashDraft } from './team-accounts.ts';
+import {
+  FIELD,
+  idIn,
+  readBalance,
+  readEndedPeriod,
+  readLimits,
+  readOpen,
+  readPeriod,
+  readTeam,
+  readUses as usesIn,
+} from './team-fields.ts';
+import type { EndedPeriod, Use } from './team-fields.ts';
+import { isFound } from './team-index.ts';
 import type { TeamIndex } from './team-index.ts';
-import { DESCRIPTION, readKeyState } from './team-layout.ts';
-
-/** Teams read at a time: their replies are held in memory, and other callers wait behind them. */
-const TEAMS_PIECE = 50;
-/** Deleted teams searched at a time. */
-const DELETED_PIECE = 100;
-const NOTHING = Buffer.alloc(0);
+import type { DeletedTeam } from './redis-team-erasure.ts';
 
 export class RedisUsageHistory implements UsageHistory {
-  readonly #link: RedisLink;
+  readonly #accounts: TeamAccounts;
   readonly #index: TeamIndex;
-  readonly #keptDays: number;
 
-  /** `keptDays`: older days are omitted, whether they have been cleared or not. */
-  constructor(link: RedisLink, index: TeamIndex, keptDays: number) {
-    this.#link = link;
+  constructor(accounts: TeamAccounts, index: TeamIndex) {
+    this.#accounts = accounts;
     this.#index = index;
-    this.#keptDays = keptDays;
   }
 
   days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
     return answering(() => this.#days(teamId, range));
   }
 
-  async #days(teamId: string, range: DayRange): Promise<TeamDays | undefined> {
-    const { team, keys, days } = teamKeys(teamId);
-    const { word, values } = await this.#link.call({ name: 'usage_days', teamId, keys: [team, keys, days], args: [] });
-    return word === 'none' ? undefined : readTeamDays(teamId, values, range, this.#keptDays);
+  pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+    return answering(() => this.#index.page(page, (teamId) => this.#days(teamId, range, page)));
   }
 
-  /** Deleted teams whose usage was kept are sorted by id among the others; ids follow the order of creation. */
-  pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
-    return this.#page(page, (teamId) => this.#days(teamId, range));
+  periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
+    return answering(async () => (await this.#periods(teamId))?.periods.toReversed());
   }
 
   pagePeriods(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable> {
-    return this.#page(page, async (teamId) => {
-      const found = await this.#periods(teamId);
-      return found && { ...found, periods: found.periods.filter((one) => isInSpan(one, span)).toReversed() };
+    return answering(() =>
+      this.#index.page(page, async (teamId) => {
+        const found = await this.#periods(teamId, page);
+        return found && { ...found, periods: found.periods.filter((period) => isInSpan(period, span)) };
+      }),
+    );
+  }
+
+  async #days(teamId: string, { from, to }: DayRange, page?: TeamPage): Promise<TeamDays | undefined> {
+    const [draft, nowMs] = await Promise.all([this.#accounts.read(teamId), this.#accounts.link.now()]);
+    const found = shownTeam(draft);
+    if (found === undefined || (page !== undefined && !isFound(found.team, page))) return undefined;
+    const keys = keysOf(draft, nowMs);
+    const uses = (await readUses(this.#accounts, teamId)).filter(({ day }) => day >= Math.max(0, from) && day <= to);
+    const days = daysOf(uses, keys);
+    return { team: found.team, keys: keys.filter(({ keyId }) => days.some((day) => day.keyId === keyId)), days };
+  }
+
+  /** Oldest first. */
+  async #periods(teamId: string, page?: TeamPage): Promise<TeamPeriods | undefined> {
+    const first = await this.#accounts.read(teamId);
+    const isGone = first.read.has(FIELD.deleted);
+    // What can be closed is closed first.
+    const draft = isGone ? first : await this.#accounts.change(teamId, (open) => (open.draft.isChanged ? undefined : open.draft));
+    const read = draft ?? (await this.#accounts.read(teamId));
+    const found = shownTeam(read);
+    if (found === undefined || (page !== undefined && !isFound(found.team, page))) return undefined;
+    return { ...found, periods: periodsOf(found, read, await readUses(this.#accounts, teamId), await readEnded(this.#accounts, teamId)) };
+  }
+}
+
+export async function readUses({ link }: TeamAccounts, teamId: string): Promise<readonly Use[]> {
+  return usesIn(await link.ask((redis) => redis.hgetall(groupKey(teamId) + OF_TEAM.days)));
+}
+
+/** Oldest first. */
+export async function readEnded({ link }: TeamAccounts, teamId: string): Promise<readonly EndedPeriod[]> {
+  const texts = Object.values(await link.ask((redis) => redis.hgetall(groupKey(teamId) + OF_TEAM.periods)));
+  return texts.map(readEndedPeriod).toSorted((one, other) => one.number - other.number);
+}
+
+/** `deleted`: only the usage is kept. `undefined` if there is nothing. */
+export function shownTeam(draft: HashDraft): Omit<TeamPeriods, 'periods'> | undefined {
+  const [text, gone] = [draft.read.get(FIELD.team), draft.read.get(FIELD.deleted)];
+  if (text !== undefined) return { team: readTeam(text, draft.read.get(FIELD.balance)), deleted: false };
+  if (gone === undefined) return undefined;
+  const { teamId, plan, limits, createdAtMs, keepUsage } = JSON.parse(gone) as DeletedTeam;
+  const team: Team = { teamId, name: '', plan, limits: readLimits(limits), balanceMicro: 0, createdAtMs };
+  return keepUsage ? { team, deleted: true } : undefined;
+}
+
+/** By day, and within a day by the creation of the key. */
+export function daysOf(uses: readonly Use[], keys: readonly Pick<KeyRecord, 'keyId'>[]): KeyDay[] {
+  const order = new Map(keys.map(({ keyId }, i) => [keyId, i]));
+  const days = new Map<string, KeyDay>();
+  for (const { day, keyId, characters, requests } of uses) {
+    const had = days.get(`${day} ${keyId}`) ?? { characters: 0, requests: 0 };
+    days.set(`${day} ${keyId}`, { day, keyId, characters: had.characters + characters, requests: had.requests + requests });
+  }
+  return [...days.values()].toSorted((one, other) => one.day - other.day || order.get(one.keyId)! - order.get(other.keyId)!);
+}
+
+/**
+ * Oldest first: those that have ended, and the one that runs. A balance follows from the one after it: what is settled late lowers that of
+ * the period in which it was reserved.
+ */
+export function periodsOf(
+  { team, deleted }: Omit<TeamPeriods, 'periods'>,
+  draft: HashDraft,
+  uses: readonly Use[],
+  ended: readonly EndedPeriod[],
+): PeriodUse[] {
+  const running = draft.read.get(FIELD.period);
+  const all = running === undefined || deleted ? ended : [...ended, { ...readPeriod(running), plan: team.plan, limits: team.limits }];
+  const open = [...draft.read].flatMap(([field, text]) => (idIn(field, 'open:') === undefined ? [] : readOpen(text).period));
+  const firstOpen = Math.min(...open);
+  const tests = new Set(keysOf(draft, 0).flatMap(({ keyId, mode }) => (mode === 'test' ? keyId : [])));
+  const periods: PeriodUse[] = [];
+  const gone = draft.read.get(FIELD.deleted);
+  let balanceMicro = gone === undefined ? readBalance(draft.read.get(FIELD.balance)).micro : (JSON.parse(gone) as DeletedTeam).balanceMicro;
+  for (const [i, { number, startMs, endMs, plan, limits, addedMicro, deductedMicro }] of all.toReversed().entries()) {
+    const of = uses.filter(({ period }) => period === number);
+    const total = (value: (use: Use) => number): number => of.reduce((sum, use) => sum + value(use), 0);
+    const openingMicro = balanceMicro - addedMicro + deductedMicro + total(({ micro }) => micro);
+    periods.push({
+      number,
+      startMs,
+      endMs,
+      closed: (i > 0 || deleted) && number < firstOpen,
+      plan,
+      limits,
+      characters: total(({ characters }) => characters),
+      allowanceUsed: total(({ free }) => free),
+      testCharacters: total(({ keyId, characters }) => (tests.has(keyId) ? characters : 0)),
+      requests: total(({ requests }) => requests),
+      credit: { openingMicro, addedMicro, deductedMicro, balanceMicro },
     });
+    balanceMicro = openingMicro;
   }
-
-  #page<T extends { readonly team: Team }>(page: TeamPage, read: ReadTeam<T>): Promise<readonly T[] | StoreUnavailable> {
-    return answering(async () => {
-      const living = this.#index.full(page, (ids) => each(ids, read));
-      const [teams, deleted] = await Promise.all([living, this.#deleted(page, read)]);
-      const merged: T[] = [];
-      let next = 0;
-      for (const one of teams) {
-        while (next < deleted.length && deleted[next]!.team.teamId < one.team.teamId) merged.push(deleted[next++]!);
-        merged.push(one);
-      }
-      return [...merged, ...deleted.slice(next)].slice(0, page.limit);
-    });
-  }
-
-  async #deleted<T>({ after, limit, search }: TeamPage, read: ReadTeam<T>): Promise<readonly T[]> {
-    const found: T[] = [];
-    for (let from = after; ;) {
-      const start = from === undefined ? '-' : `(${from}`;
-      const ids = await this.#link.ask(({ redis }) => redis.zrangebylex(ONLY_USAGE_KEY, start, '+', 'LIMIT', 0, DELETED_PIECE));
-      const wanted = ids.filter((id) => search === undefined || id.includes(search.toUpperCase()));
-      found.push(...(await each(wanted, read)));
-      from = ids.at(-1);
-      if (ids.length < DELETED_PIECE || found.length >= limit) return found.slice(0, limit);
-    }
-  }
-
-  /** Closes periods that can be closed first, so that the answer does not depend on when the janitor last ran. */
-  periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
-    return answering(async () => (await this.#periods(teamId))?.periods);
-  }
-
-  async #periods(teamId: string): Promise<TeamPeriods | undefined> {
-    const keys = [teamKeys(teamId).team];
-    const { word, values } = await this.#link.call({ name: 'periods', teamId, keys, args: [] });
-    if (word !== 'none') {
-      return { team: teamIn(teamId, fieldsOf(values[1])), deleted: false, periods: readPeriods(values, this.#keptDays) };
-    }
-    const kept = await this.#link.call({ name: 'kept_periods', teamId, keys, args: [] });
-    if (kept.word === 'none') return undefined;
-    return { team: teamIn(teamId, fieldsOf(kept.values[1])), deleted: true, periods: readKeptPeriods(kept.values, this.#keptDays) };
-  }
-}
-
-type ReadTeam<T> = (teamId: string) => Promise<T | undefined>;
-
-/** Some at a time; omits those that are gone. */
-async function each<T>(ids: readonly string[], read: ReadTeam<T>): Promise<readonly T[]> {
-  const found: T[] = [];
-  for (let first = 0; first < ids.length; first += TEAMS_PIECE) {
-    const piece = await Promise.all(ids.slice(first, first + TEAMS_PIECE).map(read));
-    found.push(...piece.filter((team) => team !== undefined));
-  }
-  return found;
-}
-
-/** A deleted team has no name, and its other fields have a prefix. */
-function teamIn(teamId: string, fields: ReadonlyMap<string, Buffer>): Team {
-  return readTeam(
-    teamId,
-    DESCRIPTION.map((name) => fields.get(name) ?? fields.get(`erased_${name}`) ?? NOTHING),
-  );
-}
-
-function readTeamDays(teamId: string, values: readonly unknown[], { from, to }: DayRange, keptDays: number): TeamDays {
-  const [fields, records, stored] = [fieldsOf(values[1]), fieldsOf(values[2]), fieldsOf(values[3])];
-  const first = Math.max(from, dayOf(Number(String(values[0]))) - keptDays);
-  const keys = keysInOrder(teamId, records, fields, Number(String(values[0])));
-  const rows: KeyDay[] = [];
-  for (const { keyId } of keys) {
-    const state = fields.get(`k${keyId}`);
-    const counts = keyDays(stored.get(keyId), state && readKeyState(state));
-    for (const row of counts) if (row.day >= first && row.day <= to) rows.push({ ...row, keyId });
-  }
-  const used = new Set(rows.map(({ keyId }) => keyId));
-  return {
-    team: teamIn(teamId, fields),
-    keys: keys.filter(({ keyId }) => used.has(keyId)),
-    // The sort is stable: within a day, keys stay in order.
-    days: rows.toSorted((one, other) => one.day - other.day),
-  };
+  periods.reverse();
+  return deleted ? periods.filter(({ characters, credit }) => characters > 0 || movedCredit(credit)) : periods;
 }

@@ -35,7 +35,7 @@ export class Replication {
     const { redis, masters } = this.#link;
     try {
       const server = serverOf(redis, node);
-      if (server === undefined || masters === undefined) return false;
+      if (server === undefined) return false;
       const { runId, hasReplicas } = await readMasterInfo(server);
       // A different server from the one that was written to may lack the write altogether.
       if (runId !== masters.runIdOf(node)) return false;

@@ -3,10 +3,6 @@
 import { agree, ClockJudge } from '../../domain/clock-judge.ts';
 import type { Clock, ClockStep } from '../../ports/clock.ts';
 
-/** The clock of a call that goes by its server's; what is less is `CORRECTED` minus a correction. lua/shared.lua reads both. */
-export const SERVERS_OWN = -1;
-export const CORRECTED = -(2 ** 52);
-
 /** In place of servers' clocks, for tests: judged like them. */
 export interface SimulatedServers {
   wallMs(): number;
@@ -80,20 +76,12 @@ export class ServerClocks {
     return offset === undefined ? 0 : Math.floor(this.#believedMs! - offset);
   }
 
-  /** The clock of a call of the ledger: a time, or what is less than 0: `SERVERS_OWN`, or a correction of it. */
-  clockOf(node: string): number {
+  /** What a call says of the time: the one that tests control, or what its server's clock is corrected by. */
+  clockFor(node: string): { readonly clock?: number; readonly correction?: number } {
     const { clock, servers } = this.#options;
-    if (clock !== undefined) return clock.nowMs();
-    const correctionMs = this.correctionOf(node);
-    if (servers !== undefined) return servers.wallMs() + correctionMs;
-    return correctionMs === 0 ? SERVERS_OWN : CORRECTED - correctionMs;
-  }
-
-  /** The same for other functions. */
-  clockWordOf(node: string): string {
-    const clockMs = this.clockOf(node);
-    if (clockMs >= 0) return String(clockMs);
-    return clockMs === SERVERS_OWN ? '' : `~${CORRECTED - clockMs}`;
+    if (clock !== undefined) return { clock: clock.nowMs() };
+    const correction = this.correctionOf(node);
+    return servers === undefined ? { correction } : { clock: servers.wallMs() + correction, correction };
   }
 
   /** The store's time that is believed, by a server's time that was just read; without one, `undefined` until a server was met. */

@@ -12,7 +12,7 @@ const KEPT_MS = 10_000;
 export function writeProbe(link: RedisLink): () => Promise<StoreFault | undefined> {
   const name = randomBytes(6).toString('hex');
   const write = async ({ server, tag }: Probed): Promise<StoreFault | undefined> => {
-    const reply = await answering(() => link.ask(({ redis }) => redis.set(probeKey(tag, name), '', 'PX', KEPT_MS)));
+    const reply = await answering(() => link.ask((redis) => redis.set(probeKey(tag, name), '', 'PX', KEPT_MS)));
     if (!isUnavailable(reply)) return undefined;
     const cause = reply.cause === 'closed' ? (link.lastCause ?? reply.cause) : reply.cause;
     return { ...reply, cause, ...(server === undefined ? {} : { server }) };

@@ -4,7 +4,7 @@ import { placeOf } from '../../core/error-place.ts';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { isLeftBehind } from '../../ledger/tag-uses.ts';
 import { tagDaysSince } from '../records/tag-counts.ts';
-import { NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './schema.ts';
+import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -20,14 +20,13 @@ const ROWS_MAX = 1024;
 const SQL = {
   // Of idle teams, so that what they held is given back, and a period of theirs closed, without any request.
   due: tuples<[teamId: string]>(`SELECT t.team_id FROM teams t WHERE t.erasure = ${NOT_ERASED} AND t.no IN (
-      SELECT team FROM books WHERE period_end_ms <= $now UNION SELECT team FROM operations WHERE state = ${OPEN} AND until_ms <= $now)
+      SELECT team FROM books WHERE period_end_ms <= $now UNION SELECT team FROM operations WHERE until_ms <= $now)
     LIMIT ${TEAMS_MAX}`),
-  firstSettled: tuples<[untilMs: number]>(`SELECT until_ms FROM operations WHERE state > ${OPEN} ORDER BY request_id, team LIMIT 1`),
   // A period is dropped with its use; what it has moved goes into the balance before the next one.
   old: tuples<[team: number, no: number, movedMicro: number]>(`SELECT p.team, p.no, added_micro - deducted_micro
       - (SELECT coalesce(sum(micro), 0) FROM usage u WHERE u.team = p.team AND u.period_no = p.no) FROM periods p
     WHERE p.plan IS NOT NULL AND p.end_ms < ? AND p.team > ? ORDER BY p.team, p.no LIMIT ${TEAMS_MAX}`),
-  openIn: `SELECT 1 FROM operations WHERE team = ? AND state = ${OPEN} AND period_no <= ? LIMIT 1`,
+  openIn: 'SELECT 1 FROM operations WHERE team = ? AND period_no <= ? LIMIT 1',
   moveOpening: 'UPDATE teams SET opening_micro = opening_micro + ? WHERE no = ?',
   dropPeriod: 'DELETE FROM periods WHERE team = ? AND no = ?',
   dropUse: `DELETE FROM usage WHERE (team, key, period_no, day) IN (SELECT team, key, period_no, day FROM usage u
@@ -89,15 +88,13 @@ export class Janitor {
     await idempotency.sweep();
     const nowMs = clock.nowMs();
     const due = this.#sql.due.all({ $now: nowMs });
-    const isForgotten = (this.#sql.firstSettled.get()?.[0] ?? Infinity) <= nowMs;
     const today = dayOf(nowMs);
     if (this.#pass.day !== today) this.#pass = { day: today, after: 0 };
     const teams = this.#sql.teamsAfter.all(this.#pass.after);
-    if (due.length === 0 && !isForgotten && teams.length === 0 && !audit.isDue(nowMs)) return false;
+    if (due.length === 0 && teams.length === 0 && !audit.isDue(nowMs)) return false;
     await group.run((atMs) => {
       for (const [teamId] of due) accounts.account(teamId, atMs);
       accounts.flush();
-      accounts.forgetIds(atMs, ROWS_MAX);
       audit.clear(atMs, ROWS_MAX);
       for (const [no] of teams) this.#pass.after = this.#retain(no, atMs) ? no : this.#pass.after;
     });

@@ -1,17 +1,12 @@
 // The schema of a file: its tables, and the refusal of a file that has another one. Nothing is migrated.
 import type { DatabaseSync } from 'node:sqlite';
-import { HALF_WRITTEN_SCHEMA, halfWritten, StoreError } from '../../domain/store-unavailable.ts';
+import { StoreError } from '../../domain/store-unavailable.ts';
 
 /** Marks the file as Lingate's ("LGAT"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x4c474154;
 /** `PRAGMA user_version` of a file with these tables. */
 export const SCHEMA = 30;
 
-/** States of a request id. */
-export const OPEN = 0;
-export const COMMITTED = 1;
-export const RELEASED = 2;
-export const EXPIRED = 3;
 /** States of a team's deletion: from the first on it does not exist; the last is a team of which only the usage is left. */
 export const NOT_ERASED = 0;
 export const ERASING = 1;
@@ -71,14 +66,14 @@ CREATE TABLE usage (
   requests INTEGER NOT NULL CHECK (requests ${WHOLE}), micro INTEGER NOT NULL CHECK (micro ${WHOLE}),
   of_allowance INTEGER NOT NULL CHECK (of_allowance ${WHOLE}), PRIMARY KEY (team, key, period_no, day)
 ) STRICT, WITHOUT ROWID;
--- Ids that are known: open until the lease ends, otherwise until they are forgotten. By id first: ids grow with time, so that all
--- teams write to the same few pages, and forgetting begins at the first.
+-- Open reservations, until they are settled or the lease ends. By id first: ids grow with time, so that all teams write to the same
+-- few pages.
 CREATE TABLE operations (
-  request_id TEXT, team INTEGER, state INTEGER NOT NULL, until_ms INTEGER NOT NULL, key INTEGER,
-  characters INTEGER NOT NULL DEFAULT 0 CHECK (characters ${WHOLE}), price_micro INTEGER NOT NULL DEFAULT 0 CHECK (price_micro ${WHOLE}),
-  period_no INTEGER, of_allowance INTEGER NOT NULL DEFAULT 0, tickets TEXT, tag TEXT, PRIMARY KEY (request_id, team)
+  request_id TEXT, team INTEGER, until_ms INTEGER NOT NULL, key INTEGER NOT NULL,
+  characters INTEGER NOT NULL CHECK (characters ${WHOLE}), price_micro INTEGER NOT NULL CHECK (price_micro ${WHOLE}),
+  period_no INTEGER NOT NULL, of_allowance INTEGER NOT NULL, tickets TEXT, tag TEXT, PRIMARY KEY (request_id, team)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX open_leases ON operations (team, until_ms) WHERE state = ${OPEN};
+CREATE INDEX open_leases ON operations (team, until_ms);
 CREATE TABLE changes (
   team INTEGER, id TEXT, request TEXT NOT NULL, until_ms INTEGER NOT NULL, PRIMARY KEY (team, id)
 ) STRICT, WITHOUT ROWID;
@@ -113,7 +108,6 @@ export function assertOurs(database: DatabaseSync, storeName: string): void {
   if (numberOf(database, 'PRAGMA application_id') !== APPLICATION_ID)
     throw new StoreError(`${storeName} is the database of another program; name another file.`);
   const version = versionOf(database);
-  if (version === HALF_WRITTEN_SCHEMA) throw halfWritten(storeName);
   if (version === SCHEMA) return;
   throw new StoreError(
     `${storeName} was written by another version of Lingate (schema ${version}, this one has ${SCHEMA}); run that version, or name another file.`,

@@ -5,21 +5,19 @@ import { teamDifference } from '../../domain/audit-entry.ts';
 import type { RequestTag } from '../../domain/request-tag.ts';
 import type { StoredCounts, WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
 import { Account } from '../../ledger/account.ts';
-import type { AccountCounts, AccountRows, HeldReservation, KeyCharge, SettledState } from '../../ledger/account.ts';
+import type { AccountCounts, AccountRows, HeldReservation, KeyCharge } from '../../ledger/account.ts';
 import { Slots } from '../../ledger/rate.ts';
 import type { TagTable } from '../../ledger/tag-account.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import { readPairs } from '../records/glossary-record.ts';
 import { teamEvent } from '../records/operator-events.ts';
-import { COMMITTED, EXPIRED, NOT_ERASED, OPEN, RELEASED } from './schema.ts';
+import { NOT_ERASED } from './schema.ts';
 import type { SharedWrites } from './sqlite-records.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 
 /** About a kilobyte each. All are dropped when there are more. */
 const TEAMS_MAX = 10_000;
-/** After so many new ids, up to twice as many that are no longer remembered are deleted. */
-const CLEAR_EVERY = 64;
 
 type BooksRow = [
   no: number,
@@ -53,7 +51,7 @@ const SQL = {
       b.used_characters, b.allowance_used, b.window_newest_ms, b.window
     FROM teams t JOIN books b ON b.team = t.no WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`),
   open: tuples<HeldRow>(`SELECT o.request_id, o.until_ms, k.key_id, o.characters, o.price_micro, o.period_no, o.of_allowance, o.tickets, o.tag
-    FROM operations o JOIN keys k ON k.no = o.key WHERE o.team = ? AND o.state = ${OPEN}`),
+    FROM operations o JOIN keys k ON k.no = o.key WHERE o.team = ?`),
   key: tuples<KeyRow>(`SELECT k.no, k.record, u.last_used_at_ms, u.window_newest_ms, u.window
     FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.key_id = ? AND k.team = ?`),
   keyUsage: tuples<[characters: number, requests: number]>(
@@ -68,15 +66,9 @@ const SQL = {
   charge: `INSERT INTO usage (team, key, period_no, day, characters, requests, micro, of_allowance) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests,
       micro = micro + excluded.micro, of_allowance = of_allowance + excluded.of_allowance`,
-  settled: tuples<[state: number]>(`SELECT state FROM operations WHERE request_id = ? AND team = ? AND state > ${OPEN} AND until_ms > ?`),
-  reserve: `INSERT OR REPLACE INTO operations
-    (request_id, team, state, until_ms, key, characters, price_micro, period_no, of_allowance, tickets, tag)
-    VALUES (?, ?, ${OPEN}, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  remember: 'INSERT OR REPLACE INTO operations (request_id, team, state, until_ms) VALUES (?, ?, ?, ?)',
-  settle: 'UPDATE operations SET state = ?, until_ms = ? WHERE request_id = ? AND team = ?',
-  firstSettled: tuples<[untilMs: number]>(`SELECT until_ms FROM operations WHERE state > ${OPEN} ORDER BY request_id, team LIMIT 1`),
-  forget: `DELETE FROM operations WHERE (request_id, team) IN
-      (SELECT request_id, team FROM operations WHERE state > ${OPEN} ORDER BY request_id, team LIMIT ?) AND until_ms <= ?`,
+  reserve: `INSERT INTO operations (request_id, team, until_ms, key, characters, price_micro, period_no, of_allowance, tickets, tag)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  settle: 'DELETE FROM operations WHERE request_id = ? AND team = ?',
   record: tuples<[value: string]>('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?'),
   putRecord: 'INSERT OR REPLACE INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
   countTags: tuples<[count: number]>("SELECT count(*) FROM records WHERE team = ? AND kind = 'tag_counts'"),
@@ -84,12 +76,9 @@ const SQL = {
   // Idle teams with short periods would otherwise fill the file.
   dropIfUnused: `DELETE FROM periods WHERE team = $team AND no = $no AND added_micro + deducted_micro = 0
     AND NOT EXISTS (SELECT 1 FROM usage u WHERE u.team = $team AND u.period_no = $no)
-    AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.team = $team AND o.state = ${OPEN} AND o.period_no = $no)`,
+    AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.team = $team AND o.period_no = $no)`,
   beginPeriod: 'INSERT INTO periods (team, no, start_ms, end_ms) VALUES (?, ?, ?, ?)',
 };
-
-const STATES: readonly (SettledState | undefined)[] = [undefined, 'committed', 'released', 'expired'];
-const NUMBERS: Readonly<Record<SettledState, number>> = { committed: COMMITTED, released: RELEASED, expired: EXPIRED };
 
 /** An account with the number of its row. */
 export interface OpenAccount {
@@ -173,12 +162,6 @@ export class SqliteAccounts {
     }
     this.#touched.clear();
   }
-
-  /** Deletes ids that are no longer remembered. */
-  forgetIds(nowMs: number, most: number): void {
-    // Ids grow with time: usually the first says that none is due.
-    if ((this.#sql.firstSettled.get()?.[0] ?? Infinity) <= nowMs) this.#sql.forget.run(most, nowMs);
-  }
 }
 
 /** The rows of a team, as its account reads and writes them. */
@@ -213,23 +196,14 @@ class TeamRows implements AccountRows {
     return counts === undefined ? undefined : (JSON.parse(counts) as StoredCounts);
   }
 
-  settled(requestId: string, nowMs: number): SettledState | undefined {
-    return STATES[this.#sql.settled.get(requestId, this.#no, nowMs)?.[0] ?? OPEN];
-  }
-
   open(requestId: string, { untilMs, keyId, characters, priceMicro, period, ofAllowance, tickets, tag }: HeldReservation): void {
     const written = tickets === undefined ? null : JSON.stringify(tickets);
     const values = [characters, priceMicro, period, ofAllowance ? 1 : 0, written, tag === undefined ? null : JSON.stringify(tag)] as const;
     this.#sql.reserve.get(requestId, this.#no, untilMs, this.#numberOf(keyId), ...values);
-    this.#writes.isNewId();
   }
 
-  close(requestId: string, state: SettledState, untilMs: number, wasOpen: boolean): void {
-    if (wasOpen) this.#sql.settle.get(NUMBERS[state], untilMs, requestId, this.#no);
-    else {
-      this.#sql.remember.get(requestId, this.#no, NUMBERS[state], untilMs);
-      this.#writes.isNewId();
-    }
+  close(requestId: string): void {
+    this.#sql.settle.get(requestId, this.#no);
   }
 
   charge(charge: KeyCharge): void {
@@ -296,16 +270,6 @@ class TeamRows implements AccountRows {
       counts.changed = false;
     }
   }
-}
-
-/** Called for every new id: clears old ones now and then. */
-export function idClearing(clear: (most: number) => void): () => void {
-  let since = 0;
-  return () => {
-    if (++since < CLEAR_EVERY) return;
-    since = 0;
-    clear(2 * CLEAR_EVERY);
-  };
 }
 
 function heldOf([, untilMs, keyId, characters, priceMicro, period, ofAllowance, tickets, tag]: HeldRow): HeldReservation {

@@ -49,14 +49,11 @@ export class SharedWrites {
   readonly #sql: Statements<typeof SQL>;
   readonly #database: DatabaseSync;
   readonly #log: SqliteAuditLog;
-  /** Called for every new request id. */
-  readonly isNewId: () => void;
 
-  constructor(database: DatabaseSync, log: SqliteAuditLog, isNewId: () => void) {
+  constructor(database: DatabaseSync, log: SqliteAuditLog) {
     this.#sql = prepared(database, SQL);
     this.#database = database;
     this.#log = log;
-    this.isNewId = isNewId;
   }
 
   value(team: number, { table, id }: RecordName): string | undefined {

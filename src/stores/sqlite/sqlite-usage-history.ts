@@ -7,7 +7,7 @@ import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyRecord, TeamPage } from '../../ports/team-registry.ts';
 import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
-import { ERASING, ONLY_USAGE_LEFT, OPEN } from './schema.ts';
+import { ERASING, ONLY_USAGE_LEFT } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { objects, prepared, tuples } from './statements.ts';
@@ -39,7 +39,7 @@ const SQL = {
         sum(of_allowance) AS of_allowance, sum(iif(k.mode = 'test', characters, 0)) AS of_tests
       FROM usage JOIN keys k ON k.no = usage.key WHERE usage.team = $team GROUP BY period_no) u ON u.period_no = p.no
     WHERE p.team = $team ORDER BY p.no DESC`),
-  firstOpen: tuples<[no: number | null]>(`SELECT min(period_no) FROM operations WHERE team = ? AND state = ${OPEN}`),
+  firstOpen: tuples<[no: number | null]>('SELECT min(period_no) FROM operations WHERE team = ?'),
   days: objects<KeyDay>(`SELECT day, k.key_id AS keyId, sum(characters) AS characters, sum(requests) AS requests
     FROM usage u JOIN keys k ON k.no = u.key WHERE u.team = ? AND day >= 0 GROUP BY day, u.key ORDER BY day, u.key`),
   charges: tuples<ChargeRow>(`SELECT u.key, u.period_no, u.day, k.key_id, u.characters, u.requests

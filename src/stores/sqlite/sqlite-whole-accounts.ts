@@ -7,7 +7,7 @@ import type { RecordTable } from '../../ports/record-space.ts';
 import type { KeyContents, PeriodContents, RequestContents, SubjectCounts } from '../../ports/store-contents.ts';
 import type { AccountChange, WholeAccount, WholeAccounts } from '../../ports/whole-accounts.ts';
 import { chargeSums } from '../records/charge-sums.ts';
-import { NOT_ERASED, ONLY_USAGE_LEFT, OPEN } from './schema.ts';
+import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import type { SqliteUsageHistory } from './sqlite-usage-history.ts';
@@ -18,13 +18,9 @@ import type { TeamRow, TeamQueries } from './team-table.ts';
 /** Tables of a team, which a written account replaces; blobs stay. */
 const REPLACED = ['periods', 'keys', 'key_books', 'window_counts', 'usage', 'operations', 'changes', 'records'] as const;
 const CLEARED = [...REPLACED, 'teams', 'books', 'blobs', 'pieces', 'audit'] as const;
-const STATES = ['open', 'committed', 'released', 'expired'] as const;
 
 type UseRow = readonly [period: number, keyId: string, characters: number, requests: number];
-interface RequestRow extends Omit<RequestContents, 'state' | 'ofAllowance' | 'tickets' | 'tag' | 'keyId' | 'periodNumber'> {
-  readonly state: number;
-  readonly keyId: string | null;
-  readonly periodNumber: number | null;
+interface RequestRow extends Omit<RequestContents, 'ofAllowance' | 'tickets' | 'tag'> {
   readonly ofAllowance: number;
   readonly tickets: string | null;
   readonly tag: string | null;
@@ -40,7 +36,7 @@ const SQL = {
      LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`,
   ),
   windows: tuples<[subject: WindowSubject, counts: string]>('SELECT subject, counts FROM window_counts WHERE team = ?'),
-  requests: objects<RequestRow>(`SELECT request_id AS requestId, state, until_ms AS untilMs, k.key_id AS keyId, characters,
+  requests: objects<RequestRow>(`SELECT request_id AS requestId, until_ms AS untilMs, coalesce(k.key_id, '') AS keyId, characters,
       price_micro AS priceMicro, period_no AS periodNumber, of_allowance AS ofAllowance, tickets, tag
     FROM operations o LEFT JOIN keys k ON k.no = o.key WHERE o.team = ?`),
   changes: objects<WholeAccount['changes'][number]>('SELECT id, request, until_ms AS untilMs FROM changes WHERE team = ?'),
@@ -54,8 +50,8 @@ const SQL = {
   putKey: tuples<[no: number]>('INSERT INTO keys (key_id, team, digest, display, mode, record) VALUES (?, ?, ?, ?, ?, ?) RETURNING no'),
   putKeyBook: 'INSERT INTO key_books (team, key, last_used_at_ms, window_newest_ms, window) VALUES (?, ?, ?, ?, ?)',
   putWindow: 'INSERT INTO window_counts (team, subject, counts) VALUES (?, ?, ?)',
-  putRequest: `INSERT INTO operations (request_id, team, state, until_ms, key, characters, price_micro, period_no, of_allowance, tickets, tag)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  putRequest: `INSERT INTO operations (request_id, team, until_ms, key, characters, price_micro, period_no, of_allowance, tickets, tag)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   putUse: 'INSERT INTO usage (team, key, period_no, day, characters, requests, micro, of_allowance) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   putChange: 'INSERT INTO changes (team, id, request, until_ms) VALUES (?, ?, ?, ?)',
   putRecord: 'INSERT INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
@@ -141,17 +137,12 @@ export class SqliteWholeAccounts implements WholeAccounts {
       }),
       days: this.#history.allDays(no),
       periods: periods.map((one): PeriodContents => ({ ...one, keys: usesIn(one.number) })),
-      requests: this.#sql.requests
-        .all(no)
-        .map(({ state, keyId, periodNumber, ofAllowance, tickets, tag, ...request }): RequestContents => ({
-          ...request,
-          state: STATES[state]!,
-          keyId: keyId ?? undefined,
-          periodNumber: periodNumber ?? undefined,
-          ofAllowance: ofAllowance === 1,
-          tickets: tickets === null ? undefined : (JSON.parse(tickets) as NonNullable<RequestContents['tickets']>),
-          tag: tag === null ? undefined : (JSON.parse(tag) as RequestTag),
-        })),
+      requests: this.#sql.requests.all(no).map(({ ofAllowance, tickets, tag, ...request }): RequestContents => ({
+        ...request,
+        ofAllowance: ofAllowance === 1,
+        tickets: tickets === null ? undefined : (JSON.parse(tickets) as NonNullable<RequestContents['tickets']>),
+        tag: tag === null ? undefined : (JSON.parse(tag) as RequestTag),
+      })),
       changes: this.#sql.changes.all(no),
       records: this.#sql.records.all(no).map(([table, id, value]) => ({ table, id, value })),
     };
@@ -198,22 +189,18 @@ export class SqliteWholeAccounts implements WholeAccounts {
   }
 
   #writeRequest(no: number, keys: ReadonlyMap<string, number>, request: RequestContents): void {
-    const { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, tickets, tag } = request;
-    const held = state === OPEN_NAME;
+    const { requestId, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, tickets, tag } = request;
     this.#sql.putRequest.run(
       requestId,
       no,
-      STATES.indexOf(state),
       untilMs,
-      keyId === undefined ? null : keys.get(keyId)!,
-      held ? characters : 0,
-      held ? priceMicro : 0,
-      periodNumber ?? null,
+      keys.get(keyId)!,
+      characters,
+      priceMicro,
+      periodNumber,
       ofAllowance ? 1 : 0,
       tickets === undefined ? null : JSON.stringify(tickets),
       tag === undefined ? null : JSON.stringify(tag),
     );
   }
 }
-
-const OPEN_NAME = STATES[OPEN];

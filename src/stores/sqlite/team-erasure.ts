@@ -8,7 +8,7 @@ import type { TeamDeletion } from '../../ports/team-registry.ts';
 import { outlivesTeam } from '../records/event-record.ts';
 import { deletionEvent } from '../records/operator-events.ts';
 import { securely } from './open-database.ts';
-import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, OPEN, SHARED } from './schema.ts';
+import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, SHARED } from './schema.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
@@ -39,7 +39,7 @@ const SQL = {
   // Without a name, a reference and a plan that waits.
   mark: `UPDATE teams SET erasure = ?, name = '', reference = NULL,
     record = json_set(json_remove(record, '$.reference', '$.nextPlan'), '$.name', '') WHERE no = ?`,
-  release: `DELETE FROM operations WHERE team = ? AND state = ${OPEN}`,
+  release: 'DELETE FROM operations WHERE team = ?',
   dropBooks: 'DELETE FROM books WHERE team = ?',
   events: tuples<[id: string, value: string]>(
     `SELECT id, value FROM records WHERE team = ${SHARED} AND kind = 'events' AND id >= ? AND id < ?`,

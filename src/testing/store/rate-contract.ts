@@ -120,13 +120,12 @@ export function rateContract(it: AddStoreCase, subject: Subject): void {
     expect(kinds).toEqual(['admitted', 'text_too_long', 'glossary_missing', 'quota_exceeded', 'rate_limited']);
   });
 
-  it.team('a repeated id, a refused key and a settlement take no slot', { requestsPerSecond: 2 }, async (team) => {
+  it.team('an open id, a refused key and a settlement take no slot', { requestsPerSecond: 2 }, async (team) => {
     const { keyId: revoked } = await team.newKey();
     await team.revoke(revoked);
     const { requestId } = await team.reserve(10);
-    await team.admit({ requestId });
+    await team.kinds({ requestId }, { requestId }, { keyId: revoked }, { keyId: newId() });
     await team.commit(requestId);
-    await team.kinds({ requestId }, { keyId: revoked }, { keyId: newId() });
     await team.release(newId());
     expect(await admittedOf(team, 2)).toBe(1);
   });
@@ -194,13 +193,13 @@ export function clockContract(it: AddStoreCase, subject: Subject): void {
     expect((await team.usage()).keys[0]?.lastUsedAtMs).toBe(usedAtMs);
   });
 
-  it('an expired lease whose characters were reserved again stays expired when the clock steps back', async () => {
+  it('an expired lease whose characters were reserved again is not settled when the clock steps back', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10 });
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(500);
     const heir = await team.reserve(10);
     subject.clock.step(-100);
-    expect(await team.commit(requestId)).toEqual({ kind: 'expired' });
+    expect(await team.commit(requestId)).toEqual({ kind: 'absent' });
     expect(await team.commit(heir.requestId)).toEqual({ kind: 'committed' });
     expect(await team.standing()).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
   });

@@ -50,13 +50,12 @@ export function reportContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.admit(BOTH)).toMatchObject({ kind: 'credit_exhausted', plan: 'test', rate: { limit: 3, remaining: 2 } });
   });
 
-  it('not reported without a slot: a throttled team, a repeated id, an unknown or revoked key', async ({ store }) => {
+  it('not reported without a slot: a throttled team, an open id, an unknown or revoked key', async ({ store }) => {
     const team = await teamUnderTest(store, { requestsPerSecond: 2 });
     const { keyId: revoked } = await team.newKey();
     await team.revoke(revoked);
-    const { requestId } = await team.reserve(10);
-    await team.commit(requestId);
-    expect(await team.admit({ ...BOTH, requestId })).toEqual({ kind: 'repeated' });
+    const reservation = await team.reserve(10);
+    expect(await team.admit({ ...BOTH, requestId: reservation.requestId })).toEqual({ kind: 'admitted', reservation, plan: 'test' });
     expect(await team.admit({ ...BOTH, keyId: revoked })).toEqual({ kind: 'key_revoked' });
     expect(await team.admit({ ...BOTH, keyId: newId() })).toEqual({ kind: 'key_unknown' });
     expect(await rateOf(team)).toEqual({ limit: 2, remaining: 0 });

@@ -1,10 +1,9 @@
-// Part of the store contract: every reservation is settled exactly once, whatever is repeated or arrives late; repeated
-// admissions, and how long an id is remembered.
+// Part of the store contract: every reservation is settled exactly once, whatever is repeated or arrives late; an id is known while its
+// reservation is open.
 import { expect } from '../expect.ts';
 import type { Verdict } from '../../ports/ledger.ts';
 import { LEASE_MS, newId, NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
-import { REMEMBER_MS } from '../../domain/reservation.ts';
 
 const VERDICTS: readonly Verdict[] = ['commit', 'release'];
 const PAIRS = VERDICTS.flatMap((first) => VERDICTS.map((second) => [first, second] as const));
@@ -30,18 +29,18 @@ export function resolutionContract(it: AddStoreCase, subject: Subject): void {
     await team.reserve(20);
     expect(await resolve(team, requestId, first)).toEqual({ kind: STATE[first] });
     const before = await team.standing();
-    for (let i = 0; i < 2; i++) expect(await resolve(team, requestId, second)).toEqual({ kind: STATE[first] });
+    for (let i = 0; i < 2; i++) expect(await resolve(team, requestId, second)).toEqual({ kind: 'absent' });
     expect(await team.standing()).toEqual(before);
     expect((await team.usage()).keys[0]).toMatchObject(
       first === 'commit' ? { characters: 10, requests: 1 } : { characters: 0, requests: 0 },
     );
   });
 
-  it.each(PAIRS)('an expired lease answers expired to a %s and then a %s, and charges nothing', async (first, second) => {
+  it.each(PAIRS)('an expired lease is absent to a %s and then a %s, and nothing is charged', async (first, second) => {
     const team = await teamUnderTest(subject.store, PREPAID, 1_000_000);
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(500);
-    for (const verdict of [first, second]) expect(await resolve(team, requestId, verdict)).toEqual({ kind: 'expired' });
+    for (const verdict of [first, second]) expect(await resolve(team, requestId, verdict)).toEqual({ kind: 'absent' });
     expect(await team.standing()).toEqual({ usedCharacters: 0, balanceMicro: 1_000_000, ...NOTHING_HELD });
   });
 
@@ -66,30 +65,23 @@ export function resolutionContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   });
 
-  it.team('a commit that overtakes its admission is absent, and does not block it', async (team) => {
-    const requestId = newId();
-    expect(await team.commit(requestId)).toEqual({ kind: 'absent' });
-    expect(await team.standing()).toMatchObject({ usedCharacters: 0 });
-    expect((await team.admit({ requestId })).kind).toBe('admitted');
-    expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
+  it.team('a settlement that overtakes its admission is absent, and does not block it', async (team) => {
+    for (const verdict of VERDICTS) {
+      const requestId = newId();
+      expect(await resolve(team, requestId, verdict)).toEqual({ kind: 'absent' });
+      expect(await team.admit({ requestId })).toMatchObject({ kind: 'admitted', reservation: { requestId, characters: 10 } });
+      expect(await resolve(team, requestId, verdict)).toEqual({ kind: STATE[verdict] });
+    }
+    expect(await team.standing()).toMatchObject({ usedCharacters: 10, heldCharacters: 0, openReservations: 0 });
   });
 
-  it.team('a release that overtakes its admission blocks it', async (team) => {
-    const requestId = newId();
-    expect(await team.release(requestId)).toEqual({ kind: 'released' });
-    expect(await team.admit({ requestId })).toEqual({ kind: 'repeated' });
-    expect(await team.commit(requestId)).toEqual({ kind: 'released' });
-    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
-  });
-
-  it('an id that was admitted without a reservation, or refused, counts as released and cannot be charged', async () => {
+  it('an id that was admitted without a reservation, or refused, cannot be charged', async () => {
     const team = await teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40 });
     const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
-    for (const options of [{ reserve: false }, { characters: 51 }, { characters: 41 }, { glossary }]) {
+    for (const options of [{ reserve: false }, { characters: 51 }, { characters: 41 }, { glossary }, { keyId: newId() }]) {
       const requestId = newId();
       await team.admit({ requestId, ...options });
-      expect(await team.commit(requestId)).toEqual({ kind: 'released' });
-      expect(await team.release(requestId)).toEqual({ kind: 'released' });
+      for (const verdict of VERDICTS) expect(await resolve(team, requestId, verdict)).toEqual({ kind: 'absent' });
     }
     expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
   });
@@ -114,21 +106,17 @@ function resolve(team: TeamUnderTest, requestId: string, verdict: Verdict) {
   return verdict === 'commit' ? team.commit(requestId) : team.release(requestId);
 }
 
-/** Every way to reach a terminal state, and the state reached. */
-const ENDS: readonly { end: string; kind: string; come: (team: TeamUnderTest, requestId: string) => Promise<unknown> }[] = [
-  { end: 'a commit', kind: 'committed', come: async (team, requestId) => team.commit((await team.reserve(10, { requestId })).requestId) },
-  { end: 'a release', kind: 'released', come: async (team, requestId) => team.release((await team.reserve(10, { requestId })).requestId) },
-  { end: 'a release of an unknown id', kind: 'released', come: (team, requestId) => team.release(requestId) },
-  {
-    end: 'an admission without a reservation',
-    kind: 'released',
-    come: (team, requestId) => team.admit({ requestId, reserve: false }),
-  },
-  { end: 'a text_too_long', kind: 'released', come: (team, requestId) => team.admit({ requestId, characters: 51 }) },
-  { end: 'a quota_exceeded', kind: 'released', come: (team, requestId) => team.admit({ requestId, characters: 41 }) },
+/** Every way in which an id stops being open, or never is. */
+const ENDS: readonly { end: string; come: (team: TeamUnderTest, requestId: string) => Promise<unknown> }[] = [
+  { end: 'a commit', come: async (team, requestId) => team.commit((await team.reserve(10, { requestId })).requestId) },
+  { end: 'a release', come: async (team, requestId) => team.release((await team.reserve(10, { requestId })).requestId) },
+  { end: 'a release of an unknown id', come: (team, requestId) => team.release(requestId) },
+  { end: 'an admission without a reservation', come: (team, requestId) => team.admit({ requestId, reserve: false }) },
+  { end: 'a text_too_long', come: (team, requestId) => team.admit({ requestId, characters: 51 }) },
+  { end: 'a quota_exceeded', come: (team, requestId) => team.admit({ requestId, characters: 41 }) },
 ];
 
-export function resolvedIdsContract(it: AddStoreCase, subject: Subject): void {
+export function openIdsContract(it: AddStoreCase, subject: Subject): void {
   const newTeam = () => teamUnderTest(subject.store, { maxCharactersPerRequest: 50, characterLimit: 40 });
 
   it('repeating an open admission returns the same reservation, unchanged and not extended', async () => {
@@ -142,81 +130,33 @@ export function resolvedIdsContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   });
 
-  it('repeating an admission whose lease has expired is answered repeated, and reserves nothing', async () => {
+  it('an id whose lease has expired is new, even if nobody asked about it', async () => {
     const team = await newTeam();
     const { requestId } = await team.reserve(10, { leaseMs: 500 });
     subject.clock.step(500);
-    expect(await team.admit({ requestId })).toEqual({ kind: 'repeated' });
-    expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
+    expect(await team.reserve(20, { requestId })).toMatchObject({ requestId, characters: 20 });
+    expect(await team.standing()).toMatchObject({ heldCharacters: 20, openReservations: 1 });
+    expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
+    expect((await team.usage()).characters).toBe(20);
   });
 
-  it.each(ENDS)('$end is remembered as $kind for its time, and from that millisecond on as unknown', async ({ kind, come }) => {
+  it.each(ENDS)('$end leaves an id that is new', async ({ come }) => {
     const team = await newTeam();
     const requestId = newId();
     await come(team, requestId);
-    subject.clock.step(REMEMBER_MS - 1);
-    expect(await team.admit({ requestId })).toEqual({ kind: 'repeated' });
-    expect(await team.commit(requestId)).toEqual({ kind });
-    subject.clock.step(1);
+    const { characters: before } = await team.usage();
     expect(await team.commit(requestId)).toEqual({ kind: 'absent' });
     expect(await team.admit({ requestId, characters: 1 })).toMatchObject({ kind: 'admitted', reservation: { requestId, characters: 1 } });
     expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
-  });
-
-  it.each(['commit', 'release'] as const)('repeating a %s does not extend the time for which the id is remembered', async (verdict) => {
-    const team = await newTeam();
-    const { requestId } = await team.reserve(10);
-    await team.commit(requestId);
-    subject.clock.step(REMEMBER_MS - 1);
-    expect(await subject.store.ledger.resolve(team.teamId, requestId, verdict)).toEqual({ kind: 'committed' });
-    subject.clock.step(1);
     expect(await team.commit(requestId)).toEqual({ kind: 'absent' });
+    expect((await team.usage()).characters).toBe(before + 1);
   });
 
-  it('an expired lease is remembered from its end on, not from when it was noticed', async () => {
-    const team = await newTeam();
-    const { requestId } = await team.reserve(10, { leaseMs: 500 });
-    subject.clock.step(500 + REMEMBER_MS - 1);
-    expect(await team.commit(requestId)).toEqual({ kind: 'expired' });
-    expect(await team.admit({ requestId })).toEqual({ kind: 'repeated' });
-    subject.clock.step(1);
-    expect(await team.commit(requestId)).toEqual({ kind: 'absent' });
-    expect((await team.admit({ requestId })).kind).toBe('admitted');
-  });
-
-  it('an expired lease is forgotten even if nobody asked about it', async () => {
-    const team = await newTeam();
-    const { requestId } = await team.reserve(10, { leaseMs: 500 });
-    subject.clock.step(500 + REMEMBER_MS);
-    expect((await team.admit({ requestId })).kind).toBe('admitted');
-    expect(await team.standing()).toMatchObject({ heldCharacters: 10, openReservations: 1 });
-  });
-
-  it('a lease longer than ids are remembered keeps its id open to its end', async () => {
+  it('a long lease keeps its id open to its end', async () => {
     const team = await newTeam();
     const reservation = await team.reserve(10);
     subject.clock.step(LEASE_MS - 1);
     expect(await team.admit({ requestId: reservation.requestId })).toEqual({ kind: 'admitted', reservation });
     expect(await team.commit(reservation.requestId)).toEqual({ kind: 'committed' });
-  });
-
-  it('a forgotten id that is released again is blocked again', async () => {
-    const team = await newTeam();
-    const { requestId } = await team.reserve(10);
-    await team.commit(requestId);
-    subject.clock.step(REMEMBER_MS);
-    expect(await team.release(requestId)).toEqual({ kind: 'released' });
-    expect(await team.admit({ requestId })).toEqual({ kind: 'repeated' });
-    expect((await team.usage()).characters).toBe(10);
-  });
-
-  it.team('refusals for the key and the rate are not remembered', { requestsPerSecond: 1 }, async (team) => {
-    const [unknown, revoked] = [newId(), newId()];
-    await team.admit({ requestId: unknown, keyId: newId() });
-    expect(await team.commit(unknown)).toEqual({ kind: 'absent' });
-    expect((await team.admit({ requestId: unknown })).kind).toBe('admitted');
-    await team.revoke();
-    for (let i = 0; i < 2; i++) expect(await team.admit({ requestId: revoked })).toEqual({ kind: 'key_revoked' });
-    expect(await team.commit(revoked)).toEqual({ kind: 'absent' });
   });
 }

@@ -131,7 +131,7 @@ export function windowContract(it: AddStoreCase, subject: Subject): void {
     clock.step(500);
     await team.commit(third.requestId);
     expect(await team.kinds({ characters: 71 }, { characters: 70 })).toEqual(['rate_limited', 'admitted']);
-    expect((await team.release(first.requestId)).kind).toBe('released');
+    expect((await team.release(first.requestId)).kind).toBe('absent');
     expect(await team.kinds({ characters: 1 })).toEqual(['rate_limited']);
   });
 

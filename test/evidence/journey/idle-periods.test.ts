@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { sqlitePathOf } from '../../support/door/terms.ts';
-import { teamKeys } from '../../support/door/stores.ts';
+import { groupKey, OF_TEAM } from '../../support/door/stores.ts';
 import { ask, onEveryGateway } from '../../support/every-gateway.ts';
 import type { Setting } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
@@ -40,7 +40,7 @@ async function closedPeriods({ store, url }: Setting, teamId: string): Promise<n
   }
   const redis = new Redis(url, { protocol: 2 });
   try {
-    return await redis.hlen(teamKeys(teamId).periods);
+    return await redis.hlen(groupKey(teamId) + OF_TEAM.periods);
   } finally {
     redis.disconnect();
   }

@@ -51,13 +51,16 @@ const rates: readonly WrongStore[] = [
     ),
   },
   {
-    name: 'rate: a repeated id takes a slot',
-    part: 'request rate: a repeated id',
-    lie: of('ledger', 'admit').does(async (right, request) => {
-      const said = await right(request);
-      if (said.kind === 'repeated') await right({ ...request, ...TOUCH, requestId: ulid() });
-      return said;
-    }),
+    name: 'rate: an open id takes a slot',
+    part: 'request rate: an open id',
+    lie: (right) => {
+      const known = new Set<string>();
+      return of('ledger', 'admit').does(async (admit, request) => {
+        if (known.has(request.requestId)) await admit({ ...request, ...TOUCH, requestId: ulid() });
+        known.add(request.requestId);
+        return admit(request);
+      })(right);
+    },
   },
   {
     name: 'rate: a settlement frees its slot',
@@ -176,11 +179,6 @@ const reservations: readonly WrongStore[] = [
     lie: of('ledger', 'resolve').answers((said) => (said.kind === 'released' ? { kind: 'committed' } : said)),
   },
   {
-    name: 'resolve: expired → absent',
-    part: 'settlement of reservations',
-    lie: of('ledger', 'resolve').answers((said) => (said.kind === 'expired' ? { kind: 'absent' } : said)),
-  },
-  {
     name: 'resolve: a commit of an unknown id is released',
     part: 'settlement of reservations',
     lie: of('ledger', 'resolve').answers((said) => (said.kind === 'absent' ? { kind: 'released' } : said)),
@@ -230,23 +228,25 @@ const reservations: readonly WrongStore[] = [
     },
   },
   {
-    name: 'resolve: a release of an unknown id does not block it',
-    part: 'settlement of reservations: a release that overtakes',
-    lie: (right) => {
-      const known = new Set<string>();
-      return both(
-        of('ledger', 'admit').answers((said, { requestId }) => (known.add(requestId), said)),
-        of('ledger', 'resolve').does((resolve, ...asked) => (known.has(asked[1]) ? resolve(...asked) : { kind: 'released' })),
-      )(right);
-    },
+    name: 'resolve: a release of an unknown id is released',
+    part: 'settlement of reservations: a settlement that overtakes',
+    lie: of('ledger', 'resolve').does(async (resolve, ...asked) => {
+      const said = await resolve(...asked);
+      return said.kind === 'absent' && asked[2] === 'release' ? { kind: 'released' } : said;
+    }),
   },
   {
-    name: 'admit: an id is admitted again',
-    part: 'settled ids',
-    lie: of('ledger', 'admit').does(async (right, request) => {
-      const said = await right(request);
-      return said.kind === 'repeated' ? right({ ...request, requestId: ulid() }) : said;
-    }),
+    name: 'admit: an id that was settled is not admitted again',
+    part: 'open ids',
+    lie: (right) => {
+      const settled = new Set<string>();
+      return both(
+        of('ledger', 'resolve').answers((said, _teamId, requestId) => (said.kind !== 'absent' && settled.add(requestId), said)),
+        of('ledger', 'admit').does(async (admit, request) =>
+          settled.has(request.requestId) ? { kind: 'admitted', reservation: undefined } : admit(request),
+        ),
+      )(right);
+    },
   },
   {
     name: 'lease: ends a millisecond late',

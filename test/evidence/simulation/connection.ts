@@ -54,8 +54,8 @@ export class Connection extends EventEmitter {
     }
   }
 
-  /** Only functions are called this way; they are answered in bytes. */
-  callBuffer(_command: 'FCALL', called: string, count: number, ...words: (string | Buffer)[]): Promise<unknown> {
+  /** Only functions are called this way. */
+  call(_command: 'FCALL', called: string, count: number, ...words: (string | Buffer)[]): Promise<unknown> {
     const name = called.replace(/^lingate_[0-9a-f]+_/, '');
     return this.#send({ kind: 'function', name, keys: words.slice(0, count).map(String), args: words.slice(count) });
   }
@@ -94,7 +94,9 @@ export class Connection extends EventEmitter {
       const noise = this.#noise();
       if (random.chance(noise.lost)) return;
       const generation = this.#generation;
-      for (let copy = random.chance(noise.twice) ? 2 : 1; copy > 0; copy--) {
+      // An admission is sent once, on one connection; a settlement may come again.
+      const isTwice = random.chance(noise.twice) && admissionsOf(message).length === 0;
+      for (let copy = isTwice ? 2 : 1; copy > 0; copy--) {
         time.after(this.#server.process, this.#transitMs(noise), () => this.#arrive(number, message, generation, givenUpAtMs));
       }
     });
@@ -174,6 +176,6 @@ export class Connection extends EventEmitter {
 
 function admissionsOf(message: Message): string[] {
   if (message.kind !== 'function' || !LEDGER_FUNCTIONS.includes(message.name)) return [];
-  const operations = readLedgerCall(message.keys, message.args[0] as Buffer).groups.flatMap((group) => group.operations);
+  const operations = readLedgerCall(message.keys, message.args[0] as string).groups.flatMap((group) => group.operations);
   return operations.filter(({ kind }) => kind === 'admit').map(({ requestId }) => requestId);
 }

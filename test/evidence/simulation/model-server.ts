@@ -1,6 +1,5 @@
 // A Redis server as the gateways' driver sees it: speaks the functions' protocol, keeps its accounts in the reference model.
 import { FOLLOWED_STEP_MS } from '../../../src/domain/clock-judge.ts';
-import { CORRECTED, SERVERS_OWN } from '../../../src/stores/redis/server-clocks.ts';
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Account as ReferenceAccount } from '../../support/reference/account.ts';
@@ -8,14 +7,14 @@ import { ReferenceData, referenceStore } from '../../support/reference-store.ts'
 import { unsound } from '../../support/auditor/totals.ts';
 import type { Action } from '../../support/auditor/deeds.ts';
 import { actionOf, perform } from './change.ts';
-import { TOO_LATE, bytesOf, periodQuestion, readLedgerCall, writeReply } from './ledger-protocol.ts';
+import { answerOf, readLedgerCall, TOO_LATE, writeReply } from './ledger-protocol.ts';
 import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
 import { newProcess } from './virtual-time.ts';
 import type { Process } from './virtual-time.ts';
 import type { Change, World } from './world.ts';
 
 /** Both run the same call; a full server runs only the second. */
-export const LEDGER_FUNCTIONS: readonly string[] = ['ledger', 'settle'];
+export const LEDGER_FUNCTIONS: readonly string[] = ['turn', 'settle'];
 
 export type Message =
   | { readonly kind: 'function'; readonly name: string; readonly keys: readonly string[]; readonly args: readonly (string | Buffer)[] }
@@ -41,7 +40,6 @@ export class ModelServer {
   #store: PluginStore = referenceStore(this.#clock, this.#data);
   /** Everything that was ever written, so that a replica can be made that lacks the last of it. */
   #writes: Write[] = [];
-  readonly #periodEnds = new Map<string, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -72,7 +70,6 @@ export class ModelServer {
     this.#writes = this.#writes.filter((write) => write.atMs <= lastMs);
     this.#data = new ReferenceData();
     this.#store = referenceStore(this.#clock, this.#data);
-    this.#periodEnds.clear();
     this.#world.journal.loseAfter(lastMs, this.#world.time.nowMs);
     void this.#repeatWrites();
   }
@@ -102,37 +99,24 @@ export class ModelServer {
       return owner === undefined ? null : JSON.stringify(owner);
     }
     if (!LEDGER_FUNCTIONS.includes(message.name)) throw new Error(`function ${message.name} is not simulated`);
-    const { clockMs, deadlineMs, groups } = readLedgerCall(message.keys, message.args[0] as Buffer);
-    const nowMs = clockMs >= 0 ? clockMs : this.storeMs + this.wrongByMs + (clockMs === SERVERS_OWN ? 0 : CORRECTED - clockMs);
+    const { clockMs, correctionMs, deadlineMs, groups } = readLedgerCall(message.keys, String(message.args[0]));
+    const nowMs = clockMs ?? this.storeMs + this.wrongByMs + correctionMs;
     const late = nowMs > deadlineMs || deadlineMs - nowMs > FOLLOWED_STEP_MS;
     return writeReply(
       nowMs,
-      groups.flatMap((group) => (late ? group.operations.map(() => TOO_LATE) : this.#work(group, nowMs, givenUpAtMs))),
+      groups.map((group) => (late ? group.operations.map(() => TOO_LATE) : this.#work(group, nowMs, givenUpAtMs))),
     );
   }
 
-  #work(group: LedgerGroup, nowMs: number, givenUpAtMs: number): Buffer[] {
-    const { operations, teamId } = group;
-    const question = this.#periodQuestion(group, nowMs);
-    if (question !== undefined) return operations.map(() => question);
+  #work({ operations, teamId }: LedgerGroup, nowMs: number, givenUpAtMs: number): object[] {
     const lateMs = this.#world.time.nowMs - givenUpAtMs;
     return operations.map((operation) => {
       // The store's clock is read in whole milliseconds.
       if (lateMs > 1 && this.#world.journal.clockChangedAtMs < givenUpAtMs - 10_000) {
         this.#world.violate('deadline', `${operation.requestId} was run ${lateMs.toFixed(1)} ms after its caller had given up`);
       }
-      return bytesOf(this.#operate(teamId, operation, nowMs));
+      return answerOf(this.#operate(teamId, operation, nowMs));
     });
-  }
-
-  /** Calendars are computed by the driver: it is asked for the bounds of a period that has begun. */
-  #periodQuestion({ offer, teamId }: LedgerGroup, nowMs: number): Buffer | undefined {
-    const account = this.#account(teamId);
-    if (account === undefined || nowMs < (this.#periodEnds.get(teamId) ?? 0)) return undefined;
-    const { createdAtMs, limits } = account.team;
-    const fits = offer !== undefined && offer.length === limits.period && offer.anchorMs === createdAtMs;
-    if (fits && nowMs >= offer.startMs && nowMs < offer.endMs) return undefined;
-    return periodQuestion(createdAtMs, limits.period);
   }
 
   #operate(teamId: string, operation: LedgerOperation, nowMs: number): Admission | Resolution {
@@ -161,7 +145,6 @@ export class ModelServer {
     this.#world.note(this.process, JSON.stringify(action));
     const account = this.#account(teamId);
     if (account === undefined) return;
-    this.#periodEnds.set(teamId, account.usage(storeMs).periodEndMs);
     const fault = unsound(account.standing(storeMs));
     if (fault !== undefined) this.#world.violate('L3', fault);
   }

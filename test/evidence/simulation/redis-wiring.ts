@@ -4,7 +4,8 @@ import type { TagHistory } from '../../../src/ports/tag-history.ts';
 import type { TagRegistry } from '../../../src/ports/tag-registry.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
-import { RedisFunctions } from '../../../src/stores/redis/functions.ts';
+import { RedisFunctions } from '../../../src/stores/redis/function-library.ts';
+import { LedgerTurns } from '../../../src/stores/redis/ledger-turns.ts';
 import { ServerClocks } from '../../../src/stores/redis/server-clocks.ts';
 import { keyDirectory, RedisLink } from '../../../src/stores/redis/redis-link.ts';
 import { Connection } from './connection.ts';
@@ -50,10 +51,15 @@ export class RedisWiring implements SimulatedStore {
       clocks,
       log: SILENT,
     });
+    // The server does what time alone does.
+    const ledger = new LedgerTurns({ ...link.servers, clustered: false, catchUp: () => Promise.resolve() });
     return {
       keys: keyDirectory(link),
-      ledger: link.ledger,
-      close: () => link.close(),
+      ledger,
+      close: async () => {
+        await ledger.close();
+        await link.close();
+      },
       cut: (downMs) => connection.cut(downMs),
     };
   }

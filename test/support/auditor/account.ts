@@ -206,18 +206,17 @@ export class AuditedTeam {
   #resolved({ requestId, answer, characters }: Done<'resolve'>, { atMs, storeMs }: Moment, violate: Violate): void {
     const known = this.ids.get(requestId);
     if (answer.kind === 'unavailable') return;
-    if (known === undefined) {
-      if (answer.kind === 'committed' || answer.kind === 'expired')
-        violate('L4', `${requestId}, which reserved nothing, is ${answer.kind}`);
+    if (known?.state !== 'open') {
+      if (answer.kind !== 'absent') violate('L4', `${requestId}, which is ${known?.state ?? 'not reserved'}, is ${answer.kind} now`);
       return;
     }
-    if (known.state !== 'open') {
-      if (answer.kind !== 'absent' && answer.kind !== known.state)
-        violate('L4', `${requestId} was ${known.state} and is ${answer.kind} now`);
+    const sinceMs = atMs - this.#setting.clockChangedAtMs();
+    if (answer.kind === 'absent') {
+      if (storeMs < known.leaseUntilMs && sinceMs > CERTAIN_AFTER_MS) violate('L4', `${requestId} is open and was not found`);
+      known.state = 'expired';
       return;
     }
-    if (answer.kind === 'absent') return violate('L4', `${requestId} is open and was not found`);
-    if (answer.kind !== 'expired' && storeMs >= known.leaseUntilMs && atMs - this.#setting.clockChangedAtMs() > LEASE_AFTER_MS)
+    if (storeMs >= known.leaseUntilMs && sinceMs > LEASE_AFTER_MS)
       violate('L4', `${requestId} was ${answer.kind} ${storeMs - known.leaseUntilMs} ms after its lease`);
     known.state = answer.kind;
     if (answer.kind !== 'committed') return;
@@ -237,7 +236,7 @@ export class AuditedTeam {
   #admitted(request: AdmissionRequest, answer: Admission, at: Moment, violate: Violate): void {
     const { requestId, keyId, tag } = request;
     if (this.ids.get(requestId)?.state === 'open' && answer.kind === 'admitted') return;
-    if (this.#limits === undefined || answer.kind === 'unavailable' || answer.kind === 'repeated' || answer.kind === 'key_unknown') return;
+    if (this.#limits === undefined || answer.kind === 'unavailable' || answer.kind === 'key_unknown') return;
     const barred = this.#barred(request, at.storeMs);
     const told = BARRED.test(answer.kind) ? answer : undefined;
     if (!isDeepStrictEqual(told, barred)) violate('L7', `${requestId}, for which ${wordsOf(barred)} stands, was told ${wordsOf(answer)}`);

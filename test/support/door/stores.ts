@@ -4,7 +4,7 @@ export { openReader } from '../../../src/stores/open-reader.ts';
 export { openStore } from '../../../src/stores/open.ts';
 export { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 export { RecordRefusals } from '../../../src/stores/records/record-refusals.ts';
-export { teamKeys, teamSlot } from '../../../src/stores/redis/redis-keys.ts';
+export { groupKey, OF_TEAM, teamSlot } from '../../../src/stores/redis/redis-keys.ts';
 export { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 export { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 export { checkStore } from '../../../src/stores/store-check.ts';

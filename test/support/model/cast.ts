@@ -16,7 +16,6 @@ export class Cast {
   readonly #modes = new Map<string, KeyMode>();
   readonly #glossaryIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
   readonly #requestIds = new Map<number, string>();
-  readonly #retired = new Set<string>();
 
   addKey(team: number, keyId: string): void {
     this.#modes.set(keyId, this.nextMode(team));
@@ -107,16 +106,6 @@ export class Cast {
   #reference(team: number, { foreign, nthLast, pair, byBase }: GlossaryUse): AdmissionRequest['glossary'] {
     const [sourceLang, targetLang] = pairOf(pair);
     return { glossaryId: this.glossaryId(foreign ? team + 1 : team, nthLast), sourceLang, targetLang, byBase };
-  }
-
-  /** Its number names another request from now on. */
-  retire(requestId: string): void {
-    this.#retired.add(requestId);
-    for (const [id, known] of this.#requestIds) if (known === requestId) this.#requestIds.delete(id);
-  }
-
-  isRetired(requestId: string): boolean {
-    return this.#retired.has(requestId);
   }
 }
 

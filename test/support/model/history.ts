@@ -93,15 +93,7 @@ export interface GlossaryUse {
 }
 
 /** `second_edge`: a full second of the clock, at which nothing may change. */
-export type Moment =
-  | 'lease_end'
-  | 'window_edge'
-  | 'period_end'
-  | 'id_forgotten'
-  | 'second_edge'
-  | 'minute_edge'
-  | 'midnight'
-  | 'month_edge';
+export type Moment = 'lease_end' | 'window_edge' | 'period_end' | 'second_edge' | 'minute_edge' | 'midnight' | 'month_edge';
 
 export interface History {
   readonly startMs: number;
@@ -288,16 +280,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       step: fc.constant('wait_until' as const),
-      moment: fc.constantFrom(
-        'lease_end',
-        'window_edge',
-        'period_end',
-        'id_forgotten',
-        'second_edge',
-        'minute_edge',
-        'midnight',
-        'month_edge',
-      ),
+      moment: fc.constantFrom('lease_end', 'window_edge', 'period_end', 'second_edge', 'minute_edge', 'midnight', 'month_edge'),
       offsetMs: fc.constantFrom(-1, 0, 1),
     }),
   },

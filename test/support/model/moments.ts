@@ -1,6 +1,6 @@
 // The moments of a history at which something changes automatically: to wait for, and to respect when the clock steps back.
 import { DAY_MS, dayOf } from '../../../src/domain/period.ts';
-import { RATE_WINDOW_MS, REMEMBER_MS } from '../../../src/domain/reservation.ts';
+import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
 import { windowAt } from '../../../src/domain/window-limits.ts';
 import type { Moment } from './history.ts';
@@ -10,13 +10,12 @@ interface End {
   readonly atMs: number;
 }
 
-const PLACELESS: ReadonlySet<Admission['kind']> = new Set(['repeated', 'key_unknown', 'key_revoked', 'rate_limited']);
+const PLACELESS: ReadonlySet<Admission['kind']> = new Set(['key_unknown', 'key_revoked', 'rate_limited']);
 
 /** Collected from the model's answers. */
 export class Moments {
   readonly #leaseEnds: End[] = [];
   readonly #windowEdges: number[] = [];
-  readonly #forgottenAt: End[] = [];
   /** Teams whose rate was lowered and that have taken no slot of the window since. */
   readonly #lowered = new Set<string>();
 
@@ -26,14 +25,7 @@ export class Moments {
     if (this.#leaseEnds.some((end) => end.requestId === requestId && end.atMs === atMs)) return;
     if (!PLACELESS.has(answer.kind)) this.#lowered.delete(teamId);
     this.#windowEdges.push(nowMs + RATE_WINDOW_MS);
-    this.#forgottenAt.push({ requestId, atMs: nowMs + REMEMBER_MS });
-    if (atMs === undefined) return;
-    this.#leaseEnds.push({ requestId, atMs });
-    this.#forgottenAt.push({ requestId, atMs: atMs + REMEMBER_MS });
-  }
-
-  resolved(requestId: string, nowMs: number): void {
-    this.#forgottenAt.push({ requestId, atMs: nowMs + REMEMBER_MS });
+    if (atMs !== undefined) this.#leaseEnds.push({ requestId, atMs });
   }
 
   rateLowered(teamId: string): void {
@@ -45,7 +37,6 @@ export class Moments {
     const candidates = {
       lease_end: () => this.#leaseEnds.map((end) => end.atMs),
       window_edge: () => this.#windowEdges,
-      id_forgotten: () => this.#forgottenAt.map((end) => end.atMs),
       period_end: () => periodEnds,
       minute_edge: () => [0, 1].map((n) => windowAt('minute', nowMs).endMs + n * 60_000),
       // Weeks end at midnights, too.
@@ -63,10 +54,5 @@ export class Moments {
    */
   mayStepBack(): boolean {
     return this.#lowered.size === 0;
-  }
-
-  /** Ids that were, or may have been, forgotten between the two moments: whether they still are is left open too. */
-  forgottenBetween(fromMs: number, toMs: number): string[] {
-    return this.#forgottenAt.filter((end) => end.atMs > fromMs && end.atMs <= toMs).map((end) => end.requestId);
   }
 }

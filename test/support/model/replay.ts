@@ -192,10 +192,7 @@ class Replay {
 
   /** Sends them one after the other without waiting for answers: stores may run them in one batch, but only in this order. */
   async #deliver(operations: readonly Operation[]): Promise<void> {
-    const deliveries = operations
-      .map((operation) => this.#delivery(operation))
-      .filter((delivery) => delivery !== undefined && !this.#cast.isRetired(requestIdOf(delivery)))
-      .map((delivery) => delivery!);
+    const deliveries = operations.map((operation) => this.#delivery(operation)).filter((delivery) => delivery !== undefined);
     if (deliveries.length === 0) return;
     this.#deliveries.push(...deliveries);
     const answers = await this.#agreement.on(deliveries.map((delivery) => JSON.stringify(delivery)).join('\n    '), (store) =>
@@ -203,10 +200,8 @@ class Replay {
     );
     for (const [index, delivery] of deliveries.entries()) {
       const answer = answers[index];
-      if (delivery.kind === 'resolve') {
-        this.#moments.resolved(delivery.requestId, this.#clock.nowMs());
-        this.#charges.resolved(delivery, answer as Resolution, this.#clock.nowMs());
-      } else if (delivery.kind === 'admit') await this.#noteAdmission(delivery.request, answer as Admission);
+      if (delivery.kind === 'resolve') this.#charges.resolved(delivery, answer as Resolution, this.#clock.nowMs());
+      else if (delivery.kind === 'admit') await this.#noteAdmission(delivery.request, answer as Admission);
     }
   }
 
@@ -301,10 +296,8 @@ class Replay {
   async #stepBack(ms: number): Promise<void> {
     if (!this.#moments.mayStepBack()) return;
     await this.#compare();
-    const [fromMs, nowMs] = [this.#clock.nowMs() - ms, this.#clock.nowMs()];
-    for (const requestId of this.#moments.forgottenBetween(fromMs, nowMs)) this.#cast.retire(requestId);
     this.#setWrong(0);
-    this.#set(fromMs);
+    this.#set(this.#clock.nowMs() - ms);
   }
 
   #setWrong(offByMs: number): void {
@@ -372,17 +365,6 @@ class Replay {
       ends.push(answered(usage)!.periodEndMs);
     }
     return ends;
-  }
-}
-
-function requestIdOf(delivery: Delivery): string {
-  switch (delivery.kind) {
-    case 'admit':
-      return delivery.request.requestId;
-    case 'check':
-      return delivery.check.requestId;
-    case 'resolve':
-      return delivery.requestId;
   }
 }
 

@@ -57,11 +57,7 @@ import type { SetTag } from './tags.ts';
 /** Records a change of the team that was ordered by somebody, or long before. */
 export type Record = (recorded: Recorded, nowMs: number, by: Audited | undefined) => void;
 
-/** What is known of an id: an open reservation, or how it ended and until when that is remembered. */
-type Entry = Open | { readonly kind: 'committed' | 'released' | 'expired'; readonly requestId: string; readonly untilMs: number };
-
 interface Open {
-  readonly kind: 'open';
   readonly requestId: string;
   readonly reservation: Reservation;
   readonly keyId: string;
@@ -79,8 +75,6 @@ interface Key {
   readonly seconds: Seconds;
 }
 
-/** How long an id is remembered that is not open. */
-const REMEMBERED_MS = 10_000;
 const MICRO = 1_000_000;
 const NO_COUNTER: Counter = { tickets: 0, windows: [] };
 
@@ -95,7 +89,7 @@ export class Account {
   #journal = new Journal();
   #seconds = new Seconds();
   readonly #counters = new Map<WindowSubject, Counter>();
-  #entries: Entry[] = [];
+  #open: Open[] = [];
   readonly #changes = new Map<string, { readonly request: string; readonly untilMs: number }>();
   readonly #record: Record;
 
@@ -120,20 +114,10 @@ export class Account {
       const key = { keyId, teamId, display, label, mode, status, limits, createdAtMs, lastUsedAtMs };
       made.#keys.push({ record: key, seconds: Seconds.from(window) });
     }
-    for (const {
-      requestId,
-      state,
-      untilMs,
-      characters,
-      keyId = '',
-      periodNumber = period.number,
-      tickets = {},
-      ...held
-    } of whole.requests) {
+    for (const { requestId, untilMs, characters, keyId, periodNumber, tickets = {}, ...held } of whole.requests) {
       const reservation = { requestId, teamId, characters, leaseUntilMs: untilMs };
       const { priceMicro, ofAllowance, tag } = held;
-      const open: Open = { kind: 'open', requestId, reservation, keyId, priceMicro, ofAllowance, period: periodNumber, tickets, tag };
-      made.#entries.push(state === 'open' ? open : { kind: state, requestId, untilMs });
+      made.#open.push({ requestId, reservation, keyId, priceMicro, ofAllowance, period: periodNumber, tickets, tag });
     }
     for (const { id, ...change } of whole.changes) made.#changes.set(id, change);
     for (const { table, id, value } of whole.records) made.records.put(table, id, value);
@@ -158,7 +142,7 @@ export class Account {
       })),
       days: this.days({ from: 0, to: Infinity }, 0).days,
       periods: ended.toReversed().map((period) => ({ ...period, keys: undefined })),
-      requests: this.#entries.map((entry) => contentsOf(entry)),
+      requests: this.#open.map((open) => contentsOf(open)),
       changes: [...this.#changes].map(([id, change]) => ({ id, ...change })),
       records: [...this.records.tables].flatMap(([table, records]) =>
         [...records].map(([id, value]) => ({ table: table as RecordTable, id, value })),
@@ -170,9 +154,8 @@ export class Account {
     this.#catchUp(nowMs);
     const { requestId, characters, reserve, charged = characters, tag: named, reportPlan, reportRate } = request;
     const plan = reportPlan === true ? { plan: this.team.plan } : {};
-    const known = this.#entry(requestId);
-    if (known?.kind === 'open') return { kind: 'admitted', reservation: known.reservation, ...plan };
-    if (known !== undefined) return { kind: 'repeated' };
+    const known = this.#find(requestId);
+    if (known !== undefined) return { kind: 'admitted', reservation: known.reservation, ...plan };
     const caller = this.#judgeCaller(request, nowMs, reserve && characters !== undefined ? charged : undefined);
     if (caller.kind !== 'admitted') return caller;
     const { record: key, seconds } = this.#key(request.keyId)!;
@@ -186,8 +169,7 @@ export class Account {
     for (const one of subjects) countRequest(one, nowMs);
     for (const { subject, counter } of subjects) if (!subject.startsWith('tag:')) this.#counters.set(subject, counter);
     const answer = this.#judgeText(request, key, tag, subjects, nowMs);
-    if (answer.kind === 'admitted' && answer.reservation !== undefined) this.#open(answer.reservation, key, named, tag, subjects);
-    else this.#entries.push({ kind: 'released', requestId, untilMs: nowMs + REMEMBERED_MS });
+    if (answer.kind === 'admitted' && answer.reservation !== undefined) this.#reserve(answer.reservation, key, named, tag, subjects);
     this.#keep(tag);
     if (reportRate !== true) return { ...answer, ...plan };
     const windows = standings(subjects, nowMs);
@@ -299,7 +281,7 @@ export class Account {
     return found === undefined ? { kind: 'glossary_mismatch' } : { dictionaryId: found[2] };
   }
 
-  #open(
+  #reserve(
     reservation: Reservation,
     key: KeyRecord,
     tag: RequestTag | undefined,
@@ -313,8 +295,7 @@ export class Account {
     const priceMicro = billing === 'quota' || ofAllowance ? 0 : reservation.characters * minorPerMillion;
     const tickets = Object.fromEntries(subjects.map(({ subject, counter }) => [subject, counter.tickets]));
     const { requestId } = reservation;
-    this.#entries.push({
-      kind: 'open',
+    this.#open.push({
       requestId,
       reservation,
       keyId: key.keyId,
@@ -328,17 +309,13 @@ export class Account {
 
   resolve(requestId: string, verdict: Verdict, nowMs: number, characters = Infinity): Resolution {
     this.#catchUp(nowMs);
-    const entry = this.#entry(requestId);
-    if (entry !== undefined && entry.kind !== 'open') return { kind: entry.kind };
-    if (entry === undefined && verdict === 'commit') return { kind: 'absent' };
-    if (entry !== undefined) {
-      const charged = verdict === 'commit' ? Math.min(characters, entry.reservation.characters) : 0;
-      if (verdict === 'commit') this.#charge(entry, charged, nowMs);
-      this.#giveBack(entry, entry.reservation.characters - charged, nowMs);
-    }
-    const kind = verdict === 'commit' ? 'committed' : 'released';
-    this.#entries = [...this.#entries.filter((one) => one !== entry), { kind, requestId, untilMs: nowMs + REMEMBERED_MS }];
-    return { kind };
+    const open = this.#find(requestId);
+    if (open === undefined) return { kind: 'absent' };
+    const charged = verdict === 'commit' ? Math.min(characters, open.reservation.characters) : 0;
+    if (verdict === 'commit') this.#charge(open, charged, nowMs);
+    this.#giveBack(open, open.reservation.characters - charged, nowMs);
+    this.#open = this.#open.filter((one) => one !== open);
+    return { kind: verdict === 'commit' ? 'committed' : 'released' };
   }
 
   #charge({ reservation, keyId, priceMicro, ofAllowance, period, tag }: Open, characters: number, nowMs: number): void {
@@ -448,16 +425,12 @@ export class Account {
     return this.#standing();
   }
 
-  /** What time has done since: leases and periods ended, ids were forgotten. */
+  /** What time has done since: leases and periods ended. */
   #catchUp(nowMs: number): void {
-    for (const entry of this.#opens().filter(({ reservation }) => reservation.leaseUntilMs <= nowMs)) {
-      const { requestId, reservation } = entry;
-      this.#giveBack(entry, reservation.characters, nowMs);
-      this.#entries = this.#entries.map((one) =>
-        one === entry ? { kind: 'expired', requestId, untilMs: reservation.leaseUntilMs + REMEMBERED_MS } : one,
-      );
+    for (const open of this.#open.filter(({ reservation }) => reservation.leaseUntilMs <= nowMs)) {
+      this.#giveBack(open, open.reservation.characters, nowMs);
+      this.#open = this.#open.filter((one) => one !== open);
     }
-    this.#entries = this.#entries.filter((one) => one.kind === 'open' || nowMs < one.untilMs);
     if (nowMs < this.#period.endMs) return;
     const [{ endMs }, { nextPlan, ...before }] = [this.#period, this.team];
     this.#journal.end(this.#period, this.team, nowMs);
@@ -479,7 +452,7 @@ export class Account {
     return this.#journal.periods(
       this.#period,
       this.team,
-      this.#opens().map(({ period }) => period),
+      this.#open.map(({ period }) => period),
     );
   }
 
@@ -501,12 +474,8 @@ export class Account {
     return this.#keys.find(({ record }) => record.keyId === keyId);
   }
 
-  #entry(requestId: string): Entry | undefined {
-    return this.#entries.find((entry) => entry.requestId === requestId);
-  }
-
-  #opens(): Open[] {
-    return this.#entries.filter((entry) => entry.kind === 'open');
+  #find(requestId: string): Open | undefined {
+    return this.#open.find((open) => open.requestId === requestId);
   }
 
   #usedBy(keyId: string): { readonly characters: number; readonly requests: number } {
@@ -515,13 +484,13 @@ export class Account {
   }
 
   #heldBy(keyId: string): number {
-    const own = this.#opens().filter((one) => one.keyId === keyId && one.period === this.#journal.number);
+    const own = this.#open.filter((one) => one.keyId === keyId && one.period === this.#journal.number);
     return sum(own.map(({ reservation }) => reservation.characters));
   }
 
   /** What ended periods hold counts only for the credit. */
   #standing(): Standing {
-    const open = this.#opens();
+    const open = this.#open;
     const current = open.filter(({ period }) => period === this.#journal.number);
     const used = this.#journal.used();
     return {
@@ -549,14 +518,10 @@ function nearest(rates: readonly Taken[]): RateStanding {
   return left.find(({ remaining }) => remaining === fewest)!;
 }
 
-function contentsOf(entry: Entry): RequestContents {
-  const { requestId, kind: state } = entry;
-  const nothing = { keyId: undefined, characters: 0, priceMicro: 0, periodNumber: undefined, ofAllowance: false };
-  if (entry.kind !== 'open') return { requestId, state, untilMs: entry.untilMs, ...nothing };
-  const { reservation, keyId, priceMicro, ofAllowance, period: periodNumber, tag, tickets } = entry;
+function contentsOf({ requestId, reservation, keyId, priceMicro, ofAllowance, period: periodNumber, tag, tickets }: Open): RequestContents {
   const { characters, leaseUntilMs: untilMs } = reservation;
   const counted = Object.keys(tickets).length === 0 ? { tag } : { tag, tickets };
-  return { requestId, state, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, ...counted };
+  return { requestId, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, ...counted };
 }
 
 /** By Node's own list of ranges. An IPv4 address that is written as IPv6 is the IPv4 address, and no range of IPv6 has it. */

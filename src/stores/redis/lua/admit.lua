@@ -1,289 +1,340 @@
--- The admission: checks a request and applies its changes, in the order of ports/ledger.ts (`Admission`).
---@ uses constants: OPEN, DONE, DONE_BYTES, TAGGED, TICKETS
---@ uses shared: call, max, min, pack, parse, now_past
---@ uses layout: ACTIVE, GUARDED, IS_OPEN, IS_OPEN_COUNTED, IS_RELEASED, IS_OF_ALLOWANCE, IS_TAGGED, LOOK_MS, HELD
---@ uses call: RESERVES, REPORTS_RATE, HAS_GLOSSARY, HAS_CHARACTERS, BY_BASE, IS_CHECK, PLAIN, op_what, op_key, op_characters
---@ uses call: op_lease, op_glossary, op_pair, op_rare, has, KEY_UNKNOWN
---@ uses state: now, team_key, plan, number, ends, used, balance, keys, newest, rare, key_beside, put_record, done_now
---@ uses state: look_later
---@ changes state: held, held_micro, longest_lease, shortest_lease
---@ uses guards: guarding
---@ uses allowance: allowance
---@ uses windows: windows
---@ uses tag_limits: tagging
---@ uses window: move_slots, wait_for_slot, slots_left, take_slot
---@ uses outbox: events
---@ gives admit
+-- Admissions, in the order of checks of ports/ledger.ts: the caller, rates, windows; then the request takes its place; then its length,
+-- its glossary, and the characters of windows, key, tag, test keys and team. Answers have the form of `Admission`.
 
-local admit
-
-do
-  local REPEATED, KEY_REVOKED, TAG_DISABLED, ADMITTED, RESERVED, RESERVED_WITH = 'r', 'v', 'D', 'a', 'A', 'G'
-  local OPEN_WITH_KEY, COUNTED_WITH_KEY = OPEN .. 'c0', OPEN .. TICKETS .. 'c0'
-
-  -- The answer of a request that has taken a slot is preceded by '+' for the team's rate, '*' for the key's, '#' for the tag's, if that
-  -- is to be reported.
-  local function about_rate(letter, rate, left)
-    return letter .. pack('>dd', rate, left)
+-- What the key, and the settings of the tag, say about the caller. None of these changes anything.
+local function refused_caller(op, key, tag, now)
+  if not key then
+    return { kind = 'key_unknown' }
   end
-
-  -- The answer for a request refused by a rate: 'L' for the team's, 'l' for the key's own, 'k' for the tag's. The last number is how long the refusal
-  -- holds: a key that expires earlier is refused for that from then on.
-  local function too_fast(letter, rate, wait, guard)
-    local holds = wait
-    if guard and guard.expires > 0 then
-      holds = min(wait, guard.expires - now)
+  local limits = key.limits
+  if key.status == 'revoked' then
+    return { kind = 'key_revoked' }
+  end
+  if key.status == 'disabled' then
+    return { kind = 'key_revoked', reason = 'disabled' }
+  end
+  if limits.expiresAtMs and limits.expiresAtMs <= now then
+    return { kind = 'key_revoked', reason = 'expired' }
+  end
+  -- Addresses and ranges are written out as bits, so that a range is a beginning.
+  if key.allowedBits then
+    local allowed = false
+    for i = 1, #key.allowedBits do
+      local range = key.allowedBits[i]
+      allowed = allowed or op.address and string.sub(op.address, 1, #range) == range
     end
-    return letter .. pack('>ddd', rate, wait, max(0, holds - now_past))
+    if not allowed then
+      return { kind = op.address and 'address_refused' or 'address_wanted' }
+    end
   end
-
-  local function bases(pair)
-    return (string.gsub(pair, '%-[^|]*', ''))
+  if limits.scopes then
+    local has = false
+    for i = 1, #limits.scopes do
+      has = has or limits.scopes[i] == op.scope
+    end
+    if not has then
+      return { kind = op.scope and 'scope_missing' or 'scope_wanted' }
+    end
   end
+  if tag and tag.disabled then
+    return { kind = 'tag_disabled' }
+  end
+end
 
-  -- The id of the matching dictionary; nil if there is none.
-  local function dictionary_for(dictionaries, wanted, by_base)
-    local near
-    for pair, dictionary in string.gmatch(dictionaries, HELD) do
-      if pair == wanted then
+-- How long a refusal holds: the clock may be nearly a millisecond behind, and the key's expiry comes first.
+local function holds_for(wait, key, now)
+  return math.max(0, math.min(wait, (key.limits.expiresAtMs or math.huge) - now) - 1)
+end
+
+-- The rates of a request in the order in which they are judged: { of, list, rate }.
+local function rates_of(team_key, team, op, key, tag)
+  local rates = { { of = 'team', list = team_key .. ':slots:team', rate = team.limits.requestsPerSecond } }
+  if key.limits.requestsPerSecond then
+    rates[2] = { of = 'key', list = team_key .. ':slots:key:' .. op.key, rate = key.limits.requestsPerSecond }
+  end
+  if tag and tag.requestsPerSecond then
+    rates[#rates + 1] = { of = 'tag', list = team_key .. ':slots:tag:' .. op.tag.name, rate = tag.requestsPerSecond }
+  end
+  return rates
+end
+
+-- Whose limit it is; absent for the team's.
+local function whose(of)
+  return of ~= 'team' and of or nil
+end
+
+local function refused_by_rate(rates, key, now)
+  for i = 1, #rates do
+    local one = rates[i]
+    local wait = wait_for_slot(one.list, one.rate, now)
+    if wait > 0 then
+      return { kind = 'rate_limited', limit = one.rate, retryAfterMs = wait, fullForMs = holds_for(wait, key, now), of = whose(one.of) }
+    end
+  end
+end
+
+-- The subjects of a request that have limits by minute to month, with what they have used: nil for none. A tag with settings is counted
+-- without limits too, because its characters in the period come back by the same tickets.
+local function subjects_of(team_key, team, op, key, tag, now)
+  if not team.limits.windows and not key.limits.windows and not tag then
+    return nil
+  end
+  local subjects, fields = {}, {}
+  if team.limits.windows then
+    subjects[1] = windowed_subject('team', 'team', team.limits.windows)
+  end
+  if key.limits.windows then
+    subjects[#subjects + 1] = windowed_subject('key', 'key:' .. op.key, key.limits.windows)
+  end
+  if tag then
+    subjects[#subjects + 1] = windowed_subject('tag', 'tag:' .. op.tag.name, tag.windows)
+  end
+  for i = 1, #subjects do
+    fields[i] = subjects[i].field
+  end
+  local stored = redis.call('HMGET', team_key, unpack(fields))
+  for i = 1, #subjects do
+    open_windows(subjects[i], stored[i], now)
+  end
+  return subjects
+end
+
+local function refused_by_window(subjects, characters, key, now, bounds)
+  for i = 1, subjects and #subjects or 0 do
+    local found = exceeded_window(subjects[i], characters, now, bounds)
+    if found then
+      local wait = found.ends - now
+      -- A release may give characters back at any time.
+      local full = found.counts == 'requests' and holds_for(wait, key, now) or 0
+      local window = { per = found.per, counts = found.counts }
+      return { kind = 'rate_limited', limit = found.limit, retryAfterMs = wait, fullForMs = full, of = whose(subjects[i].of), window = window }
+    end
+  end
+end
+
+-- The dictionary of the glossary's first pair that fits: exactly, or else by the base codes of the languages, where those are asked for.
+local function dictionary_of(team_key, glossary)
+  local pairs_text = redis.call('HGET', team_key .. ':pairs', glossary.id)
+  if not pairs_text then
+    return nil, { kind = 'glossary_missing' }
+  end
+  for _, by_base in ipairs({ false, true }) do
+    for source, target, dictionary in string.gmatch(pairs_text, '([^| ]+)|([^: ]+):([^ ]+)') do
+      if by_base and glossary.byBase then
+        source, target = string.match(source, '^[^-]+'), string.match(target, '^[^-]+')
+        if source == string.match(glossary.source, '^[^-]+') and target == string.match(glossary.target, '^[^-]+') then
+          return dictionary
+        end
+      elseif not by_base and source == glossary.source and target == glossary.target then
         return dictionary
       end
-      if by_base and not near and bases(pair) == bases(wanted) then
-        near = dictionary
-      end
-    end
-    return near
-  end
-
-  -- Returns a refusal, or nil and the answer for a reservation that uses the dictionary.
-  local function judge_glossary(i)
-    local glossary = op_glossary[i]
-    local dictionaries = call('HGET', key_beside('pairs'), glossary)
-    if not dictionaries then
-      return 'm'
-    end
-    local dictionary = dictionary_for(dictionaries, op_pair[i], has(op_what[i], BY_BASE))
-    if not dictionary then
-      return 'n'
-    end
-    return nil, RESERVED_WITH .. pack('>Bc0', #dictionary, dictionary)
-  end
-
-  local function out_of_credit(micro)
-    local currency = call('HGET', team_key, 'currency')
-    return events.refused('c' .. pack('>ddBc0', balance - held_micro, micro, #currency, currency), micro, true)
-  end
-
-  -- `state` is IS_OPEN or IS_OF_ALLOWANCE.
-  local function reserve(i, id, key_id, state, characters, micro, guard, is_windowed)
-    local lease = op_lease[i]
-    if guard then
-      guarding.hold(guard, characters)
-    end
-    held, held_micro = held + characters, held_micro + micro
-    local tag = tagging.current
-    if tag then
-      tagging.hold(tag, characters)
-    end
-    local carried = op_rare and op_rare[i]
-    if carried and carried.tag then
-      local tagged = pack(TAGGED, tag and tag.counts.tickets or 0, carried.tags_most, #carried.tag)
-      state, key_id = state + IS_TAGGED, key_id .. carried.tag .. tagged
-    end
-    if is_windowed then
-      local of_team, of_key = windows.hold(characters)
-      state = state + IS_OPEN_COUNTED
-      put_record(id, pack(COUNTED_WITH_KEY, state, characters, micro, number, now + lease, of_team, of_key, key_id))
-    else
-      put_record(id, pack(OPEN_WITH_KEY, state, characters, micro, number, now + lease, key_id))
-    end
-    if lease > longest_lease then
-      longest_lease = lease
-    end
-    if lease <= LOOK_MS then
-      look_later(id, now + lease)
-    elseif lease < shortest_lease then
-      shortest_lease = lease
     end
   end
+  return nil, { kind = 'glossary_mismatch' }
+end
 
-  -- What is of the allowance does not count. Only asked if the quota would be exceeded with it, because it has to be read.
-  local function is_over_quota(characters)
-    if allowance.is_none() then
-      return true
+local function quota_exceeded(limit, ends, of, cap)
+  return { kind = 'quota_exceeded', characterLimit = limit, overageCapMinor = cap or 0, periodEndMs = ends, of = of }
+end
+
+-- What the request takes is more than what is left: by a window's whole number, the key's, the tag's, the allowance of test keys, or else
+-- the team's quota or credit.
+local function refused_characters(account, op, subjects, characters, now, bounds)
+  for i = 1, subjects and #subjects or 0 do
+    local found = too_small_window(subjects[i], characters, now, bounds)
+    if found then
+      local refusal = quota_exceeded(found.limit, found.ends, whose(subjects[i].of))
+      refusal.window = { per = found.per, counts = found.counts }
+      return refusal
     end
-    local own = allowance.open()
-    return used + held - own.used - own.held + characters > plan.most_characters
+  end
+  local limits, ends, of_key, of_team = account.team.limits, account.period.endMs, account.of_key, account.of_team
+  local key_limit = account.key.limits.characters
+  if key_limit and of_key.used + of_key.held + characters > key_limit then
+    return quota_exceeded(key_limit, ends, 'key')
+  end
+  local tag_limit = account.tag and account.tag.characters
+  if tag_limit and account.of_tag.used + characters > tag_limit then
+    return quota_exceeded(tag_limit, ends, 'tag')
+  end
+  local of_tests = account.of_tests
+  if account.uses_allowance then
+    if of_tests.used + of_tests.held + characters > limits.testAllowance then
+      return quota_exceeded(limits.testAllowance, ends, 'test_keys')
+    end
+  elseif limits.billing == 'quota' then
+    local charged = of_team.used - of_tests.used + of_team.held - of_tests.held
+    if charged + characters > limits.characterLimit + limits.overageCharacters then
+      return quota_exceeded(limits.characterLimit, ends, nil, limits.overageCapMinor)
+    end
+  else
+    local free, required = account.balance.micro - account.balance.held, account.price
+    if required > free then
+      local balance, needed = math.floor(free / MICRO_PER_MINOR), math.ceil(required / MICRO_PER_MINOR)
+      return { kind = 'credit_exhausted', balanceMinor = balance, requiredMinor = needed, currency = limits.currency }
+    end
+  end
+end
+
+-- Of several rates, the one with the fewest free slots.
+local function rate_standing(rates, now)
+  local nearest
+  for i = 1, #rates do
+    local one = rates[i]
+    local remaining = one.rate - slots_taken(one.list, one.rate, now)
+    if not nearest or remaining < nearest.remaining then
+      nearest = { limit = one.rate, remaining = remaining, of = whose(one.of) }
+    end
+  end
+  return nearest
+end
+
+-- What is open is answered again.
+local function open_again(text, plan)
+  local held = cjson.decode(text)
+  return { kind = 'admitted', characters = held.characters, untilMs = held['until'], plan = plan or nil }
+end
+
+-- A tag's characters in the period come back by the tickets of its windows, as those of windows do.
+local function written_tag_counter(one)
+  return string.format('{"period":%d,"used":%d,"from":%d}', one.period, one.used, one.from)
+end
+
+local function open_tag_counter(text, number, subject)
+  local one = text and cjson.decode(text)
+  if one and one.period == number then
+    return one
+  end
+  return { period = number, used = 0, from = subject.tickets }
+end
+
+-- Adds the fields of a reservation, and of what it is held of, to what is written.
+local function reserve(account, op, subjects, characters, now, lease, writes)
+  local n, number, ends = #writes, account.period.number, now + op.lease
+  local function write(field, text)
+    writes[n + 1], writes[n + 2] = field, text
+    n = n + 2
+  end
+  account.of_team.held = account.of_team.held + characters
+  write('count:team:period', written_counter(account.of_team))
+  -- What a key without a limit holds is counted when it gets one.
+  if account.of_key then
+    account.of_key.held = account.of_key.held + characters
+    write('count:key:' .. op.key .. ':period', written_counter(account.of_key))
+  end
+  if account.uses_allowance then
+    account.of_tests.held = account.of_tests.held + characters
+    write('count:test keys:period', written_counter(account.of_tests))
+  end
+  if account.price > 0 then
+    account.balance.held = account.balance.held + account.price
+    write('balance', written_balance(account.balance))
+  end
+  if account.of_tag then
+    account.of_tag.used = account.of_tag.used + characters
+    write('count:tag:' .. op.tag.name .. ':period', written_tag_counter(account.of_tag))
+  end
+  local more = account.uses_allowance and ',"ofAllowance":true' or ''
+  if subjects then
+    local tickets = {}
+    for i = 1, #subjects do
+      tickets[subjects[i].name] = subjects[i].tickets
+    end
+    more = more .. ',"tickets":' .. cjson.encode(tickets)
+  end
+  if op.tag then
+    more = more .. ',"tag":' .. cjson.encode(op.tag)
+  end
+  write('open:' .. op.id, string.format('{"key":"%s","characters":%d,"price":%d,"period":%d,"until":%d%s}', op.key, characters, account.price, number, ends, more))
+  if not lease or ends < tonumber(lease) then
+    write('lease', string.format('%d', ends))
+  end
+end
+
+-- What is counted for whom the request's characters are judged, besides the team; most have none of it.
+local function open_account(team_key, op, team, period, key, tag, subjects, of_team, of_tests)
+  local number, limits = period.number, team.limits
+  local account = { team = team, period = period, key = key, tag = tag, of_team = period_counter(of_team, number), price = 0 }
+  local function counter(who)
+    return period_counter(redis.call('HGET', team_key, 'count:' .. who .. ':period'), number)
+  end
+  if key.limits.characters then
+    account.of_key = counter('key:' .. op.key)
+  end
+  account.uses_allowance = key.mode == 'test' and limits.testAllowance > 0
+  account.of_tests = (of_tests or account.uses_allowance) and period_counter(of_tests, number) or { used = 0, held = 0 }
+  if tag then
+    local text = redis.call('HGET', team_key, 'count:tag:' .. op.tag.name .. ':period')
+    account.of_tag = open_tag_counter(text, number, subjects[#subjects])
+  end
+  if limits.billing == 'credit' and op.reserve and not account.uses_allowance then
+    account.balance, account.price = cjson.decode(redis.call('HGET', team_key, 'balance')), op.reserve * limits.minorPerMillion
+  end
+  return account
+end
+
+local function admit(team_key, op, now, bounds)
+  local tag_field = 'tag:' .. (op.tag and op.tag.name or '')
+  local got = redis.call('HMGET', team_key, 'team', 'period', 'lease', 'key:' .. op.key, 'used:' .. op.key, 'count:team:period', 'open:' .. op.id, tag_field,
+    'count:test keys:period')
+  if not got[1] then
+    return { kind = 'key_unknown' }
+  end
+  local team, period, key, tag = decode(got[1]), decode(got[2]), got[4] and decode(got[4]), got[8] and decode(got[8])
+  if period.endMs <= now or got[3] and tonumber(got[3]) <= now then
+    return { kind = 'look' }
+  end
+  if got[7] and not op.check then
+    return open_again(got[7], op.plan and team.plan)
+  end
+  local refusal = refused_caller(op, key, tag, now)
+  if refusal then
+    return refusal
+  end
+  local used = math.max(now, tonumber(got[5] or 0))
+  local rates = rates_of(team_key, team, op, key, tag)
+  local subjects = subjects_of(team_key, team, op, key, tag, now)
+  if subjects and not bounds then
+    return { kind = 'bounds' }
+  end
+  local characters = op.reserve
+  refusal = refused_by_rate(rates, key, now) or refused_by_window(subjects, characters, key, now, bounds)
+  if refusal or op.check then
+    redis.call('HSET', team_key, 'used:' .. op.key, used)
+    return refusal or { kind = 'admitted' }
   end
 
-  -- Checks a request that has taken its slot; `guard` is nil for a key without limits. Returns the answer, and whether a
-  -- reservation was made.
-  local function judge(i, what, id, key_id, guard, is_windowed)
-    local plain, characters = what == PLAIN, op_characters[i]
-    local length = op_rare and op_rare[-i] or characters
-    if (plain or has(what, HAS_CHARACTERS)) and length > plan.max_characters_per_request then
-      return 'x' .. pack('>d', plan.max_characters_per_request)
-    end
-    if not plain and not (has(what, RESERVES) and has(what, HAS_CHARACTERS)) then
-      return ADMITTED
-    end
-    local reserved = RESERVED
-    if not plain and has(what, HAS_GLOSSARY) then
-      local refusal
-      refusal, reserved = judge_glossary(i)
-      if refusal then
-        return refusal
-      end
-    end
-    if is_windowed then
-      local refusal = windows.judge_whole(characters)
-      if refusal then
-        return refusal
-      end
-    end
-    if guard and guarding.is_used_up(guard, keys[key_id], characters) then
-      return events.refused('Q' .. pack('>ddd', guard.characters, 0, ends), characters, false, key_id)
-    end
-    local tag = tagging.current
-    if tag and tagging.is_used_up(tag, characters) then
-      return events.refused('U' .. pack('>ddd', tag.settings.characters, 0, ends), characters, false, nil, nil, tag)
-    end
-    if plan.test_allowance > 0 and allowance.is_test(key_id) then
-      local own = allowance.open()
-      if own.used + own.held + characters > plan.test_allowance then
-        return events.refused('t' .. pack('>ddd', plan.test_allowance, 0, ends), characters, false, nil, own)
-      end
-      allowance.hold(characters)
-      reserve(i, id, key_id, IS_OF_ALLOWANCE, characters, 0, guard, is_windowed)
-      return reserved, true
-    end
-    -- The price of the characters in millionths of a minor unit.
-    local micro = 0
-    if plan.on_credit then
-      micro = characters * plan.minor_per_million
-      if micro > balance - held_micro then
-        return out_of_credit(micro)
-      end
-    elseif used + held + characters > plan.most_characters and is_over_quota(characters) then
-      return events.refused('q' .. pack('>ddd', plan.character_limit, plan.overage_cap_minor, ends), characters, false)
-    end
-    reserve(i, id, key_id, IS_OPEN, characters, micro, guard, is_windowed)
-    return reserved, true
+  -- From here on the request has taken its place, whatever follows.
+  for i = 1, #rates do
+    take_slot(rates[i].list, rates[i].rate, now, op.report)
   end
-
-  local REPORTS_PLAN = 1
-
-  -- Precedes an answer that reports the team's plan.
-  local function plan_name(i)
-    if not has(op_what[i], REPORTS_PLAN) then
-      return ''
+  local account = open_account(team_key, op, team, period, key, tag, subjects, got[6], got[9])
+  local answer, dictionary = nil, nil
+  if op.characters and op.characters > team.limits.maxCharactersPerRequest then
+    answer = { kind = 'text_too_long', maxCharacters = team.limits.maxCharactersPerRequest }
+  elseif characters then
+    if op.glossary then
+      dictionary, answer = dictionary_of(team_key, op.glossary)
     end
-    local name = call('HGET', team_key, 'plan')
-    return 'W' .. pack('>Bc0', #name, name)
+    answer = answer or refused_characters(account, op, subjects, characters, now, bounds)
   end
-
-  -- The answer for an id that was seen before; nil if it counts as new.
-  local function seen_before(i, record)
-    if #record > DONE_BYTES then
-      local _, characters, _, _, lease = parse(OPEN, record)
-      return plan_name(i) .. 'O' .. pack('>dd', characters, lease)
-    end
-    local _, until_ms = parse(DONE, record)
-    return until_ms > now and REPEATED or nil
+  local writes = { 'used:' .. op.key, used }
+  local reserved = not answer and characters or nil
+  for i = 1, subjects and #subjects or 0 do
+    count_in_windows(subjects[i], reserved or 0, now, bounds)
+    writes[#writes + 1], writes[#writes + 2] = subjects[i].field, written_windows(subjects[i])
   end
-
-  function admit(i, what, id, record)
-    local key_id, is_check = op_key[i], what >= IS_CHECK
-    local key, seen = keys[key_id], record and not is_check and seen_before(i, record)
-    if seen then
-      return seen
-    end
-    if not key then
-      return KEY_UNKNOWN
-    end
-    local guard, carried = nil, op_rare and op_rare[i]
-    if key.active ~= ACTIVE then
-      if key.active < GUARDED then
-        return KEY_REVOKED
-      end
-      guard = rare.guards[key_id]
-      local refusal = guarding.refusal(guard, carried)
-      if refusal then
-        return refusal
-      end
-    end
-    tagging.open(carried and carried.tag)
-    local tag = tagging.current
-    if tag and tag.settings.disabled then
-      return TAG_DISABLED
-    end
-    if newest > now then
-      -- Only admissions move slots back with the clock; other operations leave them unchanged.
-      move_slots()
-    end
-    local rate = plan.requests_per_second
-    local wait = wait_for_slot(rate)
-    if key.last_use < now then
-      key.last_use, key.changed = now, true
-    end
-    if wait > 0 then
-      return too_fast('L', rate, wait, guard)
-    end
-    if guard and guard.rate > 0 then
-      wait = guarding.wait(guard)
-      if wait > 0 then
-        return too_fast('l', guard.rate, wait, guard)
-      end
-    end
-    local tag_rate = tag and tag.settings.rate or 0
-    if tag_rate > 0 then
-      wait = tagging.wait(tag)
-      if wait > 0 then
-        return too_fast('k', tag_rate, wait, guard)
-      end
-    end
-    local is_windowed = plan.windows or guard and guard.windows or tag
-    if is_windowed then
-      local reserves = what == PLAIN or not is_check and has(what, RESERVES) and has(what, HAS_CHARACTERS)
-      windows.open(guard, key_id, tag)
-      local refusal = windows.judge(guard, reserves and op_characters[i] or nil)
-      if refusal then
-        return refusal
-      end
-    end
-    if is_check then
-      return ADMITTED
-    end
-    take_slot(id)
-    if is_windowed then
-      windows.count()
-    end
-    if guard and guard.rate > 0 then
-      guarding.take_slot(guard)
-    end
-    if tag_rate > 0 then
-      tagging.take_slot(tag)
-    end
-    local answer, reserved = judge(i, what, id, key_id, guard, is_windowed)
-    if not reserved then
-      put_record(id, done_now[IS_RELEASED])
-    end
-    if what == PLAIN then
-      return answer
-    end
-    if has(what, REPORTS_RATE) then
-      local letter, left = '+', slots_left(rate)
-      if guard and guard.rate > 0 and guard.rate - guard.total < left then
-        letter, rate, left = '*', guard.rate, guard.rate - guard.total
-      end
-      if tag_rate > 0 and tag_rate - tag.total < left then
-        letter, rate, left = '#', tag_rate, tag_rate - tag.total
-      end
-      answer = about_rate(letter, rate, left) .. answer
-      if is_windowed then
-        answer = windows.report() .. answer
-      end
-    end
-    return plan_name(i) .. answer
+  if reserved then
+    reserve(account, op, subjects, reserved, now, got[3], writes)
   end
+  redis.call('HSET', team_key, unpack(writes))
+  answer = answer or { kind = 'admitted', untilMs = reserved and now + op.lease, dictionaryId = dictionary }
+  if op.report then
+    answer.rate = rate_standing(rates, now)
+    answer.windows = subjects and window_standings(subjects, now, bounds)
+  end
+  if op.plan then
+    answer.plan = team.plan
+  end
+  return answer
 end

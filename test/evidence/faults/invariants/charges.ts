@@ -3,9 +3,6 @@ import type { Crash, Finding, History, Seen } from '../../../support/history.ts'
 import { livesOf } from './lives.ts';
 import type { Life } from './lives.ts';
 
-/** Codes that are only returned after an admission that the store has acknowledged. */
-const AFTER_ADMISSION: ReadonlySet<string> = new Set(['engine_unavailable', 'quota_exceeded', 'credit_exhausted', 'text_too_long']);
-
 /** L0, L1 and L2. */
 export function chargeFindings(history: History): Finding[] {
   const lives = livesOf(history.operations);
@@ -16,14 +13,14 @@ export function chargeFindings(history: History): Finding[] {
     claimed.add(seen.result.requestId);
     const life = lives.get(seen.result.requestId);
     if (seen.result.kind === 'ok') found.push(...okFindings(seen, seen.result, life, history.crashes));
-    else found.push(...failFindings(seen.result, life));
+    else found.push(...failFindings(seen, seen.result, life));
   }
   return [...found, ...unclaimedFindings(history, lives, claimed)];
 }
 
 function okFindings(seen: Seen, result: Seen['result'] & { kind: 'ok' }, life: Life | undefined, crashes: readonly Crash[]): Finding[] {
   // A route without text: admitted, and nothing to charge.
-  if (seen.characters === 0) return life === undefined ? [{ invariant: 'L0', what: `the journal has lost ${result.requestId}` }] : [];
+  if (seen.characters === 0) return [];
   if (result.billed !== seen.characters) {
     return [{ invariant: 'L2', what: `${result.requestId} sent ${seen.characters} characters and was billed ${result.billed}` }];
   }
@@ -40,10 +37,15 @@ function underWay({ via, startedAtMs, endedAtMs }: Seen, crash: Crash): boolean 
   return (crash.via === 'store' || crash.via === via) && startedAtMs <= crash.atMs && endedAtMs >= crash.atMs - crash.underWayMs;
 }
 
-function failFindings({ requestId, status, code }: Seen['result'] & { kind: 'fail' }, life: Life | undefined): Finding[] {
+function failFindings(
+  { characters }: Seen,
+  { requestId, status, code }: Seen['result'] & { kind: 'fail' },
+  life: Life | undefined,
+): Finding[] {
   if (life?.ended.some(({ as }) => as === 'committed') === true)
     return [{ invariant: 'L1', what: `${requestId} failed with ${status} ${code} and was charged` }];
-  if (life === undefined && AFTER_ADMISSION.has(code))
+  // It was admitted, with a reservation.
+  if (life === undefined && characters > 0 && code === 'engine_unavailable')
     return [{ invariant: 'L0', what: `the journal has lost ${requestId}, answered ${code}` }];
   return [];
 }

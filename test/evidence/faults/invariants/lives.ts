@@ -1,5 +1,4 @@
 // The life of an id in the journal: reserved at most once, ended at most once, in this order and within its lease.
-import { REMEMBER_MS } from '../../../../src/index.ts';
 import type { Ended, Finding, History, Operation, Reserved } from '../../../support/history.ts';
 
 export interface Life {
@@ -38,8 +37,7 @@ export function lifeFindings({ operations }: History): Finding[] {
   const found: Finding[] = [];
   for (const [id, life] of livesOf(operations)) {
     const [reserved, again] = life.reserved;
-    const [ended] = life.ended;
-    const endedAgain = life.ended.find((end, i) => i > 0 && !isNewRelease(end, life.ended[i - 1]!));
+    const [ended, endedAgain] = life.ended;
     if (again !== undefined) found.push({ invariant: 'L4', what: `${id} was reserved ${life.reserved.length} times` });
     if (endedAgain !== undefined) found.push({ invariant: 'L4', what: `${id} ended as ${life.ended.map(({ as }) => as).join(', then ')}` });
     if (ended === undefined) found.push({ invariant: 'L5', what: `${id} is held for ever` });
@@ -48,16 +46,8 @@ export function lifeFindings({ operations }: History): Finding[] {
   return found;
 }
 
-/**
- * A store that released an id forgets it after `REMEMBER_MS` (`Resolution` in ports/ledger.ts). A gateway that did not get the reply
- * and reaches the store again only after that releases an unknown id, which holds nothing.
- */
-function isNewRelease(end: Ended, before: Ended): boolean {
-  return before.as === 'released' && end.as === 'released' && end.atMs >= before.atMs + REMEMBER_MS;
-}
-
 function endFindings(id: string, reserved: Reserved | undefined, { as, atMs }: Ended): Finding[] {
-  if (reserved === undefined) return as === 'released' ? [] : [{ invariant: 'L4', what: `${id} was ${as} without having been reserved` }];
+  if (reserved === undefined) return [{ invariant: 'L4', what: `${id} was ${as} without having been reserved` }];
   const { leaseUntilMs } = reserved;
   if (as === 'expired')
     return atMs === leaseUntilMs ? [] : [{ invariant: 'L4', what: `${id} expired at ${atMs}, its lease ends at ${leaseUntilMs}` }];

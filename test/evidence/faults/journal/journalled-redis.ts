@@ -7,7 +7,7 @@ import { startRedis } from '../../../support/redis.ts';
 import type { Operation } from '../../../support/history.ts';
 import { JOURNALLED } from './aof-file.ts';
 import { memoryFolder } from './memory-folder.ts';
-import { teamKeys } from '../../../support/door/stores.ts';
+import { groupKey } from '../../../support/door/stores.ts';
 import { isOpen, redisJournal } from './redis-journal.ts';
 
 export interface JournalledRedis {
@@ -59,8 +59,8 @@ export async function recordsLeft(port: number, teamId: string): Promise<number>
   const client = new Redis(port, '127.0.0.1', { protocol: 2 });
   try {
     await expect.poll(() => client.info('persistence')).toMatch(/^aof_buffer_length:0\r?$/m);
-    const records = await client.hgetallBuffer(teamKeys(teamId).ids);
-    return Object.entries(records).filter(([name, record]) => isOpen(name, record.toString('latin1'))).length;
+    const fields = await client.hkeys(groupKey(teamId));
+    return fields.filter(isOpen).length;
   } finally {
     client.disconnect();
   }

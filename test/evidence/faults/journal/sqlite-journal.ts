@@ -1,6 +1,5 @@
 // A journal inside the SQLite file itself: triggers record, in the same transaction, what every operation changes.
 import { DatabaseSync } from 'node:sqlite';
-import { REMEMBER_MS } from '../../../../src/index.ts';
 import { Slots } from '../../../../src/ledger/rate.ts';
 import type { Ended, Operation } from '../../../support/history.ts';
 
@@ -8,18 +7,28 @@ import type { Ended, Operation } from '../../../support/history.ts';
 const TRIGGERS = `
 CREATE TABLE journal (
   n INTEGER PRIMARY KEY, what TEXT NOT NULL, team TEXT NOT NULL, key TEXT,
-  request_id TEXT, characters INTEGER, micro INTEGER, at_ms INTEGER, window BLOB, before BLOB, before_ms INTEGER
+  request_id TEXT, characters INTEGER, requests INTEGER, micro INTEGER, at_ms INTEGER, window BLOB, before BLOB, before_ms INTEGER
 ) STRICT;
-CREATE TRIGGER journal_reserved AFTER INSERT ON operations WHEN new.state = 0 BEGIN
+CREATE TRIGGER journal_reserved AFTER INSERT ON operations BEGIN
   INSERT INTO journal (what, team, key, request_id, characters, micro, at_ms) VALUES ('reserved',
     (SELECT team_id FROM teams WHERE no = new.team), (SELECT key_id FROM keys WHERE no = new.key),
     new.request_id, new.characters, new.price_micro, new.until_ms);
 END;
-CREATE TRIGGER journal_unreserved AFTER INSERT ON operations WHEN new.state > 0 BEGIN
-  INSERT INTO journal (what, team, request_id, at_ms) VALUES (new.state, (SELECT team_id FROM teams WHERE no = new.team), new.request_id, new.until_ms);
+CREATE TRIGGER journal_ended AFTER DELETE ON operations BEGIN
+  INSERT INTO journal (what, team, key, request_id, characters, at_ms, before_ms) VALUES ('ended',
+    (SELECT team_id FROM teams WHERE no = old.team), old.key, old.request_id, old.characters,
+    CAST(round(unixepoch('subsec') * 1000) AS INTEGER), old.until_ms);
 END;
-CREATE TRIGGER journal_ended AFTER UPDATE OF state ON operations BEGIN
-  INSERT INTO journal (what, team, request_id, at_ms) VALUES (new.state, (SELECT team_id FROM teams WHERE no = new.team), new.request_id, new.until_ms);
+CREATE TRIGGER journal_charged AFTER INSERT ON usage BEGIN
+  INSERT INTO journal (what, team, key, characters, requests) VALUES ('charged', (SELECT team_id FROM teams WHERE no = new.team),
+    new.key, new.characters, new.requests);
+END;
+CREATE TRIGGER journal_charged_more AFTER UPDATE ON usage BEGIN
+  INSERT INTO journal (what, team, key, characters, requests) VALUES ('charged', (SELECT team_id FROM teams WHERE no = new.team),
+    new.key, new.characters - old.characters, new.requests - old.requests);
+END;
+CREATE TRIGGER journal_written AFTER UPDATE ON books BEGIN
+  INSERT INTO journal (what, team) VALUES ('written', (SELECT team_id FROM teams WHERE no = new.team));
 END;
 CREATE TRIGGER journal_places AFTER UPDATE OF window ON books WHEN new.window <> old.window OR new.window_newest_ms <> old.window_newest_ms BEGIN
   INSERT INTO journal (what, team, at_ms, window, before, before_ms) VALUES ('places', (SELECT team_id FROM teams WHERE no = new.team),
@@ -34,8 +43,6 @@ CREATE TRIGGER journal_revoked AFTER UPDATE OF record ON keys
   INSERT INTO journal (what, team, key) VALUES ('revoked', (SELECT team_id FROM teams WHERE no = new.team), new.key_id);
 END;`;
 
-const ENDS: Readonly<Record<string, Ended['as']>> = { 1: 'committed', 2: 'released', 3: 'expired' };
-
 /** Call it once the store has created its schema. */
 export function keepSqliteJournal(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5000 });
@@ -47,15 +54,19 @@ export function keepSqliteJournal(path: string): void {
 export function sqliteJournal(path: string): Operation[] {
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
-    return database.prepare('SELECT * FROM journal ORDER BY n').all().flatMap(operationsOf);
+    const unfinished: Unfinished = new Map();
+    const rows = database.prepare('SELECT * FROM journal ORDER BY n').all();
+    return rows.flatMap((row) => operationsOf(row, unfinished));
   } finally {
     database.close();
   }
 }
 
 type Row = Readonly<Record<string, unknown>>;
+/** What a transaction has ended and charged so far, by team; it writes the team's own row last. */
+type Unfinished = Map<string, Row[]>;
 
-function operationsOf(row: Row): Operation[] {
+function operationsOf(row: Row, unfinished: Unfinished): Operation[] {
   const [what, requestId, keyId] = [String(row['what']), String(row['request_id']), String(row['key'])];
   const atMs = Number(row['at_ms']);
   const base = { teamId: String(row['team']), reserved: [], ended: [], counters: {} };
@@ -70,9 +81,38 @@ function operationsOf(row: Row): Operation[] {
       return [{ ...base, lastUse: { keyId, atMs } }];
     case 'revoked':
       return [{ ...base, revokedKeyId: keyId }];
+    case 'written': {
+      const rows = unfinished.get(base.teamId) ?? [];
+      unfinished.delete(base.teamId);
+      return [...Map.groupBy(rows, ({ key }) => key).values()].map((ofKey) => ({ ...base, ended: endsOf(ofKey) }));
+    }
     default:
-      return [{ ...base, ended: [{ requestId, as: ENDS[what]!, atMs: atMs - REMEMBER_MS }] }];
+      unfinished.set(base.teamId, [...(unfinished.get(base.teamId) ?? []), row]);
+      return [];
   }
+}
+
+/** Charges are written as a sum: those that were committed are the ones that add up to it. No two requests of a team cost the same. */
+function endsOf(rows: readonly Row[]): Ended[] {
+  const [ended, charged] = ['ended', 'charged'].map((what) => rows.filter((row) => row['what'] === what));
+  const [requests, characters] = ['requests', 'characters'].map((name) => charged!.reduce((sum, row) => sum + Number(row[name]), 0));
+  const committed = chosen(ended!, requests!, characters!);
+  if (committed === undefined) throw new Error(`what was charged, ${characters} for ${requests} requests, is none of what has ended`);
+  return ended!.map((row) => {
+    const [atMs, untilMs] = [Number(row['at_ms']), Number(row['before_ms'])];
+    const requestId = String(row['request_id']);
+    if (committed.includes(row)) return { requestId, as: 'committed', atMs };
+    return atMs < untilMs ? { requestId, as: 'released', atMs } : { requestId, as: 'expired', atMs: untilMs };
+  });
+}
+
+/** So many rows with so many characters in all. */
+function chosen(rows: readonly Row[], count: number, characters: number): readonly Row[] | undefined {
+  if (count === 0) return characters === 0 ? [] : undefined;
+  const [first, ...rest] = rows;
+  if (first === undefined || characters < 0) return undefined;
+  const others = chosen(rest, count - 1, characters - Number(first['characters']));
+  return others === undefined ? chosen(rest, count, characters) : [first, ...others];
 }
 
 /** What a transaction added to a team's window: everything newer than before, and the additions in its newest millisecond. */
@@ -89,7 +129,7 @@ function placesTaken(row: Row): number[] {
 export function openRows(path: string, teamId: string): number {
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
-    const sql = 'SELECT count(*) AS left FROM operations o JOIN teams t ON t.no = o.team WHERE o.state = 0 AND t.team_id = ?';
+    const sql = 'SELECT count(*) AS left FROM operations o JOIN teams t ON t.no = o.team WHERE t.team_id = ?';
     return Number(database.prepare(sql).get(teamId)?.['left']);
   } finally {
     database.close();

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
-import { teamKeys } from '../../../../src/stores/redis/redis-keys.ts';
+import { groupKey, slotsOf } from '../../../../src/stores/redis/redis-keys.ts';
 import { watchStalls } from '../../../evidence/faults/stall.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { emptyRedis, ownAllSlots, redisOfFile } from '../../../support/redis-of-file.ts';
@@ -40,13 +40,14 @@ describe('a lost reply', () => {
         expect(await through.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
         await expect.poll(() => through.ping()).toBeUndefined();
         expect(await functionCalls(direct)).toBe(1);
-        expect(await direct.llen(teamKeys(TEAM).places)).toBe(2);
+        expect(await direct.llen(groupKey(TEAM) + slotsOf('team'))).toBe(2);
         expect(await through.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { requestId: 'r1' } });
         expect(await through.teams.standing(TEAM)).toMatchObject({ heldCharacters: 20, openReservations: 2 });
         cutter.cutNextReply();
         expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toMatchObject({ kind: 'unavailable' });
         await expect.poll(() => through.ping()).toBeUndefined();
-        expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'committed' });
+        // It is not open any more: it was committed by the first one.
+        expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'absent' });
         expect(await through.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 10 });
       } finally {
         await through.close();

@@ -28,17 +28,6 @@ export function memoryLog(): MemoryLog {
   return { lines, info: keep, warn: keep, error: keep };
 }
 
-/** A clock that stands still until the test moves it. */
-export function stillClock(startMs = Date.UTC(2026, 2, 1)): { nowMs(): number; move(ms: number): void } {
-  let nowMs = startMs;
-  return {
-    nowMs: () => nowMs,
-    move: (ms) => {
-      nowMs += ms;
-    },
-  };
-}
-
 export async function furnish(
   store: Pick<PluginStore, 'teams'>,
   limits: TeamLimits = QUOTA,
@@ -59,8 +48,15 @@ export function asking(requestId: string, more: Partial<AdmissionRequest> = {}):
 /** Every key with its serialised value. */
 export async function snapshot(client: Redis): Promise<Record<string, string>> {
   const names = (await client.keys('*')).toSorted();
-  const dumps = await Promise.all(names.map((name) => client.dumpBuffer(name)));
-  return Object.fromEntries(names.map((name, i) => [name, dumps[i]?.toString('base64') ?? '']));
+  const values = await Promise.all(
+    names.map(async (name) => {
+      // The order of a hash's fields says nothing.
+      if ((await client.type(name)) === 'hash')
+        return JSON.stringify(Object.entries(await client.hgetall(name)).toSorted(([one], [other]) => one.localeCompare(other)));
+      return (await client.dumpBuffer(name))?.toString('base64') ?? '';
+    }),
+  );
+  return Object.fromEntries(names.map((name, i) => [name, values[i]!]));
 }
 
 /** The number of function calls since the statistics were last reset. */

@@ -1,6 +1,6 @@
 // The masters' clocks as a gateway judges them: by its own monotonic clock, by each other, by what the store remembers.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CORRECTED, ServerClocks, SERVERS_OWN } from '../../../../src/stores/redis/server-clocks.ts';
+import { ServerClocks } from '../../../../src/stores/redis/server-clocks.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -116,7 +116,7 @@ test('a gateway that starts judges by what the store remembers', () => {
 
 test('without another clock, tests move time as they like', () => {
   const given = new ServerClocks({ clock: { nowMs: () => 77 } });
-  expect([given.clockOf('a'), given.now(5), given.isGiven]).toEqual([77, 77, true]);
+  expect([given.clockFor('a'), given.now(5), given.isGiven]).toEqual([{ clock: 77 }, 77, true]);
 });
 
 test('calls say whether a server goes by its own clock, and by how much it corrects it', () => {
@@ -124,9 +124,9 @@ test('calls say whether a server goes by its own clock, and by how much it corre
   real.begin(Date.UTC(2026, 0, 1));
   const nowMs = performance.now();
   real.learn('a', nowMs, nowMs, Date.UTC(2026, 0, 1));
-  expect([real.clockOf('a'), real.clockWordOf('a')]).toEqual([SERVERS_OWN, '']);
+  expect(real.clockFor('a')).toEqual({ correction: 0 });
   real.learn('a', nowMs, nowMs, Date.UTC(2026, 0, 3));
   const correctionMs = real.correctionOf('a');
   expect(correctionMs).toBeCloseTo(-2 * DAY_MS, -3);
-  expect([real.clockOf('a'), real.clockWordOf('a')]).toEqual([CORRECTED - correctionMs, `~${correctionMs}`]);
+  expect(real.clockFor('a')).toEqual({ correction: correctionMs });
 });

@@ -43,7 +43,7 @@ describe('of a cluster, the probe', () => {
       written.push(node);
       return Promise.resolve(away.includes(node) ? FULL : 'OK');
     };
-    const link = { redis: { slots, set }, ask: (command: (with_: unknown) => unknown) => command({ redis: { set } }) };
+    const link = { redis: { slots, set }, ask: (command: (with_: unknown) => unknown) => command({ set }) };
     return { probe: writeProbe(link as unknown as RedisLink), written };
   }
 

@@ -1,6 +1,5 @@
-// Idle teams: their expired reservations are released and remembered ids deleted, a few at a time.
+// Idle teams: their expired reservations are released.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { REMEMBER_MS } from '../../../../src/domain/reservation.ts';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { LEASE_MS, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
@@ -23,22 +22,13 @@ function count(sql: string): number {
   return Number(Object.values(file.query(sql)[0] ?? {})[0]);
 }
 
-test('without any call, expired leases are released and ids that are due are deleted', async () => {
+test('without any call, expired leases are released', async () => {
   const teams = [await teamUnderTest(store), await teamUnderTest(store)];
   for (const team of teams) await team.reserve(10);
   for (const team of teams) await team.touch();
-  clock.step(LEASE_MS + REMEMBER_MS);
+  clock.step(LEASE_MS);
   await vi.waitFor(() => expect(count('SELECT count(*) FROM operations')).toBe(0), { timeout: 60_000, interval: 50 });
   for (const team of teams) expect(await team.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
-});
-
-test('later admissions delete old ids as fast as new ones are added', async () => {
-  const team = await teamUnderTest(store);
-  for (let burst = 0; burst < 8; burst++) {
-    await Promise.all(Array.from({ length: 100 }, () => team.touch()));
-    clock.step(REMEMBER_MS);
-  }
-  expect(count('SELECT count(*) FROM operations')).toBeLessThan(250);
 });
 
 test('later admissions delete old slots of the window, even if the limit has changed', async () => {

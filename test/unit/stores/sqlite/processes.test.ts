@@ -103,11 +103,11 @@ test('a process killed under load leaves an intact file with every acknowledged 
   expect(lines).not.toContain('done');
   assertWhole();
 
-  const states = new Map(file.query('SELECT request_id, state FROM operations').map((row) => [row['request_id'], row['state']]));
-  expect(admitted.filter((id) => !states.has(id))).toEqual([]);
-  expect([...committed].filter((id) => states.get(id) !== 1)).toEqual([]);
+  const open = new Set(file.query('SELECT request_id FROM operations').map((row) => row['request_id']));
+  expect([...committed].filter((id) => open.has(id))).toEqual([]);
   const standing = await team.standing();
   // Each of its 16 workers had at most one operation that was done and not acknowledged yet.
+  expect(admitted.filter((id) => !committed.has(id) && !open.has(id)).length).toBeLessThanOrEqual(16);
   expect(standing.usedCharacters).toBeGreaterThanOrEqual(committed.size);
   expect(standing.usedCharacters).toBeLessThanOrEqual(committed.size + 16);
   expect(standing.heldCharacters).toBe(standing.openReservations);

@@ -1,0 +1,93 @@
+-- What can be called. `turn` takes the operations of many teams; `change` is the compare-and-set by which the driver writes everything
+-- else: records, what is due of an account, whole accounts.
+
+-- KEYS: the teams' hashes. The call: { deadline, clock?, correction?, windows, teams = { { operation, … }, … } }, an operation being an
+-- admission { id, key, … }, a commit { commit = id } or a release { release = id }. What is late does nothing.
+local function turn(keys, args)
+  local asked = cjson.decode(args[1])
+  local now, answers, bounds = time_of(asked), {}, decode(args[2])
+  local is_late = is_past(asked.deadline, now)
+  -- They are those of one moment: whoever is within its minute is within the others too.
+  if now < bounds.minute[1] or now >= bounds.minute[2] then
+    bounds = nil
+  end
+  for i = 1, #keys do
+    local ops, of_team = asked.teams[i], {}
+    for j = 1, #ops do
+      local op = ops[j]
+      if is_late then
+        of_team[j] = { kind = 'late' }
+      else
+        -- Data of one team that cannot be read is no matter of the others.
+        local done, answer = pcall(op.key and admit or settle, keys[i], op, now, bounds)
+        of_team[j] = done and answer or { kind = 'failed', message = tostring(type(answer) == 'table' and answer.err or answer) }
+      end
+    end
+    answers[i] = of_team
+  end
+  return cjson.encode({ now = now, answers = answers })
+end
+
+-- What the commands of a change need their key to be.
+local KIND_OF = { HSET = 'hash', HSETNX = 'hash', HDEL = 'hash', HINCRBY = 'hash', ZADD = 'zset', ZREM = 'zset', RPUSH = 'list' }
+
+-- KEYS[1]: the beginning of the keys that are named by how they go on. Writes only if each field has the text that is expected (false: it
+-- is not there), each hash that is named with a size has that many fields, and each key that is named is there.
+local function change(keys, args)
+  local asked = cjson.decode(args[1])
+  local now = time_of(asked)
+  local function answer(kind)
+    return cjson.encode({ now = now, kind = kind })
+  end
+  if is_past(asked.deadline, now) then
+    return answer('late')
+  end
+  for _, one in ipairs(asked.fields) do
+    if redis.call('HGET', keys[1] .. one[1], one[2]) ~= one[3] then
+      return answer('outdated')
+    end
+  end
+  for _, one in ipairs(asked.sizes) do
+    if redis.call('HLEN', keys[1] .. one[1]) ~= one[2] then
+      return answer('outdated')
+    end
+  end
+  for _, name in ipairs(asked.present) do
+    if redis.call('EXISTS', keys[1] .. name) == 0 then
+      return answer('incomplete')
+    end
+  end
+  -- Nothing is written if something cannot be.
+  for _, one in ipairs(asked.write) do
+    local kind, found = KIND_OF[one[1]], redis.call('TYPE', keys[1] .. one[2]).ok
+    if kind and found ~= 'none' and found ~= kind then
+      error('WRONGTYPE ' .. keys[1] .. one[2] .. ' is a ' .. found)
+    end
+  end
+  for _, one in ipairs(asked.write) do
+    local command, name = one[1], keys[1] .. one[2]
+    if command == 'RENAME' then
+      redis.call('RENAME', name, keys[1] .. one[3])
+      redis.call('PERSIST', keys[1] .. one[3])
+    else
+      redis.call(command, name, unpack(one, 3))
+    end
+  end
+  return answer('changed')
+end
+
+-- KEYS[1] as in `change`. ARGV: how the key of a hash goes on, and a field of it, in turn. All values are of one moment, and a full server
+-- reads them, which it would not in a transaction.
+local function read(keys, args)
+  local values = {}
+  for i = 1, #args, 2 do
+    values[(i + 1) / 2] = redis.call('HGET', keys[1] .. args[i], args[i + 1])
+  end
+  return values
+end
+
+-- KEYS[1]: all teams in order of creation. ARGV[1]: one that is new, or already there.
+local function list_team(keys, args)
+  local last = redis.call('ZREVRANGE', keys[1], 0, 0, 'WITHSCORES')
+  redis.call('ZADD', keys[1], 'NX', (last[2] or 0) + 1, args[1])
+end

@@ -1,0 +1,88 @@
+// Events and audit entries of teams go by their own slot: a change leaves them in the team's hash `:outgoing`, in the same operation, and
+// afterwards they are moved to the shared records. What a process left there when it stopped is moved by the janitor.
+import { randomInt } from 'node:crypto';
+import type { Audited, AuditRecord } from '../../domain/audit-entry.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
+import type { EventFacts } from '../../ports/outbox.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
+import { eventNames, eventWrites } from '../records/event-record.ts';
+import { AUDIT_IDS, AUDIT_OF_TEAMS, AUDIT_TABLE, groupKey, OF_TEAM, SERIAL_KEY } from './redis-keys.ts';
+import type { RedisLink, Write } from './redis-link.ts';
+
+type Outgoing =
+  | { readonly kind: 'audit'; readonly record: AuditRecord }
+  | { readonly kind: 'event'; readonly atMs: number; readonly facts: EventFacts };
+
+/** How many entries a change has at most. */
+const SERIALS = 4;
+/** Serials of entries made while the counter is unavailable: greater than any that it gives. */
+const UNCOUNTED = 500_000_000_000_000;
+
+export class Postbox {
+  readonly #link: RedisLink;
+  readonly #records: () => Pick<RecordSpace, 'change'>;
+  readonly #running = new Map<string, Promise<boolean>>();
+  readonly #next = new Map<string, Promise<boolean>>();
+
+  constructor(link: RedisLink, records: () => Pick<RecordSpace, 'change'>) {
+    this.#link = link;
+    this.#records = records;
+  }
+
+  /** For the first entry of a change: greater than those of all changes before, if it can be. A key must stop working even without. */
+  async serial(by: Audited | undefined): Promise<number> {
+    const counted = by === undefined ? undefined : await answering(() => this.#link.ask((redis) => redis.incrby(SERIAL_KEY, SERIALS)));
+    return counted === undefined || isUnavailable(counted) ? UNCOUNTED + randomInt(2 ** 47) : counted;
+  }
+
+  /** Moves what a team has; false if that has to be done later. Those who ask while it is being done share the next round. */
+  empty(teamId: string): Promise<boolean> {
+    const next = this.#next.get(teamId);
+    if (next !== undefined) return next;
+    const running = (this.#running.get(teamId) ?? Promise.resolve(true)).catch(() => false);
+    const round = running.then(() => {
+      this.#next.delete(teamId);
+      const moving = this.#empty(teamId);
+      this.#running.set(teamId, moving);
+      return moving;
+    });
+    this.#next.set(teamId, round);
+    return round.finally(() => {
+      if (!this.#next.has(teamId)) this.#running.delete(teamId);
+    });
+  }
+
+  async #empty(teamId: string): Promise<boolean> {
+    const done = await answering(async () => {
+      const key = groupKey(teamId) + OF_TEAM.outgoing;
+      const outgoing = Object.entries(await this.#link.ask((redis) => redis.hgetall(key)));
+      if (outgoing.length === 0) return;
+      const read = outgoing.map(([id, text]) => ({ id, one: JSON.parse(text) as Outgoing }));
+      const entries = read.flatMap(({ id, one }) => (one.kind === 'audit' ? auditWrites(id, teamId, one.record) : []));
+      if (entries.length > 0) await this.#link.compare(SHARED_RECORDS, { fields: [], write: entries, frees: true });
+      for (const { id, one } of read) if (one.kind === 'event') await this.#moveEvent(teamId, id, one);
+      await this.#link.ask((redis) => redis.hdel(key, ...read.map(({ id }) => id)));
+    });
+    return !isUnavailable(done);
+  }
+
+  /** May be done twice. */
+  async #moveEvent(teamId: string, id: string, { atMs, facts }: Extract<Outgoing, { kind: 'event' }>): Promise<void> {
+    answered(
+      await this.#records().change(SHARED_RECORDS, eventNames(teamId), (values) => ({
+        result: true,
+        ...eventWrites(teamId, values, atMs, { id, facts }),
+      })),
+    );
+  }
+}
+
+/** An entry under an id is written once. */
+export function auditWrites(id: string, teamId: string | undefined, record: AuditRecord): readonly Write[] {
+  const written: Write[] = [
+    ['HSETNX', AUDIT_TABLE, id, JSON.stringify({ teamId, ...record })],
+    ['ZADD', AUDIT_IDS, '0', id],
+  ];
+  return teamId === undefined ? written : [...written, ['ZADD', AUDIT_OF_TEAMS, '0', `${teamId} ${id}`]];
+}

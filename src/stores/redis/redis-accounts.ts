@@ -1,0 +1,390 @@
+// Whole accounts in Redis, for checks, copies and repairs: a team with all that it has, read at one moment and written in its place.
+import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { keySubject } from '../../domain/window-limits.ts';
+import type { WindowSubject } from '../../domain/window-limits.ts';
+import type { KeyOwner } from '../../domain/api-key.ts';
+import type { NewBlob, StoredRecord } from '../../ports/record-space.ts';
+import type { KeyContents, PeriodContents, RequestContents, TeamContents } from '../../ports/store-contents.ts';
+import type { Standing } from '../../ports/team-registry.ts';
+import type { AccountChange, WholeAccount, WholeAccounts } from '../../ports/whole-accounts.ts';
+import { chargeSums } from '../records/charge-sums.ts';
+import { RECORD_TABLES } from '../records/record-tables.ts';
+import { scanned } from './redis-connection.ts';
+import type { RedisBlobs } from './redis-blobs.ts';
+import { blobOf, digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
+import type { RedisLink, Write } from './redis-link.ts';
+import type { RedisRecords } from './redis-records.ts';
+import type { RememberedChange } from './redis-team-registry.ts';
+import { daysOf, periodsOf, readEnded, readUses, shownTeam } from './redis-usage-history.ts';
+import { tagUsesWrites } from './tag-records.ts';
+import { readTagSettings } from '../../ledger/tag-uses.ts';
+import { DECISIONS_MAX, keyIdsOf, manyWrites, UNSETTLED } from './team-accounts.ts';
+import type { TeamAccounts, HashDraft } from './team-accounts.ts';
+import type { DeletedTeam } from './redis-team-erasure.ts';
+import {
+  countsText,
+  FIELD,
+  idIn,
+  keyText,
+  periodText,
+  readBalance,
+  readCounter,
+  readCounts,
+  readKey,
+  readOpen,
+  readPeriod,
+  storedLimits,
+  tagText,
+  teamText,
+  UNKNOWN,
+  writtenUse,
+} from './team-fields.ts';
+import type { OpenField, PeriodCounter, RunningPeriod, Use } from './team-fields.ts';
+import type { TeamIndex } from './team-index.ts';
+
+interface AccountParts {
+  readonly link: RedisLink;
+  readonly accounts: TeamAccounts;
+  readonly records: RedisRecords;
+  readonly blobs: RedisBlobs;
+  readonly index: TeamIndex;
+}
+
+/** Tables whose records are fields of tables of their own. */
+const TABLES = RECORD_TABLES.filter((table) => table !== 'tag_limits' && table !== 'tag_uses');
+
+interface ReadAccount {
+  readonly account: WholeAccount | undefined;
+  /** Every hash as it was read, by what follows the team's key. */
+  readonly hashes: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+export class RedisAccounts implements WholeAccounts {
+  readonly #parts: AccountParts;
+
+  constructor(parts: AccountParts) {
+    this.#parts = parts;
+  }
+
+  change(teamId: string, decide: (account: WholeAccount | undefined) => AccountChange | undefined): Promise<StoreUnavailable | undefined> {
+    return answering(async () => {
+      for (let decisions = 0; decisions < 10 * DECISIONS_MAX; decisions++) {
+        const read = await this.#read(teamId);
+        const change = decide(read.account);
+        if (change === undefined || (await this.#write(teamId, read, change))) return undefined;
+      }
+      throw storeErrorOf(UNSETTLED);
+    });
+  }
+
+  clear(): Promise<StoreUnavailable | undefined> {
+    return answering(async () => {
+      const { redis } = this.#parts.link;
+      for await (const names of scanned(redis, 1000)) {
+        for (const name of names) if (name !== LAYOUT_KEY) await this.#parts.link.ask(() => redis.unlink(name));
+      }
+      return undefined;
+    });
+  }
+
+  async #read(teamId: string): Promise<ReadAccount> {
+    const { link, accounts, records } = this.#parts;
+    const draft = await accounts.read(teamId);
+    const hashes = new Map<string, ReadonlyMap<string, string>>([['', draft.read]]);
+    // At once, because a gateway may change them in between.
+    const suffixes = [OF_TEAM.days, OF_TEAM.periods, ...TABLES.map(tableOf)];
+    const read = await Promise.all(suffixes.map((suffix) => link.ask((redis) => redis.hgetall(groupKey(teamId) + suffix))));
+    for (const [i, suffix] of suffixes.entries()) hashes.set(suffix, new Map(Object.entries(read[i]!)));
+    const found = shownTeam(draft);
+    if (found === undefined) return { account: undefined, hashes };
+    const uses = await readUses(accounts, teamId);
+    const periods = periodsOf(found, draft, uses, await readEnded(accounts, teamId));
+    const slots = async (subject: string) =>
+      slotCounts(await link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
+    const running = draft.read.get(FIELD.period);
+    const last = running === undefined ? undefined : periods.pop();
+    const number = last?.number ?? 0;
+    const ids = keyIdsOf(draft.read);
+    const keys = await Promise.all(ids.map(async (keyId) => keyContents(keyId, draft, number, uses, await slots(`key:${keyId}`))));
+    const period = last && {
+      number,
+      startMs: last.startMs,
+      endMs: last.endMs,
+      anchorMs: readPeriod(running!).anchorMs,
+      credit: last.credit,
+    };
+    const account: WholeAccount = {
+      team: found.team,
+      period,
+      standing: standingOf(draft, number),
+      window: await slots('team'),
+      windowCounts: windowCountsOf(draft),
+      keys,
+      days: daysOf(
+        uses.filter(({ day }) => day !== UNKNOWN),
+        keys,
+      ),
+      periods: periods.map((one): PeriodContents => ({ ...one, keys: usesIn(uses, one.number) })),
+      requests: requestsOf(draft),
+      changes: [...draft.read].flatMap(([field, text]) => {
+        const id = idIn(field, 'once:');
+        return id === undefined ? [] : [{ id, ...(JSON.parse(text) as RememberedChange) }];
+      }),
+      records: await this.#recordsOf(teamId, hashes, records),
+    };
+    return { account, hashes };
+  }
+
+  async #recordsOf(teamId: string, hashes: ReadAccount['hashes'], records: RedisRecords): Promise<StoredRecord[]> {
+    const plain = TABLES.flatMap((table) => [...hashes.get(tableOf(table))!].map(([id, value]): StoredRecord => ({ table, id, value })));
+    for (const table of ['tag_limits', 'tag_uses'] as const) {
+      for (const [id, value] of await records.tagTable(teamId, table)) plain.push({ table, id, value });
+    }
+    return plain;
+  }
+
+  /** False if anything has changed since it was read. */
+  async #write(teamId: string, { hashes }: ReadAccount, { account, attach = [] }: AccountChange): Promise<boolean> {
+    const { link, blobs, index } = this.#parts;
+    for (const blob of attach) {
+      await blobs.write(teamId, [blob]);
+      await blobs.writeSmall(teamId, blob);
+    }
+    const answer = await link.compare(teamId, {
+      fields: [...hashes].flatMap(([suffix, fields]) => [...fields].map(([field, text]) => [suffix, field, text] as const)),
+      sizes: [...hashes].map(([suffix, fields]) => [suffix, fields.size] as const),
+      present: attach.map(({ blobId }) => preparedOf(blobId)),
+      write: accountWrites(account, attach, [...hashes.keys()]),
+      frees: false,
+    });
+    if (answer === 'outdated') return false;
+    for (const { keyId, digest, mode } of account.keys) {
+      if (account.period === undefined) break;
+      await link.ask((redis) => redis.set(ownerKey(keyId), teamId));
+      const owner: KeyOwner = { keyId, teamId, mode };
+      if (digest !== undefined) await link.ask((redis) => redis.set(digestKey(digest), JSON.stringify(owner)));
+    }
+    await index.add(teamId);
+    return true;
+  }
+}
+
+function slotCounts(times: readonly string[]): TeamContents['window'] {
+  const counts = new Map<number, number>();
+  for (const time of times) counts.set(Number(time), (counts.get(Number(time)) ?? 0) + 1);
+  return [...counts].map(([atMs, count]) => ({ atMs, count })).toSorted((one, other) => one.atMs - other.atMs);
+}
+
+function keyContents(
+  keyId: string,
+  { read }: HashDraft,
+  number: number,
+  uses: readonly Use[],
+  window: TeamContents['window'],
+): KeyContents {
+  const { record, digest } = readKey(read.get(FIELD.key(keyId))!);
+  const { teamId: _team, ...key } = record;
+  const used = read.get(FIELD.used(keyId));
+  const counter = readCounter(read.get(FIELD.ofPeriod(keySubject(keyId))), number);
+  const inPeriod = usesIn(uses, number).find((use) => use.keyId === keyId) ?? { characters: 0, requests: 0 };
+  return {
+    ...key,
+    lastUsedAtMs: used === undefined ? undefined : Number(used),
+    digest,
+    characters: read.has(FIELD.period) ? counter.used : inPeriod.characters,
+    requests: read.has(FIELD.period) ? counter.requests : inPeriod.requests,
+    heldCharacters: key.limits.characters === undefined || !read.has(FIELD.period) ? undefined : counter.held,
+    window: key.limits.requestsPerSecond === undefined ? [] : window,
+  };
+}
+
+function usesIn(
+  uses: readonly Use[],
+  number: number,
+): { readonly keyId: string; readonly characters: number; readonly requests: number }[] {
+  const found = new Map<string, { readonly keyId: string; readonly characters: number; readonly requests: number }>();
+  for (const { keyId, characters, requests, period } of uses) {
+    if (period !== number) continue;
+    const had = found.get(keyId) ?? { characters: 0, requests: 0 };
+    found.set(keyId, { keyId, characters: had.characters + characters, requests: had.requests + requests });
+  }
+  return [...found.values()];
+}
+
+/** As it is stored, not as it follows from the reservations: the check compares both. */
+function standingOf({ read }: HashDraft, number: number): Standing {
+  const [team, tests] = [readCounter(read.get(FIELD.ofPeriod('team')), number), readCounter(read.get(FIELD.ofPeriod('test keys')), number)];
+  const { micro: balanceMicro, held: heldMicro } = readBalance(read.get(FIELD.balance));
+  const openReservations = [...read.keys()].filter((field) => idIn(field, 'open:') !== undefined).length;
+  const allowance = { allowanceUsed: tests.used, allowanceHeld: tests.held };
+  return { usedCharacters: team.used, heldCharacters: team.held, ...allowance, balanceMicro, heldMicro, openReservations };
+}
+
+function windowCountsOf({ read }: HashDraft): TeamContents['windowCounts'] {
+  return [...read].flatMap(([field, text]) => {
+    const subject = /^count:(team|key:.*):windows$/.exec(field)?.[1];
+    return subject === undefined ? [] : [{ subject: subject as WindowSubject, counts: readCounts(text) }];
+  });
+}
+
+function requestsOf({ read }: HashDraft): RequestContents[] {
+  return [...read].flatMap(([field, text]): RequestContents[] => {
+    const requestId = idIn(field, 'open:');
+    if (requestId === undefined) return [];
+    const {
+      key: keyId,
+      characters,
+      price: priceMicro,
+      period: periodNumber,
+      until: untilMs,
+      ofAllowance = false,
+      tickets,
+      tag,
+    } = readOpen(text);
+    return [{ requestId, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, tickets, tag }];
+  });
+}
+
+/** Everything of the account in place of what the hashes have; `hashes`: what follows the team's key in their names. */
+function accountWrites(account: WholeAccount, attach: readonly NewBlob[], hashes: readonly string[]): Write[] {
+  const { team, period, periods, keys, requests, changes, records } = account;
+  const fields: string[] = [];
+  const put = (field: string, text: string): void => void fields.push(field, text);
+  const further: Write[] = [];
+  if (period === undefined) put(FIELD.deleted, JSON.stringify(deletedOf(account)));
+  else {
+    const { credit, ...bounds } = period;
+    const { addedMicro, deductedMicro } = credit;
+    put(FIELD.team, teamText(team));
+    put(FIELD.period, JSON.stringify({ ...bounds, addedMicro, deductedMicro } satisfies RunningPeriod));
+    putCounters(account, period.number, put);
+  }
+  put(FIELD.keys, String(keys.length));
+  for (const [i, { digest, window, ...key }] of keys.entries()) {
+    put(FIELD.key(key.keyId), keyText({ record: recordOf(key, team.teamId), digest, order: i + 1 }));
+    if (key.lastUsedAtMs !== undefined) put(FIELD.used(key.keyId), String(key.lastUsedAtMs));
+    further.push(...slotWrites(`key:${key.keyId}`, window));
+  }
+  further.push(...slotWrites('team', account.window));
+  for (const { requestId, ...held } of requests) put(FIELD.open(requestId), JSON.stringify(openOf(held)));
+  if (requests.length > 0) put(FIELD.lease, String(Math.min(...requests.map(({ untilMs }) => untilMs))));
+  for (const { id, ...change } of changes) put(FIELD.once(id), JSON.stringify(change));
+  for (const { subject, counts } of account.windowCounts) put(FIELD.ofWindows(subject), countsText(counts));
+  for (const { table, id, value } of records) {
+    if (table === 'tag_limits') put(FIELD.tag(id), tagText(readTagSettings(value)));
+    else if (table === 'tag_uses') {
+      const uses = tagUsesWrites(id, value);
+      for (const [field, text] of uses.fields) put(field, text);
+      further.push(['DEL', slotsOf(`tag:${id}`)], ...manyWrites('RPUSH', slotsOf(`tag:${id}`), uses.slots));
+    } else further.push(['HSET', tableOf(table), id, value]);
+  }
+  for (const { number, plan, limits, startMs, endMs, credit } of periods) {
+    const { addedMicro, deductedMicro } = credit;
+    further.push([
+      'HSET',
+      OF_TEAM.periods,
+      String(number),
+      periodText({ number, startMs, endMs, plan, limits, addedMicro, deductedMicro }),
+    ]);
+  }
+  further.push(
+    ...manyWrites(
+      'HSET',
+      OF_TEAM.days,
+      usesOf(account).flatMap((use) => writtenUse(use)),
+    ),
+  );
+  for (const { blobId, pieces } of attach) {
+    further.push(['RENAME', preparedOf(blobId), blobOf(blobId)], ['HSET', OF_TEAM.blobs, blobId, String(pieces.length)]);
+  }
+  return [...hashes.map((suffix): Write => ['DEL', suffix]), ...manyWrites('HSET', '', fields), ...further];
+}
+
+function deletedOf({ team, periods }: WholeAccount): DeletedTeam {
+  const { teamId, createdAtMs, plan, limits } = team;
+  return {
+    teamId,
+    keepUsage: true,
+    createdAtMs,
+    balanceMicro: periods.at(-1)?.credit.balanceMicro ?? 0,
+    plan,
+    limits: storedLimits(limits),
+  };
+}
+
+function recordOf(key: Omit<KeyContents, 'digest' | 'window'>, teamId: string) {
+  const { keyId, display, label, mode, status, limits, createdAtMs } = key;
+  return { keyId, teamId, display, label, mode, status, limits, createdAtMs };
+}
+
+/** What is held follows from the reservations. */
+function putCounters({ team, standing, keys, requests }: WholeAccount, number: number, put: (field: string, text: string) => void): void {
+  const held = (which: (request: RequestContents) => boolean): number =>
+    requests.filter((one) => one.periodNumber === number && which(one)).reduce((sum, { characters }) => sum + characters, 0);
+  const counter = (used: number, characters: number, charged: number): string =>
+    JSON.stringify({ period: number, used, held: characters, requests: charged } satisfies PeriodCounter);
+  const all = keys.reduce((sum, { requests: charged }) => sum + charged, 0);
+  const heldMicro = requests.reduce((sum, { priceMicro }) => sum + priceMicro, 0);
+  put(FIELD.balance, JSON.stringify({ micro: team.balanceMicro, held: heldMicro }));
+  put(
+    FIELD.ofPeriod('team'),
+    counter(
+      standing.usedCharacters,
+      held(() => true),
+      all,
+    ),
+  );
+  put(
+    FIELD.ofPeriod('test keys'),
+    counter(
+      standing.allowanceUsed,
+      held(({ ofAllowance }) => ofAllowance),
+      0,
+    ),
+  );
+  for (const { keyId, characters, requests: charged } of keys) {
+    put(
+      FIELD.ofPeriod(keySubject(keyId)),
+      counter(
+        characters,
+        held((one) => one.keyId === keyId),
+        charged,
+      ),
+    );
+  }
+}
+
+function slotWrites(subject: string, window: TeamContents['window']): Write[] {
+  const times = window.flatMap(({ atMs, count }) => Array.from({ length: count }, () => String(atMs)));
+  return [['DEL', slotsOf(subject)], ...manyWrites('RPUSH', slotsOf(subject), times)];
+}
+
+function openOf({
+  keyId,
+  characters,
+  priceMicro,
+  periodNumber,
+  untilMs,
+  ofAllowance,
+  tickets,
+  tag,
+}: Omit<RequestContents, 'requestId'>): OpenField {
+  return {
+    key: keyId,
+    characters,
+    price: priceMicro,
+    period: periodNumber,
+    until: untilMs,
+    ...(ofAllowance ? { ofAllowance } : {}),
+    tickets,
+    tag,
+  };
+}
+
+/** Sums with a day add up to the days, those with a period to the periods: an account does not tell which charges of a day were of which. */
+function usesOf(account: WholeAccount): Use[] {
+  return chargeSums(account).map(({ keyId, day = UNKNOWN, period = UNKNOWN, characters, requests, micro, ofAllowance }) => {
+    return { day, period, keyId, characters, requests, micro, free: ofAllowance };
+  });
+}

@@ -1,0 +1,371 @@
+// Teams' accounts in Redis, for whatever is rare: an account is read, `Account` (src/ledger) changes it, and what has changed is written
+// if it is still as it was read. Admissions and settlements do not pass here (ledger-turns.ts).
+import { auditId } from '../../domain/audit-entry.ts';
+import type { AuditDifference, Audited, AuditRecord } from '../../domain/audit-entry.ts';
+import { eventIds } from '../../domain/event-rules.ts';
+import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { keySubject } from '../../domain/window-limits.ts';
+import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
+import { Account } from '../../ledger/account.ts';
+import type { AccountCounts, AccountRows, HeldReservation } from '../../ledger/account.ts';
+import type { KeyUsed } from '../../ledger/key-account.ts';
+import { Slots } from '../../ledger/rate.ts';
+import { teamDifference } from '../../domain/audit-entry.ts';
+import type { NewEvent } from '../../ports/record-space.ts';
+import type { KeyRecord, Team } from '../../ports/team-registry.ts';
+import { teamEvent } from '../records/operator-events.ts';
+import type { Postbox } from './postbox.ts';
+import { groupKey, OF_TEAM } from './redis-keys.ts';
+import type { RedisLink, Write } from './redis-link.ts';
+import { readTagUses, tagUsesWrites } from './tag-records.ts';
+import {
+  countsText,
+  FIELD,
+  idIn,
+  periodText,
+  readBalance,
+  readCounter,
+  readCounts,
+  readKey,
+  readOpen,
+  readPeriod,
+  readTeam,
+  teamText,
+} from './team-fields.ts';
+import type { PeriodCounter, RunningPeriod } from './team-fields.ts';
+
+/** How often a change is decided again because something else has changed the team meanwhile. */
+export const DECISIONS_MAX = 100;
+export const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
+
+/** A team's hash as it was read, and what is to become of it: what is read for a decision, or written, must still be so. */
+export class HashDraft {
+  read: ReadonlyMap<string, string>;
+  readonly #expected = new Map<string, string | undefined>();
+  readonly #written = new Map<string, string | undefined>();
+  /** Of the team's other keys. */
+  readonly further: Write[] = [];
+
+  constructor(read: ReadonlyMap<string, string>) {
+    this.read = read;
+  }
+
+  get(field: string): string | undefined {
+    this.#expected.set(field, this.read.get(field));
+    return this.#written.has(field) ? this.#written.get(field) : this.read.get(field);
+  }
+
+  /** Further fields, which were read later. */
+  know(fields: ReadonlyMap<string, string>): void {
+    this.read = new Map([...fields, ...this.read]);
+  }
+
+  /** Without depending on it. */
+  peek(field: string): string | undefined {
+    return this.#written.has(field) ? this.#written.get(field) : this.read.get(field);
+  }
+
+  put(field: string, text: string): void {
+    if (this.peek(field) === text) return;
+    this.get(field);
+    this.#written.set(field, text);
+  }
+
+  remove(field: string): void {
+    if (this.peek(field) === undefined) return;
+    this.get(field);
+    this.#written.set(field, undefined);
+  }
+
+  get isChanged(): boolean {
+    return this.#written.size > 0 || this.further.length > 0;
+  }
+
+  get expected(): readonly (readonly [suffix: string, field: string, text: string | undefined])[] {
+    return [...this.#expected].map(([field, text]) => ['', field, text] as const);
+  }
+
+  get writes(): readonly Write[] {
+    const put = [...this.#written].flatMap(([field, text]) => (text === undefined ? [] : [field, text]));
+    const gone = [...this.#written].flatMap(([field, text]) => (text === undefined ? [field] : []));
+    return [...manyWrites('HDEL', '', gone), ...manyWrites('HSET', '', put), ...this.further];
+  }
+}
+
+/** Lua passes some thousands of arguments at most. */
+const ARGUMENTS_MAX = 1000;
+
+/** One command in as many as its arguments need. */
+export function manyWrites(command: string, suffix: string, args: readonly string[]): Write[] {
+  const writes: Write[] = [];
+  for (let at = 0; at < args.length; at += ARGUMENTS_MAX) writes.push([command, suffix, ...args.slice(at, at + ARGUMENTS_MAX)]);
+  return writes;
+}
+
+/** A team as it was read, brought up to date, while a change of it is decided. */
+export interface OpenTeam {
+  readonly account: Account;
+  readonly draft: HashDraft;
+  readonly nowMs: number;
+  readonly rows: HashRows;
+}
+
+/** The rows of a team, as its account reads and writes them. `serial`: of its first audit entry. */
+export class HashRows implements AccountRows {
+  readonly #draft: HashDraft;
+  readonly #nowMs: number;
+  #serial: number;
+  readonly teamId: string;
+  /** Keys of which reservations have ended. */
+  readonly settledKeys = new Set<string>();
+
+  constructor(teamId: string, draft: HashDraft, nowMs: number, serial: number) {
+    [this.teamId, this.#draft, this.#nowMs, this.#serial] = [teamId, draft, nowMs, serial];
+  }
+
+  key(keyId: string): { readonly record: KeyRecord; readonly use: KeyUsed } | undefined {
+    const text = this.#draft.peek(FIELD.key(keyId));
+    return text === undefined ? undefined : keyOf(text, this.#draft, this.period.number);
+  }
+
+  windowCounts(subject: WindowSubject): StoredCounts | undefined {
+    const text = this.#draft.get(FIELD.ofWindows(subject));
+    return text === undefined ? undefined : readCounts(text);
+  }
+
+  open(): void {
+    throw new TypeError('an admission is made by lua/admit.lua');
+  }
+
+  charge(): void {
+    throw new TypeError('a commit is made by lua/settle.lua');
+  }
+
+  close(requestId: string): void {
+    const text = this.#draft.get(FIELD.open(requestId));
+    if (text === undefined) return;
+    this.settledKeys.add(readOpen(text).key);
+    this.#draft.remove(FIELD.open(requestId));
+  }
+
+  pairs(): undefined {
+    return undefined;
+  }
+
+  readonly tags: AccountRows['tags'] = {
+    get: (table, tag) => (table === 'tag_uses' ? readTagUses(tag, (field) => this.#draft.get(field), []) : undefined),
+    put: (table, tag, text) => {
+      if (table !== 'tag_uses') return;
+      for (const [field, value] of tagUsesWrites(tag, text).fields) this.#draft.put(field, value);
+    },
+    count: () => 0,
+  };
+
+  get period(): RunningPeriod {
+    return readPeriod(this.#draft.get(FIELD.period)!);
+  }
+
+  /** Idle teams with short periods would otherwise fill the server: one without use is not kept. */
+  endPeriod({ plan, limits }: Team, number: number, endMs: number): void {
+    const { anchorMs: _anchor, startMs, ...period } = this.period;
+    const { requests } = readCounter(this.#draft.get(FIELD.ofPeriod('team')), number);
+    if (requests + period.addedMicro + period.deductedMicro === 0 && !this.#isOpenIn(number)) return;
+    const text = periodText({ ...period, number, startMs, endMs: Math.max(startMs, endMs), plan, limits });
+    this.#draft.further.push(['HSET', OF_TEAM.periods, String(number), text]);
+  }
+
+  #isOpenIn(number: number): boolean {
+    return [...this.#draft.read.keys()].some((field) => {
+      const text = idIn(field, FIELD.open('')) === undefined ? undefined : this.#draft.peek(field);
+      return text !== undefined && readOpen(text).period === number;
+    });
+  }
+
+  beginPeriod(period: AccountCounts['period']): void {
+    this.#draft.put(FIELD.period, JSON.stringify({ ...period, addedMicro: 0, deductedMicro: 0 } satisfies RunningPeriod));
+  }
+
+  planTookEffect(before: Team, after: Team): void {
+    this.keep(before.nextPlan?.by, teamDifference(before, after), teamEvent('team_updated', after));
+  }
+
+  /** Adds to what was added to the balance in the period that runs, or deducted. */
+  moveCredit(micro: number): void {
+    const { addedMicro, deductedMicro, ...period } = this.period;
+    const moved = { ...period, addedMicro: addedMicro + Math.max(0, micro), deductedMicro: deductedMicro - Math.min(0, micro) };
+    this.#draft.put(FIELD.period, JSON.stringify(moved satisfies RunningPeriod));
+  }
+
+  /** The audit entry and the event of a change, made with it. */
+  keep(by: Audited | undefined, difference: AuditDifference | undefined, event?: NewEvent, keyId?: string): void {
+    if (difference === undefined) return;
+    if (event !== undefined) this.keepEvent(event);
+    if (by === undefined) return;
+    const { actor, action, reason } = by;
+    const record: AuditRecord = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, ...difference };
+    const id = auditId(this.#nowMs, this.#serial++);
+    this.#draft.further.push(['HSET', OF_TEAM.outgoing, id, JSON.stringify({ kind: 'audit', record })]);
+  }
+
+  keepEvent({ id, numbered, facts }: NewEvent): void {
+    const serial = Number(this.#draft.peek(FIELD.events) ?? 0) + 1;
+    if (numbered === true) this.#draft.put(FIELD.events, String(serial));
+    const final = numbered === true ? eventIds.numbered(id, { atMs: this.#nowMs, serial }) : id;
+    this.#draft.further.push(['HSET', OF_TEAM.outgoing, final, JSON.stringify({ kind: 'event', atMs: this.#nowMs, facts })]);
+  }
+}
+
+function keyOf(text: string, draft: HashDraft, period: number): { readonly record: KeyRecord; readonly use: KeyUsed } {
+  const { record } = readKey(text);
+  const used = draft.peek(FIELD.used(record.keyId));
+  const counter = readCounter(draft.peek(FIELD.ofPeriod(keySubject(record.keyId))), period);
+  const lastUsedAtMs = used === undefined ? undefined : Number(used);
+  return {
+    record: { ...record, lastUsedAtMs },
+    use: { lastUsedAtMs, period, characters: counter.used, requests: counter.requests, slots: new Slots() },
+  };
+}
+
+/** The ids of a team's keys, in order of creation. */
+export function keyIdsOf(fields: ReadonlyMap<string, string>): readonly string[] {
+  const keys = [...fields.keys()].flatMap((field) => idIn(field, 'key:') ?? []);
+  const order = new Map(keys.map((keyId) => [keyId, readKey(fields.get(FIELD.key(keyId))!).order]));
+  return keys.toSorted((one, other) => order.get(one)! - order.get(other)! || (one < other ? -1 : 1));
+}
+
+/** `undefined` for a team that does not exist, or is deleted. */
+export function openAccount(draft: HashDraft, rows: HashRows): Account | undefined {
+  const text = draft.peek(FIELD.team);
+  if (text === undefined) return undefined;
+  const { addedMicro: _added, deductedMicro: _deducted, ...period } = rows.period;
+  const balance = draft.peek(FIELD.balance);
+  const counts: AccountCounts = {
+    balanceMicro: readBalance(balance).micro,
+    period,
+    used: readCounter(draft.peek(FIELD.ofPeriod('team')), period.number).used,
+    allowanceUsed: readCounter(draft.peek(FIELD.ofPeriod('test keys')), period.number).used,
+    slots: new Slots(),
+  };
+  const reservations = new Map<string, HeldReservation>();
+  for (const [field, open] of draft.read) {
+    const id = idIn(field, 'open:');
+    if (id !== undefined) reservations.set(id, heldOf(open));
+  }
+  return new Account(readTeam(text, balance), counts, reservations, rows);
+}
+
+function heldOf(text: string): HeldReservation {
+  const { key: keyId, characters, price: priceMicro, period, until: untilMs, ofAllowance = false, tickets, tag } = readOpen(text);
+  return { untilMs, keyId, characters, priceMicro, period, ofAllowance, tickets, tag };
+}
+
+/** What follows from the reservations, where it differs; and the team's record, balance and windows. */
+function writeAccount(account: Account, draft: HashDraft, settledKeys: ReadonlySet<string>): void {
+  const { counts, team } = account;
+  const { heldCharacters, allowanceHeld, heldMicro } = account.standing();
+  const { number } = counts.period;
+  if (account.isTeamChanged) draft.put(FIELD.team, teamText(team));
+  putBalance(draft, counts.balanceMicro, heldMicro);
+  putHeld(draft, 'team', number, heldCharacters);
+  putHeld(draft, 'test keys', number, allowanceHeld);
+  for (const keyId of settledKeys) {
+    const text = draft.peek(FIELD.key(keyId));
+    if (text !== undefined && readKey(text).record.limits.characters !== undefined)
+      putHeld(draft, keySubject(keyId), number, account.heldBy(keyId));
+  }
+  for (const [subject, windows] of account.windowCounts)
+    if (windows.changed) draft.put(FIELD.ofWindows(subject), countsText(windows.stored()));
+  if (settledKeys.size > 0) putLease(account, draft);
+}
+
+function putLease({ reservations }: Account, draft: HashDraft): void {
+  if (reservations.size === 0) draft.remove(FIELD.lease);
+  else draft.put(FIELD.lease, String(Math.min(...[...reservations.values()].map(({ untilMs }) => untilMs))));
+}
+
+function putBalance(draft: HashDraft, micro: number, held: number): void {
+  const known = readBalance(draft.peek(FIELD.balance));
+  if (known.micro !== micro || known.held !== held) draft.put(FIELD.balance, JSON.stringify({ micro, held }));
+}
+
+function putHeld(draft: HashDraft, subject: WindowSubject | 'test keys', number: number, held: number): void {
+  const field = FIELD.ofPeriod(subject);
+  const counter = readCounter(draft.peek(field), number);
+  if (counter.held !== held) draft.put(field, JSON.stringify({ ...counter, held } satisfies PeriodCounter));
+}
+
+export class TeamAccounts {
+  readonly link: RedisLink;
+  readonly #postbox: Postbox;
+  /** Teams that are being brought up to date. */
+  readonly #catching = new Map<string, Promise<unknown>>();
+  /** The last change of each team that this process is making. */
+  readonly #changing = new Map<string, Promise<unknown>>();
+
+  constructor(link: RedisLink, postbox: Postbox) {
+    this.link = link;
+    this.#postbox = postbox;
+  }
+
+  /** Does what time alone does of a team. */
+  catchUp(teamId: string): Promise<unknown> {
+    const running = this.#catching.get(teamId);
+    if (running !== undefined) return running;
+    const caught = answering(() => this.#change(teamId, () => true, undefined, true)).finally(() => this.#catching.delete(teamId));
+    this.#catching.set(teamId, caught);
+    return caught;
+  }
+
+  /**
+   * Decides on a team that is up to date, and writes what that has changed, as if nothing else happened in between; `undefined` if there
+   * is no such team. `frees`: a full server makes it too.
+   */
+  change<T>(teamId: string, decide: (team: OpenTeam) => T, by?: Audited, frees = true): Promise<T | undefined> {
+    // One after the other, so that changes by this process never outdate each other.
+    const before = this.#changing.get(teamId) ?? Promise.resolve();
+    const changed = before.then(() => this.#change(teamId, decide, by, frees));
+    const ended = changed.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#changing.set(teamId, ended);
+    void ended.then(() => {
+      if (this.#changing.get(teamId) === ended) this.#changing.delete(teamId);
+    });
+    return changed;
+  }
+
+  async #change<T>(teamId: string, decide: (team: OpenTeam) => T, by: Audited | undefined, frees: boolean): Promise<T | undefined> {
+    const serial = await this.#postbox.serial(by);
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
+      const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
+      const rows = new HashRows(teamId, draft, nowMs, serial);
+      const account = openAccount(draft, rows);
+      if (account === undefined) return undefined;
+      draft.get(FIELD.team);
+      account.catchUp(nowMs);
+      if (isLeaseStale(draft, nowMs)) putLease(account, draft);
+      const result = decide({ account, draft, nowMs, rows });
+      writeAccount(account, draft, rows.settledKeys);
+      if (!draft.isChanged || (await this.write(teamId, draft, frees))) return result;
+    }
+    throw storeErrorOf(UNSETTLED);
+  }
+
+  async read(teamId: string): Promise<HashDraft> {
+    return new HashDraft(new Map(Object.entries(await this.link.ask((redis) => redis.hgetall(groupKey(teamId))))));
+  }
+
+  /** False if something of it is no longer as it was read. */
+  async write(teamId: string, draft: HashDraft, frees: boolean): Promise<boolean> {
+    const answer = await this.link.compare(teamId, { fields: draft.expected, write: draft.writes, frees });
+    if (answer !== 'changed') return false;
+    if (draft.further.some(([, suffix]) => suffix === OF_TEAM.outgoing)) await this.#postbox.empty(teamId);
+    return true;
+  }
+}
+
+function isLeaseStale(draft: HashDraft, nowMs: number): boolean {
+  return Number(draft.peek(FIELD.lease) ?? Infinity) <= nowMs;
+}
