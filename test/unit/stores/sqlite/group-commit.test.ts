@@ -104,7 +104,7 @@ describe('the store', () => {
     expect(await before).toMatchObject({ kind: 'admitted' });
     expect(await after).toMatchObject({ kind: 'unavailable', cause: 'closed' });
     await closed;
-    expect(file.query('SELECT count(*) AS open FROM operations WHERE state = 0')).toEqual([{ open: 1 }]);
+    expect(file.query('SELECT count(*) AS open FROM operations')).toEqual([{ open: 1 }]);
   });
 });
 
