@@ -215,13 +215,12 @@ const reservations: readonly WrongStore[] = [
         of('ledger', 'resolve').does(async (resolve, teamId, requestId, verdict, characters) => {
           const said = await resolve(teamId, requestId, verdict, characters);
           const request = kept.get(requestId);
-          if (said.kind !== 'committed' || request === undefined) return said;
-          if (settled.has(requestId)) {
+          if (request !== undefined && said.kind === 'absent' && settled.has(requestId)) {
             const again = { ...request, requestId: ulid() };
             await right.ledger.admit(again);
             await resolve(teamId, again.requestId, 'commit', characters);
           }
-          settled.add(requestId);
+          if (said.kind === 'committed') settled.add(requestId);
           return said;
         }),
       )(right);
