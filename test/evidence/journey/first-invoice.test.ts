@@ -114,7 +114,7 @@ test('what it installs from Debian is what the tests install; test:package runs 
   const [block, ...more] = codeBlocks(INSTALL, 'sh');
   expect(more).toEqual([]);
   const packages = /^apt-get install --no-install-recommends ([\w -]+)$/m.exec(block!)![1]!.split(' ');
-  const installed = new Set([...needsOf('test').map((need) => need.package), ...THERE]);
+  const installed = new Set([...needsOf('test:evidence').map((need) => need.package), ...THERE]);
   expect(packages.filter((name) => !installed.has(name))).toEqual([]);
   const others = block!.split('\n').filter((line) => !line.startsWith('apt-get '));
   expect(others).toEqual(['npm install --global node@24 ./lingate-*.tgz', '']);
