@@ -47,6 +47,8 @@ const KNOWN_MAX = 10_000;
 const WAITING_MAX = 500;
 /** How long a refusal for credit need not be looked at again: whether credit was added since is only known to the store. */
 const CREDIT_AGAIN_MS = 1000;
+/** The same for others: a failover of the store may have lost what was told. */
+const AGAIN_MS = 10_000;
 
 export class LimitEvents {
   readonly #parts: Parts;
@@ -82,7 +84,7 @@ export class LimitEvents {
     this.#telling = this.#telling.then(async () => {
       const isTold = await this.#tell(refused).catch(() => false);
       this.#waiting--;
-      if (isTold) this.#known.set(refused.subject, refused.untilMs);
+      if (isTold) this.#known.set(refused.subject, Math.min(refused.untilMs, this.#parts.nowMs() + AGAIN_MS));
       else this.#known.delete(refused.subject);
     });
   }
