@@ -1,9 +1,8 @@
-// Compares plans' numbers, under their names in the configuration: with teams, page by page, and with running gateways.
+// Compares plans' numbers, under their names in the configuration: with teams, page by page.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { GatewayRecords } from '../ports/gateway-records.ts';
 import type { Team, TeamChange, TeamRegistry } from '../ports/team-registry.ts';
 import { DearerSum } from './dearer.ts';
 import type { Dearer } from './dearer.ts';
@@ -208,29 +207,4 @@ async function* pagesOf(
 function differencesOf(held: TeamLimits, plan: TeamLimits): TeamBehind['differences'] {
   const numbers = Object.keys(plan) as (keyof TeamLimits)[];
   return numbers.filter((number) => held[number] !== plan[number]).map((number) => ({ number, held: held[number], plan: plan[number] }));
-}
-
-/** A gateway that has reported nothing for this long is not running. */
-const RUNS_WITHIN_MS = 60_000;
-
-export interface OtherNumbers {
-  readonly host: string;
-  readonly file: string;
-  /** `from` is the gateway's, `to` the caller's. */
-  readonly differences: readonly NumberChange[];
-}
-
-/** A gateway without the plan does not count. */
-export async function gatewaysWithOtherNumbers(
-  records: GatewayRecords,
-  plan: string,
-  limits: TeamLimits,
-): Promise<readonly OtherNumbers[] | StoreUnavailable> {
-  const recent = await records.recent(RUNS_WITHIN_MS);
-  if (isUnavailable(recent)) return recent;
-  return recent.flatMap(({ host, file, plans }) => {
-    const theirs = Object.hasOwn(plans, plan) ? plans[plan] : undefined;
-    const differences = theirs === undefined ? [] : numberChanges(theirs, limits);
-    return differences.length === 0 ? [] : [{ host, file, differences }];
-  });
 }

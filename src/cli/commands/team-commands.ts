@@ -11,10 +11,9 @@ import { anchorOf, lengthOf } from '../../domain/period-rule.ts';
 import { rfc3339 } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { RefusalCounts } from '../../ports/refusal-days.ts';
-import type { Store } from '../../ports/store.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { UsageError } from '../command.ts';
-import type { Command, CommandContext } from '../command.ts';
+import type { Command } from '../command.ts';
 import { confirm, confirmedDearer, requireConfirmable, YES, YES_DEARER } from '../confirmation.ts';
 import type { Confirmation } from '../confirmation.ts';
 import { typed } from '../help.ts';
@@ -44,8 +43,7 @@ export const teamCreate: Command = {
     const creditMinor = given(context, 'credit-minor', readMinor);
     // Checked before the store is opened, so that a refused command does not create a database.
     valueOf(judgeNewTeam((await context.config()).plans, { plan, creditMinor }));
-    await withAdmin(context, async (admin, store) => {
-      await warnOfOtherNumbers(context, store, plan);
+    await withAdmin(context, async (admin) => {
       const result = await admin.createTeam({ name, reference, plan, creditMinor });
       const team = valueOf(result);
       const next = typed(`Next, a key for it: lingate key create --team ${team.teamId} --mode live`, context.io.env);
@@ -53,15 +51,6 @@ export const teamCreate: Command = {
     });
   },
 };
-
-/** For commands that give one team a plan: only warns. */
-async function warnOfOtherNumbers(context: CommandContext, store: Store, plan: string): Promise<void> {
-  // Imported late, because the help of these commands needs none of it.
-  const { otherNumbers } = await import('./plan-apply.ts');
-  const differing = await otherNumbers(context, store, plan);
-  if (differing === undefined) return;
-  context.io.err(`lingate ${context.name}: warning: ${differing}; the team gets the latter\n`);
-}
 
 export const teamList: Command = {
   usage: `[--search TEXT] ${TEAM_CRITERION_NAMES.map((name) => `[--${name} ${TEAM_CRITERIA[name].value}]`).join(' ')}`,
@@ -179,8 +168,7 @@ export const teamUpdate: Command = {
       throw new UsageError('--reason is missing: it is required to deduct credit, and recorded in the audit');
     }
     const teamId = teamOperand(context);
-    await withAdmin(context, async (admin, store) => {
-      if (plan !== undefined) await warnOfOtherNumbers(context, store, plan);
+    await withAdmin(context, async (admin) => {
       const result = await confirmedDearer(context, plan ?? '', (confirmed) =>
         admin.updateTeam(teamId, { name, reference, plan, when, confirmed, addCreditMinor, reason }),
       );

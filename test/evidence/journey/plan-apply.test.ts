@@ -1,10 +1,8 @@
-// plan apply: what it prints, and that it does not accidentally apply a configuration that differs from the running gateways'.
+// plan apply: what it prints, what it changes, and what it asks before.
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { answered as stored } from '../../../src/index.ts';
 import { limitsOf } from '../../support/door/terms.ts';
-import { loadConfig } from '../../support/door/gateways.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { adminClient } from '../../support/admin-client.ts';
 import { ask, onEveryGateway } from '../../support/every-gateway.ts';
@@ -16,7 +14,6 @@ const TOKEN = randomBytes(24).toString('hex');
 const FAST = { ...QUOTA_PLAN, requests_per_second: 5000 };
 const DEAR = { ...QUOTA_PLAN, characters: 2, overage_minor_per_million: 2_000_000, overage_cap_minor: 100 };
 const PLANS = { pro: FAST, prepaid: CREDIT_PLAN, dear: DEAR };
-const SLOW = { ...PLANS, pro: { ...FAST, requests_per_second: 50, max_glossaries: 9 } };
 
 onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
@@ -57,14 +54,12 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const calendar = { ...PLANS, pro: { ...FAST, period_anchor: 'calendar' }, prepaid: { ...CREDIT_PLAN, period_anchor: 'calendar' } };
     type Bounds = Readonly<Record<'period_start' | 'period_end', string>>;
     const usageOf = async (team: string): Promise<Bounds> => parsed(await run(['usage', team, '--json'])) as Bounds;
-    /** Ignores warnings on standard error about the gateway's other numbers. */
-    const printed = ({ stdout }: { readonly stdout: string }): object => JSON.parse(stdout) as object;
     const shown = (id: string): Promise<object> => answered('showTeam', call('GET', `/teams/${id}`));
     const before = await teamOnPro(5000);
     const running = await usageOf(before);
     expect(await shown(before)).not.toHaveProperty('period_anchor');
     for (const plan of ['pro', 'prepaid']) {
-      const made = printed(await run(['team', 'create', '--name', 'C', '--plan', plan, '--json'], calendar)) as {
+      const made = parsed(await run(['team', 'create', '--name', 'C', '--plan', plan, '--json'], calendar)) as {
         readonly team_id: string;
       };
       expect(made).toMatchObject({ plan, period_anchor: 'calendar', ...(plan === 'pro' ? { period: 'P1M' } : {}) });
@@ -74,44 +69,10 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       expect(Date.parse(period_end) - Date.parse(period_start)).toBeLessThanOrEqual(31 * 86_400_000);
     }
     const changes = [{ number: 'period_anchor', from: 'creation', to: 'calendar' }];
-    for (const words of [['--dry-run'], ['--force']]) expect(printed(await apply(words, calendar))).toMatchObject({ changes });
+    for (const words of [['--dry-run'], []]) expect(parsed(await apply(words, calendar))).toMatchObject({ changes });
     expect(await shown(before)).toMatchObject({ period: 'P1M', period_anchor: 'calendar' });
     expect(await usageOf(before)).toMatchObject({ period_start: running.period_start, period_end: running.period_end });
-    expect(printed(await apply(['--force']))).toMatchObject({ changes: [{ number: 'period_anchor', from: 'calendar', to: 'creation' }] });
-  });
-
-  test('with other numbers than the running gateway it changes nothing, and names both files and the difference', async () => {
-    const team = await teamOnPro(7);
-    const file = fileOf(SLOW);
-    const { status, stdout, stderr } = await inProcess(['plan', 'apply', 'pro', '--config', file, '--store', setting.url]);
-    expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(
-      new RegExp(
-        `^lingate plan apply: nothing was changed: the gateway on ${hostname()} uses (/\\S+), in which plan pro has requests_per_second 5000, max_glossaries 2; ` +
-          `this command's ${file} has requests_per_second 50, max_glossaries 9; [^\\n]+--force[^\\n]+\\n$`,
-      ),
-    );
-    expect(await rateOf(team)).toBe(7);
-    // A plan that is the same in both can be applied.
-    expect((await run(['plan', 'apply', 'prepaid', '--json'], SLOW)).status).toBe(0);
-  });
-
-  test('a dry run shows what it would do, and --force does it', async () => {
-    const team = await teamOnPro(7);
-    const shown = await apply(['--dry-run'], SLOW);
-    expect(shown.status).toBe(0);
-    expect(shown.stderr).toMatch(
-      /^lingate plan apply: warning: the gateway on [^\n]+ has requests_per_second 5000, max_glossaries 2; [^\n]+\n$/,
-    );
-    expect((JSON.parse(shown.stdout) as { changes: unknown[] }).changes).toContainEqual({
-      number: 'max_glossaries',
-      from: 2,
-      to: 9,
-      teams: expect.any(Number) as number,
-    });
-    expect(await rateOf(team)).toBe(7);
-    expect(await apply(['--force'], SLOW)).toMatchObject({ status: 0, stdout: shown.stdout });
-    expect(await rateOf(team)).toBe(50);
+    expect(parsed(await apply([]))).toMatchObject({ changes: [{ number: 'period_anchor', from: 'calendar', to: 'creation' }] });
   });
 
   test('the admin API answers the same', async () => {
@@ -179,23 +140,5 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(await dryRun(limited(5))).toMatchObject({ changed: 1, dearer: { teams: 0, minor: 0 } });
     expect(await dryRun(limited(4))).toMatchObject({ changed: 1, dearer: { teams: 1, minor: 0 } });
     expect(await dryRun(CREDIT_PLAN)).toMatchObject({ changed: 1, dearer: { teams: 1, minor: 0 } });
-  });
-
-  test('a team that is given other numbers than the gateway has is a warning', async () => {
-    const created = await run(['team', 'create', '--name', 'B', '--plan', 'pro'], SLOW);
-    expect([created.status, created.stderr]).toEqual([
-      0,
-      expect.stringMatching(/^lingate team create: warning: the gateway on [^\n]+; the team gets the latter\n$/),
-    ]);
-    const team = await teamOnPro(7);
-    expect((await run(['team', 'update', team, '--name', `C ${team}`], SLOW)).stderr).toBe('');
-    expect((await run(['team', 'update', team, '--plan', 'pro'], SLOW)).stderr).toMatch(/^lingate team update: warning: the gateway on /);
-  });
-
-  // The last test: from here on the gateway has the other numbers.
-  test('a gateway that has reloaded the new file no longer differs', async () => {
-    setting.gateway.app.reload(loadConfig({ file: fileOf(SLOW), env: {} }));
-    await expect.poll(async () => (await apply([], SLOW)).status).toBe(0);
-    expect((await apply([])).status).toBe(1);
   });
 });

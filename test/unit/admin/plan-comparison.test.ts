@@ -1,10 +1,9 @@
 // Comparing a plan with its teams reads them page by page, and no more of them than the given limit.
 import { expect, test } from 'vitest';
-import { comparePlan, gatewaysWithOtherNumbers, teamsBehind } from '../../../src/admin/plan-comparison.ts';
+import { comparePlan, teamsBehind } from '../../../src/admin/plan-comparison.ts';
 import { numberChanges } from '../../../src/admin/plan-numbers.ts';
 import { LIMIT_NUMBERS, limitsOf } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { GatewayRecord } from '../../../src/ports/gateway-records.ts';
 import type { Team, TeamPage, TeamRegistry } from '../../../src/ports/team-registry.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 
@@ -56,29 +55,6 @@ test('a store that becomes unreachable midway is the result', async () => {
 
 const QUOTA = limitsOf(QUOTA_PLAN);
 const CREDIT = limitsOf(CREDIT_PLAN);
-const FAST = { ...QUOTA, requestsPerSecond: 5 };
-const record = (file: string, plans: GatewayRecord['plans']): GatewayRecord => ({ host: 'here', file, plans });
-
-async function others(...records: readonly GatewayRecord[]) {
-  const asked: number[] = [];
-  const recent = async (withinMs: number) => (asked.push(withinMs), records);
-  const found = await gatewaysWithOtherNumbers({ recent, leave: async () => undefined }, 'pro', QUOTA);
-  expect(asked).toEqual([60_000]);
-  return found;
-}
-
-test('only a gateway that has the plan with another number is reported', async () => {
-  expect(await others()).toEqual([]);
-  expect(await others(record('/same', { pro: QUOTA }), record('/without', { free: FAST }), record('/proto', {}))).toEqual([]);
-  expect(await others(record('/same', { pro: QUOTA }), record('/other', { pro: FAST, free: QUOTA }))).toEqual([
-    { host: 'here', file: '/other', differences: [{ number: 'requests_per_second', from: 5, to: QUOTA.requestsPerSecond }] },
-  ]);
-});
-
-test('an unreachable store yields an error', async () => {
-  const away = { kind: 'unavailable', cause: 'connect' } as const;
-  expect(await gatewaysWithOtherNumbers({ recent: async () => away, leave: async () => away }, 'pro', QUOTA)).toBe(away);
-});
 
 test('numbers have their names in the configuration, and are null where the other billing lacks them', () => {
   expect(numberChanges(QUOTA, QUOTA)).toEqual([]);
