@@ -55,7 +55,7 @@ await together(
     npm(120, 'format:check'),
     npm(300, 'lint'),
     npm(300, 'typecheck'),
-    ...(why === undefined ? [task(600, 'test:image')] : []),
+    ...(why === undefined ? [task(1200, 'test:image')] : []),
     npm(600, 'test:package'),
     task(300, 'test:power', '--ports'),
   ],

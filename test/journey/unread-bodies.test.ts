@@ -159,7 +159,7 @@ onEveryGateway({ once: true, config: { plugins: FACADES, limits: { concurrency: 
     expect(usage!.usedCharacters + usage!.heldCharacters).toBe(15);
   });
 
-  test('a key in a long body is found within its first 64 KiB, and not after them', async () => {
+  test('a key in a long body is found wherever it stands', async () => {
     const { key } = await setting.gateway.team();
     const post = async (contentType: string, body: string): Promise<number> =>
       (await request({ port: setting.gateway.port, method: 'POST', path: '/translate', headers: { 'content-type': contentType }, body }))
@@ -174,15 +174,8 @@ onEveryGateway({ once: true, config: { plugins: FACADES, limits: { concurrency: 
       ['application/x-www-form-urlencoded', form],
       ['multipart/form-data; boundary=B', parts],
     ] as const) {
-      expect([type, await post(type, body(10)), await post(type, body(40_000)), await post(type, body(64_000))]).toEqual([
-        type,
-        200,
-        200,
-        200,
-      ]);
-      expect([type, await post(type, body(66_000))]).toEqual([type, 403]);
-      const before = body(0).indexOf(key) + key.length + (type === 'application/json' ? 1 : 0);
-      expect([type, await post(type, body(65_536 - before)), await post(type, body(65_537 - before))]).toEqual([type, 200, 403]);
+      for (const filler of [10, 40_000, 64_000, 66_000, 500_000])
+        expect([type, filler, await post(type, body(filler))]).toEqual([type, filler, 200]);
     }
     expect(await post('application/json', json(40_000).replace(key, randomKey()))).toBe(403);
     expect(await post('application/x-www-form-urlencoded', `api_key=${key}&${'a=b&'.repeat(10_000)}`)).toBe(400);
