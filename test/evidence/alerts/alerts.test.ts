@@ -2,7 +2,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
@@ -191,11 +190,15 @@ describe('the alerts', () => {
 
   test('a machine that comes back with another time, until an operator vouches for its clock', async () => {
     const store = `sqlite:${folder}/clock.db`;
-    await (await openBeside(store)).close();
-    const file = new DatabaseSync(`${folder}/clock.db`);
+    const before = await openBeside(store);
     const mark: ClockMark = { latestMs: Date.now() - 61 * DAY_MS, boot: 'another boot', monotonicMs: 0 };
-    file.prepare("INSERT OR REPLACE INTO shared_records VALUES ('clock', 'latest', ?)").run(JSON.stringify(mark));
-    file.close();
+    expect(
+      await before.records.change('shared', [], () => ({
+        result: true,
+        put: [{ table: 'clock', id: 'latest', value: JSON.stringify(mark) }],
+      })),
+    ).toBe(true);
+    await before.close();
     const scene = await Scene.open({}, store);
     const team = await scene.gateway.team();
     const served = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
