@@ -142,7 +142,8 @@ describe.each(['sqlite', 'redis'] as const)('with teams in %s', (kind) => {
     onTestFinished(() => gateway.stop());
     const warned = (): boolean => gateway.logLines.some((line) => line.includes('"plan":"gold"') && line.includes('"teams":2'));
     expect(warned()).toBe(false);
-    gateway.app.reload({ ...gateway.app.config, plans: new Map([...gateway.app.config.plans].filter(([name]) => name === 'free')) });
+    const { config } = gateway.app;
+    gateway.app.reload({ ...config, raw: { ...config.raw, plans: { free: QUOTA_PLAN } } });
     await expect.poll(warned).toBe(true);
   });
 });
