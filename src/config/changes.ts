@@ -44,16 +44,18 @@ export function reloadOf(running: Config, next: Config): Reload {
 }
 
 /**
- * Throws a `ConfigError` with one line if `next` has lost whole sections of the file in force: that is more likely half a file
- * than a wish, and defaults would apply, such as an engine at the default address, which would get the texts of callers.
+ * What a reload never takes away: that is more likely half a file than a wish, and without them defaults would apply, such as an
+ * engine at the default address, which would get the texts of callers. Names in one row stand in for each other.
  */
+const KEPT_SECTIONS = [['engine', 'engines'], [ENGINE_URLS, 'engines'], ['plans'], ['store'], ['admin'], ['plugins']] as const;
+
+/** Throws a `ConfigError` with one line if `next` has lost whole sections of the file in force. */
 export function assertSectionsKept({ sources: { written } }: Config, { file, sources: next }: Config): void {
-  const isThere = (name: string): boolean =>
-    next.written.includes(name) || (name.startsWith('engine') && ['engines', ENGINE_URLS].some((other) => next.written.includes(other)));
-  // The URLs are part of a section that is named already.
-  const gone = written.filter(
-    (name, _index, all) => !isThere(name) && (name !== ENGINE_URLS || next.written.includes('engine') || !all.includes('engine')),
-  );
+  const lost = KEPT_SECTIONS.flatMap((names) => (names.some((name) => next.written.includes(name)) ? [] : names));
+  const gone = [...new Set<string>(lost)]
+    .filter((name) => written.includes(name))
+    // The URLs are part of a section that is named already.
+    .filter((name, _index, all) => name !== ENGINE_URLS || !all.includes('engine'));
   if (gone.length === 0) return;
   const [is, it] = gone.length === 1 ? ['is', 'it'] : ['are', 'them'];
   throw new ConfigError([

@@ -13,7 +13,6 @@ const SECTIONS = {
   store: 'store: sqlite:a.db',
   admin: `admin: { token: ${'t'.repeat(32)} }`,
   plugins: 'plugins: []',
-  limits: 'limits: { concurrency: 100 }',
 };
 const ENGINES = 'engines: { a: { urls: ["http://h"] } }';
 const WHOLE = Object.values(SECTIONS).join('\n');
@@ -44,7 +43,7 @@ test.each(Object.entries(SECTIONS))(
 
 test('all that are gone are one line, and what was never there is not missed', () => {
   expect(reloaded(`${SECTIONS.store}\n${SECTIONS.engine}`, '{}')).toEqual([
-    'store, engine: are gone, and a reload does not take them away; restart the gateway to run without',
+    'engine, store: are gone, and a reload does not take them away; restart the gateway to run without',
   ]);
   expect(reloaded('{}', '{ }')).toEqual([]);
   expect(reloaded(SECTIONS.store, WHOLE)).toEqual([]);
