@@ -45,7 +45,7 @@ test('in front of Apertium and on Redis, in two shells: a team, a key and a sent
   const [engine, redis, listen, ops] = await freePorts();
   const onOurPorts = (text: string): string => text.replaceAll('2737', engine).replaceAll('6379', redis).replaceAll('8080', listen);
   const [install, ...commands] = onOurPorts(SERVER).split('\n');
-  const installed = new Set(needsOf('test').map((need) => need.package));
+  const installed = new Set(needsOf('test:evidence').map((need) => need.package));
   const packages = /^apt-get install --no-install-recommends ([\w -]+)$/.exec(install!)![1]!.split(' ');
   expect(packages.filter((name) => !installed.has(name))).toEqual([]);
 
