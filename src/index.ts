@@ -71,7 +71,7 @@ export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, Win
 export { Account } from './ledger/account.ts';
 export type { AccountCounts, AccountRows, HeldReservation, KeyCharge } from './ledger/account.ts';
 export { Slots, slotsOf } from './ledger/rate.ts';
-export { WindowCounts, withWindowUses } from './ledger/counter.ts';
+export { teamSummary, WindowCounts, withWindowUses } from './ledger/counter.ts';
 export type { ExceededWindow } from './ledger/counter.ts';
 export type { CountedWindow, StoredCounts, WindowUse } from './domain/window-limits.ts';
 export type { Credential, CredentialReader } from './domain/api-key.ts';

@@ -1,6 +1,7 @@
 // A store in PostgreSQL, in one file. Each operation is one transaction that locks the row of its team, reads its account, runs the
-// rules (`Account`) and writes what has changed. Every count is a sum over rows, so that nothing can disagree. For operators whose numbers must be in the database that they have: exact on any number of
-// gateways, though a transaction costs several round trips, so a request is slower than with Redis. Gateways need synchronized clocks.
+// rules (`Account`) and writes what has changed. Every count is a sum over rows, so that nothing can disagree. For operators whose
+// numbers must be in the database that they have: exact on any number of gateways, though a transaction costs several round trips,
+// so a request is slower than with Redis. Gateways need synchronized clocks.
 //
 //     store: postgres://lingate@127.0.0.1/lingate
 //
@@ -35,6 +36,7 @@ import {
   StoreError,
   teamDifference,
   teamEvent,
+  teamSummary,
   withoutNames,
   withWindowUses,
 } from 'lingate';
@@ -70,7 +72,6 @@ import type {
   StoredCounts,
   TeamPage,
   TeamRegistry,
-  TeamSummary,
   Usage,
   UsageHistory,
   WholeAccount,
@@ -467,7 +468,7 @@ function registryOf(database: Database, { records, idempotency }: Pick<Store, 'r
     pageSummaries: (page) =>
       database.transaction(async (db, nowMs) => {
         const teams = await lockedPageOf(db, page, 'not gone');
-        return eachOf(teams, async ({ teamId }) => summaryOf((await opened(db, teamId, nowMs))!));
+        return eachOf(teams, async ({ teamId }) => teamSummary(await usageOf((await opened(db, teamId, nowMs))!)));
       }),
     findTeam: (teamId) => database.team(teamId, async ({ team }) => team),
     updateTeam: (teamId, change, by) => database.team(teamId, (open) => updateTeam(open, change, by)),
@@ -613,16 +614,6 @@ async function usageOf(open: OpenTeam): Promise<Usage> {
   const usage = { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters: used, allowanceUsed, keys };
   const counts = await countsOf(db, team.teamId);
   return withWindowUses(usage, (subject) => counts.get(subject), nowMs);
-}
-
-async function summaryOf(open: OpenTeam): Promise<TeamSummary> {
-  const { team, characters, allowanceUsed, keys } = await usageOf(open);
-  const active = keys.filter(({ status }) => status === 'active');
-  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
-  const [idlestKey] = idle.toSorted((a, b) => a.sinceMs - b.sinceMs || (a.keyId < b.keyId ? -1 : 1));
-  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
-  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
-  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }
 
 // Usage by day and period

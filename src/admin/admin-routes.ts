@@ -15,11 +15,39 @@ import {
 } from './admin-schemas.ts';
 import { routeOf } from './operation-http.ts';
 import type { AdminRoute } from './operation-http.ts';
-import { OPERATIONS } from './operations/all.ts';
+import { listAudit } from './operations/audit.ts';
+import { listDocuments } from './operations/documents.ts';
+import { deleteGlossary, listGlossaries } from './operations/glossaries.ts';
+import { createKey, findKeys, listKeys, revokeKey, updateKey } from './operations/keys.ts';
+import { listInvoices } from './operations/invoices.ts';
+import { listRequests } from './operations/requests.ts';
+import { listUsage } from './operations/usage.ts';
+import { deleteTag, listTags, setTag, showTag } from './operations/tags.ts';
+import type { AdminOperation } from './operation.ts';
 
 export const ADMIN_PREFIX = '/admin/v1';
 /** The field of an answer that was given before, to the same request with the same `Idempotency-Key`. */
 export const REPLAYED = 'Lingate-Replayed';
+
+/** In the order of the document. */
+const OPERATIONS: readonly AdminOperation[] = [
+  listUsage,
+  listInvoices,
+  listKeys,
+  createKey,
+  updateKey,
+  revokeKey,
+  findKeys,
+  listGlossaries,
+  deleteGlossary,
+  listTags,
+  showTag,
+  setTag,
+  deleteTag,
+  listAudit,
+  listRequests,
+  listDocuments,
+];
 
 type RouteDraft = Omit<AdminRoute, 'id'>;
 

@@ -143,7 +143,8 @@ export function windowEntries(written: string | undefined): WindowLimit[] | unde
   return limits.length === 0 ? undefined : limits;
 }
 
-interface Limits {
+/** A key's limits as operators see them. */
+export interface ShownLimits {
   readonly expires_at?: string | undefined;
   readonly requests_per_second?: number | undefined;
   readonly characters?: number | undefined;
@@ -153,7 +154,7 @@ interface Limits {
 }
 
 /** `until 2027-01-31T18:00:00Z, 5/s, 100000 characters, from 10.0.0.0/8, only usage:read`; `undefined` if there are none. */
-export function limitsText(limits: Limits): string | undefined {
+export function limitsText(limits: ShownLimits): string | undefined {
   const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes, limits: windows = [] } = limits;
   const parts = [
     until === undefined ? [] : `until ${until}`,

@@ -1,10 +1,9 @@
 // When the certificate of the public listener ends: for the advice on a configuration, the log once a day, and a metric.
 import { X509Certificate } from 'node:crypto';
 import type { Config } from '../config/config.ts';
+import { bytesOf } from '../config/file-set.ts';
 import { DAY_MS } from '../domain/period.ts';
 import type { Log } from '../ports/log.ts';
-import { ListenError } from '../server/listener.ts';
-import { tlsOf } from './tls-in-force.ts';
 
 const WARNED_DAYS = 14;
 
@@ -14,14 +13,13 @@ interface CertificateEnd {
   readonly endsMs: number;
 }
 
-/** Of the certificate that is used; `undefined` without TLS, or if the files are no certificate and key, which is reported elsewhere. */
-export function certificateEnd(config: Config): CertificateEnd | undefined {
+/** Of the certificate of the configuration; `undefined` without TLS, or if the file is no certificate, which is reported elsewhere. */
+export function certificateEnd({ tls, sources: { files } }: Config): CertificateEnd | undefined {
+  if (tls === undefined) return undefined;
   try {
-    const files = tlsOf(config);
-    return files && { file: files.certFile, endsMs: Date.parse(new X509Certificate(files.contents!.cert).validTo) };
-  } catch (error) {
-    if (error instanceof ListenError) return undefined;
-    throw error;
+    return { file: tls.certFile, endsMs: Date.parse(new X509Certificate(bytesOf(files, tls.certFile)).validTo) };
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 // Formats an event for its receiver: a CloudEvents 1.0 object in JSON.
-import { keyReport } from '../admin/operations/keys.ts';
+import { keyReport } from '../admin/operations/key-rows.ts';
 import { periodReport, teamReport } from '../admin/reports.ts';
 import { limitKind } from '../domain/limits.ts';
 import { minorRoundedDown, minorRoundedUp } from '../domain/money.ts';

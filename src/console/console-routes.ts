@@ -1,17 +1,21 @@
 // THE table of the console: method, path, page; and the lookup of a path's row. The navigation's sections are in layout.ts.
+import { listAudit } from '../admin/operations/audit.ts';
+import { listDocuments } from '../admin/operations/documents.ts';
+import { listRequests } from '../admin/operations/requests.ts';
 import { matchingOf } from '../admin/admin-input.ts';
 import type { MatchedRoute } from '../admin/admin-input.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
+import { get } from './console-route.ts';
 import type { ConsoleRoute } from './console-route.ts';
+import { listPage } from './operation-page.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
 import { INVOICE_ROUTES } from './pages/invoices-of-teams.ts';
 import { KEY_ROUTES } from './pages/key.ts';
 import { OIDC_ROUTES } from './pages/oidc-sign-in.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
-import { LIST_ROUTES } from './pages/lists.ts';
 import { ROTATE_KEY_ROUTES } from './pages/rotate-key.ts';
 import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
 import { TAG_ROUTES } from './pages/tag.ts';
@@ -19,6 +23,18 @@ import { TEAM_CHANGE_ROUTES } from './pages/team-changes.ts';
 import { TEAM_ROUTES } from './pages/team.ts';
 import { TEAMS_ROUTES } from './pages/teams.ts';
 import { USAGE_ROUTES } from './pages/usage-of-teams.ts';
+
+const DOCUMENTS =
+  "Files that teams have sent, until they expire. Neither their names nor their texts are shown: they are the customers'. Only the sender sees why a file was refused.";
+const REQUESTS =
+  'The latest that were refused, failed, or needed a second attempt. Each process keeps 1,000 refusals and 1,000 failures in memory; the log has all.';
+
+/** Pages that are a list of rows and nothing else. */
+const LIST_ROUTES: readonly ConsoleRoute[] = [
+  get('/requests', listPage({ one: listRequests, path: '/requests', section: 'requests', title: 'Requests', intro: REQUESTS })),
+  get('/documents', listPage({ one: listDocuments, path: '/documents', section: 'documents', title: 'Documents', intro: DOCUMENTS })),
+  get('/audit', listPage({ one: listAudit, path: '/audit', section: 'audit', title: 'Audit', of: 'Changes', pageSize: 25 })),
+];
 
 export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...ASSET_ROUTES,

@@ -1,5 +1,6 @@
 // The label and limits of a key, or the limits of a tag, in forms: as they are set now, as fields, and as a form changes them.
-import { limitsReport, KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
+import { KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
+import { limitsReport } from '../admin/operations/key-rows.ts';
 import type { GivenMembers } from '../admin/input.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';

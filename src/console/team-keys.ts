@@ -1,8 +1,8 @@
 // A team's keys in the console: their table, the team and key of a path, and the notice that shows a new key once.
 import { NO_KEY, NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
 import { limitsText } from '../admin/fields.ts';
-import { limitsReport } from '../admin/operations/keys.ts';
-import type { NewKeyRow } from '../admin/operations/keys.ts';
+import { limitsReport } from '../admin/operations/key-rows.ts';
+import type { NewKeyRow } from '../admin/operations/key-rows.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';

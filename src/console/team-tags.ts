@@ -3,7 +3,7 @@ import { NO_TEAM, refusalOf, refusalOfOperation } from '../admin/admin-refusals.
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { limitsText } from '../admin/fields.ts';
-import { limitsReport } from '../admin/operations/keys.ts';
+import { limitsReport } from '../admin/operations/key-rows.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { dayOf } from '../domain/period.ts';

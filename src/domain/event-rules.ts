@@ -37,12 +37,6 @@ export function percentsReached({ percents }: EventRules, limit: number, told: n
   return percents.filter((percent) => percent > told && characters >= charactersAt(percent, limit));
 }
 
-/** The number of characters from which `percentsReached` returns something. */
-export function nextCharacters({ percents }: EventRules, limit: number, told: number): number {
-  const next = percents.find((percent) => percent > told);
-  return next === undefined || limit === 0 ? Infinity : charactersAt(next, limit);
-}
-
 /** The thresholds that a balance crossed between two values, highest first. */
 export function creditReached({ creditMinor }: EventRules, before: Micro, after: Micro): readonly number[] {
   return creditMinor.filter((minor) => before >= microAbove(minor) && after < microAbove(minor));

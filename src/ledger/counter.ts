@@ -10,6 +10,7 @@ import type {
   WindowSubject,
   WindowUse,
 } from '../domain/window-limits.ts';
+import type { TeamSummary, Usage } from '../ports/team-registry.ts';
 
 /** The first number that a request exceeds. */
 export interface ExceededWindow extends WindowNumber {
@@ -139,13 +140,23 @@ interface Limited {
 }
 
 /** A team's usage with what is used of the windows of the team and its keys; `counts`: what the store has of a subject. */
-export function withWindowUses<Usage extends Limited>(
-  usage: Usage,
+export function withWindowUses<Uses extends Limited>(
+  usage: Uses,
   counts: (subject: WindowSubject) => StoredCounts | undefined,
   nowMs: number,
-): Usage {
+): Uses {
   const usesOf = (subject: WindowSubject, written = NO_WINDOWS): { readonly windows?: readonly WindowUse[] } =>
     written === NO_WINDOWS ? {} : { windows: new WindowCounts(counts(subject)).uses(windowLimits(written), nowMs) };
   const keys = usage.keys.map((key) => ({ ...key, ...usesOf(keySubject(key.keyId), key.limits.windows) }));
   return { ...usage, ...usesOf('team', usage.team.limits.windows), keys };
+}
+
+/** A row of the list of teams: how many keys are active, the latest use of any, and the active one that is unused for longest. */
+export function teamSummary({ team, characters, allowanceUsed, keys }: Usage): TeamSummary {
+  const active = keys.filter(({ status }) => status === 'active');
+  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
+  const [idlestKey] = idle.toSorted((one, other) => one.sinceMs - other.sinceMs || (one.keyId < other.keyId ? -1 : 1));
+  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
+  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
+  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }

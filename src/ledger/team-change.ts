@@ -1,4 +1,4 @@
-// What a change makes of a team, for stores that decide it in a transaction; Redis decides it in one function (redis/lua/teams.lua).
+// What a change makes of a team; every store decides it here and then writes it, if the team is still as it was read.
 import { teamDifference } from '../domain/audit-entry.ts';
 import type { AuditDifference, Audited } from '../domain/audit-entry.ts';
 import type { Micro } from '../domain/money.ts';

@@ -1,5 +1,4 @@
-// The keys of teams: their limits, what disables and revokes them, and finding one.
-import type { Static } from 'typebox';
+// The keys of teams: creating, changing, revoking and finding them.
 import { digestOf, displayOf, matchesDisplay, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
 import { changedWindows } from '../../domain/given-windows.ts';
 import {
@@ -10,7 +9,7 @@ import {
   KEY_CHARACTERS_MAX,
   KEY_RATE_MAX,
 } from '../../domain/key-limits.ts';
-import type { KeyLimitChange, KeyLimits } from '../../domain/key-limits.ts';
+import type { KeyLimitChange } from '../../domain/key-limits.ts';
 import { parseRfc3339, rfc3339 } from '../../domain/period.ts';
 import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
 import { isScope, SCOPES, SCOPES_MAX } from '../../domain/scopes.ts';
@@ -18,26 +17,14 @@ import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { NO_WINDOWS, WINDOWS } from '../../domain/window-limits.ts';
-import type { WindowLimit } from '../../domain/window-limits.ts';
-import type { FoundKey, KeyChange, KeyRecord } from '../../ports/team-registry.ts';
-import {
-  choice,
-  closed,
-  keyId,
-  limitsText,
-  moment,
-  recordText,
-  teamFlag,
-  text,
-  whole,
-  windowEntries,
-  windowList,
-  windowListAs,
-  windowsOf,
-} from '../fields.ts';
+import type { KeyChange, KeyRecord } from '../../ports/team-registry.ts';
+import { choice, closed, keyId, recordText, teamFlag, text, windowList, windowListAs, windowsOf } from '../fields.ts';
+import type { ShownLimits } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, noSuch, operation, refused } from '../operation.ts';
-import type { OperationRefusal, Result, RowColumn } from '../operation.ts';
+import type { OperationRefusal, Result } from '../operation.ts';
+import { ChangedKey, Found, foundRow, Key, keyColumns, keyFacts, keyReport, limitsReport, New } from './key-rows.ts';
+import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow, NewKeyRow } from './key-rows.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const KEY = '01JD3QB5W1T9C4E8S7X2G6V0PA';
@@ -123,116 +110,9 @@ const LIMITS = ['expires_at', 'requests_per_second', 'characters', 'limits', 'al
 /** The fields of a key's form, in their order. */
 export const KEY_FIELDS = ['label', ...LIMITS] as const;
 
-const LimitRows = {
-  expires_at: Type.Optional(moment),
-  requests_per_second: Type.Optional(whole),
-  characters: Type.Optional(whole),
-  allowed_addresses: Type.Optional(Type.Array(Type.String())),
-  scopes: Type.Optional(Type.Array(Type.String())),
-  limits: Type.Optional(windowList),
-};
-const mode = Type.Enum(['live', 'test'], { type: 'string' });
-const Base = {
-  key_id: Type.String(),
-  display: Type.String({ description: "The key's first twelve characters." }),
-  label: Type.String(),
-  mode,
-  status: Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
-    type: 'string',
-    description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
-  }),
-};
-const lastUsed = Type.Union([moment, Type.Null()]);
-const Key = Type.Object({ ...Base, created_at: moment, last_used_at: lastUsed, ...LimitRows });
-const ChangedKey = Type.Object({ team_id: Type.String(), ...Key.properties });
-const Found = Type.Object({ ...Base, team_id: Type.String(), team_name: Type.String(), last_used_at: lastUsed, ...LimitRows });
-const New = Type.Object({
-  key_id: Type.String(),
-  key: Type.Optional(
-    Type.String({
-      description: 'The whole key; shown this once. Absent in the answer to a repetition with the same Idempotency-Key (Lingate-Replayed).',
-    }),
-  ),
-  display: Type.String(),
-  label: Type.String(),
-  mode,
-  team_id: Type.String(),
-  ...LimitRows,
-});
-type KeyRow = Static<typeof Key>;
-export type FoundKeyRow = Static<typeof Found>;
-export type NewKeyRow = Static<typeof New>;
-export type ChangedKeyRow = Static<typeof ChangedKey>;
-
-/** A key's limits, under the names that operators use; absent if the key has no such limit. */
-export function limitsReport(limits: KeyLimits) {
-  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows } = limits;
-  return {
-    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
-    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
-    ...(characters === undefined ? {} : { characters }),
-    ...(allowedAddresses === undefined ? {} : { allowed_addresses: [...allowedAddresses] }),
-    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
-    ...(windows === undefined ? {} : { limits: windowEntries(windows)! }),
-  };
-}
-
-export function keyReport(key: KeyRecord): KeyRow {
-  return {
-    key_id: key.keyId,
-    display: key.display,
-    label: key.label,
-    mode: key.mode,
-    status: key.status,
-    created_at: rfc3339(key.createdAtMs),
-    last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
-    ...limitsReport(key.limits),
-  };
-}
-
-function foundRow(key: FoundKey): FoundKeyRow {
-  const { created_at: _at, last_used_at, ...row } = keyReport(key);
-  const { key_id, display, label, mode: ofMode, status, ...limits } = row;
-  return { key_id, display, label, mode: ofMode, status, team_id: key.teamId, team_name: key.teamName, last_used_at, ...limits };
-}
-
-/** What all lists of keys show. */
-function keyColumns<Row extends KeyRow | FoundKeyRow>(more: readonly RowColumn<Row>[]): readonly RowColumn<Row>[] {
-  return [
-    { head: 'Key', cell: (row) => row.key_id },
-    { head: 'Begins with', cell: (row) => row.display },
-    { head: 'Label', cell: (row) => row.label || undefined, holds: 'text' },
-    { head: 'Mode', cell: (row) => row.mode },
-    { head: 'Status', cell: (row) => ({ kind: 'status', status: row.status }) },
-    ...more,
-    { head: 'Last used', cell: (row) => ({ kind: 'ago', at: row.last_used_at }) },
-    { head: 'Limits', cell: limitsText, holds: 'text' },
-  ];
-}
-
-/** What one key shows. */
-function keyFacts<Row extends NewKeyRow | ChangedKeyRow>(more: readonly RowColumn<Row>[]): readonly RowColumn<Row>[] {
-  return [
-    { head: 'key_id', cell: (row) => row.key_id },
-    ...more,
-    { head: 'display', cell: (row) => row.display },
-    { head: 'label', cell: (row) => row.label || undefined },
-    { head: 'mode', cell: (row) => row.mode },
-    { head: 'team_id', cell: (row) => row.team_id },
-    { head: 'limits', cell: limitsText },
-  ];
-}
-
-interface Given {
-  readonly expires_at?: string | null;
-  readonly requests_per_second?: number | null;
-  readonly characters?: number | null;
-  readonly allowed_addresses?: readonly string[] | null;
-  readonly scopes?: readonly string[] | null;
-  readonly limits?: readonly WindowLimit[] | null;
-}
-
 /** `null` removes a limit. */
+type Given = { readonly [Name in keyof ShownLimits]?: NonNullable<ShownLimits[Name]> | null };
+
 function limitChange(given: Given): KeyLimitChange {
   const { expires_at: at, allowed_addresses: ranges, scopes, limits: windows } = given;
   const change = {
@@ -263,7 +143,7 @@ export const listKeys = operation({
   input: Type.Object({ id: teamFlag }, closed),
   row: Key,
   list: 'keys',
-  columns: keyColumns([{ head: 'Created', cell: (row: KeyRow) => row.created_at }]),
+  columns: keyColumns([{ head: 'Created', cell: (row: ListedKeyRow) => row.created_at }]),
   none: 'This team has no keys yet; create one with "lingate key create".',
   async run({ options: { teams } }, { id }) {
     const keys = await teams.listKeys(id);

@@ -1,6 +1,7 @@
 // A key's page: its limits, its usage, the form to change it, and the buttons to disable and enable it.
-import { KEY_FIELDS, limitsReport, updateKey } from '../../admin/operations/keys.ts';
-import type { ChangedKeyRow } from '../../admin/operations/keys.ts';
+import { KEY_FIELDS, updateKey } from '../../admin/operations/keys.ts';
+import { limitsReport } from '../../admin/operations/key-rows.ts';
+import type { ChangedKeyRow } from '../../admin/operations/key-rows.ts';
 import type { GivenMembers } from '../../admin/input.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';

@@ -1,6 +1,6 @@
 // Rotating a key, step by step: create the new one, deploy it, watch the old one until it is no longer used, revoke that, after a question.
 import { createKey, revokeKey } from '../../admin/operations/keys.ts';
-import type { NewKeyRow } from '../../admin/operations/keys.ts';
+import type { NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';

@@ -3,7 +3,7 @@ import { freeCreditWords, refusalOf } from '../../admin/admin-refusals.ts';
 import type { AdminResult } from '../../admin/admin-result.ts';
 import { dearerText } from '../../admin/dearer-text.ts';
 import { createKey } from '../../admin/operations/keys.ts';
-import type { NewKeyRow } from '../../admin/operations/keys.ts';
+import type { NewKeyRow } from '../../admin/operations/key-rows.ts';
 import type { PlanReport } from '../../admin/reports.ts';
 import { isPlanTime } from '../../admin/team-terms.ts';
 import type { TeamEdit } from '../../admin/team-terms.ts';

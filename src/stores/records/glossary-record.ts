@@ -70,7 +70,7 @@ function languagePair(sourceLang: string, targetLang: string): string {
   return `${sourceLang}|${targetLang}`;
 }
 
-/** `<source>|<target>:<dictionary>` of each dictionary, separated by spaces; lua/layout.lua has the same. */
+/** `<source>|<target>:<dictionary>` of each dictionary, separated by spaces. */
 function pairsText(dictionaries: GlossaryRecord['dictionaries']): string {
   return dictionaries.map((one) => `${languagePair(one.sourceLang, one.targetLang)}:${one.dictionaryId}`).join(' ');
 }

@@ -7,7 +7,7 @@ import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { keySubject } from '../../domain/window-limits.ts';
-import { withWindowUses } from '../../ledger/counter.ts';
+import { teamSummary, withWindowUses } from '../../ledger/counter.ts';
 import { decideTeamChange } from '../../ledger/team-change.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type {
@@ -118,7 +118,7 @@ export class RedisTeamRegistry implements TeamRegistry {
       this.#parts.index.page(page, async (teamId) => {
         const isThere = page.search === undefined || (await this.#found(teamId, page)) !== undefined;
         const view = isThere ? await viewTeam(this.#parts.accounts, teamId) : undefined;
-        return view && summaryOf(usageOf(view));
+        return view && teamSummary(usageOf(view));
       }),
     );
   }
@@ -264,13 +264,4 @@ function usageOf({ account, draft, keys, nowMs }: TeamView): Usage {
     },
     nowMs,
   );
-}
-
-function summaryOf({ team, characters, allowanceUsed, keys }: Usage): TeamSummary {
-  const active = keys.filter(({ status }) => status === 'active');
-  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
-  const [idlestKey] = idle.toSorted((one, other) => one.sinceMs - other.sinceMs || (one.keyId < other.keyId ? -1 : 1));
-  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
-  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
-  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }

@@ -3,7 +3,7 @@ import type { Audited } from '../../domain/audit-entry.ts';
 import { teamDifference } from '../../domain/audit-entry.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { withWindowUses } from '../../ledger/counter.ts';
+import { teamSummary, withWindowUses } from '../../ledger/counter.ts';
 import { assertPeriod, decideTeamChange } from '../../ledger/team-change.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type {
@@ -91,7 +91,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
 
   pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable> {
     return onRows(this.#parts, (nowMs) =>
-      this.#teams.page(page).map(({ team: { teamId } }) => summaryOf(this.#usage(this.#parts.accounts.account(teamId, nowMs)!, nowMs))),
+      this.#teams.page(page).map(({ team: { teamId } }) => teamSummary(this.#usage(this.#parts.accounts.account(teamId, nowMs)!, nowMs))),
     );
   }
 
@@ -163,13 +163,4 @@ export class SqliteTeamRegistry implements TeamRegistry {
     const usage = { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters: used, allowanceUsed, keys };
     return withWindowUses(usage, (subject) => account.windowCounts.get(subject)?.stored() ?? rows.windowCounts(subject), nowMs);
   }
-}
-
-function summaryOf({ team, characters, allowanceUsed, keys }: Usage): TeamSummary {
-  const active = keys.filter(({ status }) => status === 'active');
-  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
-  const [idlestKey] = idle.toSorted((a, b) => a.sinceMs - b.sinceMs || (a.keyId < b.keyId ? -1 : 1));
-  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
-  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
-  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }

@@ -1,6 +1,6 @@
 // Wrong engine protocols: each is the example's with one lie, and the part of the protocol contract that must notice it.
 import { mine } from '../../../config/examples/own-protocol.ts';
-import type { EngineCall, EngineProtocol, EngineWork, JudgeResponse } from '../../../src/ports/engine.ts';
+import type { EngineCall, EngineProtocol, EngineWire, EngineWork, JudgeResponse } from '../../../src/ports/engine.ts';
 
 /** With the example's options. */
 export type Protocol = EngineProtocol<NonNullable<typeof mine.options>>;
@@ -17,8 +17,10 @@ interface Asked {
   readonly to: string;
 }
 
-/** Another call is made than the right protocol's. */
-function calls(change: (call: EngineCall, work: EngineWork) => EngineCall): Protocol {
+type Sent = Parameters<EngineWire['send']>;
+
+/** Another call is made than the right protocol's, or its answer is judged otherwise. */
+function sends(change: (sent: Sent, work: EngineWork) => Sent): Protocol {
   return {
     ...mine,
     attempt: (work, wire, options) =>
@@ -28,33 +30,19 @@ function calls(change: (call: EngineCall, work: EngineWork) => EngineCall): Prot
           attempt: wire.attempt,
           replica: wire.replica,
           call: (call) => wire.call(call),
-          send: (call, judge) => wire.send(change(call, work), judge),
+          send: (...sent) => wire.send(...change(sent, work)),
         },
         options,
       ),
   };
 }
+
+const calls = (change: (call: EngineCall, work: EngineWork) => EngineCall): Protocol =>
+  sends(([call, judge], work) => [change(call, work), judge]);
+const judges = (change: (right: JudgeResponse) => JudgeResponse): Protocol => sends(([call, judge]) => [call, change(judge)]);
 
 function bodies(change: (asked: Asked) => Asked): Protocol {
   return calls((call) => ({ ...call, body: JSON.stringify(change(JSON.parse(call.body!) as Asked)) }));
-}
-
-/** The answer is judged otherwise. */
-function judges(change: (right: JudgeResponse) => JudgeResponse): Protocol {
-  return {
-    ...mine,
-    attempt: (work, wire, options) =>
-      mine.attempt(
-        work,
-        {
-          attempt: wire.attempt,
-          replica: wire.replica,
-          call: (call) => wire.call(call),
-          send: (call, judge) => wire.send(call, change(judge)),
-        },
-        options,
-      ),
-  };
 }
 
 const untranslated: JudgeResponse = (_response, { text }) => ({

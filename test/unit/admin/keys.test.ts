@@ -1,7 +1,8 @@
 // Limits of a key as operators give them: what is refused, in which member, and that reported limits can be given back.
 import { describe, expect, test } from 'vitest';
 import { checked } from '../../../src/admin/input.ts';
-import { createKey, limitsReport } from '../../../src/admin/operations/keys.ts';
+import { createKey } from '../../../src/admin/operations/keys.ts';
+import { limitsReport } from '../../../src/admin/operations/key-rows.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 /** Words that look like ranges, but are not. */

@@ -1,0 +1,108 @@
+// What is shown of a key: rows of lists and answers, their schemas, and their columns on every front.
+import type { Static } from 'typebox';
+import type { KeyLimits } from '../../domain/key-limits.ts';
+import { rfc3339 } from '../../domain/period.ts';
+import { Type } from '../../domain/typebox.ts';
+import type { FoundKey, KeyRecord } from '../../ports/team-registry.ts';
+import { limitsText, moment, whole, windowEntries, windowList } from '../fields.ts';
+import type { RowColumn } from '../operation.ts';
+
+const LimitRows = {
+  expires_at: Type.Optional(moment),
+  requests_per_second: Type.Optional(whole),
+  characters: Type.Optional(whole),
+  allowed_addresses: Type.Optional(Type.Array(Type.String())),
+  scopes: Type.Optional(Type.Array(Type.String())),
+  limits: Type.Optional(windowList),
+};
+const mode = Type.Enum(['live', 'test'], { type: 'string' });
+const Base = {
+  key_id: Type.String(),
+  display: Type.String({ description: "The key's first twelve characters." }),
+  label: Type.String(),
+  mode,
+  status: Type.Enum(['active', 'revoked', 'disabled', 'expired'], {
+    type: 'string',
+    description: 'A `disabled` key can be enabled and an `expired` one given more time; `revoked` is permanent.',
+  }),
+};
+const lastUsed = Type.Union([moment, Type.Null()]);
+export const Key = Type.Object({ ...Base, created_at: moment, last_used_at: lastUsed, ...LimitRows });
+export const ChangedKey = Type.Object({ team_id: Type.String(), ...Key.properties });
+export const Found = Type.Object({ ...Base, team_id: Type.String(), team_name: Type.String(), last_used_at: lastUsed, ...LimitRows });
+export const New = Type.Object({
+  key_id: Type.String(),
+  key: Type.Optional(
+    Type.String({
+      description: 'The whole key; shown this once. Absent in the answer to a repetition with the same Idempotency-Key (Lingate-Replayed).',
+    }),
+  ),
+  display: Type.String(),
+  label: Type.String(),
+  mode,
+  team_id: Type.String(),
+  ...LimitRows,
+});
+export type ListedKeyRow = Static<typeof Key>;
+export type FoundKeyRow = Static<typeof Found>;
+export type NewKeyRow = Static<typeof New>;
+export type ChangedKeyRow = Static<typeof ChangedKey>;
+
+/** A key's limits, under the names that operators use; absent if the key has no such limit. */
+export function limitsReport(limits: KeyLimits) {
+  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows } = limits;
+  return {
+    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
+    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
+    ...(characters === undefined ? {} : { characters }),
+    ...(allowedAddresses === undefined ? {} : { allowed_addresses: [...allowedAddresses] }),
+    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
+    ...(windows === undefined ? {} : { limits: windowEntries(windows)! }),
+  };
+}
+
+export function keyReport(key: KeyRecord): ListedKeyRow {
+  return {
+    key_id: key.keyId,
+    display: key.display,
+    label: key.label,
+    mode: key.mode,
+    status: key.status,
+    created_at: rfc3339(key.createdAtMs),
+    last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
+    ...limitsReport(key.limits),
+  };
+}
+
+export function foundRow(key: FoundKey): FoundKeyRow {
+  const { created_at: _at, last_used_at, ...row } = keyReport(key);
+  const { key_id, display, label, mode: ofMode, status, ...limits } = row;
+  return { key_id, display, label, mode: ofMode, status, team_id: key.teamId, team_name: key.teamName, last_used_at, ...limits };
+}
+
+/** What all lists of keys show. */
+export function keyColumns<Row extends ListedKeyRow | FoundKeyRow>(more: readonly RowColumn<Row>[]): readonly RowColumn<Row>[] {
+  return [
+    { head: 'Key', cell: (row) => row.key_id },
+    { head: 'Begins with', cell: (row) => row.display },
+    { head: 'Label', cell: (row) => row.label || undefined, holds: 'text' },
+    { head: 'Mode', cell: (row) => row.mode },
+    { head: 'Status', cell: (row) => ({ kind: 'status', status: row.status }) },
+    ...more,
+    { head: 'Last used', cell: (row) => ({ kind: 'ago', at: row.last_used_at }) },
+    { head: 'Limits', cell: limitsText, holds: 'text' },
+  ];
+}
+
+/** What one key shows. */
+export function keyFacts<Row extends NewKeyRow | ChangedKeyRow>(more: readonly RowColumn<Row>[]): readonly RowColumn<Row>[] {
+  return [
+    { head: 'key_id', cell: (row) => row.key_id },
+    ...more,
+    { head: 'display', cell: (row) => row.display },
+    { head: 'label', cell: (row) => row.label || undefined },
+    { head: 'mode', cell: (row) => row.mode },
+    { head: 'team_id', cell: (row) => row.team_id },
+    { head: 'limits', cell: limitsText },
+  ];
+}
