@@ -14,7 +14,6 @@ import { LISTENERS } from '../../support/listeners.ts';
 import { manualSection } from '../../support/manual.ts';
 import { request } from '../../support/raw-http.ts';
 import { startRedis } from '../../support/redis.ts';
-import { storePlace } from '../../support/store-place.ts';
 
 /** A machine under load is slower than the manual's machine. */
 const SLOWER = 10;
@@ -83,7 +82,6 @@ async function translate(gateway: TestGateway, times = 1): Promise<void> {
 test('the table has these rows, and each names a section of the manual', () => {
   expect([...TABLE.keys()]).toEqual([
     'wrong store',
-    'wrong configuration',
     'wrong engine key',
     'wrong path of the engine',
     'a proxy that speaks HTTP/1.0',
@@ -100,23 +98,6 @@ test('wrong store', async () => {
   const { status: ended, stderr } = await inProcess(['team', 'list', '--store', `sqlite:${folder}/wrong.db`]);
   expect(ended).toBe(1);
   await expectWords('wrong store', () => stderr);
-});
-
-test('wrong configuration', async () => {
-  const place = await storePlace('sqlite');
-  onTestFinished(() => place.remove());
-  const plan = {
-    billing: 'quota',
-    requests_per_second: 5000,
-    max_characters_per_request: 9,
-    max_glossaries: 1,
-    characters: 9,
-    currency: 'EUR',
-  };
-  await gatewayOf([engine.url], { plans: { free: plan } }, place.url);
-  const { status: ended, stderr } = await inProcess(['plan', 'apply', 'free', '--store', place.url]);
-  expect(ended).toBe(1);
-  await expectWords('wrong configuration', () => stderr);
 });
 
 test.each([
