@@ -26,6 +26,9 @@ import type { Evidence, WatchedTeam } from './witness.ts';
 
 const PROCESSES = 4;
 const PARALLEL = 32;
+const LEASE_MS = 60_000;
+/** A machine that stands still for a moment is no fault of store or engine. */
+const PATIENT = { storeMs: 10_000, engineMs: 20_000, leaseSeconds: LEASE_MS / 1000 };
 const UNUSABLE: readonly Mark[] = ['not_json', 'reset', 'close', 'truncate', 'one_too_few', 'empty', 'redirect'];
 
 describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
@@ -49,7 +52,7 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     const forward = [{ ...FORWARD, target: upstream.url }];
     // With one store engine calls are shared, with the other they are not.
     const shared = kind === 'redis' ? { batch: { texts_max: 8, characters_max: 2000, wait_ms: 5 } } : {};
-    fleet = await startFleet({ store: url, engineUrl: engine.url, size: PROCESSES, forward, ...shared });
+    fleet = await startFleet({ store: url, engineUrl: engine.url, size: PROCESSES, forward, ...PATIENT, ...shared });
   });
 
   afterAll(async () => {
@@ -78,12 +81,13 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
       lengths.set(team, characters + 1);
       await callers.translate(random.oneOf(fleet.living()), team, { characters, marks: marksOf(random), ...leaves });
     });
-    await untilQuiet(store, teams, 10_000);
+    await untilQuiet(store, teams, LEASE_MS);
     const handed = await fleet.stop();
     const evidence: Evidence = { store, teams, seen: callers.seen, journal, recordsLeft, handed };
     const figures = await expectInvariants(evidence);
-    // The run exercised what it is about.
+    // The run exercised what it is about. A machine that keeps SQLite's writers waiting adds refusals, which cost nothing either.
     const codes = new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)));
+    codes.delete('service_unavailable');
     expect([...codes].toSorted()).toEqual([
       'credit_exhausted',
       'engine_unavailable',
@@ -106,7 +110,7 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     });
   });
 
-  const journal = () => redis?.journal() ?? sqliteJournal(`${folder}/lingate.db`);
+  const journal = (delivered: ReadonlySet<string>) => redis?.journal() ?? sqliteJournal(`${folder}/lingate.db`, delivered);
   const recordsLeft = (teamId: string): Promise<number> =>
     redis?.recordsLeft(teamId) ?? Promise.resolve(openRows(`${folder}/lingate.db`, teamId));
 });

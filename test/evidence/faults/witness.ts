@@ -55,7 +55,8 @@ export interface Evidence {
   readonly store: Store;
   readonly teams: readonly WatchedTeam[];
   readonly seen: readonly Seen[];
-  readonly journal: () => readonly Operation[];
+  /** What the store wrote; `delivered` are the ids that were answered in full. */
+  readonly journal: (delivered: ReadonlySet<string>) => readonly Operation[];
   readonly recordsLeft: (teamId: string) => Promise<number>;
   readonly crashes?: readonly Crash[];
   /** From the access logs, if all of them were kept. */
@@ -74,7 +75,8 @@ export async function historyOf({ store, teams, seen, journal, recordsLeft, cras
   const accounts = await Promise.all(teams.map((team) => accountOf(store, team, recordsLeft)));
   // The accounts are read first: that writes down leases which have ended.
   const watched = new Set(teams.map(({ teamId }) => teamId));
-  const operations = journal().filter(({ teamId }) => watched.has(teamId));
+  const ok = seen.flatMap(({ result }) => (result.kind === 'ok' ? [result.requestId] : []));
+  const operations = journal(new Set([...ok, ...(handed ?? [])])).filter(({ teamId }) => watched.has(teamId));
   return { teams: accounts, seen, operations, crashes, ...(handed === undefined ? {} : { handed }) };
 }
 

@@ -50,13 +50,19 @@ export function keepSqliteJournal(path: string): void {
   database.close();
 }
 
-/** In the order in which it was written. An operation's effects follow each other, each as an entry of its own. */
-export function sqliteJournal(path: string): Operation[] {
+/**
+ * In the order in which it was written. An operation's effects follow each other, each as an entry of its own.
+ *
+ * @param delivered - Ids that were answered in full. A transaction that ends several reservations of a key writes only the sum of
+ *   its charges, which may fit more than one choice of them (10 and 13 cost what 11 and 12 do): if these ids are such a choice,
+ *   it is theirs. If they are not, the store has charged something else, and any choice that fits says so.
+ */
+export function sqliteJournal(path: string, delivered: ReadonlySet<string> = new Set()): Operation[] {
   const database = new DatabaseSync(path, { timeout: 5000 });
   try {
     const unfinished: Unfinished = new Map();
     const rows = database.prepare('SELECT * FROM journal ORDER BY n').all();
-    return rows.flatMap((row) => operationsOf(row, unfinished));
+    return rows.flatMap((row) => operationsOf(row, unfinished, delivered));
   } finally {
     database.close();
   }
@@ -66,7 +72,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** What a transaction has ended and charged so far, by team; it writes the team's own row last. */
 type Unfinished = Map<string, Row[]>;
 
-function operationsOf(row: Row, unfinished: Unfinished): Operation[] {
+function operationsOf(row: Row, unfinished: Unfinished, delivered: ReadonlySet<string>): Operation[] {
   const [what, requestId, keyId] = [String(row['what']), String(row['request_id']), String(row['key'])];
   const atMs = Number(row['at_ms']);
   const base = { teamId: String(row['team']), reserved: [], ended: [], counters: {} };
@@ -84,7 +90,7 @@ function operationsOf(row: Row, unfinished: Unfinished): Operation[] {
     case 'written': {
       const rows = unfinished.get(base.teamId) ?? [];
       unfinished.delete(base.teamId);
-      return [...Map.groupBy(rows, ({ key }) => key).values()].map((ofKey) => ({ ...base, ended: endsOf(ofKey) }));
+      return [...Map.groupBy(rows, ({ key }) => key).values()].map((ofKey) => ({ ...base, ended: endsOf(ofKey, delivered) }));
     }
     default:
       unfinished.set(base.teamId, [...(unfinished.get(base.teamId) ?? []), row]);
@@ -92,11 +98,13 @@ function operationsOf(row: Row, unfinished: Unfinished): Operation[] {
   }
 }
 
-/** Charges are written as a sum: those that were committed are the ones that add up to it. No two requests of a team cost the same. */
-function endsOf(rows: readonly Row[]): Ended[] {
+/** Charges are written as a sum: those that were committed are ones that add up to it. */
+function endsOf(rows: readonly Row[], delivered: ReadonlySet<string>): Ended[] {
   const [ended, charged] = ['ended', 'charged'].map((what) => rows.filter((row) => row['what'] === what));
   const [requests, characters] = ['requests', 'characters'].map((name) => charged!.reduce((sum, row) => sum + Number(row[name]), 0));
-  const committed = chosen(ended!, requests!, characters!);
+  const known = ended!.filter((row) => delivered.has(String(row['request_id'])));
+  const isKnown = chosen(known, known.length, characters!) !== undefined && known.length === requests;
+  const committed = isKnown ? known : chosen(ended!, requests!, characters!);
   if (committed === undefined) throw new Error(`what was charged, ${characters} for ${requests} requests, is none of what has ended`);
   return ended!.map((row) => {
     const [atMs, untilMs] = [Number(row['at_ms']), Number(row['before_ms'])];
