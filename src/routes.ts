@@ -19,7 +19,7 @@ export const ROUTES = [
 ] as const;
 
 /** Those of documents, if they are configured. Their bodies are streamed, and read after the admission. */
-export const DOCUMENT_ROUTES = [
+const DOCUMENT_ROUTES = [
   post('/v1/documents', [...AUTHENTICATED, 'hold-document', 'admit', 'create-document'], 'translate:document'),
   get('/v1/documents/{id}', [...AUTHENTICATED, 'admit', 'show-document'], 'translate:document'),
   remove('/v1/documents/{id}', [...AUTHENTICATED, 'admit', 'delete-document'], 'translate:document'),

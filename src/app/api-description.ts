@@ -3,12 +3,9 @@ import type { Config } from '../config/config.ts';
 import { formatNetworkAddress } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
 import { withPlugins } from '../config/plugins.ts';
-import { documentDocs } from '../docs/document-routes.ts';
-import { openApiDocument } from '../docs/openapi-document.ts';
+import { openApiDocument, pluginDocuments } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
-import { pluginDocuments } from '../docs/plugin-document.ts';
-import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
-import { DOCUMENT_ROUTES } from '../routes.ts';
+import type { PluginApis } from '../ports/plugin-route.ts';
 
 /** The version in every path. */
 const API_VERSION = '1';
@@ -48,6 +45,7 @@ export function apiOptions(
   { serverUrl, docsUrl }: { readonly serverUrl: string; readonly docsUrl: string },
   pluginApis: PluginApis,
 ): OpenApiOptions {
+  const hasDocuments = config.documents !== undefined;
   return {
     serviceName: config.service.name,
     version: API_VERSION,
@@ -58,23 +56,11 @@ export function apiOptions(
     vendorNames: config.auth.vendorNames,
     rateLimitHeaders: config.limits.rateLimitHeaders,
     dashboardUrl: config.service.dashboardUrl,
+    hasDocuments,
     hasConsole: config.admin !== undefined,
     pluginApis: {
       ...pluginApis,
-      routes: [
-        ...(config.documents === undefined ? [] : documentRoutes()),
-        ...pluginApis.routes.filter(
-          ({ undocumented, ofDocuments }) => undocumented !== true && (ofDocuments !== true || config.documents !== undefined),
-        ),
-      ],
+      routes: pluginApis.routes.filter(({ undocumented, ofDocuments }) => undocumented !== true && (ofDocuments !== true || hasDocuments)),
     },
   };
-}
-
-/** Described as routes of a plugin named `documents`. */
-function documentRoutes(): readonly LoadedRoute[] {
-  return DOCUMENT_ROUTES.map(({ method, path, takesBody, steps }) => {
-    const doc = documentDocs[method === 'DELETE' ? method : path]!;
-    return { method, path, takesBody, steps, plugin: 'documents', doc };
-  });
 }

@@ -7,7 +7,7 @@ import type { LoadedPlugins } from '../config/plugins.ts';
 import { routeName } from '../core/route.ts';
 import type { RouteRow } from '../core/route.ts';
 import { placeSteps } from '../core/step-placement.ts';
-import { documentPaths } from '../docs/operation.ts';
+import { documentPaths } from '../docs/openapi-document.ts';
 import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
 import { documentRow, rowsOfDocuments, forwardRow, ROUTES } from '../routes.ts';
 import { pluginRows } from './plugin-routes.ts';

@@ -26,7 +26,7 @@ import { adviceFor } from '../docs/engine-advice.ts';
 import { EngineTrials } from './engine-trials.ts';
 import type { TriedEngine } from './engine-trials.ts';
 import { documentationStep } from './public-docs.ts';
-import { pluginDocument } from '../docs/plugin-document.ts';
+import { pluginDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentRouteNames } from './route-rows.ts';
 import { certificateEnd, watchCertificate } from './certificate-watch.ts';

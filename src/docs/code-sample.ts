@@ -43,8 +43,9 @@ export function answerSample(caption: string, { status, headers, body }: SampleA
 
 const TOKEN = /("(?:\\.|[^"\\])*")(?=:)|("(?:\\.|[^"\\])*")|(-?\d[\d.eE+-]*|true|false|null)/g;
 
-/** A value as indented JSON. */
+/** A value as indented JSON; a text as it is. */
 function coloured(value: unknown): Html {
+  if (typeof value === 'string') return html`${value}`;
   const text = JSON.stringify(value, null, 2);
   const parts: (Html | string)[] = [];
   let end = 0;

@@ -6,8 +6,8 @@ import { answerSample, entrySection } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import { HEADERS } from './openapi-schemas.ts';
-import { problemsOf, UNMATCHED } from './operation.ts';
-import { operations } from './operations.ts';
+import { codesOf, UNMATCHED } from './openapi-document.ts';
+import { operationsOf } from './operations.ts';
 import { links, page } from './page.ts';
 import { advice, BACK_OFF, exampleOf, fieldSchemas, headerExamples } from './problem-examples.ts';
 import { rowOf, schemaTable, scrolledTable } from './schema-table.ts';
@@ -37,6 +37,7 @@ export interface ErrorsPageOptions {
   readonly docsUrl: string;
   readonly dashboardUrl?: string | undefined;
   readonly hasConsole?: boolean;
+  readonly hasDocuments?: boolean;
   /** Codes that plugins add. */
   readonly pluginApis?: { readonly problems: ReadonlyMap<string, LoadedProblem> };
 }
@@ -152,18 +153,18 @@ function retry(code: string, kind: ProblemKind): Html {
   return code === 'internal_error' ? html`<span class="once">Once.</span>` : html`<span class="yes">Yes.</span>`;
 }
 
-function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUrl }: ErrorsPageOptions): Html {
+function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUrl, hasDocuments = false }: ErrorsPageOptions): Html {
   if (dashboardOnly && dashboardUrl === undefined)
     return html`<p class="soft">Only the console answers this; no route of the API does.</p>`;
   if (dashboardOnly)
     return html`<p class="soft">Only <a href="${dashboardUrl}">the dashboard</a> answers this; no route of the API does.</p>`;
   if (UNMATCHED.includes(code)) return html`<p class="soft">Answered before the key is checked.</p>`;
-  const all = Object.entries(operations);
-  const senders = all.filter(([, operation]) => [...problemsOf(operation).values()].flat().includes(code));
+  const all = Object.entries(operationsOf(hasDocuments));
+  const senders = all.filter(([, operation]) => codesOf(operation).includes(code));
   if (senders.length === all.length) return html`<p class="soft">Any route may answer this.</p>`;
   if (senders.length === all.filter(([, { authenticated }]) => authenticated).length)
     return html`<p class="soft">Any route that needs a key may answer this.</p>`;
-  if (senders.length === 0) return html`<p class="soft">Only routes of documents answer this, if they are on.</p>`;
+  if (senders.length === 0) return html`<p class="soft">Only routes of documents answer this, which are off here.</p>`;
   return html`<h4>Answered by</h4>
     <ul class="plain">
       ${senders.map(([name, { id }]) => html`<li><a href="${links.errors.reference}#${id}">${name}</a></li>`)}

@@ -1,12 +1,18 @@
-// The service's OpenAPI document, generated from the schemas that validate requests and the registry of problems, so that it cannot drift.
-import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
-import { bodySchemas, headers, securityOf, securitySchemesOf, shown } from './openapi-schemas.ts';
-import { ProblemResponses, problemSchemas } from './openapi-problems.ts';
-import { openApi } from './openapi-writer.ts';
-import type { OpenApiNode } from './openapi-writer.ts';
-import { describedOperation, tags } from './operation.ts';
-import { operations } from './operations.ts';
-import { describedRoute, plainFailures, pluginTags } from './plugin-document.ts';
+// The OpenAPI documents of the service and of plugins, generated from the schemas that validate requests and the registry of
+// problems, so that they cannot drift.
+import { OF_DOCUMENTS, problems } from '../core/problem.ts';
+import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
+import { routeName } from '../core/route.ts';
+import { TAG_FIELD } from '../domain/request-tag.ts';
+import { Type } from '../domain/typebox.ts';
+import type { ApiDocument, DocHeaders, LoadedRoute, PluginApis, RouteDoc } from '../ports/plugin-route.ts';
+import { bodySchemas, HEADERS, headers, headersOfEveryAnswer, problemSchemas, schemaOfProblem, securityOf } from './openapi-schemas.ts';
+import { PROBLEM, refTo, securitySchemesOf, shown } from './openapi-schemas.ts';
+import { openApi, plain } from './openapi-writer.ts';
+import type { DescribedParameter, DescribedResponses, DescribedRoute, OpenApiDocument, OpenApiNode } from './openapi-writer.ts';
+import { DOCUMENT_TAGS, operationsOf, TAGS } from './operations.ts';
+import type { Operation } from './operations.ts';
+import { exampleOf, problemExample } from './problem-examples.ts';
 
 export interface OpenApiOptions {
   readonly serviceName: string;
@@ -22,6 +28,8 @@ export interface OpenApiOptions {
   readonly vendorNames: readonly string[];
   /** Whether answers have the rate limit headers. */
   readonly rateLimitHeaders: boolean;
+  /** Whether this gateway translates documents. */
+  readonly hasDocuments: boolean;
   /** The operator's own product with sign-in and checkout; `undefined` if there is none. */
   readonly dashboardUrl?: string | undefined;
   /** Whether this gateway has a console. */
@@ -30,33 +38,47 @@ export interface OpenApiOptions {
   readonly pluginApis: PluginApis;
 }
 
-export function openApiDocument(options: OpenApiOptions): OpenApiNode {
-  const responses = new ProblemResponses(Object.values(operations), options);
-  const ofPlugins = sharedRoutes(options.pluginApis);
-  const everywhere = responses.headers([]);
+/** `documents` are the plugins with their own API document. */
+export function documentPaths(documents: readonly string[]): string[] {
+  return ['/openapi.json', ...documents.map(documentPath), '/docs', '/docs/errors'];
+}
+
+/** The path of a plugin's own API document. */
+export function documentPath(plugin: string): string {
+  return `/openapi/${encodeURIComponent(plugin)}.json`;
+}
+
+/** Of the service, with the routes of plugins without a document of their own. */
+export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
+  const { hasDocuments, pluginApis, serviceName, version, docsUrl, serverUrl } = options;
+  const ofPlugins = pluginApis.routes.filter(({ plugin }) => !pluginApis.documents.has(plugin));
+  const own = new OwnResponses(options);
+  const others = new PluginResponses({}, options);
+  const codes = codesOfService(hasDocuments);
   return openApi({
-    title: `${options.serviceName} API`,
-    version: options.version,
+    title: `${serviceName} API`,
+    version,
     summary: 'Translate text between languages over HTTP with JSON bodies.',
     description:
       'Every failure is an RFC 9457 problem document with a stable `code`; never match on `detail`, and treat unknown members ' +
       'as optional. Failed requests are never charged. If there is a `Retry-After`, wait for that many seconds.',
     errors: 'Every problem code: when it occurs, and what to do.',
-    docsUrl: options.docsUrl,
-    serverUrl: options.serverUrl,
-    tags: { ...tags, ...pluginTags(ofPlugins) },
+    docsUrl,
+    serverUrl,
+    tags: {
+      ...(hasDocuments ? DOCUMENT_TAGS : TAGS),
+      ...Object.fromEntries(ofPlugins.map(({ plugin }) => [plugin, `Routes of the plugin ${plugin}.`])),
+    },
     security: securityOf(options),
     operations: [
-      ...Object.entries(operations).map(([name, operation]) => {
-        const answered = { headers: responses.headers(operation.answer.headers ?? []), failures: responses.of(operation) };
-        return [describedOperation(name, operation), answered] as const;
-      }),
-      ...ofPlugins.map((route) => [describedRoute(route), { headers: everywhere, failures: plainFailures(route, everywhere) }] as const),
+      ...Object.entries(operationsOf(hasDocuments)).map(
+        ([name, operation]) => [describedOperation(name, operation), own.of(operation, { steps: [] })] as const,
+      ),
+      ...ofPlugins.map((route) => [describedRoute(route), others.of(docOf(route), route)] as const),
     ],
     components: {
-      schemas: { ...bodySchemas(options), ...problemSchemas(options.docsUrl) },
-      responses: responses.components(),
-      examples: responses.examples(options.docsUrl),
+      schemas: { ...bodySchemas(options), ...problemSchemas(codes, docsUrl), ...(ofPlugins.length === 0 ? {} : { Failure: {} }) },
+      examples: Object.fromEntries(codes.map((code) => [code, { summary: problems[code].title, value: problemExample(code, docsUrl) }])),
       headers: headers(options),
       securitySchemes: securitySchemesOf(options),
     },
@@ -64,7 +86,232 @@ export function openApiDocument(options: OpenApiOptions): OpenApiNode {
   });
 }
 
-/** Those of plugins without their own document. */
-function sharedRoutes({ routes, documents }: PluginApis): readonly LoadedRoute[] {
-  return routes.filter(({ plugin }) => !documents.has(plugin));
+/** By plugin, in the order of the configuration. */
+export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, OpenApiDocument> {
+  return new Map([...options.pluginApis.documents.keys()].map((plugin) => [plugin, pluginDocument(plugin, options)]));
+}
+
+/** Of a plugin with a document of its own. */
+export function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiDocument {
+  const api = options.pluginApis.documents.get(plugin)!;
+  const routes = options.pluginApis.routes.filter((route) => route.plugin === plugin);
+  const tags = api.tags ?? { [plugin]: api.summary };
+  const [firstTag] = Object.keys(tags);
+  const responses = new PluginResponses(api, options);
+  return openApi({
+    title: `${options.serviceName}: ${api.title}`,
+    version: api.version,
+    summary: api.summary,
+    description: api.description,
+    errors: 'Every problem of the service behind this API.',
+    docsUrl: options.docsUrl,
+    serverUrl: options.serverUrl,
+    tags,
+    security: [...securityOf(options), ...(api.keyField === undefined ? [] : [{ keyField: [] }])],
+    operations: routes.map((route) => {
+      const doc = docOf(route);
+      return [{ ...describedRoute(route), tag: doc.tag ?? firstTag! }, responses.of(doc, route)] as const;
+    }),
+    components: {
+      schemas: { Failure: api.failure === undefined ? PROBLEM : plain(api.failure) },
+      headers: responses.usedHeaders(),
+      securitySchemes: { ...securitySchemesOf(options), ...keyFieldScheme(api) },
+    },
+  });
+}
+
+function keyFieldScheme({ keyField }: ApiDocument): OpenApiNode {
+  if (keyField === undefined) return {};
+  const description = 'The key alone; ignored if it is also sent in another way.';
+  return { keyField: { type: 'apiKey', in: 'header', name: keyField, description } };
+}
+
+const TAG_PARAMETER: DescribedParameter = {
+  name: TAG_FIELD,
+  description: 'Under which the request is counted in reports of usage: 1 to 100 printable ASCII characters without spaces.',
+  example: 'acme',
+  schema: Type.String(),
+};
+
+/** `name` is its key in the table. */
+function describedOperation(name: string, operation: Operation): DescribedRoute {
+  const [method = '', path = ''] = name.split(' ');
+  const { id, tag, authenticated } = operation;
+  return { ...described(method, path, operation), id, tag, inHeader: authenticated ? [TAG_PARAMETER] : [] };
+}
+
+function describedRoute(route: LoadedRoute): DescribedRoute {
+  return { ...described(route.method, route.path, docOf(route)), id: idOf(route), tag: route.plugin };
+}
+
+function described(method: string, path: string, doc: RouteDoc): Omit<DescribedRoute, 'id'> {
+  const { summary, description, authenticated, parameter, moreParameters = [], query = [], body, answer } = doc;
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
+  const inPath = names.map((name, index) => ({ name, ...[parameter, ...moreParameters][index], required: true, schema: Type.String() }));
+  const inQuery = query.map(({ required = false, ...parameterOfQuery }) => ({ ...parameterOfQuery, required }));
+  return { method, path, summary, description, authenticated, inPath, inQuery, body, answer };
+}
+
+/** For routes of plugins without a description. */
+const UNDECLARED: RouteDoc = {
+  summary: '',
+  description: 'The plugin does not describe it further.',
+  authenticated: false,
+  answer: { status: 200, description: "The plugin's answer." },
+};
+
+/** The route's own description, or the one for routes without. */
+function docOf(route: LoadedRoute): RouteDoc {
+  return route.doc ?? { ...UNDECLARED, summary: routeName(route), authenticated: route.steps.includes('authenticate') };
+}
+
+/** Letters and digits, for an anchor and for the name of a function in a generated client. */
+function idOf({ plugin, method, path }: LoadedRoute): string {
+  const words = `${plugin} ${method} ${path}`.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())).join('');
+}
+
+/** The codes that any authenticated route can answer. */
+const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'forbidden', 'rate_limited', 'service_unavailable'];
+/** The codes that any route can answer; `validation_error` is also the answer to broken HTTP framing. */
+const COMMON: readonly ProblemCode[] = ['validation_error', 'internal_error'];
+/** The codes for a request that matches no operation. */
+export const UNMATCHED: readonly ProblemCode[] = ['not_found', 'method_not_allowed'];
+
+/** Every code of the registry that a route can answer, in the order of the registry. */
+export function codesOf({ authenticated, problems: named = [] }: RouteDoc, more: readonly ProblemCode[] = []): readonly ProblemCode[] {
+  const codes = new Set<string>([...COMMON, ...(authenticated ? AUTHENTICATED : []), ...more, ...named]);
+  return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
+}
+
+function codesOfService(hasDocuments: boolean): readonly ProblemCode[] {
+  const codes = Object.keys(problems) as ProblemCode[];
+  return codes.filter((code) => !problems[code].dashboardOnly && (hasDocuments || !OF_DOCUMENTS.has(code)));
+}
+
+/** What a route is to its failures: how it reports them, and whether it is refused under load. */
+type FailingRoute = Pick<LoadedRoute, 'steps' | 'problemForm'>;
+
+/** The responses of routes: all that can fail is listed by status. */
+abstract class Responses {
+  protected readonly options: OpenApiOptions;
+  readonly #everywhere: readonly string[];
+  readonly #known: OpenApiNode;
+  readonly #used = new Set<string>();
+
+  constructor(options: OpenApiOptions, everywhere: DocHeaders = {}) {
+    this.options = options;
+    this.#everywhere = [...headersOfEveryAnswer(options), ...Object.keys(everywhere)];
+    this.#known = { ...declaredHeaders(everywhere), ...headers(options) };
+  }
+
+  of(doc: RouteDoc, route: FailingRoute): DescribedResponses {
+    const { failures = {}, answer } = doc;
+    const named = (doc.problems ?? []).filter((code) => !(code in problems));
+    const codes = [...codesOf(doc, route.steps.includes('shed') ? ['service_unavailable'] : []), ...named];
+    const byStatus = Map.groupBy(codes, (code) => this.statusOf(route, code));
+    const statuses = new Set([...byStatus.keys(), ...Object.keys(failures).map(Number)]);
+    const failed = Array.from(statuses, (status) => [status, this.#failure(route, byStatus.get(status) ?? [], failures[status])] as const);
+    return {
+      headers: { ...this.#refs([]), ...declaredHeaders(answer.headers) },
+      failures: {
+        ...Object.fromEntries(failed),
+        default: this.#failure(route, UNMATCHED),
+      },
+    };
+  }
+
+  usedHeaders(): OpenApiNode {
+    return Object.fromEntries(Object.entries(this.#known).filter(([name]) => this.#used.has(name)));
+  }
+
+  protected abstract statusOf(route: FailingRoute, code: string): number;
+  protected abstract kindOf(code: string): ProblemKind;
+  protected abstract schemaOf(codes: readonly string[]): OpenApiNode;
+  /** A whole body, as the route would write it, or a reference to it. */
+  protected abstract exampleOf(route: FailingRoute, code: string): OpenApiNode;
+
+  #failure(route: FailingRoute, codes: readonly string[], words?: string): OpenApiNode {
+    const meanings = codes.map((code) => `\`${code}\`: ${this.kindOf(code).meaning}`);
+    return {
+      description: words ?? meanings.join('\n\n'),
+      headers: this.#refs(codes.flatMap((code) => this.kindOf(code).headers)),
+      content: {
+        [route.problemForm?.contentType ?? 'application/problem+json']: {
+          schema: this.schemaOf(codes),
+          examples: Object.fromEntries(codes.map((code) => [code, this.exampleOf(route, code)])),
+        },
+      },
+    };
+  }
+
+  #refs(own: readonly string[]): OpenApiNode {
+    const names = [...new Set([...this.#everywhere, ...own])];
+    for (const name of names) this.#used.add(name);
+    return Object.fromEntries(names.map((name) => [name, refTo('headers', name)]));
+  }
+}
+
+/** Written where they are; one of every answer has only this value here. */
+function declaredHeaders(fields: DocHeaders = {}): OpenApiNode {
+  const written = Object.entries(fields).map(([name, { description, example }]) => {
+    const schema = { type: 'string', ...(HEADERS[name] === undefined ? {} : { const: example }) };
+    return [name, { description, required: true, schema, example }] as const;
+  });
+  return Object.fromEntries(written);
+}
+
+/** Problem documents, each code with a schema and an example of its own. */
+class OwnResponses extends Responses {
+  protected statusOf(_route: FailingRoute, code: string): number {
+    return this.kindOf(code).status;
+  }
+
+  protected kindOf(code: string): ProblemKind {
+    return problems[code as ProblemCode];
+  }
+
+  protected schemaOf(codes: readonly string[]): OpenApiNode {
+    const schemas = codes.map((code) => refTo('schemas', schemaOfProblem(code)));
+    return schemas.length === 1 ? schemas[0]! : { oneOf: schemas };
+  }
+
+  protected exampleOf(_route: FailingRoute, code: string): OpenApiNode {
+    return refTo('examples', code);
+  }
+}
+
+/** In the format and with the statuses of the plugin's API. */
+class PluginResponses extends Responses {
+  constructor(api: Pick<ApiDocument, 'headers'>, options: OpenApiOptions) {
+    super(options, api.headers);
+  }
+
+  protected statusOf({ problemForm }: FailingRoute, code: string): number {
+    return problemForm?.status(this.#problemOf(code)) ?? this.kindOf(code).status;
+  }
+
+  /** The plugin's own codes are known here: a name that nobody declares is refused when the plugin is loaded. */
+  protected kindOf(code: string): ProblemKind {
+    return this.options.pluginApis.problems.get(code)?.kind ?? problems[code as ProblemCode];
+  }
+
+  protected schemaOf(): OpenApiNode {
+    return refTo('schemas', 'Failure');
+  }
+
+  protected exampleOf({ problemForm }: FailingRoute, code: string): OpenApiNode {
+    const kind = this.kindOf(code);
+    const document = exampleOf(code, kind, this.options.docsUrl);
+    const body = problemForm?.body(this.#problemOf(code), document, '');
+    const value = body !== undefined && problemForm!.contentType.includes('json') ? (JSON.parse(body) as unknown) : (body ?? document);
+    return { summary: kind.title, value };
+  }
+
+  #problemOf(code: string): Problem {
+    const kind = this.kindOf(code);
+    const document = exampleOf(code, kind, '');
+    const fields = Object.fromEntries(kind.fields.map((name) => [name, document[name]!]));
+    return { code, kind, detail: document.detail, fields: kind.fields.length === 0 ? undefined : fields, headers: [] };
+  }
 }

@@ -1,4 +1,6 @@
-// The components of OpenAPI documents: named schemas of bodies and answers, response headers, and ways to send a key.
+// The components of OpenAPI documents: named schemas of bodies, answers and problems, response headers, and ways to send a key.
+import { problems } from '../core/problem.ts';
+import type { ProblemCode } from '../core/problem.ts';
 import { PROBLEM_HEADERS } from '../core/problem-headers.ts';
 import type { TSchema } from 'typebox';
 import {
@@ -20,9 +22,9 @@ import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
 import type { OpenApiNode } from './openapi-writer.ts';
-import { headerExamples } from './problem-examples.ts';
+import { fieldSchemas, headerExamples, OPTIONAL_FIELDS, problemExample } from './problem-examples.ts';
 
-export const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
+const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
 
 /** Generated clients name their types after these. */
 const NAMES: ReadonlyMap<unknown, string> = new Map<TSchema, string>([
@@ -65,7 +67,7 @@ export function shown(schema: TSchema): OpenApiNode {
   return name === undefined ? definition(schema) : refTo('schemas', name);
 }
 
-export function refTo(kind: 'schemas' | 'headers' | 'responses' | 'examples', name: string): OpenApiNode {
+export function refTo(kind: 'schemas' | 'headers' | 'examples', name: string): OpenApiNode {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
@@ -77,6 +79,51 @@ function definition(schema: unknown): OpenApiNode {
   });
   return JSON.parse(text) as OpenApiNode;
 }
+
+/** Of each code, by `schemaOfProblem`. */
+export function problemSchemas(codes: readonly ProblemCode[], docsUrl: string): OpenApiNode {
+  return Object.fromEntries(codes.map((code) => [schemaOfProblem(code), problemSchema(code, docsUrl)]));
+}
+
+/** The name of a code's schema: `rate_limited` has `RateLimitedProblem`. */
+export function schemaOfProblem(code: string): string {
+  return `${code.replaceAll(/(?:^|_)(.)/g, (_match, first: string) => first.toUpperCase())}Problem`;
+}
+
+function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
+  const { status, title, meaning, fields, mayHave } = problems[code];
+  return {
+    type: 'object',
+    title,
+    description: meaning,
+    required: ['type', 'title', 'status', 'code', 'detail', 'request_id', ...fields.filter((name) => !OPTIONAL_FIELDS.has(name))],
+    properties: {
+      type: { type: 'string', format: 'uri', const: problemExample(code, docsUrl)['type'] },
+      title: { type: 'string' },
+      status: { type: 'integer', const: status },
+      code: { type: 'string', const: code },
+      detail: { type: 'string', description: 'For people; may change at any time.' },
+      request_id: { ...ULID, description: 'The same as the X-Request-Id header.' },
+      ...Object.fromEntries([...fields, ...mayHave].map((name) => [name, fieldSchemas[name]])),
+    },
+  };
+}
+
+/** Of the problem documents of plugins without a format of their own. */
+export const PROBLEM: OpenApiNode = {
+  type: 'object',
+  title: 'Problem',
+  description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.',
+  required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'The explanation of the code.' },
+    title: { type: 'string', description: 'The code in words.' },
+    status: { type: 'integer', description: 'The status of the answer.' },
+    code: { type: 'string', description: 'Its meaning never changes.' },
+    detail: { type: 'string', description: 'For people; may change at any time.' },
+    request_id: { type: 'string', description: 'The same as the X-Request-Id header.' },
+  },
+};
 
 interface Header {
   readonly description: string;
@@ -93,7 +140,6 @@ export const HEADERS: Readonly<Record<string, Header>> = {
   'X-Request-Id': { description: 'The id of this request; the same as `request_id` in a problem.', schema: ULID, required: true },
   'Cache-Control': { description: 'Answers must not be cached.', schema: { ...text, const: 'no-store' }, required: true },
   ...headersOfProblems(),
-  Location: { description: 'The path of the new resource.', schema: { ...text, format: 'uri-reference' }, required: true },
 };
 
 /** Numbers are required: each is listed by codes alone that always have it. */

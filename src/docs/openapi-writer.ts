@@ -1,9 +1,10 @@
 // Writes OpenAPI 3.1 documents, of the service, of plugins and of the admin API, from one kind of description.
 import type { TSchema } from 'typebox';
+import type { SchemaNode } from '../domain/option-schema.ts';
 
 export type OpenApiNode = Record<string, unknown>;
 
-/** Keyed by a short name; pages show the first one. */
+/** Keyed by a short name. */
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
 /** Values of a body, an answer or a parameter; `example` comes first. */
@@ -30,7 +31,7 @@ interface DescribedBody extends Exemplified {
 }
 
 /** The answer of a route that succeeds. */
-export interface DescribedAnswer extends Exemplified {
+interface DescribedAnswer extends Exemplified {
   readonly status: number;
   readonly description: string;
   /** `undefined` for an answer without a body. */
@@ -41,7 +42,7 @@ export interface DescribedAnswer extends Exemplified {
   readonly otherType?: string | undefined;
 }
 
-/** A route as documents and pages describe it, whoever answers it. */
+/** A route as documents describe it, whoever answers it. */
 export interface DescribedRoute {
   readonly method: string;
   readonly path: string;
@@ -54,8 +55,6 @@ export interface DescribedRoute {
   readonly authenticated: boolean;
   /** Of the path, in its order. */
   readonly inPath?: readonly DescribedParameter[];
-  /** Whether `inPath` is written once for all methods of the path. */
-  readonly sharesPath?: boolean;
   readonly inQuery?: readonly DescribedParameter[];
   readonly inHeader?: readonly DescribedParameter[];
   readonly body?: DescribedBody | undefined;
@@ -90,8 +89,43 @@ interface ApiDescription {
   readonly shown?: (schema: TSchema) => OpenApiNode;
 }
 
+/** What a page reads of a document. */
+export interface OpenApiDocument extends OpenApiNode {
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly tags?: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+}
+
+export interface OperationObject {
+  readonly operationId: string;
+  readonly tags?: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  /** Empty if no key is needed. */
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+export interface ParameterObject extends Exemplified {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema: SchemaNode;
+}
+
+interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly example?: unknown }>>;
+  readonly content?: Content;
+}
+
+export type Content = Readonly<Record<string, { readonly schema: SchemaNode; readonly examples?: Examples }>>;
+
 /** The document as a value that can be written as JSON. */
-export function openApi(api: ApiDescription): OpenApiNode {
+export function openApi(api: ApiDescription): OpenApiDocument {
   const { title, version, summary, description, errors, docsUrl, serverUrl, tags = {}, security, components } = api;
   const listed = Object.entries(tags).map(([name, words]) => ({ name, description: words }));
   return {
@@ -107,7 +141,7 @@ export function openApi(api: ApiDescription): OpenApiNode {
 }
 
 /** An address that can be listened on but not called, such as 0.0.0.0, is replaced by this machine's. */
-export function reachable(url: string): string {
+function reachable(url: string): string {
   return url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
 }
 
@@ -123,24 +157,27 @@ class Writer {
     this.#shown = shown;
   }
 
-  paths(operations: ApiDescription['operations']): OpenApiNode {
-    const paths: Record<string, OpenApiNode> = {};
+  paths(operations: ApiDescription['operations']): OpenApiDocument['paths'] {
+    const paths: Record<string, Record<string, OperationObject>> = {};
     for (const [operation, responses] of operations) {
-      const { method, path, inPath = [], sharesPath = false } = operation;
-      const item = (paths[path] ??= sharesPath ? { parameters: this.#parameters('path', inPath) } : {});
-      item[method.toLowerCase()] = this.#operation(operation, responses);
+      const item = (paths[operation.path] ??= {});
+      item[operation.method.toLowerCase()] = this.#operation(operation, responses);
     }
     return paths;
   }
 
-  #operation(operation: DescribedRoute, { headers, failures }: DescribedResponses): OpenApiNode {
-    const { id, tag, summary, description, authenticated, inPath = [], sharesPath = false, inQuery = [], inHeader = [] } = operation;
-    const { body, answer } = operation;
+  #operation(operation: DescribedRoute, { headers, failures }: DescribedResponses): OperationObject {
+    const { id, tag, summary, description, authenticated, inPath = [], inQuery = [], inHeader = [], body, answer } = operation;
     const parameters = [
-      ...(sharesPath ? [] : this.#parameters('path', inPath)),
+      ...this.#parameters('path', inPath),
       ...this.#parameters('query', inQuery),
       ...this.#parameters('header', inHeader),
     ];
+    const answered = {
+      description: answer.description,
+      ...(headers === undefined ? {} : { headers }),
+      ...(answer.schema === undefined ? {} : { content: this.#answer(answer, answer.schema) }),
+    };
     return {
       operationId: id,
       ...(tag === undefined ? {} : { tags: [tag] }),
@@ -149,18 +186,11 @@ class Writer {
       ...(authenticated ? {} : { security: [] }),
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(body === undefined ? {} : { requestBody: this.#body(body, summary) }),
-      responses: {
-        [answer.status]: {
-          description: answer.description,
-          ...(headers === undefined ? {} : { headers }),
-          ...(answer.schema === undefined ? {} : { content: this.#answer(answer, answer.schema) }),
-        },
-        ...failures,
-      },
+      responses: { [answer.status]: answered, ...failures } as OperationObject['responses'],
     };
   }
 
-  #parameters(place: 'path' | 'query' | 'header', parameters: readonly DescribedParameter[]): OpenApiNode[] {
+  #parameters(place: ParameterObject['in'], parameters: readonly DescribedParameter[]): ParameterObject[] {
     return parameters.map(({ schema, required, ...rest }) => ({
       ...rest,
       in: place,
@@ -169,7 +199,7 @@ class Writer {
     }));
   }
 
-  #body(body: DescribedBody, summary: string): OpenApiNode {
+  #body(body: DescribedBody, summary: string): NonNullable<OperationObject['requestBody']> & OpenApiNode {
     const { description, contentTypes = ['application/json'], optional = false, schema } = body;
     return {
       ...(description === undefined ? {} : { description }),
@@ -178,14 +208,14 @@ class Writer {
     };
   }
 
-  #answer(answer: DescribedAnswer, schema: TSchema): OpenApiNode {
+  #answer(answer: DescribedAnswer, schema: TSchema): Content {
     const { contentType = 'application/json', otherType, description } = answer;
     const other = otherType === undefined ? {} : { [otherType]: { schema: { type: 'string' } } };
     return { [contentType]: this.#media(schema, answer, description), ...other };
   }
 
   /** `summary` is that of an example without a name. */
-  #media(schema: TSchema, { example, examples = {} }: Exemplified, summary: string): OpenApiNode {
+  #media(schema: TSchema, { example, examples = {} }: Exemplified, summary: string): Content[string] {
     const all = example === undefined ? examples : { example: { summary, value: example }, ...examples };
     return { schema: this.#shown(schema), ...(Object.keys(all).length === 0 ? {} : { examples: all }) };
   }

@@ -1,4 +1,5 @@
-// The API reference's description of each route: purpose, parameters, bodies, answers, and the problems it can answer.
+// The API reference's description of each route of the service: purpose, parameters, bodies, answers, and the problems it can answer.
+import type { ProblemCode } from '../core/problem.ts';
 import type { TSchema } from 'typebox';
 import { TRANSLATION_PROBLEMS } from '../domain/refusals.ts';
 import {
@@ -13,9 +14,30 @@ import {
 import { GlossaryBody } from '../domain/glossary.ts';
 import { Type } from '../domain/typebox.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
+import type { RouteDoc } from '../ports/plugin-route.ts';
+import { documentOperations } from './document-operations.ts';
 import type { Examples } from './openapi-writer.ts';
-import { GLOSSARY_ID } from './operation.ts';
-import type { Operation, OperationAnswer } from './operation.ts';
+import { GLOSSARY_ID } from './problem-examples.ts';
+
+/** A route of the service; its method and path are the key in the table. */
+export interface Operation extends RouteDoc {
+  /** The anchor on the page, and the name of a function in generated clients. */
+  readonly id: string;
+  readonly tag: string;
+  readonly problems?: readonly ProblemCode[];
+}
+
+/** Descriptions of the groups of operations, in the order of the page. */
+export const TAGS = {
+  Translation: 'Translate texts.',
+  Languages: 'The languages that can be translated.',
+  Glossaries: 'Terms with fixed translations.',
+  Usage: 'What has been used, and what is left.',
+  Health: 'For load balancers and monitors.',
+} as const;
+
+/** The same, if documents are on. */
+export const DOCUMENT_TAGS = { ...TAGS, documents: 'Translate files.' } as const;
 
 const letter = {
   text: ['Good morning', 'How are you?'],
@@ -72,12 +94,16 @@ const creditUsage = { plan: 'prepaid', billing: 'credit', ...usage, credit: { ba
 
 const DAY = Type.String({ format: 'date' });
 const GLOSSARIES = { tag: 'Glossaries', authenticated: true } as const;
+const ONE_GLOSSARY = {
+  ...GLOSSARIES,
+  parameter: { description: "The glossary's id, a ULID. Any other text matches no glossary.", example: GLOSSARY_ID },
+} as const;
 
-function answered(description: string, schema: TSchema, examples: Examples): OperationAnswer {
+function answered(description: string, schema: TSchema, examples: Examples): Operation['answer'] {
   return { status: 200, description, schema, examples };
 }
 
-/** By route name. A test compares this table with the router's. */
+/** Without documents, by route name. A test compares this table with the router's. */
 export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/translate': {
     id: 'translate',
@@ -143,7 +169,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     answer: {
       ...answered('The new glossary.', GlossaryAnswer, { created: { summary: 'The new glossary', value: glossary } }),
       status: 201,
-      headers: ['Location'],
+      headers: { Location: { description: 'The path of the new resource.', example: `/v1/glossaries/${GLOSSARY_ID}` } },
     },
     problems: ['invalid_source_lang', 'invalid_target_lang', 'glossary_limit_reached'],
   },
@@ -157,7 +183,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     }),
   },
   'GET /v1/glossaries/{id}': {
-    ...GLOSSARIES,
+    ...ONE_GLOSSARY,
     id: 'getGlossary',
     summary: 'Show a glossary',
     description: 'Shows one glossary, without its entries.',
@@ -165,7 +191,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     problems: ['glossary_not_found'],
   },
   'GET /v1/glossaries/{id}/entries': {
-    ...GLOSSARIES,
+    ...ONE_GLOSSARY,
     id: 'getGlossaryEntries',
     summary: "Show a glossary's entries",
     description: 'Shows all terms and their translations.',
@@ -173,11 +199,11 @@ export const operations: Readonly<Record<string, Operation>> = {
     problems: ['glossary_not_found'],
   },
   'DELETE /v1/glossaries/{id}': {
-    ...GLOSSARIES,
+    ...ONE_GLOSSARY,
     id: 'deleteGlossary',
     summary: 'Delete a glossary',
     description: 'Deletes a glossary. Later translations that name it are refused.',
-    answer: { status: 204, description: 'The glossary is deleted.', schema: undefined },
+    answer: { status: 204, description: 'The glossary is deleted.' },
     problems: ['glossary_not_found'],
   },
   'GET /v1/usage': {
@@ -208,3 +234,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     problems: ['service_unavailable'],
   },
 };
+
+/** The routes of a gateway. */
+export function operationsOf(hasDocuments: boolean): Readonly<Record<string, Operation>> {
+  return hasDocuments ? { ...operations, ...documentOperations } : operations;
+}

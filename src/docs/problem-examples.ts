@@ -2,7 +2,9 @@
 // whole documents.
 import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode, ProblemDocument, ProblemKind, ProblemMembers } from '../core/problem.ts';
-import { GLOSSARY_ID } from './operation.ts';
+
+/** For the only path parameter of the routes that need no documents. */
+export const GLOSSARY_ID = '01KA6Q4T1V8E5S0H6N3B7W2XJD';
 
 export const BACK_OFF = 'Wait for `Retry-After` seconds, then try again with growing pauses.';
 
@@ -110,7 +112,6 @@ export function headerExamples(serviceName: string, code?: string): Readonly<Rec
     RateLimit: '"requests";r=49;t=1',
     'WWW-Authenticate': `Bearer realm="${serviceName}"`,
     Allow: 'POST',
-    Location: `/v1/glossaries/${GLOSSARY_ID}`,
   };
 }
 

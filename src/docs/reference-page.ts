@@ -1,35 +1,248 @@
-// /docs: the API reference, generated from the same tables and schemas as /openapi.json.
-import { html } from './html.ts';
+// /docs: the API reference, rendered from the OpenAPI documents that callers can download.
+import { anchorOf, problems } from '../core/problem.ts';
+import { answerSample, curlSample, entrySection, quoted, sample } from './code-sample.ts';
+import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
+import { documentPath, openApiDocument, pluginDocuments } from './openapi-document.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
-import { reachable } from './openapi-writer.ts';
-import { describedOperation, tags } from './operation.ts';
-import type { Tag } from './operation.ts';
-import { operations } from './operations.ts';
+import type { Content, Examples, OpenApiDocument, OperationObject, ParameterObject } from './openapi-writer.ts';
 import { links, page } from './page.ts';
 import type { SectionGroup } from './page.ts';
-import { KEY, methodTag, operationEntry, pluginGroups, pluginSections } from './reference-operation.ts';
-import { entrySection, sample } from './code-sample.ts';
-import { table } from './schema-table.ts';
+import { rowOf, rowsOf, schemaTable, table } from './schema-table.ts';
+import type { Row } from './schema-table.ts';
 
-const TAGS = Object.keys(tags) as Tag[];
+/** Operations under one heading. */
+interface Group {
+  readonly title: string;
+  readonly introduction: Html;
+  readonly entries: readonly Entry[];
+}
+
+interface Entry {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: OperationObject;
+}
+
+/** The authorization of a sample; the key comes from this shell variable. */
+const KEY = 'API_KEY';
+
+const BODY_LINE_MAX = 60;
 
 export function referencePage(options: OpenApiOptions): string {
-  const serverUrl = reachable(options.serverUrl);
+  const service = dereferenced(openApiDocument(options));
+  const serverUrl = service.servers[0]!.url;
+  const groups = [
+    ...groupsOf(service),
+    ...[...pluginDocuments(options)].map(([plugin, document]) => groupOfPlugin(plugin, dereferenced(document), options)),
+  ];
+  const known = new Set([...Object.keys(problems), ...options.pluginApis.problems.keys()]);
   return page({
     title: 'API reference',
     serviceName: options.serviceName,
     current: 'reference',
-    groups: [START, ...TAGS.map((tag) => groupOf(tag)), ...pluginGroups(options.pluginApis)],
+    groups: [START, ...groups.map(contentsOf)],
     main: html`<h1>API reference</h1>
       <p class="lede">Translate text between languages over HTTP with JSON bodies.</p>
-      ${gettingStarted(serverUrl)} ${authentication(options)} ${answers()} ${TAGS.map((tag) => operationsOf(tag, serverUrl, options))}
-      ${pluginSections(options.pluginApis, serverUrl)}`,
+      ${gettingStarted(serverUrl)} ${authentication(options)} ${answers()}
+      ${groups.map(
+        ({ title, introduction, entries }) =>
+          html`<h2>${title}</h2>
+            <p class="soft">${introduction}</p>
+            ${entries.map((entry) => entryOf(entry, serverUrl, known))} ${title === 'Languages' ? codes(options) : undefined}`,
+      )}`,
   });
+}
+
+/** A copy in which what a reference names stands in its place. */
+function dereferenced(document: OpenApiDocument): OpenApiDocument {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, ...rest } = value as Record<string, unknown>;
+    const own = Object.fromEntries(Object.entries(rest).map(([name, member]) => [name, copy(member)]));
+    if (typeof $ref !== 'string') return own;
+    const target = $ref
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document);
+    return { ...(copy(target) as object), ...own };
+  };
+  return copy(document) as OpenApiDocument;
+}
+
+function entriesOf({ paths }: OpenApiDocument): readonly Entry[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+function groupsOf(document: OpenApiDocument): readonly Group[] {
+  const entries = entriesOf(document);
+  return (document.tags ?? []).map(({ name, description }) => ({
+    title: name,
+    introduction: html`${description}`,
+    entries: entries.filter(({ operation }) => operation.tags?.includes(name)),
+  }));
+}
+
+/** The addresses are relative, like all links of the pages. */
+function groupOfPlugin(plugin: string, document: OpenApiDocument, { pluginApis }: OpenApiOptions): Group {
+  const { summary } = pluginApis.documents.get(plugin)!;
+  const introduction = html`${summary} For client generators: <a href="${documentPath(plugin).slice(1)}">OpenAPI of ${plugin}</a>.`;
+  return { title: plugin, introduction, entries: entriesOf(document) };
 }
 
 /** Aligns labels with those that have a method in front. */
 const NO_TAG = html`<span class="tag"></span>`;
+
+function contentsOf({ title, entries }: Group): SectionGroup {
+  const sections = entries.map(({ method, operation: { operationId, summary } }) => ({
+    anchor: operationId,
+    label: summary,
+    tag: methodTag(method),
+  }));
+  return { label: title, sections: title === 'Languages' ? [...sections, { anchor: 'codes', label: 'Codes', tag: NO_TAG }] : sections };
+}
+
+function methodTag(method: string): Html {
+  return html`<span class="tag ${method.toLowerCase()}">${method}</span>`;
+}
+
+/** A route: purpose, input, answers, a request to paste, and what it can fail with. */
+function entryOf(entry: Entry, serverUrl: string, known: ReadonlySet<string>): Html {
+  const { operationId: id, summary, description = '', security, parameters = [], requestBody, responses } = entry.operation;
+  const [status, answer] = answerOf(entry.operation);
+  const titled = (title: string, rows: readonly Row[]): Html | undefined =>
+    rows.length === 0
+      ? undefined
+      : html`<h4>${title}</h4>
+          ${schemaTable(`${id}: ${title}`, 'request', rows)}`;
+  const rowsIn = (place: ParameterObject['in']): readonly Row[] => parameters.filter((one) => one.in === place).map(parameterRow);
+  const inAnswer = contentRows(answer.content);
+  const failures = Object.entries(responses).filter(([key]) => key !== status && key !== 'default');
+  return entrySection({
+    id,
+    title: summary,
+    content: html`<p>${methodTag(entry.method)} <code>${entry.path}</code></p>
+      <p>${prose(description)}</p>
+      ${security?.length === 0 ? html`<p class="soft">Needs no key.</p>` : undefined} ${titled('In the path', rowsIn('path'))}
+      ${titled('In the query', rowsIn('query'))} ${titled('In the body', contentRows(requestBody?.content))}
+      <h4>Answers ${status}</h4>
+      <p>${prose(answer.description)}</p>
+      ${inAnswer.length === 0 ? undefined : schemaTable(`${id}: the answer`, 'answer', inAnswer)}
+      <h4>Can fail with</h4>
+      <dl class="codes">
+        ${failures.map(
+          ([key, { description: words, content }]) =>
+            html`<dt class="soft">${key}</dt>
+              <dd>${codeLinks(content, known)} ${words.startsWith('`') ? undefined : prose(words)}</dd>`,
+        )}
+      </dl>`,
+    samples: samplesOf(entry, serverUrl),
+  });
+}
+
+function answerOf({ responses }: OperationObject): [string, OperationObject['responses'][string]] {
+  return Object.entries(responses).find(([key]) => key.startsWith('2'))!;
+}
+
+function parameterRow({ name, schema, description = 'Part of the path.', required = false }: ParameterObject): Row {
+  return { ...rowOf(name, schema, description), required };
+}
+
+function mediaOf(content: Content = {}): readonly [type: string, media: Content[string]] | undefined {
+  return Object.entries(content)[0];
+}
+
+function contentRows(content: Content | undefined): readonly Row[] {
+  const media = mediaOf(content);
+  return media === undefined ? [] : rowsOf(media[1].schema);
+}
+
+/** To the page of errors. */
+function codeLinks(content: Content | undefined, known: ReadonlySet<string>): Html {
+  const listed = Object.keys(mediaOf(content)?.[1].examples ?? {}).filter((code) => known.has(code));
+  return html`${listed.map((code) => html`<a href="${links.reference.errors}#${anchorOf(code)}"><code>${code}</code></a> `)}`;
+}
+
+/** A request for each example of the input, and each example of the answer. */
+function samplesOf(entry: Entry, serverUrl: string): readonly Html[] {
+  const { parameters = [], requestBody } = entry.operation;
+  const inputs = namedExamples([mediaOf(requestBody?.content)?.[1], ...parameters]);
+  const [status, { content, headers = {} }] = answerOf(entry.operation);
+  const media = mediaOf(content);
+  const outputs = namedExamples([media?.[1]]);
+  const fields = Object.entries(headers).flatMap(([name, { example }]) =>
+    name === 'Location' && typeof example === 'string' ? [[name, example] as const] : [],
+  );
+  const head = [...(media === undefined ? [] : [['Content-Type', media[0]] as const]), ...fields];
+  return [
+    ...inputs.map(({ caption, name }) => requestOf(entry, serverUrl, `Request${caption}`, name)),
+    ...outputs.map(({ caption, value }) => answerSample(`Answer${caption}`, { status: Number(status), headers: head, body: value })),
+  ];
+}
+
+interface NamedExample {
+  /** What follows the words of the figure. */
+  readonly caption: string;
+  readonly name: string | undefined;
+  readonly value: unknown;
+}
+
+/** One without a name if there are no more; never empty. */
+function namedExamples(from: readonly ({ readonly examples?: Examples } | undefined)[]): readonly NamedExample[] {
+  const all = new Map(from.flatMap((one) => Object.entries(one?.examples ?? {})));
+  const [first] = all;
+  if (first === undefined) return [{ caption: '', name: undefined, value: undefined }];
+  if (all.size === 1 || first[0] === 'example') return [{ caption: '', name: first[0], value: first[1].value }];
+  return [...all].map(([name, { summary, value }]) => ({ caption: `: ${summary}`, name, value }));
+}
+
+/** The example of that name; without one the first that there is. */
+function exampleOf(
+  { example, examples = {} }: { readonly example?: unknown; readonly examples?: Examples },
+  name: string | undefined,
+): unknown {
+  return example ?? (examples[name ?? ''] ?? Object.values(examples)[0])?.value;
+}
+
+function requestOf({ method, path, operation }: Entry, serverUrl: string, caption: string, name: string | undefined): Html {
+  const { parameters = [], requestBody, security } = operation;
+  const media = mediaOf(requestBody?.content);
+  const query = parameters.filter(
+    (one) => one.in === 'query' && (one.required === true || one.examples?.[name ?? ''] !== undefined || requestBody === undefined),
+  );
+  const pairs = query.flatMap((one) => [exampleOf(one, name) ?? []].flat().map((value): [string, string] => [one.name, String(value)]));
+  const filled = parameters
+    .filter((one) => one.in === 'path' && typeof one.example === 'string')
+    .reduce((written, one) => written.replace(`{${one.name}}`, encodeURIComponent(one.example as string)), path);
+  const search = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
+  const value = media && exampleOf(media[1], name);
+  // A POST without a body needs a length all the same, which curl only sends with `-d`.
+  const empty = method === 'POST' ? [`-d ''`] : [];
+  return curlSample(caption, method, quotedUrl(`${serverUrl}${filled}${search}`), [
+    ...(security?.length === 0 ? [] : [`-H "Authorization: Bearer $${KEY}"`]),
+    ...(value === undefined ? empty : bodyOptions(media![0], value)),
+  ]);
+}
+
+function bodyOptions(type: string, value: unknown): readonly string[] {
+  if (type !== 'multipart/form-data') return [`-H 'Content-Type: ${type}'`, `-d ${quoted(bodyText(value))}`];
+  return Object.entries(value as object).map(([name, part]) => `-F ${quoted(`${name}=${String(part)}`)}`);
+}
+
+/** In quotes where a shell would read it otherwise. */
+function quotedUrl(url: string): string {
+  return /^[\w:/.-]+$/.test(url) ? url : quoted(url);
+}
+
+/** JSON on one line if it is short, otherwise indented. */
+function bodyText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const line = JSON.stringify(value);
+  return line.length > BODY_LINE_MAX ? JSON.stringify(value, null, 2).replaceAll('\n', '\n  ') : line;
+}
 
 const START: SectionGroup = {
   label: 'Start',
@@ -39,14 +252,6 @@ const START: SectionGroup = {
     { anchor: 'answers', label: 'Answers and failures' },
   ],
 };
-
-function groupOf(tag: Tag): SectionGroup {
-  const sections = Object.entries(operations)
-    .filter(([, operation]) => operation.tag === tag)
-    .map(([name, operation]) => describedOperation(name, operation))
-    .map(({ id, summary, method }) => ({ anchor: id, label: summary, tag: methodTag(method) }));
-  return { label: tag, sections: tag === 'Languages' ? [...sections, { anchor: 'codes', label: 'Codes', tag: NO_TAG }] : sections };
-}
 
 function gettingStarted(serverUrl: string): Html {
   return entrySection({
@@ -109,13 +314,6 @@ const RETRIES = [
   ['500', html`<span class="once">Once.</span> Then contact support.`],
   ['other 4xx', html`<span class="no">No.</span> Unchanged, it would fail again.`],
 ] as const;
-
-function operationsOf(tag: Tag, serverUrl: string, options: OpenApiOptions): Html {
-  const entries = Object.entries(operations).filter(([, operation]) => operation.tag === tag);
-  return html`<h2>${tag}</h2>
-    <p class="soft">${tags[tag]}</p>
-    ${entries.map(([name, operation]) => operationEntry(name, operation, serverUrl))} ${tag === 'Languages' ? codes(options) : undefined}`;
-}
 
 function codes({ sourceLanguages, targetLanguages }: OpenApiOptions): Html {
   return html`<section id="codes" class="entry" aria-labelledby="codes-title">

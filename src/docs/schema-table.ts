@@ -1,5 +1,4 @@
 // Tables of the members of a body, generated from its JSON Schema.
-import type { TSchema } from 'typebox';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
@@ -12,14 +11,17 @@ export interface Row {
 }
 
 /** One row per member; members of nested objects by their path. Empty if there are no members. */
-export function rowsOf(schema: TSchema): Row[] {
+export function rowsOf(schema: SchemaNode): Row[] {
   return rowsAt(schema, '');
 }
 
 /** The row of a single value. */
-export function rowOf(name: string, schema: object, description: string): Row {
+export function rowOf(name: string, schema: SchemaNode, description: string): Row {
   return { name, type: typeOf(schema), required: false, description };
 }
+
+/** Longer lists of values have a place of their own on the page. */
+const LISTED_MAX = 20;
 
 /** The words for required and optional members. */
 const PRESENCE = { request: ['required', 'optional'], answer: ['always', 'not always'] } as const;
@@ -87,6 +89,7 @@ function alternatives(one: SchemaNode, other: SchemaNode): SchemaNode {
 }
 
 function typeOf(schema: SchemaNode): string {
+  if (schema.enum !== undefined && schema.enum.length > LISTED_MAX) return `${schema.type ?? 'any'}, one of ${schema.enum.length}`;
   if (schema.enum !== undefined)
     return (
       schema.enum.join(' · ') + (schema.default === undefined ? '' : `; ${JSON.stringify(schema.default).replaceAll('"', '')} by default`)

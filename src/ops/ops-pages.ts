@@ -1,10 +1,8 @@
 // The pages of the ops listener: probes, metrics, the API document and its pages.
-import { documentPath } from '../docs/operation.ts';
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { openApiDocument } from '../docs/openapi-document.ts';
+import { documentPath, openApiDocument, pluginDocuments } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
-import { pluginDocuments } from '../docs/plugin-document.ts';
 import type { OpsPages } from './ops-listener.ts';
 import type { OpsAnswer } from './ops-request.ts';
 import { PAGE_SECURITY } from '../docs/page.ts';

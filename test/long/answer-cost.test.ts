@@ -22,7 +22,7 @@ const BOUND_MS = 20;
 /** The meter's reference on the machine where the limit was set: a slower or shared machine gets proportionally more. */
 const REFERENCE_MS = 5;
 const TRIES = 7;
-const METER = fileURLToPath(new URL('turn-meter.ts', import.meta.url));
+const METER = fileURLToPath(new URL('isolation/turn-meter.ts', import.meta.url));
 /** As many characters as the default plans allow, so that answers may be as long as they ever may. */
 const CHARACTERS = 50_000;
 

@@ -24,7 +24,7 @@ const REFERENCE_MS = 5;
 /** The best of this many counts: compilation and garbage collection are not the body's. */
 const TRIES = 15;
 const DRAWN = 30;
-const METER = fileURLToPath(new URL('turn-meter.ts', import.meta.url));
+const METER = fileURLToPath(new URL('isolation/turn-meter.ts', import.meta.url));
 
 const AZURE = '/translator/text/v3.0/translate?api-version=3.0&to=de';
 /** Where bodies of a type are accepted. */

@@ -8,9 +8,8 @@ export { withPlugins } from '../../../src/config/plugins.ts';
 export { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
 export { anchorOf, OF_DOCUMENTS } from '../../../src/core/problem.ts';
 export { routeName } from '../../../src/core/route.ts';
-export { GLOSSARY_ID } from '../../../src/docs/operation.ts';
 export { operations } from '../../../src/docs/operations.ts';
-export { advice } from '../../../src/docs/problem-examples.ts';
+export { advice, GLOSSARY_ID } from '../../../src/docs/problem-examples.ts';
 export {
   GlossariesAnswer,
   GlossaryAnswer,

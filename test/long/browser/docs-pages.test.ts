@@ -1,16 +1,16 @@
 // The documentation in a real browser without a network: complete, linked by anchors, readable, and self-contained.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { advice, anchorOf, GLOSSARY_ID, operations } from '../support/door/tables.ts';
-import { answered, problems } from '../../src/index.ts';
-import type { ProblemCode } from '../../src/core/problem.ts';
-import { axeFindings } from '../support/axe.ts';
-import { startBrowser } from '../support/browser.ts';
-import type { Browser } from '../support/browser.ts';
-import type { Tab } from '../support/tab.ts';
-import { outputOf } from '../support/start-program.ts';
-import { startRunningGateway } from '../unit/docs/running-gateway.ts';
-import type { RunningGateway } from '../unit/docs/running-gateway.ts';
+import { advice, anchorOf, GLOSSARY_ID, operations } from '../../support/door/tables.ts';
+import { answered, problems } from '../../../src/index.ts';
+import type { ProblemCode } from '../../../src/core/problem.ts';
+import { axeFindings } from '../../support/axe.ts';
+import { startBrowser } from '../../support/browser.ts';
+import type { Browser } from '../../support/browser.ts';
+import type { Tab } from '../../support/tab.ts';
+import { outputOf } from '../../support/start-program.ts';
+import { startRunningGateway } from '../../unit/docs/running-gateway.ts';
+import type { RunningGateway } from '../../unit/docs/running-gateway.ts';
 
 const CONTRAST = readFileSync(new URL('contrast.js', import.meta.url), 'utf8');
 const PAGES = ['/docs', '/docs/errors'] as const;

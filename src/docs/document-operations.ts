@@ -1,10 +1,11 @@
-// The reference of documents: shown beside the routes of the service if documents are configured.
+// The reference of documents: shown after the other routes of the service if documents are configured.
 import { Type } from '../domain/typebox.ts';
-import type { RouteDoc } from '../ports/plugin-route.ts';
+import type { Operation } from './operations.ts';
 
 const ID = '01KA6S3B8N2Q7V5X1Z4C6F9H0J';
 const parameter = { description: "The document's id, a ULID. Any other text matches no document.", example: ID };
-const GONE = 'document_not_found: the team has no document with this id, or it has expired.';
+const OF_DOCUMENTS = { tag: 'documents', authenticated: true } as const;
+const ONE_DOCUMENT = { ...OF_DOCUMENTS, parameter, problems: ['document_not_found'] } as const;
 
 const StateAnswer = Type.Object({
   document_id: Type.String({ description: 'The id.' }),
@@ -16,18 +17,19 @@ const StateAnswer = Type.Object({
   detail: Type.Optional(Type.String({ description: 'With `error`: what it means for this document.' })),
 });
 
-/** By path; DELETE has one of its own. */
-export const documentDocs: Readonly<Record<string, RouteDoc>> = {
-  '/v1/documents': {
+/** By route name. */
+export const documentOperations: Readonly<Record<string, Operation>> = {
+  'POST /v1/documents': {
+    ...OF_DOCUMENTS,
+    id: 'documentsPostV1Documents',
     summary: 'Translate a document',
     description:
       'Keeps a file and translates its texts in the background. Characters are reserved until it is downloaded, deleted or expires; they ' +
       'are charged with the first complete download.',
-    authenticated: true,
-    tag: 'documents',
     body: {
       description: 'The file, and how to translate it.',
       contentTypes: ['multipart/form-data'],
+      example: { file: '@report.docx', target_lang: 'DE' },
       schema: Type.Object({
         file: Type.String({ format: 'binary', description: 'The file, with its name.' }),
         target_lang: Type.String({ description: 'A target code.' }),
@@ -38,6 +40,7 @@ export const documentDocs: Readonly<Record<string, RouteDoc>> = {
     },
     answer: {
       status: 202,
+      headers: { Location: { description: 'The path of the new resource.', example: `/v1/documents/${ID}` } },
       description: 'The document is kept; `Location` is where its state is.',
       schema: Type.Object({
         document_id: Type.String({ description: 'The id.' }),
@@ -46,50 +49,39 @@ export const documentDocs: Readonly<Record<string, RouteDoc>> = {
       }),
       example: { document_id: ID, status: 'queued', characters_held: 50_000 },
     },
-    failures: {
-      400: 'validation_error, invalid_target_lang, invalid_source_lang: what is wrong with the parameters or the file.',
-      402: 'quota_exceeded, credit_exhausted: what is held does not fit.',
-      429: 'rate_limited: too many requests, or too many documents at work.',
-    },
+    problems: ['invalid_target_lang', 'invalid_source_lang', 'quota_exceeded', 'credit_exhausted'],
   },
-  '/v1/documents/{id}': {
+  'GET /v1/documents/{id}': {
+    ...ONE_DOCUMENT,
+    id: 'documentsGetV1DocumentsId',
     summary: "Show a document's state",
     description: 'Ask every few seconds until it is `done` or `error`.',
-    authenticated: true,
-    tag: 'documents',
-    parameter,
     answer: {
       status: 200,
       description: 'Its state.',
       schema: StateAnswer,
       example: { document_id: ID, status: 'done', billed_characters: 1200 },
     },
-    failures: { 404: GONE },
   },
-  DELETE: {
+  'DELETE /v1/documents/{id}': {
+    ...ONE_DOCUMENT,
+    id: 'documentsDeleteV1DocumentsId',
     summary: 'Delete a document',
     description: 'Deletes its files, and releases what is reserved for it.',
-    authenticated: true,
-    tag: 'documents',
-    parameter,
     answer: { status: 204, description: 'The document is deleted.' },
-    failures: { 404: GONE },
   },
-  '/v1/documents/{id}/result': {
+  'GET /v1/documents/{id}/result': {
+    ...ONE_DOCUMENT,
+    id: 'documentsGetV1DocumentsIdResult',
     summary: 'Download the translated document',
     description: 'Charged once, when it was written to its end for the first time; it can be downloaded again until it expires.',
-    authenticated: true,
-    tag: 'documents',
-    parameter,
     answer: {
       status: 200,
       description: 'The file.',
       contentType: 'application/octet-stream',
       schema: Type.String({ format: 'binary' }),
+      example: '(the file)',
     },
-    failures: {
-      404: GONE,
-      409: 'document_not_ready: it is not translated yet, see Retry-After. document_failed: it ended in an error, which `failed_with` names.',
-    },
+    problems: ['document_not_found', 'document_not_ready', 'document_failed'],
   },
 };
