@@ -194,7 +194,7 @@ async function handledBy(
 
 /** The answer to a deletion has no body, only whether a replica has it. */
 function emptyAnswer({ replicated }: { readonly replicated?: boolean }, requestId: string): AdminAnswer {
-  const told = replicated === undefined ? {} : { 'Lingate-Replicated': String(replicated) };
+  const told: Record<string, string> = replicated === undefined ? {} : { 'Lingate-Replicated': String(replicated) };
   return { status: 204, contentType: undefined, body: '', headers: { 'X-Request-Id': requestId, ...told } };
 }
 

@@ -113,11 +113,11 @@ function sentences(criteria: Readonly<Record<string, { readonly about: string }>
 }
 
 function get(path: string, summary: string, answer: TSchema, query?: RouteDraft['query']): RouteDraft {
-  return { method: 'GET', path, summary, status: 200, answer, ...(query === undefined ? {} : { query }) };
+  return { method: 'GET', path, summary, status: 200, answer, query };
 }
 
 function post(path: string, summary: string, answer: TSchema, body?: TObject): RouteDraft {
-  return { method: 'POST', path, summary, ...(body === undefined ? {} : { body }), status: 200, answer };
+  return { method: 'POST', path, summary, body, status: 200, answer };
 }
 
 function patch(path: string, summary: string, answer: TSchema, body: TObject): RouteDraft {
@@ -125,7 +125,7 @@ function patch(path: string, summary: string, answer: TSchema, body: TObject): R
 }
 
 function remove(path: string, summary: string, query?: RouteDraft['query']): RouteDraft {
-  return { method: 'DELETE', path, summary, status: 204, ...(query === undefined ? {} : { query }) };
+  return { method: 'DELETE', path, summary, status: 204, query };
 }
 
 function listOf(name: string, items: TSchema): TSchema {

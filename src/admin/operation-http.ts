@@ -1,5 +1,5 @@
 // An operation as a route of the admin API: its row in the table of routes, and the answer to a request.
-import type { TObject, TSchema } from 'typebox';
+import type { TObject, TProperties, TSchema } from 'typebox';
 import { downloadOf } from './csv.ts';
 import type { Download } from './csv.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
@@ -86,9 +86,9 @@ export function routeOf(one: AdminOperation): AdminRoute {
     path: pathOf(one),
     summary: one.summary,
     operation: one,
-    ...(one.shownOnce === undefined ? {} : { shownOnce: one.shownOnce }),
+    shownOnce: one.shownOnce,
     ...(one.listing?.file === undefined ? {} : { otherType: 'text/csv' }),
-    ...(one.looksOnly === undefined ? {} : { looksOnly: one.looksOnly }),
+    looksOnly: one.looksOnly,
     ...(isBody && rest.length > 0 ? { body: bodyOf(one) } : {}),
     ...(!isBody && rest.length > 0 ? { query } : {}),
     status: one.status ?? 200,
@@ -109,7 +109,7 @@ function bodyOf(one: AdminOperation): TObject {
 function answerOf(one: AdminOperation): TSchema {
   const { row, list, listing } = one;
   if (list === undefined) return changes(one) ? Type.Object({ ...(row as TObject).properties, replicated }) : row;
-  const next = listing === undefined ? {} : { next: Type.Union([Type.String(), Type.Null()]) };
+  const next: TProperties = listing === undefined ? {} : { next: Type.Union([Type.String(), Type.Null()]) };
   return Type.Object({ [list]: Type.Array(row), ...next });
 }
 

@@ -219,6 +219,6 @@ export function audited(
   input: Readonly<Record<string, unknown>>,
   { audit }: Done<unknown>,
 ): Readonly<Record<string, string | number>> {
-  const ofTeam = pathOf(one).startsWith('/teams/{id}') ? { team_id: String(input['id']) } : {};
+  const ofTeam: Record<string, string> = pathOf(one).startsWith('/teams/{id}') ? { team_id: String(input['id']) } : {};
   return { ...ofTeam, ...audit };
 }

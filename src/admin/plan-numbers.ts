@@ -6,7 +6,7 @@ import { NO_WINDOWS } from '../domain/window-limits.ts';
 
 /** In the order of the configuration; numbers of the other billing are left out. */
 export function planNumbers(limits: TeamLimits): Readonly<Record<string, string | number>> {
-  const windows = limits.windows === NO_WINDOWS ? {} : { limits: limits.windows };
+  const windows: Record<string, string> = limits.windows === NO_WINDOWS ? {} : { limits: limits.windows };
   const { period, currency } = limits;
   return { ...numbersOfAll(limits), period_anchor: anchorOf(period), ...numbersOfBilling(limits), ...windows, currency };
 }
@@ -16,8 +16,17 @@ export function numbersOfAll(limits: TeamLimits) {
   return { billing: limits.billing, ...numbersByMember(limits) };
 }
 
+type NumbersOfBilling =
+  | { readonly credit_minor_per_million: number }
+  | {
+      readonly characters: number;
+      readonly period: string;
+      readonly overage_cap_minor: number;
+      readonly overage_minor_per_million: number;
+    };
+
 /** Those that do. */
-export function numbersOfBilling(limits: TeamLimits) {
+export function numbersOfBilling(limits: TeamLimits): NumbersOfBilling {
   if (limits.billing === 'credit') return { credit_minor_per_million: limits.minorPerMillion };
   return {
     characters: limits.characterLimit,

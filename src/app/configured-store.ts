@@ -84,7 +84,7 @@ export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config
       store: withoutCredentials(store),
       waited_seconds: seconds(waitedMs()),
       wait_seconds: seconds(waitMs),
-      ...(reason === undefined ? {} : { reason }),
+      reason,
     });
   const telling = setInterval(tell, TELL_EVERY_MS);
   try {

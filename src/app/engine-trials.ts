@@ -74,7 +74,7 @@ export class EngineTrials {
 
 function wordsOf(detail: FailureDetail) {
   const { failure, status, cause } = detail;
-  return { failure, ...(status === undefined ? {} : { status }), ...(cause === undefined ? {} : { cause }), advice: adviceFor(detail) };
+  return { failure, status, cause, advice: adviceFor(detail) };
 }
 
 function laterBy(run: () => void, ms: number): () => void {

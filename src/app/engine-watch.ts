@@ -41,9 +41,9 @@ export function replicaWatch({ engine, protocol, module, metrics, log, failures 
 function wordsOf({ failure, status, cause, thrown }: FailureDetail, module: string | undefined) {
   return {
     failure,
-    ...(status === undefined ? {} : { status }),
-    ...(cause === undefined ? {} : { cause }),
-    ...(thrown === undefined ? {} : { thrown: bugOf(thrown, module) }),
+    status,
+    cause,
+    thrown: thrown === undefined ? undefined : bugOf(thrown, module),
   };
 }
 

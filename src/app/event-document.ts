@@ -80,7 +80,7 @@ function dataOf(teamId: string, facts: EventFacts): Readonly<Record<string, unkn
 
 function whoseLimit({ keyId, tag, testKeys }: LimitReached): Readonly<Record<string, unknown>> {
   if (testKeys === true) return { limit_of: 'test_keys' };
-  return { ...(keyId === undefined ? {} : { key_id: keyId }), ...(tag === undefined ? {} : { tag }) };
+  return { key_id: keyId, tag };
 }
 
 function windowOf({ window, keyId, tag }: LimitReached): Readonly<Record<string, unknown>> {

@@ -283,7 +283,7 @@ const COUNTED = 1_000_000_000;
 
 /** A part of a document as a request of its key, which nobody waits for. */
 function exchangeFor(document: DocumentRecord, plan: string, { newId, now }: StartedDocuments): Exchange {
-  const headers = document.traceparent === undefined ? {} : { traceparent: document.traceparent };
+  const headers: Record<string, string> = document.traceparent === undefined ? {} : { traceparent: document.traceparent };
   const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers }, NOWHERE, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);

@@ -70,7 +70,7 @@ export async function startListener(
     exclusive,
     bodyBytesMax: config.limits.bodyBytes,
     idleSeconds: config.limits.idleSeconds,
-    ...(config.tls === undefined ? {} : { tls: tlsOf(config)! }),
+    tls: tlsOf(config),
   };
   const withoutUws = config.listener === 'auto' ? await whyNode(config) : undefined;
   // Imported only when selected: the binary must not be needed if the other listener is used.

@@ -177,10 +177,10 @@ class OpenServing implements Serving {
 
   readiness(): Readiness {
     const { probe, clocks } = this.#opened;
-    const [fault, step] = [probe.fault, clocks.step()];
+    const step = clocks.step();
     return {
       ready: this.#ready(),
-      store: { ok: probe.serves, ...(fault === undefined ? {} : { cause: fault.cause }) },
+      store: { ok: probe.serves, cause: probe.fault?.cause },
       engines: Object.fromEntries([...this.#opened.engines.byName].map(([name, engine]) => [name, engineReadiness(engine.health())])),
       clock: step === undefined ? { ok: true } : { ok: false, step_seconds: stepSeconds(step.byMs) },
       draining: this.#draining !== undefined,

@@ -28,7 +28,7 @@ export { withWholeStores } from './whole-stores.ts';
 export async function checkStoreAt(config: Config, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {
   return withReader(config, (reader) => {
     const documents = documentCheckOf(config, reader);
-    return checkStore(reader, report, { onTeam, ...(documents === undefined ? {} : { documents }) });
+    return checkStore(reader, report, { onTeam, documents });
   });
 }
 

@@ -40,7 +40,7 @@ export function commandOf(one: AdminOperation): Command {
   };
   return {
     usage: usageOf(names, Object.entries({ ...flags, ...(one.asks === undefined ? {} : { yes: YES }) })),
-    ...(one.about === undefined ? {} : { about: one.about }),
+    about: one.about,
     operands: names,
     ...(flagsOf.size === 0 && one.asks === undefined ? {} : { flags: { ...flags, ...more } }),
     examples: one.examples ?? [],
@@ -85,7 +85,7 @@ function flagFor({ member, field, means }: FlagOf, { input }: AdminOperation): F
     kind: type === 'array' ? 'texts' : 'text',
     value: given.value ?? choices?.join('|') ?? 'N',
     summary: choices === undefined || given.value === undefined ? summary : `${summary}: ${choices.join(', ')}`,
-    ...(given.fallback === undefined ? {} : { fallback: given.fallback }),
+    fallback: given.fallback,
     ...(required ? { required } : {}),
   };
 }
@@ -189,9 +189,7 @@ async function runOn(one: AdminOperation, on: OperationContext, context: Command
   if (one.list !== undefined) return printRows(one, context, value as readonly unknown[]);
   const replicated = result.kind === 'done' ? result.replicated : undefined;
   const said = textOf(one, value, input, context.io.nowMs());
-  context.print({ ...(value as object), ...(replicated === undefined ? {} : { replicated }) }, () =>
-    changes(one) ? saying(said, { kind: 'done', value, replicated }) : said,
-  );
+  context.print({ ...(value as object), replicated }, () => (changes(one) ? saying(said, { kind: 'done', value, replicated }) : said));
 }
 
 /** What was done, and the record as it is now. */

@@ -299,7 +299,7 @@ function formField(name: string, field: InputField, texts: FieldTexts, { clears 
       choices.map((value) => ({ value, label: given.words?.[value] ?? value })),
     );
   }
-  const numeric = type === 'integer' ? { inputmode: 'numeric', maxlength: 40 } : {};
+  const numeric: Record<string, string | number> = type === 'integer' ? { inputmode: 'numeric', maxlength: 40 } : {};
   return textField(texts, name, label, { hint, more: { autocomplete: 'off', ...numeric, ...given.attributes } });
 }
 

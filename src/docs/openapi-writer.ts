@@ -130,7 +130,7 @@ export function openApi(api: ApiDescription): OpenApiDocument {
   const listed = Object.entries(tags).map(([name, words]) => ({ name, description: words }));
   return {
     openapi: '3.1.0',
-    info: { title, version, ...(summary === undefined ? {} : { summary }), description, license: { name: 'MIT', identifier: 'MIT' } },
+    info: { title, version, summary, description, license: { name: 'MIT', identifier: 'MIT' } },
     externalDocs: { description: errors, url: `${docsUrl}/errors` },
     servers: [{ url: reachable(serverUrl), description: 'This service.' }],
     ...(listed.length === 0 ? {} : { tags: listed }),
@@ -175,17 +175,17 @@ class Writer {
     ];
     const answered = {
       description: answer.description,
-      ...(headers === undefined ? {} : { headers }),
-      ...(answer.schema === undefined ? {} : { content: this.#answer(answer, answer.schema) }),
+      headers,
+      content: answer.schema && this.#answer(answer, answer.schema),
     };
     return {
       operationId: id,
-      ...(tag === undefined ? {} : { tags: [tag] }),
+      tags: tag === undefined ? undefined : [tag],
       summary,
-      ...(description === undefined ? {} : { description }),
-      ...(authenticated ? {} : { security: [] }),
-      ...(parameters.length === 0 ? {} : { parameters }),
-      ...(body === undefined ? {} : { requestBody: this.#body(body, summary) }),
+      description,
+      security: authenticated ? undefined : [],
+      parameters: parameters.length === 0 ? undefined : parameters,
+      requestBody: body && this.#body(body, summary),
       responses: { [answer.status]: answered, ...failures } as OperationObject['responses'],
     };
   }
@@ -194,7 +194,7 @@ class Writer {
     return parameters.map(({ schema, required, ...rest }) => ({
       ...rest,
       in: place,
-      ...(required === undefined ? {} : { required }),
+      required,
       schema: this.#shown(schema),
     }));
   }
@@ -202,7 +202,7 @@ class Writer {
   #body(body: DescribedBody, summary: string): NonNullable<OperationObject['requestBody']> & OpenApiNode {
     const { description, contentTypes = ['application/json'], optional = false, schema } = body;
     return {
-      ...(description === undefined ? {} : { description }),
+      description,
       required: !optional,
       content: Object.fromEntries(contentTypes.map((type) => [type, this.#media(schema, body, summary)])),
     };

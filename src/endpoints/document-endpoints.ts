@@ -86,7 +86,7 @@ export function resultStep(options: DocumentEndpointOptions, { name, headers, fi
   return {
     kind: 'body',
     name,
-    ...(headers === undefined ? {} : { headers }),
+    headers,
     async run(x) {
       const wanted = await find(x);
       if ('problem' in wanted) return wanted;

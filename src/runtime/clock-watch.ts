@@ -1,7 +1,7 @@
 // Has the clocks of this process and of its store judged twice a second, and logs when one is no longer believed and when it is again.
 import type { JudgedClock } from '../domain/judged-clock.ts';
 import type { ClockStep, StoreClock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
+import type { Log, LogFields } from '../ports/log.ts';
 
 const EVERY_MS = 500;
 
@@ -58,8 +58,8 @@ export class ClockWatch {
 const CLOCK_NOT_BELIEVED =
   'the clock is not believed: nothing expires, ends or is deleted by it until it has held for ten minutes, or "lingate store check --accept-clock" vouches for it';
 
-function stepMembers({ byMs, server }: ClockStep): Record<string, number | string> {
-  return { step_seconds: stepSeconds(byMs), ...(server === undefined ? {} : { server }) };
+function stepMembers({ byMs, server }: ClockStep): LogFields {
+  return { step_seconds: stepSeconds(byMs), server };
 }
 
 export function stepSeconds(byMs: number): number {

@@ -118,9 +118,9 @@ export class EnginePairs {
       engine,
       replica,
       failure,
-      ...(status === undefined ? {} : { status }),
-      ...(cause === undefined ? {} : { cause }),
-      ...(detail === undefined ? {} : { advice: adviceFor(detail) }),
+      status,
+      cause,
+      advice: detail && adviceFor(detail),
     });
   }
 

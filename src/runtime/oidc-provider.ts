@@ -104,7 +104,7 @@ export class OidcProvider implements IdentityProvider {
     if (discovered?.issuer !== settings.issuer || discovered.metadata.issuer !== issuer) return undefined;
     if (discovered.metadata.end_session_endpoint === undefined) return undefined;
     const configuration = this.#configuration(settings, discovered.metadata, AbortSignal.abort());
-    const hint = idToken.length > ID_TOKEN_HINT_LENGTH_MAX ? {} : { id_token_hint: idToken };
+    const hint: Record<string, string> = idToken.length > ID_TOKEN_HINT_LENGTH_MAX ? {} : { id_token_hint: idToken };
     const back = { post_logout_redirect_uri: settings.consoleUrl + SIGNED_OUT_PATH };
     return this.#options.library.buildEndSessionUrl(configuration, { ...hint, ...back }).href;
   }
@@ -134,7 +134,7 @@ export class OidcProvider implements IdentityProvider {
     const { library } = this.#options;
     const { clientId, clientSecret, issuer } = settings;
     const configuration = new library.Configuration(metadata, clientId, undefined, authenticationOf(library, metadata, clientSecret));
-    configuration[library.customFetch] = boundedFetch(ANSWER_BYTES_MAX, deadline) as OpenIdClient.CustomFetch;
+    configuration[library.customFetch] = boundedFetch(ANSWER_BYTES_MAX, deadline);
     // Without this the signature of ID tokens that come from the token endpoint is not checked.
     library.enableNonRepudiationChecks(configuration);
     if (isPlain(issuer)) library.allowInsecureRequests(configuration);
@@ -156,7 +156,7 @@ export class OidcProvider implements IdentityProvider {
     const deadline = AbortSignal.timeout(this.#callsMsMax);
     try {
       const configuration = await library.discovery(new URL(issuer), 'lingate', undefined, undefined, {
-        [library.customFetch]: boundedFetch(ANSWER_BYTES_MAX, deadline) as OpenIdClient.CustomFetch,
+        [library.customFetch]: boundedFetch(ANSWER_BYTES_MAX, deadline),
         timeout: this.#callsMsMax / 1000,
         execute: isPlain(issuer) ? [library.allowInsecureRequests] : [],
       });

@@ -192,7 +192,7 @@ function wordsOf({ cause, partly }: StoreFault): string {
 
 function serverAndAdvice({ cause, server }: StoreFault) {
   const advice = storeAdvice(cause);
-  return { ...(server === undefined ? {} : { server }), ...(advice === undefined ? {} : { advice }) };
+  return { server, advice };
 }
 
 function seconds(ms: number): number {

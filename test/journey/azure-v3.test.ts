@@ -236,10 +236,19 @@ onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/azur
     test('a key counts in its field and as a bearer token, which takes precedence; nowhere else', async () => {
       const body = [{ Text: 'Hello' }];
       const query = 'api-version=3.0&to=de';
-      for (const headers of [{ [KEY_FIELD]: 'x', authorization: `Bearer ${team.key}` }, { 'vendor-auth-key': team.key }]) {
+      const accepted: Record<string, string>[] = [
+        { [KEY_FIELD]: 'x', authorization: `Bearer ${team.key}` },
+        { 'vendor-auth-key': team.key },
+      ];
+      for (const headers of accepted) {
         found(await send(query, body, { headers }));
       }
-      const refused = [{}, { [KEY_FIELD]: 'x' }, { [KEY_FIELD]: team.key, authorization: 'Bearer x' }, { 'ocp-apim-key': team.key }];
+      const refused: Record<string, string>[] = [
+        {},
+        { [KEY_FIELD]: 'x' },
+        { [KEY_FIELD]: team.key, authorization: 'Bearer x' },
+        { 'ocp-apim-key': team.key },
+      ];
       for (const headers of refused) {
         const response = await send(`${query}&Subscription-Key=${team.key}`, body, { headers });
         expect(expectError(response, 401_000)).not.toContain(team.key);

@@ -98,7 +98,8 @@ onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { tok
       const other = await signedIn();
       const foreign = hiddenFields((await other.get('/console/teams')).body, '/console/sign-out')['csrf_token']!;
       for (const path of paths('POST', 'signed-in')) {
-        for (const fields of [{}, { csrf_token: '' }, { csrf_token: 'x'.repeat(43) }, { csrf_token: foreign }]) {
+        const forged: Record<string, string>[] = [{}, { csrf_token: '' }, { csrf_token: 'x'.repeat(43) }, { csrf_token: foreign }];
+        for (const fields of forged) {
           expectProblem(await operator.post(path, fields, { accept: '*/*' }), 'csrf_invalid');
         }
       }

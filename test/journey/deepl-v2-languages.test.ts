@@ -120,7 +120,7 @@ describe('an engine that can do everything but style', () => {
     test('both need a key, and are read with GET only', async () => {
       for (const path of ['/v3/languages?resource=write', '/v3/languages/resources']) {
         for (const key of [undefined, 'wrong', `la_live_${'a'.repeat(40)}`]) {
-          const headers = key === undefined ? {} : { authorization: `DeepL-Auth-Key ${key}` };
+          const headers: Record<string, string> = key === undefined ? {} : { authorization: `DeepL-Auth-Key ${key}` };
           expect((await ask(setting, { path, headers })).status).toBe(403);
         }
         expect((await ask(setting, { method: 'POST', path, key: team.key, body: {} })).status).toBe(405);

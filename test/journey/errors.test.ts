@@ -149,11 +149,12 @@ describe.each(combinations({}))('$listener listener, $store store', ({ listener,
   test('401 unauthorized without a key, with a malformed one, with an unknown one', async () => {
     expectProblem(await translate({ key: undefined }), 'unauthorized');
     expectProblem(await translate({ key: 'la_live_short' }), 'unauthorized');
-    for (const misplaced of [
+    const elsewhere: Parameters<typeof translate>[0][] = [
       { headers: { 'x-api-key': team.key } },
       { headers: { 'api-key': team.key } },
       { path: `/v1/translate?key=${team.key}` },
-    ]) {
+    ];
+    for (const misplaced of elsewhere) {
       const response = await translate({ key: undefined, ...misplaced });
       expectProblem(response, 'unauthorized');
       expect(response.body).toContain('belongs in');

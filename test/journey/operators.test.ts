@@ -45,7 +45,8 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
       const before = [await auditOf(teamId), (await call('GET', `/teams/${teamId}`)).body];
       const target = path.replace('{id}', path.startsWith('/keys') ? UNKNOWN : teamId).replace('{name}', 'prepaid');
       const sent = body === undefined ? {} : { body: { add_credit_minor: 5 } };
-      for (const headers of [{}, { 'idempotency-key': `k-${randomBytes(4).toString('hex')}` }]) {
+      const keyed: Record<string, string>[] = [{}, { 'idempotency-key': `k-${randomBytes(4).toString('hex')}` }];
+      for (const headers of keyed) {
         const answer = await call(method, target, { ...sent, token: SALES, headers });
         if (method === 'GET' || looksOnly === true) expect(answer.status).not.toBe(403);
         else expectProblem(answer, 'forbidden');

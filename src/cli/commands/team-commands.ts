@@ -228,8 +228,10 @@ function deletionOf({ name }: Team): Confirmation {
 function teamText(team: Team, more: Readonly<Record<string, string>> = {}): string {
   const { next_plan: next, limits: _limits, ...report } = teamReport(team);
   const windows = windowTexts(team.limits.windows);
-  const limits = windows.length === 0 ? {} : { limits: windows.join(', ') };
-  return labelled({ ...report, ...limits, ...(next === undefined ? {} : { next_plan: `${next.plan}, when the period ends` }), ...more });
+  const added: Record<string, string> = {};
+  if (windows.length > 0) added['limits'] = windows.join(', ');
+  if (next !== undefined) added['next_plan'] = `${next.plan}, when the period ends`;
+  return labelled({ ...report, ...added, ...more });
 }
 
 function refusedText(refusals: RefusalCounts | undefined): string {

@@ -3,6 +3,7 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { clearedCookie, cookieOf, sessionCookie } from '../sessions.ts';
 import { EMPTY_FORM, isOverTls, postForm, textField } from '../form.ts';
+import type { FieldTexts } from '../form.ts';
 import { CONSOLE_PREFIX, open, postOwn } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit, Visit } from '../console-route.ts';
 import { hostOf } from './oidc-sign-in.ts';
@@ -72,7 +73,7 @@ function providerLink(provider: string): Html {
 function tokenForm(formToken: string, isOnly: boolean, fault: string | undefined): Html {
   const hint = 'Your token from the configuration: admin.token, or one of admin.tokens. The session lasts an hour.';
   const more = { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined && isOnly ? { autofocus: '' } : {}) };
-  const texts = { form: EMPTY_FORM, faults: fault === undefined ? {} : { token: fault } };
+  const texts: FieldTexts = { form: EMPTY_FORM, faults: fault === undefined ? {} : { token: fault } };
   const token = textField(texts, 'token', 'Token', { type: 'password', required: true, hint, more });
   // Password managers store a password with a user name, and browsers warn if there is none.
   const name = html`<input name="username" autocomplete="username" value="operator" hidden />`;

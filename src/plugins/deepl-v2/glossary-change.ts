@@ -89,7 +89,7 @@ export class GlossaryChanges {
   /** A replaced dictionary keeps its codes, because their regions matter in `/v1`. */
   #with(dictionaries: Dictionaries, { sourceLang, targetLang, entries, written }: DictionaryDraft & Partial<MergedEntries>): Dictionaries {
     const held = heldFor(dictionaries, { sourceLang, targetLang });
-    const dictionary = { dictionaryId: this.#newId(), sourceLang, targetLang, entries, ...(written === undefined ? {} : { written }) };
+    const dictionary = { dictionaryId: this.#newId(), sourceLang, targetLang, entries, written };
     if (held === undefined) return [...dictionaries, dictionary];
     const replaced = { ...dictionary, sourceLang: held.sourceLang, targetLang: held.targetLang };
     return dictionaries.map((one) => (one === held ? replaced : one));

@@ -48,8 +48,8 @@ function preflight({ path, problemForm, ofDocuments }: PluginRoute): PluginRoute
     path,
     takesBody: false,
     steps: ['access-log', 'libretranslate-any-origin', 'libretranslate-preflight'],
-    ...(problemForm === undefined ? {} : { problemForm }),
-    ...(ofDocuments === undefined ? {} : { ofDocuments }),
+    problemForm,
+    ofDocuments,
     doc: {
       summary: 'Preflight request of browsers',
       description: 'Allows every origin to send what this path accepts.',

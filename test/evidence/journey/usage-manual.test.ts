@@ -31,11 +31,11 @@ let acme: UsedTeam;
 beforeAll(async () => {
   folder = temporaryFolder();
   const store = `sqlite:${join(folder.path, 'lingate.db')}`;
-  const days = {
+  const days: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>> = {
     [day(1)]: { backend: [100, 2], website: [30, 3] },
     [day(2)]: { website: [7, 1] },
     [day(30)]: { backend: [880, 9], staging: [120, 1] },
-  } as const;
+  };
   [acme] = (await useStore(store, day(0), [
     { name: 'Acme', reference: 'K-20417', days, testKeys: ['staging'] },
     { name: 'Idle', days: {} },

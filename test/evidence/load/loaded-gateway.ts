@@ -67,7 +67,7 @@ export async function startLoadedGateway({
     '--engine-url',
     engineUrl ?? engine.url,
   ];
-  const options = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
+  const options: Record<string, string> = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
   const gateway = await startGatewayProcess({ args, env: { ...env, ...options } });
   const store = await openBeside(url);
   const procFile = (name: string): string => `/proc/${gateway.process.pid}/${name}`;

@@ -72,7 +72,7 @@ export class Journal {
       ('reason' in answer && answer.reason !== undefined) ||
       ('of' in answer && answer.of === 'key');
     if (!isOfKey) return;
-    const name = 'reason' in answer ? answer.reason : answer.kind;
+    const name = ('reason' in answer ? answer.reason : undefined) ?? answer.kind;
     this.ofKeys.set(name, (this.ofKeys.get(name) ?? 0) + 1);
   }
 

@@ -43,7 +43,7 @@ interface Sender {
 }
 
 export function drawRequest(random: Random, { key, keyId, address, tag }: Sender): DrawnRequest {
-  const field = tag === undefined ? {} : { 'lingate-tag': tag.field };
+  const field: Record<string, string> = tag === undefined ? {} : { 'lingate-tag': tag.field };
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...field };
   const sender = { keyId, address, tag: tag?.name ?? undefined };
   const isRefused = tag?.name === null;

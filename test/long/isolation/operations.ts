@@ -32,7 +32,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 export function operations(key: string, { large, several }: NoisyGlossaries): readonly Operation[] {
   const send = (method: string, path: string, body: unknown = '', type = JSON_TYPE): NoisyRequest => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const length =
+    const length: Record<string, string> =
       method === 'GET' || method === 'DELETE' ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) };
     return { method, path, headers: { authorization: `Bearer ${key}`, ...length }, body: text };
   };

@@ -47,12 +47,13 @@ describe('a wrong form is refused:', () => {
 
 test('the head says that it is a form, not encoded, with a boundary', () => {
   expect(uploadHeadFault(HEADERS)).toBeUndefined();
-  for (const headers of [
+  const others: Record<string, string>[] = [
     {},
     { 'content-type': 'application/json' },
     { 'content-type': 'multipart/form-data' },
     { ...HEADERS, 'content-encoding': 'gzip' },
-  ]) {
+  ];
+  for (const headers of others) {
     expect(uploadHeadFault(headers)).toMatchObject({ problem: { code: 'validation_error' } });
   }
 });
