@@ -17,12 +17,12 @@ import type { DocumentMeters } from '../ops/metrics/document-metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentServices } from '../ports/document-services.ts';
-import type { DocumentRecord, DocumentStore, DocumentTransfers } from '../ports/documents.ts';
+import type { DocumentRecord, DocumentStore, DocumentTransfers, DueDocument } from '../ports/documents.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { Store } from '../ports/store.ts';
 import type { Forgetful } from '../runtime/forgetting.ts';
 import type { DocumentStepName } from '../routes.ts';
-import { LeasedDownloads } from '../runtime/document-downloads.ts';
+import { keyRefusal, removeForCaller } from '../runtime/document-charge.ts';
 import { letTextsGoFirst } from '../runtime/document-pace.ts';
 import { DocumentKeys } from '../runtime/document-keys.ts';
 import { isTaken, passFile } from '../runtime/file-passing.ts';
@@ -117,18 +117,10 @@ export function forgetfulDocuments({ documents }: OpenDocuments): Forgetful {
 /** What the steps of documents need beyond the other steps. */
 export interface DocumentSteps extends OpenDocuments {
   readonly plans: () => Config['plans'];
-  readonly downloads: LeasedDownloads;
   /** `undefined` if no file may pass the gateway unread. */
   readonly files: FilePassingOptions | undefined;
   /** There is work. */
   readonly onCreated: () => void;
-}
-
-export function downloadsOf(
-  { documents, nowMs }: OpenDocuments,
-  { store, settlements, newId, log }: Pick<ChainParts, 'store' | 'settlements' | 'newId' | 'log'>,
-): LeasedDownloads {
-  return new LeasedDownloads({ documents, ledger: store.ledger, settlements, newId, nowMs, log });
 }
 
 /** None if a plugin changes texts: what it has to see or to hide must not pass it in a file. */
@@ -149,7 +141,7 @@ export interface BuiltDocuments {
 export function buildDocuments(
   { documents: settings, engines }: Config,
   opened: DocumentSteps,
-  { store, glossaries, offers, newId, now }: ChainParts,
+  { store, settlements, glossaries, offers, newId, now }: ChainParts,
 ): BuiltDocuments {
   const { keepMs, bytesMax, storeBytesMax } = settings!;
   const { files } = opened;
@@ -172,15 +164,22 @@ export function buildDocuments(
       opened.onCreated();
     },
   };
+  const removal = { documents: opened.documents, ledger: store.ledger, settlements };
+  const endpoints = {
+    ...opened,
+    remove: (document: DueDocument, unlessTranslated = false) =>
+      removeForCaller(document, { ...removal, spares: ({ resultId }) => unlessTranslated && resultId !== undefined }),
+    keyRefusal: (document: DocumentRecord) => keyRefusal(store.ledger, document),
+  };
   return {
     steps: {
       'hold-document': holdDocument(upload),
       'create-document': createDocument(upload),
-      'show-document': showDocument(opened),
-      'delete-document': deleteDocument(opened),
-      'document-result': documentResult(opened),
+      'show-document': showDocument(endpoints),
+      'delete-document': deleteDocument(endpoints),
+      'document-result': documentResult(endpoints),
     },
-    services: documentServices({ upload, endpoints: opened, keys: opened.keys, now }),
+    services: documentServices({ upload, endpoints, keys: opened.keys, now }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildChains, failuresSeen, passTraceparentOf } from './chain.ts';
 import type { ChainParts } from './chain.ts';
-import { downloadsOf, filePassing, forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
+import { filePassing, forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
 import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
 import type { Config } from '../config/config.ts';
 import { pairsOf } from '../config/engine-options.ts';
@@ -220,7 +220,6 @@ class OpenServing implements Serving {
       const use = { ...sources, files, config, metrics, store: parts.store, services, log: output.log, inFlight: () => gateway.inFlight };
       const worker = (this.#worker = startDocuments(this.#documents, use));
       down.add('documents', () => worker.close());
-      down.add('downloads of documents', () => parts.documents!.downloads.close());
     }
     down.add('public listener', async () => {
       await this.drain();
@@ -335,7 +334,6 @@ class OpenServing implements Serving {
       documents: this.#documents && {
         ...this.#documents,
         plans: () => this.#config.plans,
-        downloads: downloadsOf(this.#documents, { ...sources, store, settlements, log: output.log }),
         files: filePassing(this.#opened, this.#documents, { offers: this.#languages, onFailures, passTraceparent }),
         onCreated: () => this.#worker?.wake(),
       },

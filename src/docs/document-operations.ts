@@ -10,9 +10,7 @@ const ONE_DOCUMENT = { ...OF_DOCUMENTS, parameter, problems: ['document_not_foun
 const StateAnswer = Type.Object({
   document_id: Type.String({ description: 'The id.' }),
   status: Type.Enum(['queued', 'translating', 'done', 'error'], { type: 'string', description: 'How far it is.' }),
-  billed_characters: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'With `done`: what is charged with the first complete download.' }),
-  ),
+  billed_characters: Type.Optional(Type.Integer({ minimum: 0, description: 'With `done`: what was charged.' })),
   code: Type.Optional(Type.String({ description: 'With `error`: a problem code. Nothing is charged.' })),
   detail: Type.Optional(Type.String({ description: 'With `error`: what it means for this document.' })),
 });
@@ -24,8 +22,8 @@ export const documentOperations: Readonly<Record<string, Operation>> = {
     id: 'documentsPostV1Documents',
     summary: 'Translate a document',
     description:
-      'Keeps a file and translates its texts in the background. Characters are reserved until it is downloaded, deleted or expires; they ' +
-      'are charged with the first complete download.',
+      'Keeps a file and translates its texts in the background. Characters are reserved for it, and charged ' +
+      'when it is done; if its key is revoked, disabled or expires before, it ends in an error and nothing is charged.',
     body: {
       description: 'The file, and how to translate it.',
       contentTypes: ['multipart/form-data'],
@@ -74,7 +72,7 @@ export const documentOperations: Readonly<Record<string, Operation>> = {
     ...ONE_DOCUMENT,
     id: 'documentsGetV1DocumentsIdResult',
     summary: 'Download the translated document',
-    description: 'Charged once, when it was written to its end for the first time; it can be downloaded again until it expires.',
+    description: 'It can be downloaded again until it expires.',
     answer: {
       status: 200,
       description: 'The file.',

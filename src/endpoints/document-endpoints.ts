@@ -1,4 +1,4 @@
-// The endpoints of documents: state, deletion, and the translated file, which is charged when it was first written whole.
+// The endpoints of documents: state, deletion, and the translated file.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
@@ -12,21 +12,18 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { ResultStep, WantedResult } from '../ports/document-services.ts';
-import type {
-  BegunDownload,
-  DocumentDownloads,
-  DocumentRecord,
-  DocumentStore,
-  DocumentTransfers,
-  SealsDocuments,
-} from '../ports/documents.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { DocumentRecord, DocumentStore, DocumentTransfers, DueDocument, SealsDocuments } from '../ports/documents.ts';
 
 export interface DocumentEndpointOptions {
   readonly documents: DocumentStore;
   readonly sealer: SealsDocuments;
   readonly formats: Pick<DocumentFormats, 'formatOf'>;
-  readonly downloads: DocumentDownloads;
   readonly transfers: DocumentTransfers;
+  /** From now on nobody finds it, and what is reserved for it is released. With `unlessTranslated` one that is stays. Whether it goes. */
+  readonly remove: (document: DueDocument, unlessTranslated?: boolean) => Promise<boolean | StoreUnavailable>;
+  /** Why its key may no longer be used. */
+  readonly keyRefusal: (document: DocumentRecord) => Promise<Refusal | undefined>;
   /** The store's clock. */
   readonly nowMs: () => number;
 }
@@ -39,6 +36,12 @@ const TAKEN = refuse('service_unavailable', 'Document already downloaded: anothe
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
 /** Of a piece that is written. */
 const PIECE_BYTES = 65_536;
+const DOWNLOAD_MS_MAX = 3_600_000;
+/** Where a document has only one download: if its gateway dies, another one begins after it. */
+const TAKEN_MS = 60_000;
+/** What asks for it meanwhile waits so long for its end. */
+const TAKEN_WAIT_MS = 2000;
+const TAKEN_LOOK_MS = 50;
 
 export function showDocument(options: DocumentLookup): BodyStep {
   return documentEndpoint('show-document', options, async (_x, document) => json(JSON.stringify(shownDocument(document))));
@@ -61,9 +64,9 @@ export function deleteDocument(options: DocumentEndpointOptions): BodyStep {
 /** Why it is not removed. */
 export async function removeDocument(
   document: DocumentRecord,
-  { downloads }: Pick<DocumentEndpointOptions, 'downloads'>,
+  { remove }: Pick<DocumentEndpointOptions, 'remove'>,
 ): Promise<Refusal | undefined> {
-  const removed = await downloads.remove(document);
+  const removed = await remove(document);
   if (isUnavailable(removed)) return STORE_UNAVAILABLE;
   return removed ? undefined : NOT_FOUND;
 }
@@ -73,13 +76,10 @@ export function documentResult(options: DocumentEndpointOptions): BodyStep {
   return resultStep(options, { name: 'document-result', find });
 }
 
-interface Delivery extends BegunDownload {
-  readonly removes: boolean;
-}
-
-const deliverySlot = reserveSlot<Delivery>('delivery of a document');
 /** The team whose place is taken. */
 const transferSlot = reserveSlot<string>('document transfer');
+/** What is to be written down when the download has ended. */
+const downloadSlot = reserveSlot<(isComplete: boolean) => void>('download of a document');
 
 export function resultStep(options: DocumentEndpointOptions, { name, headers, find }: ResultStep): BodyStep {
   const { transfers } = options;
@@ -96,25 +96,24 @@ export function resultStep(options: DocumentEndpointOptions, { name, headers, fi
     settle(x, outcome) {
       const teamId = x.get(transferSlot);
       if (teamId !== undefined) transfers.end(teamId);
-      const delivery = x.get(deliverySlot);
       // Anything but a stream means that the file was not written to its end.
-      delivery?.end(outcome.kind === 'stream', delivery.removes);
+      x.get(downloadSlot)?.(outcome.kind === 'stream');
     },
   };
 }
 
 async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResult, options: DocumentEndpointOptions): Promise<Outcome> {
-  const { documents, sealer, formats, transfers, downloads, nowMs } = options;
-  const { once: removes = false, contentType } = wanted;
+  const { documents, sealer, formats, transfers, keyRefusal } = options;
+  const { once = false, ofKey = false, contentType } = wanted;
+  const refusal = ofKey ? await keyRefusal(document) : undefined;
+  if (refusal !== undefined) return refusal;
   if (document.state === 'error') return failed(document);
   if (document.state !== 'done' || document.resultId === undefined) return NOT_READY;
   if (!transfers.begin(document.teamId)) return OVERLOADED;
   x.set(transferSlot, document.teamId);
-  const begun = await downloads.begin(document, removes);
-  if (begun === 'gone') return NOT_FOUND;
-  if (begun === 'taken') return TAKEN;
-  if (isUnavailable(begun)) return STORE_UNAVAILABLE;
-  x.set(deliverySlot, { untilMs: begun.untilMs, removes, end: (isComplete) => begun.end(isComplete, removes) });
+  const fault = once ? await taken(document, options) : undefined;
+  if (fault !== undefined) return fault;
+  x.set(downloadSlot, (isComplete) => void noted(document, { isComplete, once }, options));
   const pieces = await documents.file(document, document.resultId);
   if (isUnavailable(pieces)) return STORE_UNAVAILABLE;
   const bytes = pieces && (await sealer.open(document.documentId, document.resultId, pieces));
@@ -122,13 +121,41 @@ async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResu
   if (bytes === undefined) return NOT_FOUND;
   // A slow reader is fine, up to the end of the download.
   x.ownDeadline = true;
+  const untilMs = x.startedAtMs + DOWNLOAD_MS_MAX;
   const type = contentType ?? formats.formatOf(document.fileName)?.mediaType ?? 'application/octet-stream';
   const reply = pacedReply(
     type,
-    piecesOf(bytes, () => nowMs() < begun.untilMs),
+    piecesOf(bytes, () => performance.now() < untilMs),
     bytes.length,
   );
   return { ...reply, headers: [['Content-Disposition', disposition(document.fileName)]] };
+}
+
+/** Takes the only download of a document; one that is under way may be about to end, and then there is nothing any more. */
+async function taken(document: DocumentRecord, { documents, nowMs }: DocumentLookup): Promise<Refusal | undefined> {
+  for (let waitedMs = 0; ; waitedMs += TAKEN_LOOK_MS) {
+    let isTaken = false;
+    const begun = await documents.change(document, (known) => {
+      isTaken = known.isRemoved !== true && (known.takenUntilMs ?? 0) > nowMs();
+      return isTaken || known.isRemoved === true ? undefined : { ...known, takenUntilMs: nowMs() + TAKEN_MS };
+    });
+    if (isUnavailable(begun)) return STORE_UNAVAILABLE;
+    if (begun !== undefined) return undefined;
+    if (!isTaken) return NOT_FOUND;
+    if (waitedMs >= TAKEN_WAIT_MS) return TAKEN;
+    await new Promise((resolve) => void setTimeout(resolve, TAKEN_LOOK_MS));
+  }
+}
+
+/** If the store is away, it can be downloaded once more. */
+async function noted(
+  document: DocumentRecord,
+  { isComplete, once }: { readonly isComplete: boolean; readonly once: boolean },
+  { documents, remove }: DocumentEndpointOptions,
+): Promise<void> {
+  if (once && isComplete) await remove(document);
+  else if (once) await documents.change(document, ({ takenUntilMs: _taken, ...known }) => known);
+  else if (isComplete) await documents.change(document, (known) => (known.isDownloaded ? undefined : { ...known, isDownloaded: true }));
 }
 
 function failed({ code = 'internal_error', detail = 'It could not be translated.' }: DocumentRecord): Outcome {

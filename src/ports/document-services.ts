@@ -22,7 +22,7 @@ export interface ShownDocument {
   readonly documentId: string;
   readonly fileName: string;
   readonly state: DocumentState;
-  /** With `done`: what is charged with the first complete download. */
+  /** With `done`: what was charged. */
   readonly billed?: number | undefined;
   /** With `error`: a problem code, and what it means for this document. */
   readonly code?: string | undefined;
@@ -55,11 +55,13 @@ export interface WantedResult {
   readonly documentId: string;
   /** One download at a time, and after a complete one the document is gone. */
   readonly once?: boolean;
+  /** For a request without a key: refused once that of the upload may no longer be used. */
+  readonly ofKey?: boolean;
   /** Instead of the file's own. */
   readonly contentType?: string;
 }
 
-/** The last step of a download. It charges the first complete one, also if the document is deleted or expires meanwhile. */
+/** The last step of a download. */
 export interface ResultStep {
   readonly name: string;
   readonly headers?: readonly string[];
@@ -99,10 +101,13 @@ export interface DocumentServices {
    * that is away is asked again until then.
    */
   ended(x: Exchange, documentId: string, withinMs: number): Promise<ShownDocument | Refusal | undefined>;
-  /** Of the caller's team: nobody finds it any more. It is gone once its downloads have ended; what was not downloaded is released. */
+  /** Of the caller's team: nobody finds it any more. What is not charged yet is released. */
   remove(x: Exchange, documentId: string): Promise<Refusal | undefined>;
-  /** The same for a caller who cannot ask for it again: if the store is away, it is removed as soon as it is back. */
-  abandon(x: Exchange, documentId: string): Promise<void>;
+  /**
+   * The same for a caller who cannot ask for it again: if the store is away, it is removed as soon as it is back. One that has just
+   * been translated, which is charged, stays: it is the result.
+   */
+  abandon(x: Exchange, documentId: string): Promise<ShownDocument | undefined>;
   /** The last step of a download. */
   resultStep(step: ResultStep): BodyStep;
   /** 64 hexadecimal digits that nobody can guess, the same for a document in every gateway; they are kept nowhere. */

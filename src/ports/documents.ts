@@ -43,14 +43,12 @@ export interface DocumentRecord {
   readonly createdAtMs: number;
   /** When it is gone, by the store's clock. */
   readonly untilMs: number;
-  /** Every reservation that may be open for it; all are released when it ends without being charged. */
+  /** Every reservation that may be open for it: all are released when it ends without being charged. */
   readonly holds: readonly DocumentHold[];
   /** When it was translated, or ended in an error, by the store's clock. */
   readonly endedAtMs?: number | undefined;
-  /** With `done`: what is charged, of the last of `holds`. */
+  /** What is charged of the last of `holds`, from when it is translated: it is `done` once it is charged. */
   readonly billed?: number | undefined;
-  /** With `done`: a complete download is charged. */
-  readonly isCharged?: true;
   /** With `error`: a problem code, and what it means for this document. */
   readonly code?: string | undefined;
   readonly detail?: string | undefined;
@@ -61,17 +59,12 @@ export interface DocumentRecord {
   readonly resultId?: string | undefined;
   /** Whoever works on it: only with this name may a result be written. */
   readonly worker?: string | undefined;
-  /** With `done`: downloads under way, as far as they have not ended without a word. */
-  readonly downloads?: readonly DownloadLease[];
-  /** It is to go, at the latest when its downloads have ended: nobody finds it any more, and no download begins. */
+  /** It was downloaded to its end. */
+  readonly isDownloaded?: true;
+  /** Until when its only download is under way, by the store's clock; another one begins after it. */
+  readonly takenUntilMs?: number | undefined;
+  /** It is to go: nobody finds it any more. */
   readonly isRemoved?: true;
-}
-
-/** A download that is under way, until it is renewed no more. */
-export interface DownloadLease {
-  readonly downloadId: string;
-  /** By the store's clock. */
-  readonly untilMs: number;
 }
 
 /** A file as kept: encrypted pieces, each at most 128 KiB. */
@@ -169,22 +162,6 @@ export interface DocumentFolder {
   list(): Promise<readonly string[]>;
   /** All files of a document. */
   removeAll(documentId: string): Promise<void>;
-}
-
-/** A download that has begun: nothing is released or removed before it has ended. */
-export interface BegunDownload {
-  /** By the store's clock; a download that takes longer is cut. */
-  readonly untilMs: number;
-  /** Charges the document if it was complete and is the first; with `removes` the document goes with a complete one. */
-  end(isComplete: boolean, removes: boolean): void;
-}
-
-/** Begins downloads, and removes documents when their last download has ended. */
-export interface DocumentDownloads {
-  /** `taken`: only with `alone`, while another one is under way. */
-  begin(document: DocumentRecord, alone: boolean): Promise<BegunDownload | 'gone' | 'taken' | StoreUnavailable>;
-  /** From now on nobody finds it. Whether it was there. */
-  remove(document: DueDocument): Promise<boolean | StoreUnavailable>;
 }
 
 /** Files that are uploaded or downloaded now. */

@@ -42,7 +42,7 @@ interface DocumentDone {
   readonly state: 'done' | 'error';
   /** With `error`: a problem code. */
   readonly code?: string;
-  /** What the first complete download is charged; 0 with `error`. */
+  /** What was charged; 0 with `error`. */
   readonly characters: number;
 }
 

@@ -1,15 +1,15 @@
-// The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result.
+// The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result, charge.
 import { refuse } from '../core/problem.ts';
-import { ENGINE_UNAVAILABLE, keyRevoked, STORE_UNAVAILABLE, TAG_DISABLED } from '../domain/refusals.ts';
+import { ENGINE_UNAVAILABLE, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { DocumentFormat, DocumentFormats, Extracted } from '../ports/document-formats.ts';
 import type { DocumentHold, DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
 import type { TranslatedFile } from '../ports/engine.ts';
-import type { Admission, Ledger } from '../ports/ledger.ts';
-import { DOWNLOAD_MS_MAX } from './document-downloads.ts';
-import { releaseHolds, reserveHold } from './document-holds.ts';
+import type { Ledger } from '../ports/ledger.ts';
+import { charge, failureOf, keyRefusal, releaseHolds, reserveHold } from './document-charge.ts';
+import type { Failure } from './document-charge.ts';
 import { countTexts, translateTexts } from './document-texts.ts';
 import type { DocumentTextsOptions } from './document-texts.ts';
 
@@ -17,7 +17,7 @@ export interface DocumentWorkOptions {
   readonly documents: DocumentStore;
   readonly sealer: SealsDocuments;
   readonly formats: DocumentFormats;
-  readonly ledger: Pick<Ledger, 'admit' | 'resolve'>;
+  readonly ledger: Pick<Ledger, 'admit' | 'check' | 'resolve'>;
   readonly newId: () => string;
   /** Has an engine that takes it translate the file as it is; `undefined` if no engine takes files. */
   readonly files?: PassFile | undefined;
@@ -68,19 +68,16 @@ const LOST: WorkEnd = { kind: 'lost' };
 /** Codes of what may be better soon. */
 const PASSING: ReadonlySet<string> = new Set(['engine_unavailable', 'service_unavailable', 'internal_error', 'rate_limited']);
 
-/** Why a document ends in an error. */
-interface Failure {
-  readonly code: string;
-  readonly detail: string;
-}
-
 /** Never rejects for what an engine, a store or a file does. */
 export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { formats } = options;
+  const { formats, ledger } = options;
+  if (claimed.document.resultId !== undefined) return chargeAgain(claimed, options);
   const counted = await countAndHold(claimed, 'translating', options);
   if ('end' in counted) return counted.end;
   const { begun, bytes, format, extracted } = counted;
   const { characters } = counted.hold;
+  const refusal = options.files && (await keyRefusal(ledger, begun));
+  if (refusal !== undefined) return refused(claimed, refusal, options);
   const passed = await options.files?.({
     document: begun,
     bytes,
@@ -92,7 +89,9 @@ export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOpti
   if (passed !== undefined && 'problem' in passed) return refused(claimed, passed, options);
   if (passed !== undefined) return passedOn(claimed, begun, { hold: counted.hold, ...passed }, options);
   if (extracted === undefined || format === undefined) return refused(claimed, ENGINE_UNAVAILABLE, options);
-  const translated = await translateTexts(extracted.texts, begun, options.texts(begun, claimed.isHeld));
+  const texts = options.texts(begun, claimed.isHeld);
+  const turn = async (): Promise<Refusal | undefined> => (await texts.turn()) ?? keyRefusal(ledger, begun);
+  const translated = await translateTexts(extracted.texts, begun, { ...texts, turn });
   if (!claimed.isHeld()) return LOST;
   if (translated.kind !== 'texts') return refused(claimed, translated, options);
   const built = await formats.build(format, bytes, translated.texts, begun.targetLang);
@@ -116,6 +115,7 @@ async function passedOn(
   return finished(claimed, begun, { bytes, billed }, options);
 }
 
+/** Keeps what was translated before it is charged: whoever goes on after a death neither translates nor charges it again. */
 async function finished(
   claimed: ClaimedDocument,
   begun: DocumentRecord,
@@ -126,18 +126,41 @@ async function finished(
   const { worker } = claimed;
   const fileId = newId();
   const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, bytes) };
-  const done = await documents.change(
+  const kept = await documents.change(
     begun,
     (known) => {
       // What was deleted meanwhile is nobody's result: a worker removes it when the claim has ended.
       if (known.worker !== worker || known.isRemoved === true) return undefined;
-      const { sourceId: _source, worker: _worker, ...rest } = known;
-      return { ...rest, state: 'done', billed, resultId: fileId };
+      const { sourceId: _source, ...rest } = known;
+      return { ...rest, billed, resultId: fileId };
     },
     file,
   );
   // Engines are not asked again and again for what cannot be kept.
-  if (isUnavailable(done)) return refused(claimed, STORE_UNAVAILABLE, options);
+  if (isUnavailable(kept)) return refused(claimed, STORE_UNAVAILABLE, options);
+  return kept === undefined ? LOST : charged(claimed, kept, options);
+}
+
+async function chargeAgain(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
+  const { worker } = claimed;
+  const kept = await options.documents.change(claimed.document, (known) =>
+    claimed.isHeld() && known.resultId !== undefined && known.isRemoved !== true ? { ...known, state: 'translating', worker } : undefined,
+  );
+  if (isUnavailable(kept)) return LATER;
+  return kept === undefined ? LOST : charged(claimed, kept, options);
+}
+
+async function charged(claimed: ClaimedDocument, kept: DocumentRecord, options: DocumentWorkOptions): Promise<WorkEnd> {
+  const { documents, ledger } = options;
+  const { worker } = claimed;
+  const end = await charge(ledger, kept);
+  if (end !== 'charged') return 'problem' in end ? failed(claimed, end.problem, options) : LATER;
+  const done = await documents.change(kept, (known) => {
+    if (known.worker !== worker) return undefined;
+    const { worker: _worker, ...rest } = known;
+    return { ...rest, state: 'done', holds: [] };
+  });
+  if (isUnavailable(done)) return LATER;
   return done === undefined ? LOST : { kind: 'done', document: done };
 }
 
@@ -207,6 +230,8 @@ type HeldCount = { readonly hold: DocumentHold } | { readonly end: WorkEnd };
 
 /** The second one if the first has found too little left. */
 const HOLD_ATTEMPTS = 2;
+/** What is translated just before it expires is charged just after it. */
+const CHARGED_LATER_MS = 60_000;
 
 /**
  * Reserves what was counted in place of what was held before. Every id is written down before it is used, so that whoever goes on
@@ -220,8 +245,7 @@ async function holdCounted(
   options: DocumentWorkOptions,
 ): Promise<HeldCount> {
   const { ledger, newId } = options;
-  // A download that has begun may end after the expiry.
-  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs) + DOWNLOAD_MS_MAX;
+  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs) + CHARGED_LATER_MS;
   let { holds } = begun;
   let hold = holds.findLast((one) => one.isCounted === true && one.characters === characters);
   let isReleased = false;
@@ -241,14 +265,14 @@ async function holdCounted(
       const { requestId } = hold;
       const others = holds.filter((one) => one.requestId !== requestId);
       if (others.length === 0) return { hold };
-      if (!(await releaseHolds(ledger, begun, others))) return { end: LATER };
+      if (!(await releaseHolds(ledger, begun.teamId, others))) return { end: LATER };
       const end = await writeHolds(claimed, [hold], options);
       return end === undefined ? { hold } : { end };
     }
     // What the document itself holds may be what is missing.
     const isShort = isFull || admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
     if (isShort && !isReleased) {
-      if (!(await releaseHolds(ledger, begun, holds))) return { end: LATER };
+      if (!(await releaseHolds(ledger, begun.teamId, holds))) return { end: LATER };
       holds = [];
       isReleased = true;
     } else return { end: await failed(claimed, failureOf(admission), options) };
@@ -267,41 +291,16 @@ async function writeHolds(
   return written === undefined ? LOST : undefined;
 }
 
-function failureOf(admission: Exclude<Admission, { readonly kind: 'admitted' | 'unavailable' }>): Failure {
-  switch (admission.kind) {
-    case 'quota_exceeded':
-      return { code: 'quota_exceeded', detail: 'The characters left in this period do not cover the document.' };
-    case 'credit_exhausted':
-      return { code: 'credit_exhausted', detail: 'The prepaid balance does not cover the document.' };
-    case 'key_revoked':
-      return { code: 'key_revoked', detail: keyRevoked(admission.reason).problem.detail };
-    case 'scope_missing':
-    case 'scope_wanted':
-      return { code: 'forbidden', detail: "The key's scopes no longer cover documents." };
-    case 'tag_disabled':
-      return { code: 'forbidden', detail: TAG_DISABLED.problem.detail };
-    case 'key_unknown':
-    case 'address_wanted':
-    case 'address_refused':
-    case 'glossary_missing':
-    case 'glossary_mismatch':
-    case 'text_too_long':
-    case 'rate_limited':
-      return { code: 'unauthorized', detail: 'The key can no longer be used.' };
-  }
-}
-
 /** A refusal of engines or of what goes before them. */
 async function refused(claimed: ClaimedDocument, { problem }: Refusal, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const failure = { code: problem.code, detail: problem.detail };
-  if (!PASSING.has(problem.code)) return failed(claimed, failure, options);
+  if (!PASSING.has(problem.code)) return failed(claimed, problem, options);
   const { worker } = claimed;
   const noted = await options.documents.change(claimed.document, (known) =>
     known.worker === worker ? { ...known, failures: known.failures + 1, state: 'queued' } : undefined,
   );
   if (isUnavailable(noted)) return LATER;
   if (noted === undefined) return LOST;
-  if (noted.failures >= FAILURES_MAX) return failed(claimed, failure, options);
+  if (noted.failures >= FAILURES_MAX) return failed(claimed, problem, options);
   return { kind: 'again', afterMs: Math.min(AGAIN_MS.most, AGAIN_MS.first * 2 ** (noted.failures - 1)) };
 }
 
@@ -316,11 +315,11 @@ async function failed({ document, worker }: ClaimedDocument, { code, detail }: F
   const known = await documents.find(document.teamId, document.documentId);
   if (isUnavailable(known)) return LATER;
   if (known === undefined || known.worker !== worker) return LOST;
-  if (!(await releaseHolds(ledger, known, known.holds))) return LATER;
+  if (!(await releaseHolds(ledger, known.teamId, known.holds))) return LATER;
   const ended = await documents.change(document, (current) => {
     if (current.worker !== worker) return undefined;
-    const { sourceId: _source, worker: _worker, ...rest } = current;
-    return { ...rest, state: 'error', code, detail };
+    const { sourceId: _source, resultId: _result, billed: _billed, worker: _worker, ...rest } = current;
+    return { ...rest, state: 'error', code, detail, holds: [] };
   });
   if (isUnavailable(ended)) return LATER;
   return ended === undefined ? LOST : { kind: 'error', document: ended };

@@ -3,7 +3,7 @@ import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';
-import { LEASE_MS as LEASE_OF_DOWNLOADS_MS, removeDocument } from './document-downloads.ts';
+import { removeDocument } from './document-charge.ts';
 import { afterBug, countOnly, isCounted, workOn } from './document-work.ts';
 import type { ClaimedDocument, DocumentWorkOptions, WorkEnd } from './document-work.ts';
 
@@ -195,8 +195,7 @@ export class DocumentWorker {
     // Its creation was not finished, or its team is gone.
     if (document === undefined) return isUnavailable(await documents.remove(running)) ? STORE_AWAY : { kind: 'expired' };
     if (document.isRemoved === true || document.untilMs <= nowMs) {
-      const removal = await removeDocument(document, { documents, ledger, nowMs: () => nowMs });
-      if (removal === 'later') return { kind: 'again', afterMs: LEASE_OF_DOWNLOADS_MS };
+      const removal = await removeDocument(document, { documents, ledger });
       return isUnavailable(removal) ? STORE_AWAY : { kind: 'expired' };
     }
     if (document.state === 'done' || document.state === 'error') return { kind: 'kept' };

@@ -36,12 +36,11 @@ onEveryGateway({ config }, (setting) => {
     expect(accepted.header('location')).toBe(`/v1/documents/${String(id)}`);
 
     expect(await caller.reached(String(id), 'done')).toEqual({ document_id: id, status: 'done', billed_characters: CHARACTERS });
-    expect(await used(team)).toBe(0);
+    expect(await used(team)).toBe(CHARACTERS);
     const result = await caller.result(String(id));
     expect([result.status, result.body]).toEqual([200, '[DE] Dear Ms Miller,\r\n\r\n[DE] thank you for your letter.\n  \n[DE] Yours\n']);
     expect(result.header('content-type')).toBe('text/plain');
     expect(result.header('content-disposition')).toBe(`attachment; filename="letter.txt"; filename*=UTF-8''letter.txt`);
-    await expect.poll(() => used(team)).toBe(CHARACTERS);
 
     expect((await caller.remove(String(id))).status).toBe(204);
     expectProblem(await caller.state(String(id)), 'document_not_found');
@@ -49,16 +48,13 @@ onEveryGateway({ config }, (setting) => {
     expectProblem(await caller.remove(String(id)), 'document_not_found');
   });
 
-  test('repeated downloads are charged once', async () => {
+  test('downloads cost nothing more, nor does the deletion bring anything back', async () => {
     const team = await setting.gateway.team();
     const caller = callerOf(team);
     const id = await caller.uploaded({ file: LETTER });
     await caller.reached(id, 'done');
     const results = await Promise.all(Array.from({ length: 8 }, () => caller.result(id)));
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set([200]));
-    await expect.poll(() => used(team)).toBe(CHARACTERS);
-    expect((await caller.result(id)).status).toBe(200);
-    // The deletion releases what is reserved; what was charged stays.
     await caller.remove(id);
     expect(await used(team)).toBe(CHARACTERS);
   });
@@ -68,20 +64,49 @@ onEveryGateway({ config }, (setting) => {
     const caller = callerOf(team);
     const id = await caller.uploaded({ file: LETTER, headers: { 'lingate-tag': 'Acme' } });
     await caller.reached(id, 'done');
-    await caller.result(id);
     const today = dayOf(Date.now());
     const tagged = async () => answered(await setting.gateway.store.tags.days(team.teamId, { from: today - 1, to: today + 1 }));
-    await expect.poll(tagged).toMatchObject([{ tag: 'acme', characters: CHARACTERS, requests: 1 }]);
+    expect(await tagged()).toMatchObject([{ tag: 'acme', characters: CHARACTERS, requests: 1 }]);
   });
 
-  test('a document that is not downloaded holds what was counted, until it is deleted', async () => {
+  test('a document that is deleted before it is done costs nothing', async () => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 60_000, max_characters_per_request: 60_000 });
     const caller = callerOf(team);
+    setting.engine.always('hang');
     const id = await caller.uploaded({ file: LETTER });
-    await caller.reached(id, 'done');
-    expect(await isFree(team, 60_000 - CHARACTERS + 1)).toBe(false);
+    await caller.reached(id, 'translating');
+    expect(await isFree(team, 60_000)).toBe(false);
     expect((await caller.remove(id)).status).toBe(204);
-    expect(await isFree(team, 60_000)).toBe(true);
+    setting.engine.always('ok');
+    await expect.poll(() => isFree(team, 60_000)).toBe(true);
+  });
+
+  /** So many parts that a key can be changed between them. */
+  const LONG = Array.from({ length: 400 }, (_, n) => `${n} ${'x'.repeat(1000)}\n\n`).join('');
+  test.each([
+    ['revoked', 'key_revoked', ({ keyId }: TestTeam) => setting.gateway.store.teams.revokeKey(keyId)],
+    ['disabled', 'key_revoked', ({ keyId }: TestTeam) => setting.gateway.store.teams.updateKey(keyId, { disabled: true })],
+    [
+      'expired',
+      'key_revoked',
+      ({ keyId }: TestTeam) => setting.gateway.store.teams.updateKey(keyId, { limits: { expiresAtMs: Date.now() + 1 } }),
+    ],
+    [
+      'without the scope',
+      'forbidden',
+      ({ keyId }: TestTeam) => setting.gateway.store.teams.updateKey(keyId, { limits: { scopes: ['usage:read'] } }),
+    ],
+  ] as const)('a key that is %s ends its documents from the next part on, and nothing is charged', async (_what, code, change) => {
+    const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 1_000_000, document_characters: 500_000 });
+    const caller = callerOf(team);
+    const id = await caller.uploaded({ file: LONG });
+    await caller.reached(id, 'translating');
+    answered(await change(team));
+    const records = async () => answered(await setting.gateway.store.records.list(team.teamId, 'documents'));
+    const record = async () => JSON.parse((await records()).get(id)!) as { state: string; code?: string; holds: unknown[] };
+    await expect.poll(async () => (await record()).state, { timeout: 60_000 }).toBe('error');
+    expect(await record()).toMatchObject({ code, holds: [] });
+    expect(await used(team)).toBe(0);
   });
 
   test('402 for a document whose characters are not left, which is not kept', async () => {

@@ -10,7 +10,7 @@ type Change = Partial<DocumentRecord>;
 const HOLD = { requestId: '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', characters: 48_210, isCounted: true } as const;
 /** Format, bytes, seconds ago, and what has become of it. */
 const SAMPLES: readonly (readonly [format: string, bytes: number, agoS: number, change: Change, tookS?: number])[] = [
-  ['docx', 28_140, 86_000, { state: 'done', billed: 8120, isCharged: true }, 9],
+  ['docx', 28_140, 86_000, { state: 'done', billed: 8120, isDownloaded: true }, 9],
   ['pptx', 12_480_512, 7300, { state: 'done', billed: 48_210 }, 412],
   ['xlsx', 640_004, 6400, { state: 'error', code: 'validation_error', detail: 'file: the file contains macros' }, 1],
   ['html', 824, 5000, { state: 'error', code: 'engine_unavailable', failures: 10 }, 300],

@@ -27,7 +27,7 @@ const KEY_BODY_DOC = { ...KEY_BODY, example: { document_key: KEY_EXAMPLE } };
 const UPLOAD_DOC: RouteDoc = {
   summary: 'Translate a document',
   description:
-    'Keeps a file and translates it in the background. Nothing is charged before it is downloaded. The key is shown once, and needed for everything else.',
+    'Keeps a file and translates it in the background; it is charged when it is done. The key is shown once, and needed for everything else.',
   authenticated: true,
   tag: 'Documents',
   body: { description: 'The file, and how to translate it.', contentTypes: ['multipart/form-data'], schema: DOCUMENT_SCHEMA },
@@ -51,7 +51,7 @@ const STATE_DOC: RouteDoc = {
       document_id: string('The id.'),
       status: Type.Enum(['queued', 'translating', 'done', 'error'], { type: 'string', description: 'How far it is.' }),
       seconds_remaining: Type.Optional(Type.Integer({ description: 'With `translating`: when to ask again. It is no estimate.' })),
-      billed_characters: Type.Optional(Type.Integer({ minimum: 0, description: 'With `done`: what its download costs.' })),
+      billed_characters: Type.Optional(Type.Integer({ minimum: 0, description: 'With `done`: what was charged.' })),
       error_message: Type.Optional(string('With `error`: why. Nothing is charged.')),
     }),
     { document_id: PARAMETER.example, status: 'done', billed_characters: 1200 },
@@ -61,7 +61,7 @@ const STATE_DOC: RouteDoc = {
 
 const RESULT_DOC: RouteDoc = {
   summary: 'Download the translated document',
-  description: 'Charged when it was written to its end. After that the document is gone; a download that breaks off can be repeated.',
+  description: 'After it the document is gone; a download that breaks off can be repeated.',
   authenticated: true,
   tag: 'Documents',
   parameter: PARAMETER,

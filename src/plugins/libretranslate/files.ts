@@ -31,7 +31,7 @@ const NO_LINK = refuse('document_not_found', 'Invalid filename: there is no such
 const UPLOAD_DOC: RouteDoc = {
   summary: 'Translate a file',
   description:
-    'Waits for the translation. Nothing is charged before it is downloaded. With the key in the form, the whole form may be as long as any other body; with the key in a header, the file may be longer.',
+    'Waits for the translation, which is charged when it is done. With the key in the form, the whole form may be as long as any other body; with the key in a header, the file may be longer.',
   authenticated: true,
   tag: 'Files',
   body: {
@@ -54,12 +54,12 @@ const UPLOAD_DOC: RouteDoc = {
 
 const DOWNLOAD_DOC: RouteDoc = {
   summary: 'Download a translated file',
-  description: 'The first complete download is charged to the key of the upload. The address is all that it takes.',
+  description: 'The address is all that it takes, as long as the key of the upload may be used.',
   authenticated: false,
   tag: 'Files',
   parameter: { description: 'From `translatedFileUrl`.', example: 'ZQ9bW6c0Vd3s.txt' },
   answer: { status: 200, description: 'The file.', contentType: 'application/octet-stream', schema: Type.String({ format: 'binary' }) },
-  problems: ['document_not_found'],
+  problems: ['document_not_found', 'key_revoked', 'forbidden'],
 };
 
 const HERE = ['access-log', 'libretranslate-files-here'] as const;
@@ -108,7 +108,13 @@ export function files(host: PluginHost, variants: DefaultVariants, waitSeconds: 
         { kind: 'body', name: STEPS[1], headers: ['content-type', 'content-encoding'], run: (x) => documents.hold(x) },
         documents.uploadStep({ name: STEPS[2], fields: 'any', run: (x, upload) => keep(x, upload, use) }),
         { kind: 'body', name: STEPS[3], headers: ['host'], run: (x) => awaited(x, waitSeconds * 1000, use) },
-        documents.resultStep({ name: STEPS[4], find: ({ pathParameter }) => documents.linked(pathParameter.split('.', 1)[0]!) ?? NO_LINK }),
+        documents.resultStep({
+          name: STEPS[4],
+          find({ pathParameter }) {
+            const linked = documents.linked(pathParameter.split('.', 1)[0]!);
+            return linked === undefined ? NO_LINK : { ...linked, ofKey: true };
+          },
+        }),
       ];
     },
   };
@@ -132,17 +138,19 @@ async function keep(x: Exchange, { fileName, bytes, fields }: ReadUpload, use: F
   return undefined;
 }
 
-async function awaited(x: Exchange, withinMs: number, { documents, services, kept }: FileServices): Promise<Outcome> {
-  const { documentId, fileName } = x.need(kept);
+async function awaited(x: Exchange, withinMs: number, use: FileServices): Promise<Outcome> {
+  const { documentId } = x.need(use.kept);
   // The wait has a limit of its own.
   x.ownDeadline = true;
-  const ended = await documents.ended(x, documentId, withinMs);
-  if (ended === undefined || 'problem' in ended) {
-    // Nobody else can ask for it.
-    await documents.abandon(x, documentId);
-    return ended ?? TOO_LONG;
-  }
-  if (ended.state === 'error') return failed(ended.code, ended.detail);
+  const waited = await use.documents.ended(x, documentId, withinMs);
+  if (waited !== undefined && !('problem' in waited)) return shown(waited, x, use);
+  // Nobody else can ask for it.
+  const ended = await use.documents.abandon(x, documentId);
+  return ended === undefined ? (waited ?? TOO_LONG) : shown(ended, x, use);
+}
+
+function shown({ documentId, fileName, state, code, detail }: ShownDocument, x: Exchange, { documents, services }: FileServices): Outcome {
+  if (state === 'error') return failed(code, detail);
   const link = documents.linkTo({ teamId: x.need(keyOwnerSlot).teamId, documentId });
   return answer({ translatedFileUrl: `${services.addressFor(x.head.headers['host'])}/download_file/${link}.${endingOf(fileName)}` });
 }

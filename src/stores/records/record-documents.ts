@@ -210,7 +210,6 @@ export class RecordDocuments implements DocumentStore {
       if (known === undefined || (known.worker ?? '') !== worker) return { result: true };
       const { worker: _worker, ...free } = known;
       const dueMs = afterMs === 'expiry' ? known.untilMs : nowMs + afterMs;
-      // What has expired waits for its downloads to end, and is not due all the time.
       return {
         result: true,
         ...moved(documentId, known, { ...free, dueMs: known.untilMs > nowMs ? Math.min(known.untilMs, dueMs) : dueMs }),

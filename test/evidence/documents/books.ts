@@ -35,8 +35,6 @@ interface Books {
   readonly ends: Readonly<Record<string, number>>;
   readonly whole: number;
   readonly charged: number;
-  /** Documents whose only whole downloads were by gateways that died before they had charged them. */
-  readonly uncharged: number;
   readonly kills: number;
   readonly engineCalls: number;
   readonly engineFailures: number;
@@ -131,7 +129,7 @@ export async function keepBooks(options: BooksOptions): Promise<Books> {
 /** Every fifty has one that cannot be read, and two large ones whose downloads are broken off. */
 function drawn(number: number, teams: readonly TestTeam[], random: Seeded): ClientDocument {
   const team = teams[number % teams.length]!;
-  const known = { number, team, id: undefined, uploads: 'none', end: undefined, whole: 0, isCertain: false, isUnsure: false } as const;
+  const known = { number, team, id: undefined, uploads: 'none', end: undefined, isDone: false, whole: 0 } as const;
   const document = (course: Course, file: ClientDocument['file']): ClientDocument => ({ ...known, course, file, wrong: [] });
   if (number % 50 === 11) return document('break', largeFile(number, random));
   if (number % 50 === 31) return document('break_download', largeFile(number, random));
@@ -145,11 +143,12 @@ function drawn(number: number, teams: readonly TestTeam[], random: Seeded): Clie
 /** Compares each document's charge with what its client saw. */
 async function judged(store: Store, all: readonly ClientDocument[], wrong: string[]) {
   const ends: Record<string, number> = {};
-  let [charged, uncharged, whole] = [0, 0, 0];
+  let [charged, whole] = [0, 0];
   for (const document of all) {
     const { file, uploads, number, course } = document;
     const { characters, requests } = await chargedFor(store, document);
-    const got = document.isCertain ? 'certainly' : document.whole > 0 || document.isUnsure ? 'perhaps' : 'never';
+    // One that was deleted or has expired may have been done before.
+    const got = document.isDone ? 'certainly' : document.end === 'error' ? 'never' : 'perhaps';
     const fault = chargeFault(got, file.characters, { characters, requests });
     if (fault !== undefined) wrong.push(`d${number} (${course}): ${fault}; received whole ${document.whole} times`);
     if (uploads === 'accepted' && document.end === undefined) wrong.push(`d${number} (${course}): has no end`);
@@ -157,9 +156,8 @@ async function judged(store: Store, all: readonly ClientDocument[], wrong: strin
     ends[end] = (ends[end] ?? 0) + 1;
     whole += document.whole;
     if (requests > 0) charged++;
-    else if (document.whole > 0) uncharged++;
   }
-  return { ends, charged, uncharged, whole, accepted: all.filter(({ uploads }) => uploads === 'accepted').length };
+  return { ends, charged, whole, accepted: all.filter(({ uploads }) => uploads === 'accepted').length };
 }
 
 /** Ends the time of documents, as if their hours had passed. */

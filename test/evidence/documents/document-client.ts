@@ -26,7 +26,7 @@ export type Course =
   /** Broken off in the middle, of a large file; then nothing, or whole. */
   | 'break'
   | 'break_download'
-  /** Broken off as soon as it is asked for: the gateway may have written all of it. */
+  /** Broken off as soon as it is asked for. */
   | 'hang_up'
   | 'delete_early'
   | 'delete_done'
@@ -43,12 +43,10 @@ export interface ClientDocument {
   uploads: 'none' | 'accepted' | 'unknown';
   /** As last seen; `gone` once nothing is found after a deletion or an expiry. */
   end: 'done' | 'error' | 'deleted' | 'expired' | undefined;
+  /** It was seen when it was done. */
+  isDone: boolean;
   /** Whole downloads. */
   whole: number;
-  /** A whole download that the gateway has certainly charged, or must have: it went on living. */
-  isCertain: boolean;
-  /** A download that may have been written to its end without being received. */
-  isUnsure: boolean;
   readonly wrong: string[];
 }
 
@@ -121,12 +119,12 @@ async function ask(
   { gateways, random }: ClientSetting,
   { team }: ClientDocument,
   call: (caller: DocumentCaller) => Promise<HttpResponse>,
-): Promise<{ readonly response: HttpResponse; readonly gateway: Gateway }> {
+): Promise<{ readonly response: HttpResponse }> {
   for (;;) {
     const gateway = await living(gateways, random);
     try {
       const response = await call(callerOf(gateway, team));
-      if (response.status !== 503 && response.status !== 429) return { response, gateway };
+      if (response.status !== 503 && response.status !== 429) return { response };
     } catch {
       // Killed, most likely.
     }
@@ -147,6 +145,7 @@ async function untilState(
     const { status } = response;
     if (isOver(status, shown?.status)) {
       if (shown?.status === 'done' || shown?.status === 'error') document.end = shown.status;
+      document.isDone ||= shown?.status === 'done';
       if (shown?.status === 'done' && shown.billed_characters !== document.file.characters)
         document.wrong.push(`shows ${shown.billed_characters} of ${document.file.characters} characters`);
       return;
@@ -161,7 +160,7 @@ async function untilState(
 }
 
 async function download(document: ClientDocument, setting: ClientSetting): Promise<void> {
-  const { response, gateway } = await ask(setting, document, (caller) => caller.result(document.id!));
+  const { response } = await ask(setting, document, (caller) => caller.result(document.id!));
   if (response.status !== 200) {
     document.wrong.push(`download: ${response.status} ${response.body}`);
     return;
@@ -170,19 +169,6 @@ async function download(document: ClientDocument, setting: ClientSetting): Promi
   // Markdown escapes the brackets.
   const missing = document.file.texts.filter((text) => !response.body.replaceAll('\\', '').includes(`[DE] ${text}`));
   if (document.file.isText && missing.length > 0) document.wrong.push(`download of ${document.file.fileName}: without ${missing[0]}`);
-  // Settled behind the answer, unless the gateway dies before.
-  const lateMs = performance.now() + PATIENCE_MS;
-  while (!gateway.isKilled) {
-    if ((await chargedFor(setting.store, document)).characters > 0) {
-      document.isCertain = true;
-      return;
-    }
-    if (performance.now() > lateMs) {
-      document.wrong.push('a whole download was not charged');
-      return;
-    }
-    await delay(PAUSE_MS);
-  }
 }
 
 /** Reads the beginning, and nothing more. */
@@ -193,7 +179,6 @@ async function broken(document: ClientDocument, { gateways, random }: ClientSett
     connection.send(resultBytes(document));
     await connection.seen('HTTP/1.1 ').catch(() => undefined);
     connection.reset();
-    if (connection.unread.length >= document.file.bytes.length) document.isUnsure = true;
   } catch {
     // It cannot be connected to: nothing was sent.
   }
@@ -201,7 +186,6 @@ async function broken(document: ClientDocument, { gateways, random }: ClientSett
 
 async function hangUp(document: ClientDocument, { gateways, random }: ClientSetting): Promise<void> {
   const gateway = await living(gateways, random);
-  document.isUnsure = true;
   try {
     const connection = await RawConnection.open({ port: gateway.port });
     connection.send(resultBytes(document));

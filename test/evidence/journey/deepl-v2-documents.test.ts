@@ -65,13 +65,24 @@ onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
     expect([documentId, documentKey]).toEqual([expect.stringMatching(/^[0-9A-F]{32}$/), expect.stringMatching(/^[0-9A-F]{64}$/)]);
     const status = await translated(client, handle);
     expect([status.ok(), status.billedCharacters]).toEqual([true, CHARACTERS]);
-    expect(await used(own)).toBe(0);
+    expect(await used(own)).toBe(CHARACTERS);
     await client.downloadDocument(handle, join(folder, `${documentId}.txt`));
     expect(await readFile(join(folder, `${documentId}.txt`), 'utf8')).toBe(TRANSLATED);
-    await expect.poll(() => used(own)).toBe(CHARACTERS);
-    await expect.poll(async () => (await post(`/v2/document/${documentId}`, { document_key: documentKey }, own.key)).status).toBe(404);
     await expect(client.downloadDocument(handle, join(folder, 'again.txt'))).rejects.toThrow('Not found');
+    expect((await post(`/v2/document/${documentId}`, { document_key: documentKey }, own.key)).status).toBe(404);
     expect(await used(own)).toBe(CHARACTERS);
+  });
+
+  test('of two downloads, in a row or at the same time, one has the document and the other finds none', async () => {
+    const own = await setting.gateway.team();
+    for (let n = 0; n < 10; n++) {
+      const handle = await clientOf(own).uploadDocument(Buffer.from(LETTER), 'en', 'de', { filename: 'a.txt' });
+      await translated(clientOf(own), handle);
+      const download = () => post(`/v2/document/${handle.documentId}/result`, { document_key: handle.documentKey }, own.key);
+      const answers = n % 2 === 0 ? [await download(), await download()] : await Promise.all([download(), download()]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+    }
+    expect(await used(own)).toBe(10 * CHARACTERS);
   });
 
   test('a document that is not translated yet is not ready, as the SDK understands it', async () => {

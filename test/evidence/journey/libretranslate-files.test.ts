@@ -58,13 +58,25 @@ onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
   test('a file is translated, downloaded without a key, and charged once', async () => {
     const own = await setting.gateway.team();
     const path = linkIn(await upload({ ...pair, api_key: own.key }));
-    expect(await used(own)).toBe(0);
+    expect(await used(own)).toBe(CHARACTERS);
     for (let time = 0; time < 2; time++) {
       const file = await ask(setting, { path });
       expect([file.status, file.body, file.header('access-control-allow-origin')]).toEqual([200, TRANSLATED, '*']);
       expect(file.header('content-disposition')).toContain('filename="letter.txt"');
     }
-    await expect.poll(() => used(own)).toBe(CHARACTERS);
+    expect(await used(own)).toBe(CHARACTERS);
+  });
+
+  test('a link works as long as the key that has made it', async () => {
+    const { teams } = setting.gateway.store;
+    const own = await setting.gateway.team();
+    const path = linkIn(await upload({ ...pair, api_key: own.key }));
+    answered(await teams.updateKey(own.keyId, { disabled: true }));
+    expect(expectError(await ask(setting, { path }), 403)).toMatch(/disabled/);
+    answered(await teams.updateKey(own.keyId, { disabled: false }));
+    expect((await ask(setting, { path })).body).toBe(TRANSLATED);
+    answered(await teams.revokeKey(own.keyId));
+    expect(expectError(await ask(setting, { path }), 403)).toMatch(/revoked/);
   });
 
   test('a file that is longer than other bodies needs the key in a header', async () => {

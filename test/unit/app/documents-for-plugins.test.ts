@@ -26,11 +26,9 @@ function scene(found: readonly (Partial<DocumentRecord> | typeof AWAY)[], remove
           return 'kind' in one ? one : { ...record, ...one };
         },
       },
-      downloads: {
-        remove: async ({ documentId: id }: { readonly documentId: string }) => {
-          asked.push(id);
-          return removals.shift() ?? true;
-        },
+      remove: async ({ documentId: id }: { readonly documentId: string }) => {
+        asked.push(id);
+        return removals.shift() ?? true;
       },
       nowMs: () => 0,
     },
@@ -59,4 +57,11 @@ test('what is abandoned is removed once the store is back, and no longer asked f
   expect(removals).toEqual([]);
   await vi.advanceTimersByTimeAsync(600_000);
   expect(removals).toEqual([documentId, documentId]);
+});
+
+test('what was translated when it was abandoned is waited for: it is charged', async () => {
+  const { services } = scene([{ state: 'translating' }, { state: 'translating' }, { state: 'done', billed: 5 }], [false]);
+  const stays = services.abandon(caller, documentId);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await stays).toMatchObject({ state: 'done', billed: 5 });
 });

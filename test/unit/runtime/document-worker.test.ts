@@ -104,14 +104,68 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     if (place === 'a directory') expect(readdirSync(folder)).toEqual([]);
   };
 
-  test('what was counted is held until a document expires; then nothing is left of it', async () => {
+  const CHARGED = { usedCharacters: 6, heldCharacters: 0, openReservations: 0 };
+  const FREE = { usedCharacters: 0, heldCharacters: 0, openReservations: 0 };
+
+  test('a document is charged when it is done; when it expires nothing is left of it', async () => {
     const { team, find } = await setting();
     await work(async () => (await find())?.state === 'done');
-    expect(await team.standing()).toMatchObject({ heldCharacters: 6, openReservations: 1 });
+    expect(await team.standing()).toMatchObject(CHARGED);
     clock.step(HOUR_MS);
     await work(async () => (await find()) === undefined);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
+    expect(await team.standing()).toMatchObject(CHARGED);
     await nothingIsLeft(team.teamId);
+  });
+
+  /** A document that was translated, and whose worker died before it has ended. */
+  async function interrupted() {
+    const scene = await setting();
+    const { documents, due, team, store } = scene;
+    const { requestId } = await team.reserve(0, { charged: 6, leaseMs: HOUR_MS });
+    const fileId = newId();
+    const pieces = await sealer.seal(due.documentId, fileId, Buffer.from('ONE\nTWO\n'));
+    const translate = async ({ sourceId: _source, ...known }: DocumentRecord): Promise<DocumentRecord> => ({
+      ...known,
+      state: 'translating',
+      resultId: fileId,
+      billed: 6,
+      holds: [{ requestId, characters: 6, isCounted: true }],
+    });
+    const next = await translate((await scene.find())!);
+    const [first] = (await scene.find())!.holds;
+    answered(await promisedStore(store).ledger.resolve(team.teamId, first!.requestId, 'release'));
+    answered(await documents.change(due, () => next, { fileId, pieces }));
+    const commit = async () => promisedStore(store).ledger.resolve(team.teamId, requestId, 'commit');
+    const revoke = async () => answered(await store.teams.revokeKey(team.keyId));
+    return { ...scene, commit, revoke };
+  }
+  const never: GatewayServices['translate'] = () => Promise.reject(new Error('it was translated before'));
+
+  test('a death before or after the charge leaves a document that is charged once', async () => {
+    for (const isCharged of [false, true]) {
+      const { find, team, due, documents, commit } = await interrupted();
+      if (isCharged) expect(await commit()).toEqual({ kind: 'committed' });
+      await work(async () => (await find())?.state === 'done', never);
+      expect(await find()).toMatchObject({ billed: 6, holds: [] });
+      expect(await team.standing()).toMatchObject(CHARGED);
+      await documents.remove(due);
+    }
+  });
+
+  test('a key that is revoked before the charge ends a document for nothing, and after it changes nothing', async () => {
+    const free = await interrupted();
+    await free.revoke();
+    await work(async () => (await free.find())?.state === 'error', never);
+    expect(await free.find()).toMatchObject({ code: 'key_revoked', holds: [] });
+    expect((await free.find())?.resultId).toBeUndefined();
+    expect(await free.team.standing()).toMatchObject(FREE);
+    const charged = await interrupted();
+    await charged.commit();
+    await charged.revoke();
+    await work(async () => (await charged.find())?.state === 'done', never);
+    expect(await charged.team.standing()).toMatchObject(CHARGED);
+    for (const { documents, due } of [free, charged]) await documents.remove(due);
+    await nothingIsLeft(free.team.teamId);
   });
 
   test('a deletion that a death interrupted while it was translated is finished soon', async () => {
@@ -124,7 +178,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     expect((await find())?.state).not.toBe('done');
     clock.step(DEATH_MS);
     await work(async () => (await find()) === undefined);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
+    expect(await team.standing()).toMatchObject(FREE);
     await nothingIsLeft(team.teamId);
   });
 
@@ -138,7 +192,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     await work(async () => (await find())?.state === 'done');
     const late = await documents.change(due, (known) => (known.worker === dead.worker ? { ...known, state: 'error' } : undefined));
     expect([late, (await find())?.state]).toEqual([undefined, 'done']);
-    expect(await team.standing()).toMatchObject({ heldCharacters: 6, openReservations: 1 });
+    expect(await team.standing()).toMatchObject(CHARGED);
     await documents.remove(due);
   });
 
@@ -147,8 +201,8 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     const { requestId } = await team.reserve(0, { charged: 6, leaseMs: HOUR_MS });
     await documents.change(due, (known) => ({ ...known, holds: [...known.holds, { requestId, characters: 6, isCounted: true }] }));
     await work(async () => (await find())?.state === 'done');
-    expect((await find())?.holds).toEqual([{ requestId, characters: 6, isCounted: true }]);
-    expect(await team.standing()).toMatchObject({ heldCharacters: 6, openReservations: 1 });
+    expect(await team.standing()).toMatchObject(CHARGED);
+    expect(await promisedStore(await opened).ledger.resolve(team.teamId, requestId, 'release')).toEqual({ kind: 'absent' });
     await documents.remove(due);
   });
 
@@ -159,7 +213,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
       () => Promise.resolve(refuse('validation_error', 'glossary_id: the team has no glossary of this id.')),
     );
     expect(await find()).toMatchObject({ code: 'validation_error', detail: 'glossary_id: the team has no glossary of this id.' });
-    expect(await team.standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0, openReservations: 0 });
+    expect(await team.standing()).toMatchObject(FREE);
     await documents.remove(due);
     await nothingIsLeft(team.teamId);
   });

@@ -81,7 +81,7 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(answered(await documents.change(due, done))).toMatchObject({ state: 'done', endedAtMs: clock.nowMs() });
     // Its answer was lost, and the change is tried again; then it is downloaded, and goes.
     expect(answered(await documents.change(due, done))).toBeUndefined();
-    await documents.change(due, (known) => ({ ...known, isCharged: true }));
+    await documents.change(due, (known) => ({ ...known, isDownloaded: true }));
     const event = { kind: 'document_done', documentId, keyId, format: 'txt', state: 'done', characters: 90 };
     const told = [{ id: `${documentId}-done`, teamId, atMs: clock.nowMs(), facts: event }];
     expect(await events()).toEqual(told);
