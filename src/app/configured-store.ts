@@ -3,7 +3,7 @@
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
-import type { JudgedClock } from '../domain/judged-clock.ts';
+import type { JudgedClock } from '../domain/clock-judge.ts';
 import { StoreAwayError, StoreError } from '../domain/store-unavailable.ts';
 import { storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';

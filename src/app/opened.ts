@@ -81,7 +81,7 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
   });
   down.add('upstream', () => upstream?.close());
   const clock = openMachineClock();
-  const store = await openAwaited(config, log, () =>
+  const opened = await openAwaited(config, log, () =>
     openStore(config.store, {
       log,
       clock,
@@ -93,13 +93,14 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
       onCreated: newStoreLine(log, onNewStore),
     }),
   );
-  down.add('store', () => store.close());
+  down.add('store', () => opened.close());
+  const clocks = new ClockWatch({ clock, store: opened.clock, log });
+  down.add('clock watch', () => clocks.close());
+  const store = { ...opened, ledger: clocks.guarded(opened.ledger) };
   await caps.start(store.engineUse);
   down.add('engine limits', () => caps.close());
   const probe = new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log });
   down.add('store probe', () => probe.close());
-  const clocks = new ClockWatch({ clock, store: store.clock, log });
-  down.add('clock watch', () => clocks.close());
   metrics.gauge('clock_step', () => Math.round(Math.abs(clocks.step()?.byMs ?? 0) / 1000));
   metrics.gauge('store_up', () => Number(probe.answers));
   metrics.gauge('store_writable', () => Number(probe.takesWrites));

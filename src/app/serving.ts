@@ -71,7 +71,7 @@ interface Serving {
   state(): ProcessState;
   /** The latest requests of this process that were refused or met a failure, newest first. */
   recentRequests(): readonly RecentRequest[];
-  /** Ready is a process whose port is open, whose store answers, and which is not draining. */
+  /** Ready is a process whose port is open, whose store answers and has the right time, and which is not draining. */
   readiness(): Readiness;
   /** The time of this process that is believed. */
   readonly nowMs: () => number;
@@ -188,7 +188,8 @@ class OpenServing implements Serving {
   }
 
   #ready(): boolean {
-    return this.#listener !== undefined && this.#draining === undefined && this.#opened.probe.serves;
+    const { probe, clocks } = this.#opened;
+    return this.#listener !== undefined && this.#draining === undefined && probe.serves && clocks.step() === undefined;
   }
 
   async listen(options: ListenOptions): Promise<Listening> {

@@ -1,13 +1,12 @@
 // Opens plugins' stores to read or write them as a whole, for the commands that check, repair and copy.
 import type { Config } from '../config/config.ts';
-import { stepText } from '../domain/judged-clock.ts';
+import { stepText } from '../domain/clock-judge.ts';
 import { dayOf } from '../domain/period.ts';
-import { answered, StoreError } from '../domain/store-unavailable.ts';
+import { StoreError } from '../domain/store-unavailable.ts';
 import { storeKindOf, withoutCredentials } from '../domain/store-url.ts';
-import type { ClockStep } from '../ports/clock.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
 import type { OtherStores } from '../stores/open-reader.ts';
-import { RecordClock } from '../stores/records/record-clock.ts';
+import { beginClock } from '../stores/records/record-clock.ts';
 import { SILENT } from './configured-store.ts';
 import { openMachineClock } from './machine-clock.ts';
 
@@ -33,10 +32,8 @@ function opener(open: OpenPluginStore): (url: string, mayCreate: boolean) => Ret
     // Nothing in the audit is too old to be copied.
     const store = await open(url, { log: SILENT, clock, historyDays: dayOf(clock.nowMs()), mayCreate });
     try {
-      const judged = new RecordClock(store.records, clock);
-      answered(await judged.look());
-      const step = judged.step();
-      if (step !== undefined) throw unbelieved(url, step);
+      await beginClock(store.records, clock, SILENT);
+      if (clock.stepMs !== 0) throw wrongClock(url, clock.stepMs);
       return store;
     } catch (error) {
       await store.close();
@@ -45,7 +42,7 @@ function opener(open: OpenPluginStore): (url: string, mayCreate: boolean) => Ret
   };
 }
 
-function unbelieved(url: string, { byMs }: ClockStep): StoreError {
+function wrongClock(url: string, byMs: number): StoreError {
   return new StoreError(
     `this machine's clock is ${stepText(byMs)} the latest time of the store ${withoutCredentials(url)}: set it right, or if it is, run "lingate store check --accept-clock"`,
   );

@@ -7,7 +7,7 @@ import { noSuch } from '../admin/operation.ts';
 import type { Config } from '../config/config.ts';
 import { dearerText, minorText } from '../admin/dearer-text.ts';
 import { nearest } from '../config/nearest.ts';
-import { stepText } from '../domain/judged-clock.ts';
+import { stepText } from '../domain/clock-judge.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ClockStep } from '../ports/clock.ts';
@@ -35,7 +35,7 @@ export async function withStore(
   const opened = await openPatiently(config, creation).catch(whereNoStore(config));
   try {
     const step = opened.store.clock.step();
-    if (step !== undefined && !acceptsClock) context.io.err(unbelievedText(name, step));
+    if (step !== undefined && !acceptsClock) context.io.err(wrongClockText(name, step));
     await use(opened.store, config, opened.clock.nowMs);
   } finally {
     await opened.close();
@@ -45,9 +45,9 @@ export async function withStore(
 /** The flag of the command that vouches for a clock. */
 export const ACCEPT_CLOCK = 'accept-clock';
 
-function unbelievedText(command: string, { byMs, server }: ClockStep): string {
+function wrongClockText(command: string, { byMs, server }: ClockStep): string {
   const whose = server === undefined ? "this machine's clock" : `the clock of ${server}`;
-  return `lingate ${command}: ${whose} is ${stepText(byMs)} the store's latest time, which goes on meanwhile; if it is right, run "lingate store check --accept-clock"
+  return `lingate ${command}: ${whose} is ${stepText(byMs)} the store's latest time, by which the command goes; set it right, or if it is, run "lingate store check --accept-clock"
 `;
 }
 

@@ -168,8 +168,8 @@ function storeMore({ url, openSettlements, fault }: Overview['store']): string {
 
 /** Only shown while the clock is not believed. */
 function clockLine(stepMs: number): Html {
-  const words = `not believed: ${span(Math.abs(stepMs))} ${stepMs > 0 ? 'ahead' : 'behind'}`;
-  return line('Clock', { mood: 'bad', words }, 'periods, expiry and retention wait until it has held for ten minutes, or is accepted');
+  const words = `wrong: ${span(Math.abs(stepMs))} ${stepMs > 0 ? 'ahead' : 'behind'}`;
+  return line('Clock', { mood: 'bad', words }, 'requests are answered 503 until it is right, or accepted by “lingate store check --accept-clock”');
 }
 
 function figureText(figure: PluginFigure): string {

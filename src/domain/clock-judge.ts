@@ -1,63 +1,111 @@
-// Decides which time to believe: a step of a wall clock by more than an hour counts only after it has held for ten minutes, because
-// what is deleted, closed or begun by a wrong time cannot be undone.
+// Judges a wall clock. It is wrong once it has stepped by more than an hour against the monotonic clock, or is more than an hour
+// behind the latest time that its store has seen; until it is right again, or an operator accepts it, time goes on as it was.
+import type { Clock } from '../ports/clock.ts';
 
-/** A step of at most this much is followed at once, as time servers make them. */
+/** A step of at most this much is followed, as time servers make them. */
 export const FOLLOWED_STEP_MS = 3_600_000;
-/** A longer step is believed when it has held for this long, on the monotonic clock. */
-export const HELD_STEP_MS = 600_000;
-/** Clocks drift and are slewed: within this much, a step is still the same one. */
-const SAME_STEP_MS = 60_000;
+/** A clock that is this far ahead when a process starts is believed like any, but mentioned. */
+const MENTIONED_MS = 86_400_000;
+
+/** All offsets are in milliseconds: wall time minus monotonic time. */
+export class ClockJudge {
+  #rightMs: number;
+  #seenMs: number;
+  /** What the store had as its latest time when this was last looked at. */
+  #latestMs: number | undefined;
+
+  /** Begins with an offset that is believed. */
+  constructor(offsetMs: number) {
+    this.#rightMs = this.#seenMs = offsetMs;
+  }
+
+  /** The offset of the time that is believed. */
+  get offsetMs(): number {
+    return this.#rightMs;
+  }
+
+  /** How far the clock is from the time that is believed, 0 while it is right; negative if it is behind. */
+  get stepMs(): number {
+    return this.#seenMs - this.#rightMs;
+  }
+
+  look(offsetMs: number): void {
+    this.#seenMs = offsetMs;
+    if (agree(offsetMs, this.#rightMs)) this.#rightMs = offsetMs;
+  }
+
+  /** Judges by the latest time that the store has seen: one that has come since, and agrees with a wrong clock, accepts it. */
+  compare(latestMs: number | undefined, monotonicMs: number): void {
+    const isNews = latestMs !== this.#latestMs;
+    this.#latestMs = latestMs;
+    if (latestMs === undefined) return;
+    const byMs = this.#seenMs + monotonicMs - latestMs;
+    if (byMs < -FOLLOWED_STEP_MS) this.#rightMs = Math.max(this.#rightMs, latestMs - monotonicMs);
+    else if (isNews && byMs <= FOLLOWED_STEP_MS) this.accept();
+  }
+
+  accept(): void {
+    this.#rightMs = this.#seenMs;
+  }
+}
+
+/** What the clock of a process reads; milliseconds. */
+export interface ClockSource {
+  /** Whole ones. */
+  wallMs(): number;
+  /** Goes on evenly, also while the wall clock is set. */
+  monotonicMs(): number;
+}
+
+/** The clock of a machine, by which a process and its store go unless the store has clocks of its own. */
+export class JudgedClock implements Clock {
+  readonly #source: ClockSource;
+  readonly #judge: ClockJudge;
+
+  constructor(source: ClockSource) {
+    this.#source = source;
+    this.#judge = new ClockJudge(source.wallMs() - source.monotonicMs());
+  }
+
+  /** The time that is believed. */
+  readonly nowMs = (): number => {
+    const [wallMs, monotonicMs] = [this.#source.wallMs(), this.#source.monotonicMs()];
+    this.#judge.look(wallMs - monotonicMs);
+    return this.#judge.stepMs === 0 ? wallMs : Math.floor(monotonicMs + this.#judge.offsetMs);
+  };
+
+  get stepMs(): number {
+    this.nowMs();
+    return Math.round(this.#judge.stepMs);
+  }
+
+  /** Judges by the latest time that the store has seen. */
+  compare(latestMs: number | undefined): void {
+    this.nowMs();
+    this.#judge.compare(latestMs, this.#source.monotonicMs());
+  }
+
+  /** Believes the wall clock as it is now, and returns its time. */
+  accept(): number {
+    this.nowMs();
+    this.#judge.accept();
+    return this.#source.wallMs();
+  }
+}
 
 /** Whether two times are close enough for one to be believed because of the other. */
 export function agree(oneMs: number, otherMs: number): boolean {
   return Math.abs(oneMs - otherMs) <= FOLLOWED_STEP_MS;
 }
 
-/** Judges one wall clock by its offset from a monotonic clock. All offsets are in milliseconds: wall time minus monotonic time. */
-export class ClockJudge {
-  /** The last offset that has held, or that another witness has confirmed. */
-  #trustedMs: number;
-  #believedMs: number;
-  #seenMs: number;
-  /** Since when the clock has had the offset that was last seen. */
-  #seenSinceMs: number;
+/** By how much a clock is so far beyond the latest time of its store that it is mentioned. */
+export function aheadMs(nowMs: number, latestMs: number | undefined): number | undefined {
+  return latestMs !== undefined && nowMs - latestMs > MENTIONED_MS ? nowMs - latestMs : undefined;
+}
 
-  /** Begins with an offset that is believed. */
-  constructor(offsetMs: number, monotonicMs: number) {
-    this.#trustedMs = this.#believedMs = this.#seenMs = offsetMs;
-    this.#seenSinceMs = monotonicMs;
-  }
-
-  /** The offset of the time that is believed. */
-  get believedMs(): number {
-    return this.#believedMs;
-  }
-
-  /** How far the clock is from the time that is believed; 0 if its own time is. */
-  get stepMs(): number {
-    return agree(this.#seenMs, this.#trustedMs) ? 0 : this.#seenMs - this.#believedMs;
-  }
-
-  /** The bounds of offsets that need no judging. */
-  get trustedMs(): number {
-    return this.#trustedMs;
-  }
-
-  /** `isContradicted`: another clock that is believed disagrees, so that no time makes this one believed. */
-  look(offsetMs: number, monotonicMs: number, isContradicted = false): void {
-    const hasHeld = monotonicMs - this.#seenSinceMs >= HELD_STEP_MS;
-    if (isContradicted || Math.abs(offsetMs - this.#seenMs) > SAME_STEP_MS) {
-      this.#seenMs = offsetMs;
-      this.#seenSinceMs = monotonicMs;
-    } else if (hasHeld) {
-      this.#trustedMs = this.#seenMs = offsetMs;
-    }
-    if (agree(offsetMs, this.#trustedMs)) this.#believedMs = offsetMs;
-  }
-
-  /** Believes an offset at once, because another witness confirms it. */
-  trust(offsetMs: number, monotonicMs: number): void {
-    this.#trustedMs = this.#believedMs = this.#seenMs = offsetMs;
-    this.#seenSinceMs = monotonicMs;
-  }
+/** How far a clock is from another time: `61 days beyond`, `2 hours behind`. */
+export function stepText(byMs: number): string {
+  const hours = Math.round(Math.abs(byMs) / 3_600_000);
+  const days = Math.round(hours / 24);
+  return `${hours < 48 ? `${hours} ${hours === 1 ? 'hour' : 'hours'}` : `${days} days`} ${byMs > 0 ? 'beyond' : 'behind'}`;
 }

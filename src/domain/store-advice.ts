@@ -17,6 +17,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   readonly: 'find the master: this server is a replica',
   noreplicas: 'check the replicas: min-replicas-to-write is not met',
   misconf: "check the store's disk and log: its last snapshot failed",
+  clock: 'set the clock right (timedatectl, chronyc), or if it is right, run "lingate store check --accept-clock"',
   // SQLite.
   full: 'make room on the disk of the database file',
   io: 'check the disk of the database file: its mount, its quota, and the limit on the size of files',

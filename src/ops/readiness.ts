@@ -8,12 +8,12 @@ interface EngineReadiness {
 }
 
 export interface Readiness {
-  /** Depends on the store and on draining alone. */
+  /** Depends on the store, its clock and draining alone. */
   readonly ready: boolean;
   readonly store: { readonly ok: boolean; readonly cause?: string };
   /** By engine: `ok` while a replica could be used when it was last tried, and is not set aside. */
   readonly engines: Readonly<Record<string, EngineReadiness>>;
-  /** Not `ok` while the clock is not believed; negative if it is behind. */
+  /** Not `ok` while the store's clock is wrong; negative if it is behind. */
   readonly clock: { readonly ok: boolean; readonly step_seconds?: number };
   readonly draining: boolean;
 }

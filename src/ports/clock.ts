@@ -1,12 +1,14 @@
-// Time as a parameter: tests move the clock instead of sleeping. Which time is believed is decided in domain/judged-clock.ts.
+// Time as a parameter: tests move the clock instead of sleeping. Which time is believed is decided in domain/clock-judge.ts.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export interface Clock {
   /** Wall clock: whole milliseconds since the epoch. */
   nowMs(): number;
+  /** How far the machine's clock is from that time, if it is wrong: meanwhile nothing may be deleted or ended by time alone. */
+  readonly stepMs?: number;
 }
 
-/** A clock that is not believed. */
+/** A clock that is wrong. */
 export interface ClockStep {
   /** How far it is from the time that is believed; negative if it is behind. */
   readonly byMs: number;
@@ -14,15 +16,15 @@ export interface ClockStep {
   readonly server?: string;
 }
 
-/** What a store does about a clock that steps by more than an hour (domain/clock-judge.ts). */
+/** What a store knows of the clock that it goes by (domain/clock-judge.ts). */
 export interface StoreClock {
-  /** The clock that is furthest from the time that is believed; `undefined` if all are believed. */
+  /** The clock that is furthest from the time that is believed; `undefined` if all are right. */
   step(): ClockStep | undefined;
-  /** Judges again, also by what other processes have found; to be called about once a second. */
-  look(): Promise<StoreUnavailable | undefined>;
+  /** Judges again, and answers the latest time that the store has seen, if any; to be called about once a second. */
+  look(): Promise<number | undefined | StoreUnavailable>;
   /**
-   * Makes every process of the store believe the clock as it is now, within about a second. Answers the time that they believe,
-   * and how far the clock was from what they believed before; `apart` if the clocks of the servers disagree.
+   * Makes every process of the store believe the clock as it is now, within about a second. Answers its time, and how far that is from
+   * the latest time that the store had seen; `apart` if the clocks of the servers disagree.
    */
   accept(): Promise<AcceptedClock | ClocksApart | StoreUnavailable>;
 }

@@ -1,12 +1,18 @@
-// Has the clocks of this process and of its store judged twice a second, and logs when one is no longer believed and when it is again.
-import type { JudgedClock } from '../domain/judged-clock.ts';
+// Has the clocks of this process and of its store judged twice a second, logs when the store's is wrong and when it is right again, and
+// admits nothing meanwhile.
+import type { JudgedClock } from '../domain/clock-judge.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { ClockStep, StoreClock } from '../ports/clock.ts';
+import type { Ledger } from '../ports/ledger.ts';
 import type { Log, LogFields } from '../ports/log.ts';
 
 const EVERY_MS = 500;
 
+const WRONG: StoreUnavailable = { kind: 'unavailable', cause: 'clock' };
+
 interface ClockWatchOptions {
-  readonly clock: Pick<JudgedClock, 'look' | 'stepMs'>;
+  readonly clock: Pick<JudgedClock, 'compare'>;
   readonly store: Pick<StoreClock, 'look' | 'step'>;
   readonly log: Log;
 }
@@ -26,10 +32,19 @@ export class ClockWatch {
     this.#timer.unref();
   }
 
-  /** `undefined` while every clock is believed. */
+  /** `undefined` while the store's clock is right. */
   step(): ClockStep | undefined {
-    const { clock, store } = this.#options;
-    return store.step() ?? (clock.stepMs === 0 ? undefined : { byMs: clock.stepMs });
+    return this.#options.store.step();
+  }
+
+  /** A ledger that admits nothing while the clock is wrong. What is open is settled, by the time that has passed. */
+  guarded(ledger: Ledger): Ledger {
+    const isWrong = (): boolean => this.step() !== undefined;
+    return {
+      admit: (asked) => (isWrong() ? queueMicrotask(() => asked.answered(WRONG)) : ledger.admit(asked)),
+      check: (asked) => (isWrong() ? queueMicrotask(() => asked.answered(WRONG)) : ledger.check(asked)),
+      resolve: (asked) => ledger.resolve(asked),
+    };
   }
 
   async close(): Promise<void> {
@@ -39,9 +54,9 @@ export class ClockWatch {
 
   async #look(): Promise<void> {
     const { clock, store } = this.#options;
-    clock.look();
     // A store that is down is the probe's subject.
-    await store.look().catch(() => undefined);
+    const latestMs = await store.look().catch(() => WRONG);
+    if (!isUnavailable(latestMs)) clock.compare(latestMs);
     this.#note();
     this.#looking = undefined;
   }
@@ -49,14 +64,14 @@ export class ClockWatch {
   #note(): void {
     const step = this.step();
     const { log } = this.#options;
-    if (step !== undefined && this.#logged === undefined) log.warn(CLOCK_NOT_BELIEVED, stepMembers(step));
-    if (step === undefined && this.#logged !== undefined) log.info('the clock is believed again', stepMembers(this.#logged));
+    if (step !== undefined && this.#logged === undefined) log.error(CLOCK_WRONG, stepMembers(step));
+    if (step === undefined && this.#logged !== undefined) log.info('the clock is right again', stepMembers(this.#logged));
     this.#logged = step;
   }
 }
 
-const CLOCK_NOT_BELIEVED =
-  'the clock is not believed: nothing expires, ends or is deleted by it until it has held for ten minutes, or "lingate store check --accept-clock" vouches for it';
+const CLOCK_WRONG =
+  'the clock is wrong: requests are answered 503, and nothing expires, ends or is deleted, until it is right or accepted by "lingate store check --accept-clock"';
 
 function stepMembers({ byMs, server }: ClockStep): LogFields {
   return { step_seconds: stepSeconds(byMs), server };

@@ -47,12 +47,12 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   if (open !== undefined) {
     const { fromPlugin } = await import('./records/plugin-store.ts');
     const { assertComplete } = await import('./records/copy-mark.ts');
+    const { beginClock } = await import('./records/record-clock.ts');
     const opened = await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation });
     try {
       await assertComplete(opened.records, withoutCredentials(url));
       const store = fromPlugin(opened, clock, events);
-      // The clock is judged before anything goes by it.
-      await store.clock.look();
+      await beginClock(opened.records, clock, log);
       // From now on its operations keep events.
       if (events !== undefined) await store.outbox.lease('', 0);
       return store;

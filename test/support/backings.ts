@@ -59,7 +59,7 @@ export async function redisBacking(): Promise<JudgingBacking> {
 export function judgedBy(open: OpenStore): JudgingBacking['openJudging'] {
   return (machine) => {
     const clock = new JudgedClock(machine);
-    machine.watches.push(() => clock.look());
+    machine.watches.push(() => void clock.nowMs());
     return open(clock);
   };
 }

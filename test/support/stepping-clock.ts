@@ -1,11 +1,10 @@
 // The clock of a machine that may be wrong: a wall clock that steps, beside the time that really passes.
-import type { ClockSource } from '../../src/domain/judged-clock.ts';
+import type { ClockSource } from '../../src/domain/clock-judge.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
 export class SteppingClock implements ClockSource {
   readonly #real: Clock;
   readonly #bootMs: number;
-  boot = 'the first boot';
   /** How far the wall clock is wrong. */
   offByMs = 0;
   /** What looks at it twice a second in a gateway; called when time has passed. */

@@ -1,6 +1,6 @@
-// lingate store check --accept-clock: makes every process of a store believe the clock as it is now, although it has stepped.
+// lingate store check --accept-clock: makes every process of a store believe the clock as it is now, although it seems wrong.
 import { withoutCredentials } from '../../domain/store-url.ts';
-import { stepText } from '../../domain/judged-clock.ts';
+import { stepText } from '../../domain/clock-judge.ts';
 import { storeErrorOf } from '../../domain/store-unavailable.ts';
 import { AdminOperations } from '../../admin/admin-operations.ts';
 import { ulidSource } from '../../domain/ulid.ts';
@@ -15,13 +15,14 @@ export async function acceptClock(context: CommandContext): Promise<void> {
     const { nowMs: acceptedMs, steppedMs } = await accepted(store);
     const { teams, audit } = store;
     const admin = new AdminOperations({ teams, plans: () => plans, newId: ulidSource(nowMs), audit, actor: commandActor() });
-    if (steppedMs !== 0) valueOf(await admin.audit.acceptClock(acceptedMs));
+    valueOf(await admin.audit.acceptClock(acceptedMs));
     const clock = new Date(acceptedMs).toISOString();
     const shown = { store: withoutCredentials(url), clock, stepped_seconds: Math.round(steppedMs / 1000) };
     context.print(shown, () =>
-      steppedMs === 0
-        ? `The clock, ${clock}, was believed already.`
-        : `The clock is accepted: ${clock}, which is ${stepText(steppedMs)} the time that was believed. All gateways of the store go by it within two seconds.`,
+      [
+        `The clock is accepted: ${clock}${steppedMs === 0 ? '' : `, which is ${stepText(steppedMs)} the latest time of the store`}.`,
+        'All gateways of the store go by it within two seconds.',
+      ].join(' '),
     );
   });
 }

@@ -2,14 +2,13 @@
 // what is to be told of its teams' usage.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRules } from '../../domain/event-rules.ts';
-import { JudgedClock, unjudgedClock } from '../../domain/judged-clock.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import type { Outbox } from '../../ports/outbox.ts';
 import type { PluginLedger, PluginStore } from '../../ports/plugin.ts';
 import type { Store } from '../../ports/store.ts';
 import { LimitEvents } from './limit-events.ts';
-import { RecordClock } from './record-clock.ts';
+import { storeClock } from './record-clock.ts';
 import { UsageEvents } from './usage-events.ts';
 
 /**
@@ -34,7 +33,7 @@ export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules 
     history,
     audit,
     outbox,
-    clock: clock instanceof JudgedClock ? new RecordClock(records, clock) : unjudgedClock(clock),
+    clock: storeClock(records, clock),
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -69,8 +69,9 @@ export class RedisJanitor {
   }
 
   async round(): Promise<void> {
-    const { index, erasure, audit } = this.#options;
-    if (!(await this.#leads())) return;
+    const { accounts, index, erasure, audit } = this.#options;
+    // Nothing is ended or deleted by a wrong clock.
+    if (accounts.link.clocks.step() !== undefined || !(await this.#leads())) return;
     await erasure.resume();
     const prunes = performance.now() - this.#prunedAtMs >= PRUNE_EVERY_MS;
     for await (const ids of index.pieces()) {

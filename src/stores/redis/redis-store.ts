@@ -1,6 +1,5 @@
 // The Redis store: connects, checks the servers, and provides the ports.
 import type { EventRules } from '../../domain/event-rules.ts';
-import { unjudgedClock } from '../../domain/judged-clock.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,6 +8,7 @@ import type { Store, StoreCreation } from '../../ports/store.ts';
 import { eventsByGateway } from '../records/plugin-store.ts';
 import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
+import { storeClock } from '../records/record-clock.ts';
 import { RecordOutbox } from '../records/record-outbox.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
 import { mayLoadLater, RedisFunctions } from './function-library.ts';
@@ -132,7 +132,7 @@ async function assembled(
     history,
     audit,
     outbox: told.outbox,
-    clock: clock === undefined ? new RedisClock(link, clocks, servers) : unjudgedClock(clock),
+    clock: clock === undefined ? new RedisClock(link, clocks, servers) : storeClock(records, clock),
     ping: writeProbe(link),
     close: async () => {
       await janitor?.close();
@@ -172,7 +172,7 @@ async function connect(
   }
   await Promise.all(mastersOf(redis).map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown, creation);
-  if (clock === undefined) await beginClocks(redis, clocks, servers);
+  if (clock === undefined) await beginClocks(redis, clocks, log, servers);
   await loadFunctions(functions, target.shown);
 }
 

@@ -1,4 +1,4 @@
-// The clocks of the masters as a gateway knows them: their offsets from its monotonic clock, which of them are believed, and by how much
+// The clocks of the masters as a gateway knows them: their offsets from its monotonic clock, which of them are right, and by how much
 // functions correct one that is not. A correction, unlike a time, lets a call that was under way for too long still find that it is late.
 import { agree, ClockJudge } from '../../domain/clock-judge.ts';
 import type { Clock, ClockStep } from '../../ports/clock.ts';
@@ -29,9 +29,9 @@ interface ServerClock {
 export class ServerClocks {
   readonly #options: ServerClocksOptions;
   readonly #servers = new Map<string, ServerClock>();
-  /** The offset of the store's time: of the last server that was believed. */
-  #believedMs: number | undefined;
-  #isAnyHeld = false;
+  /** The offset of the store's time, by which servers are judged that are met: of the last one that was right. */
+  #rightMs: number | undefined;
+  #isAnyWrong = false;
 
   constructor(options: ServerClocksOptions = {}) {
     this.#options = options;
@@ -42,11 +42,6 @@ export class ServerClocks {
     return this.#options.clock !== undefined || this.#options.servers !== undefined;
   }
 
-  /** The store's latest known time, by which servers are judged from now on; before any of them has been met. */
-  begin(latestMs: number): void {
-    this.#believedMs = latestMs - this.#monotonicMs();
-  }
-
   /** `nowMs` is a server's own time, the others are local. */
   learn(node: string, sentAtMs: number, receivedAtMs: number, nowMs: number): void {
     const { servers } = this.#options;
@@ -54,8 +49,19 @@ export class ServerClocks {
     const lowest = nowMs - (servers?.monotonicMs() ?? receivedAtMs);
     // The server's time is rounded down to milliseconds.
     const highest = nowMs + 1 - (servers?.monotonicMs() ?? sentAtMs);
-    const offset = this.#servers.get(node)?.offsetMs;
-    if (offset === undefined || offset < lowest || offset > highest) this.#judge(node, lowest);
+    const known = this.#servers.get(node);
+    if (known?.offsetMs !== undefined && known.offsetMs >= lowest && known.offsetMs <= highest) return;
+    const server = known ?? { judge: new ClockJudge(this.#rightMs ?? lowest), offsetMs: lowest };
+    this.#servers.set(node, server);
+    server.offsetMs = lowest;
+    server.judge.look(lowest);
+    this.#count();
+  }
+
+  /** Judges every server by the latest time that the store has seen. */
+  compare(latestMs: number | undefined): void {
+    for (const { judge } of this.#servers.values()) judge.compare(latestMs, this.#monotonicMs());
+    this.#count();
   }
 
   /**
@@ -63,24 +69,21 @@ export class ServerClocks {
    * deadline has no effect, and its reply brings the time.
    */
   at(node: string, localMs: number): number {
-    const { clock } = this.#options;
+    const { clock, servers } = this.#options;
     if (clock !== undefined) return Math.floor(localMs + clock.nowMs() - performance.now());
-    const offset = this.#servers.get(node)?.offsetMs;
-    return offset === undefined ? 0 : Math.floor(this.#local(localMs) + (this.#isHeld(node) ? this.#believedMs! : offset));
+    const known = this.#servers.get(node);
+    if (known?.offsetMs === undefined) return 0;
+    // Simulated time passes only between calls.
+    const passedMs = servers === undefined ? localMs : servers.monotonicMs() + Math.round(localMs - performance.now());
+    return Math.floor(passedMs + (known.judge.stepMs === 0 ? known.offsetMs : known.judge.offsetMs));
   }
 
-  /** What a function adds to its server's clock, in milliseconds: 0 while that is believed. */
-  correctionOf(node: string): number {
-    if (!this.#isHeld(node)) return 0;
-    const offset = this.#servers.get(node)!.offsetMs;
-    return offset === undefined ? 0 : Math.floor(this.#believedMs! - offset);
-  }
-
-  /** What a call says of the time: the one that tests control, or what its server's clock is corrected by. */
+  /** What a call says of the time: the one that tests control, or what its server's clock is corrected by, which is 0 while it is right. */
   clockFor(node: string): { readonly clock?: number; readonly correction?: number } {
     const { clock, servers } = this.#options;
     if (clock !== undefined) return { clock: clock.nowMs() };
-    const correction = this.correctionOf(node);
+    const known = this.#isAnyWrong ? this.#servers.get(node) : undefined;
+    const correction = known?.offsetMs === undefined ? 0 : Math.floor(known.judge.offsetMs - known.offsetMs);
     return servers === undefined ? { correction } : { clock: servers.wallMs() + correction, correction };
   }
 
@@ -88,27 +91,16 @@ export class ServerClocks {
   now(readMs?: number): number | undefined {
     const { clock } = this.#options;
     if (clock !== undefined) return clock.nowMs();
-    if (this.#believedMs === undefined) return readMs;
-    const believedMs = this.#believedNow();
-    return readMs !== undefined && agree(readMs, believedMs) ? readMs : believedMs;
-  }
-
-  /** Another witness confirms this time: servers that agree with it are believed from now on. */
-  confirm(latestMs: number): void {
-    const localMs = this.#monotonicMs();
-    for (const { judge, offsetMs } of this.#servers.values()) {
-      if (judge.stepMs === 0 || offsetMs === undefined || !agree(localMs + offsetMs, latestMs)) continue;
-      judge.trust(offsetMs, localMs);
-      this.#believedMs = offsetMs;
-    }
-    this.#count();
+    if (this.#rightMs === undefined) return readMs;
+    const rightMs = Math.floor(this.#monotonicMs() + this.#rightMs);
+    return readMs !== undefined && agree(readMs, rightMs) ? readMs : rightMs;
   }
 
   /** The server whose clock is furthest from the time that is believed. */
   step(): ClockStep | undefined {
     let furthest: ClockStep | undefined;
-    for (const [server, { judge }] of this.#isAnyHeld ? this.#servers : []) {
-      const byMs = judge.stepMs;
+    for (const [server, { judge }] of this.#isAnyWrong ? this.#servers : []) {
+      const byMs = Math.round(judge.stepMs);
       if (Math.abs(byMs) > Math.abs(furthest?.byMs ?? 0)) furthest = { byMs, ...(server === '' ? {} : { server }) };
     }
     return furthest;
@@ -119,46 +111,16 @@ export class ServerClocks {
     for (const server of this.#servers.values()) server.offsetMs = undefined;
   }
 
-  #judge(node: string, offsetMs: number): void {
-    const monotonicMs = this.#monotonicMs();
-    const known = this.#servers.get(node);
-    const server = known ?? { judge: new ClockJudge(this.#believedMs ?? offsetMs, monotonicMs), offsetMs };
-    if (known === undefined) this.#servers.set(node, server);
-    server.offsetMs = offsetMs;
-    const others = [...this.#servers.values()].filter(
-      (other) => other !== server && other.offsetMs !== undefined && other.judge.stepMs === 0,
-    );
-    const isConfirmed = others.some((other) => agree(other.offsetMs!, offsetMs));
-    server.judge.look(offsetMs, monotonicMs, others.length > 0 && !isConfirmed);
-    if (server.judge.stepMs !== 0 && isConfirmed) server.judge.trust(offsetMs, monotonicMs);
-    if (server.judge.stepMs === 0) this.#believedMs = offsetMs;
-    this.#count();
-  }
-
-  /** Judges the servers whose time has not changed: a step has to be seen for ten minutes. */
-  look(): void {
-    for (const [node, { offsetMs }] of this.#servers) if (offsetMs !== undefined) this.#judge(node, offsetMs);
-  }
-
+  /** While every server is wrong, the time goes on from the latest that was believed. */
   #count(): void {
-    this.#isAnyHeld = [...this.#servers.values()].some(({ judge }) => judge.stepMs !== 0);
-  }
-
-  #isHeld(node: string): boolean {
-    return this.#isAnyHeld && (this.#servers.get(node)?.judge.stepMs ?? 0) !== 0;
-  }
-
-  #believedNow(): number {
-    return Math.floor(this.#monotonicMs() + this.#believedMs!);
+    const judges = [...this.#servers.values()].map(({ judge }) => judge);
+    if (judges.length === 0) return;
+    const right = judges.filter(({ stepMs }) => stepMs === 0);
+    this.#isAnyWrong = right.length < judges.length;
+    this.#rightMs = right.at(-1)?.offsetMs ?? Math.max(...judges.map(({ offsetMs }) => offsetMs));
   }
 
   #monotonicMs(): number {
     return this.#options.servers?.monotonicMs() ?? performance.now();
-  }
-
-  /** Simulated time passes only between calls. */
-  #local(localMs: number): number {
-    const { servers } = this.#options;
-    return servers === undefined ? localMs : servers.monotonicMs() + Math.round(localMs - performance.now());
   }
 }

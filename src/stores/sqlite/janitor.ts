@@ -83,6 +83,8 @@ export class Janitor {
   /** One round, which only takes the write lock if there is something to do. Returns whether there is more. */
   async sweep(): Promise<boolean> {
     const { clock, group, accounts, audit, idempotency, blobs } = this.#parts;
+    // Nothing is ended or deleted by a wrong clock.
+    if ((clock.stepMs ?? 0) !== 0) return false;
     if (this.#erasure.isDue()) await this.#erasure.finishAll();
     if (blobs.isDue(clock.nowMs())) await blobs.clear();
     await idempotency.sweep();

@@ -1,7 +1,6 @@
 // The embedded store: one SQLite file, shared by the processes of one machine.
 import type { DatabaseSync } from 'node:sqlite';
 import type { EventRules } from '../../domain/event-rules.ts';
-import { JudgedClock } from '../../domain/judged-clock.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -12,14 +11,14 @@ import type { Store, StoreCreation } from '../../ports/store.ts';
 import { fromPlugin } from '../records/plugin-store.ts';
 import { assertUnmarked } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
-import { LATEST, readMark } from '../records/record-clock.ts';
+import { beginClock } from '../records/record-clock.ts';
 import { RecordOutbox } from '../records/record-outbox.ts';
 import { DatabaseFile } from './database-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Janitor } from './janitor.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
-import { SHARED, versionOf } from './schema.ts';
+import { versionOf } from './schema.ts';
 import { SqliteAccounts } from './sqlite-accounts.ts';
 import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteBlobs } from './sqlite-blobs.ts';
@@ -37,7 +36,7 @@ export interface SqliteStoreOptions {
   /** A file, created with its directory if missing; `:memory:` persists nothing. */
   readonly path: string;
   readonly log: Log;
-  /** The clock of this machine, which is the store's; judged by the file as well if it is a `JudgedClock`. */
+  /** The clock of this machine, which is the store's; judged if it is a `JudgedClock`. */
   readonly clock: Clock;
   /** `full` survives a power cut; with `normal`, a power cut may undo the last commits, but never damages the file. */
   readonly durability?: Durability | undefined;
@@ -64,6 +63,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const file = wholeFile(await openDatabase(path, durability, creation), options);
   try {
     await assertUnmarked(file.records, storeName(path));
+    await beginClock(file.records, clock, options.log);
     const store = fromPlugin(file, clock, events, file.direct);
     // From now on its operations keep events.
     if (events !== undefined) await store.outbox.lease('', 0);
@@ -81,7 +81,6 @@ export function wholeFile(
   cleansUp = true,
 ): WholeFile {
   const { path, log, clock, busyTimeoutMs = BUSY_TIMEOUT_MS, historyDays = HISTORY_DAYS } = options;
-  compareAtOpen(database, clock);
   const file = new DatabaseFile(path);
   const teams = new TeamQueries(database);
   const behind = { begin: () => accounts.begin(), flush: () => accounts.flush(), forget: () => accounts.forget() };
@@ -140,13 +139,6 @@ function promised(ledger: Ledger): PluginLedger {
       new Promise((answered, failed) => ledger.resolve({ teamId, requestId, verdict, characters, answered, failed })),
     check: (check) => new Promise((answered, failed) => ledger.check({ ...check, answered, failed })),
   };
-}
-
-/** Judges the machine's clock by the file, before anything else reads it; a clock that tests move freely is not judged. */
-function compareAtOpen(database: DatabaseSync, clock: Clock): void {
-  if (!(clock instanceof JudgedClock)) return;
-  const row = database.prepare('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?').get(SHARED, LATEST.table, LATEST.id);
-  clock.compare(readMark(row === undefined ? undefined : String(row['value'])));
 }
 
 /**

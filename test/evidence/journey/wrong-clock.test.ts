@@ -67,28 +67,19 @@ async function clock(): Promise<unknown> {
 
 async function stepped(ms: number): Promise<void> {
   await shift(ms);
-  const wanted = ms === 0 ? { ok: true } : { ok: false, step_seconds: ms / 1000 };
-  await expect.poll(clock).toEqual(wanted);
+  const expected = ms === 0 ? { ok: true } : { ok: false, step_seconds: expect.closeTo(ms / 1000, 0) as number };
+  await expect.poll(clock).toEqual(expected);
 }
 
 async function translate(): Promise<number> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${team.key}` };
   const body = JSON.stringify({ text: [TEXT], target_lang: 'DE' });
-  return (await fetch(`${gateway!.url}/v1/translate`, { method: 'POST', headers, body })).status;
+  const answer = await fetch(`${gateway!.url}/v1/translate`, { method: 'POST', headers, body });
+  if (answer.status === 503) expect(await answer.json()).toMatchObject({ code: 'service_unavailable' });
+  return answer.status;
 }
 
-/** Every request is served; returns how many there were. */
-async function serveFor(ms: number): Promise<number> {
-  const untilMs = performance.now() + ms;
-  let count = 0;
-  for (; performance.now() < untilMs; count++) {
-    expect(await translate()).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return count;
-}
-
-async function books() {
+async function account() {
   const usage = answered(await store.teams.usage(team.teamId))!;
   const periods = answered(await store.history.periods(team.teamId))!;
   const audit = answered(await store.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 10 }));
@@ -99,35 +90,57 @@ async function books() {
   };
 }
 
+const readiness = async (): Promise<number> => (await fetch(`${gateway!.opsUrl}/readyz`)).status;
+const accept = () => lingate(['store', 'check', '--accept-clock', '--store', url, '--json'], { cwd: folder, env });
+
 describe('SQLite', () => {
-  test.each([500, -500])('a clock that is %i days wrong for some seconds leaves no trace', async (days) => {
+  test.each([500, -500])('while the clock is %i days wrong nothing is admitted, and it leaves no trace', async (days) => {
     expect(await translate()).toBe(200);
     await stepped(days * DAY_MS);
-    const served = await serveFor(WRONG_MS);
+    expect([await translate(), await readiness()]).toEqual([503, 503]);
+    expect(await (await fetch(`${gateway!.opsUrl}/metrics`)).text()).toMatch(/^lingate_clock_step_seconds 4[23]\d{6}$/m);
+    await new Promise((resolve) => setTimeout(resolve, WRONG_MS));
     await stepped(0);
-    expect(await translate()).toBe(200);
-    const characters = TEXT.length * (served + 2);
-    await expect.poll(books).toEqual({ characters, periods: [[true, false]], actions: ['updateTeam'] });
+    expect([await translate(), await readiness()]).toEqual([200, 200]);
+    const characters = TEXT.length * 2;
+    await expect.poll(account).toEqual({ characters, periods: [[true, false]], actions: ['updateTeam'] });
     const lines = () => gateway!.output().match(/"msg":"the clock is [^"]*/g);
-    await expect.poll(lines).toEqual([expect.stringContaining('the clock is not believed'), '"msg":"the clock is believed again']);
+    await expect.poll(lines).toEqual([expect.stringContaining('the clock is wrong'), '"msg":"the clock is right again']);
   });
 
-  test('a gateway that starts with a wrong clock serves by the store’s time, until an operator vouches for the clock', async () => {
-    const wrongMs = 500 * DAY_MS;
+  test('a step is accepted by an operator, after which the gateway goes by it', async () => {
+    await stepped(500 * DAY_MS);
+    expect(JSON.parse((await accept()).stdout)).toMatchObject({ stepped_seconds: expect.closeTo((500 * DAY_MS) / 1000, -2) as number });
+    await expect.poll(clock).toEqual({ ok: true });
+    expect(await translate()).toBe(200);
+    expect((await account()).actions).toEqual(['acceptClock', 'updateTeam']);
+  });
+
+  test('a gateway that starts behind the store’s latest time admits nothing until its clock is accepted', async () => {
+    await expect.poll(clock).toEqual({ ok: true });
     await gateway!.end('SIGTERM');
+    const wrongMs = -500 * DAY_MS;
     await shift(wrongMs);
     await start();
-    expect(await clock()).toEqual({ ok: false, step_seconds: wrongMs / 1000 });
-    expect(await translate()).toBe(200);
-    await expect.poll(books).toMatchObject({ characters: TEXT.length, periods: [[true, false]] });
+    expect(await clock()).toMatchObject({ ok: false });
+    expect(await translate()).toBe(503);
     const listed = await lingate(['team', 'list', '--store', url], { cwd: folder, env });
-    expect(listed.stderr).toMatch(/^lingate team list: this machine's clock is 500 days beyond the store's latest time/);
-    const accepted = await lingate(['store', 'check', '--accept-clock', '--store', url, '--json'], { cwd: folder, env });
+    expect(listed.stderr).toMatch(/^lingate team list: this machine's clock is 500 days behind the store's latest time/);
+    const accepted = await accept();
     expect(accepted).toMatchObject({ status: 0, stderr: '' });
-    expect(JSON.parse(accepted.stdout)).toMatchObject({ stepped_seconds: wrongMs / 1000 });
+    expect(JSON.parse(accepted.stdout)).toMatchObject({ stepped_seconds: expect.closeTo(wrongMs / 1000, -2) as number });
     await expect.poll(clock).toEqual({ ok: true });
     expect(await translate()).toBe(200);
     const again = await lingate(['store', 'check', '--accept-clock', '--store', url], { cwd: folder, env });
-    expect(again.stdout).toMatch(/^The clock, 20.*Z, was believed already\.\n$/);
+    expect(again.stdout).toMatch(/^The clock is accepted: 20.*Z\. All gateways/);
+  });
+
+  test('one that starts ahead is believed: machines rest', async () => {
+    await gateway!.end('SIGTERM');
+    await shift(500 * DAY_MS);
+    await start();
+    expect(await clock()).toEqual({ ok: true });
+    expect(await translate()).toBe(200);
+    expect(gateway!.output()).toMatch(/"msg":"the clock is 500 days beyond the latest time of the store, and is believed"/);
   });
 });

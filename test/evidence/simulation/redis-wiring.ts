@@ -41,8 +41,6 @@ export class RedisWiring implements SimulatedStore {
     this.#connections.add(connection);
     const redis = connection as unknown as RedisConnection;
     const clocks = new ServerClocks();
-    // What a gateway reads from the store when it opens it.
-    clocks.begin(this.#server.storeMs);
     const link = new RedisLink({
       redis,
       run: new RedisFunctions(redis).run,

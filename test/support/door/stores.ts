@@ -1,5 +1,5 @@
 // The stores that tests at the boundary open, read whole, check and copy.
-export { JudgedClock } from '../../../src/domain/judged-clock.ts';
+export { JudgedClock } from '../../../src/domain/clock-judge.ts';
 export { openReader } from '../../../src/stores/open-reader.ts';
 export { openStore } from '../../../src/stores/open.ts';
 export { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
