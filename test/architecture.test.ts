@@ -70,12 +70,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'engines',
     'stores/records/copy-mark.ts',
     'stores/records/event-record.ts',
-    'stores/records/record-mender.ts',
     'stores/records/record-reader.ts',
     'stores/records/record-refusals.ts',
     'stores/records/record-writer.ts',
     'stores/store-check.ts',
-    'stores/store-repair.ts',
     'stores/whole-copy.ts',
   ],
   // What a plugin's store has once it has a record space.

@@ -1,6 +1,6 @@
 // The audit's entries of what changes no team or key.
 import { auditIdsAlone } from '../domain/audit-entry.ts';
-import type { AuditAction, AuditedPeriod, AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditAction, AuditEntry } from '../domain/audit-entry.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { done } from './admin-result.ts';
 import type { AdminResult } from './admin-result.ts';
@@ -28,11 +28,6 @@ export class AuditOperations {
   /** Leaves the audit entry of a clock that an operator has vouched for, by that clock. */
   async acceptClock(nowMs: number): Promise<AdminResult<undefined>> {
     return this.#leave('acceptClock', nowMs);
-  }
-
-  /** Leaves the audit entry of a team whose period was put right (`store check --repair`). */
-  async repaired(teamId: string, before: AuditedPeriod, after: AuditedPeriod, nowMs: number): Promise<AdminResult<undefined>> {
-    return this.#leave('repairTeam', nowMs, { teamId, before, after });
   }
 
   async #leave(

@@ -21,28 +21,13 @@ export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, b
 }
 
 function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditState, numbers: AuditMembers): AuditMembers {
-  const {
-    glossaryId,
-    name,
-    reference,
-    plan,
-    periodStartMs,
-    periodEndMs,
-    expiresAtMs,
-    requestsPerSecond,
-    characters,
-    allowedAddresses,
-    scopes,
-    windows,
-    ...key
-  } = state;
+  const { glossaryId, name, reference, plan, expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows, ...key } =
+    state;
   return {
     ...(glossaryId === undefined ? {} : { glossary_id: glossaryId }),
     ...(name === undefined ? {} : { name }),
     ...(reference === undefined ? {} : { reference }),
     ...(plan === undefined ? {} : { plan }),
-    ...(periodStartMs === undefined ? {} : { period_start: rfc3339(periodStartMs) }),
-    ...(periodEndMs === undefined ? {} : { period_end: rfc3339(periodEndMs) }),
     ...numbers,
     ...(nextPlan === undefined ? {} : nextPlanMembers(nextPlan)),
     ...(balanceMicro === undefined ? {} : { balance_minor: minorRoundedDown(balanceMicro) }),

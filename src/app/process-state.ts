@@ -21,7 +21,7 @@ export interface ProcessState {
   readonly storeFault?: string | undefined;
   /** How long the store's latest good answer to a probe took; `undefined` before the first. */
   readonly storeTookMs: number | undefined;
-  /** How far the clock is from the time that is believed; `undefined` while it is believed. */
+  /** How far the clock is from the time that is believed; `undefined` while it is right. */
   readonly clockStepMs?: number | undefined;
   readonly draining: boolean;
   /** Of plugins that have any. */

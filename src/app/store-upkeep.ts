@@ -10,17 +10,14 @@ import { DocumentCheck } from '../stores/document-check.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { mendDocuments, mendLine } from '../stores/document-mend.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
-import { isSameStore, openMender, openReader, openSource, openWriter } from '../stores/open-reader.ts';
+import { isSameStore, openReader, openSource, openWriter } from '../stores/open-reader.ts';
 import type { OtherStores } from '../stores/open-reader.ts';
 import { copyStore } from '../stores/whole-copy.ts';
 import type { CopyProgress, StoreTally } from '../stores/whole-copy.ts';
 import { checkStore } from '../stores/store-check.ts';
 import type { CheckCounts } from '../stores/store-check.ts';
-import { planRepair, repairTeams } from '../stores/store-repair.ts';
-import type { RepairedTeam, RepairPlan } from '../stores/store-repair.ts';
 
 export type { CopyProgress } from '../stores/whole-copy.ts';
-export type { RepairedTeam, RepairPlan } from '../stores/store-repair.ts';
 export { backUpStore } from '../stores/backup.ts';
 export { withWholeStores } from './whole-stores.ts';
 
@@ -79,45 +76,6 @@ export async function repairDocuments(
     await mendDocuments(mends, { documents: new RecordDocuments(records, nowMs, folder), ledger, folder });
     return lines;
   });
-}
-
-export interface RepairRequest {
-  readonly url: string;
-  /** For how many days the store keeps usage. */
-  readonly historyDays: number;
-  /** Shows what would be done; false leaves everything as it is. */
-  readonly confirm: (plan: RepairPlan) => Promise<boolean>;
-  /** Awaited after each team that was repaired, with the store's time. */
-  readonly onTeam: (team: RepairedTeam, nowMs: number) => Promise<void>;
-  /** Those of plugins. */
-  readonly others?: OtherStores;
-}
-
-/**
- * Undoes what a wrong clock has begun in a store. Resolves with what was done to each team. Rejects with a `StoreError` if the
- * store cannot be read or written, or if its contents show that the clock is behind.
- */
-export async function repairStoreAt({ url, historyDays, confirm, onTeam, others }: RepairRequest): Promise<readonly RepairedTeam[]> {
-  const mender = await openMender(url, others);
-  try {
-    const plan = await planRepair(mender.reader, historyDays);
-    if (plan.teams.length === 0) return [];
-    if (plan.doubt !== undefined) {
-      const now = new Date(plan.nowMs).toISOString();
-      throw new StoreError(
-        `the clock of ${withoutCredentials(url)} says ${now}, but ${plan.doubt}: it seems to be behind now, and nothing was repaired; set the clock right`,
-      );
-    }
-    const done: RepairedTeam[] = [];
-    if (!(await confirm(plan))) return done;
-    await repairTeams(mender, plan, historyDays, async (team, nowMs) => {
-      done.push(team);
-      await onTeam(team, nowMs);
-    });
-    return done;
-  } finally {
-    await mender.close();
-  }
 }
 
 export interface CopyRequest {

@@ -55,7 +55,7 @@ interface StoreState {
   readonly tookMs: number | undefined;
   /** Commits and releases that it has not acknowledged yet. */
   readonly openSettlements: number;
-  /** How far its clock is from the time that is believed; `undefined` while it is believed. */
+  /** How far its clock is from the time that is believed; `undefined` while it is right. */
   readonly clockStepMs?: number | undefined;
 }
 

@@ -166,10 +166,14 @@ function storeMore({ url, openSettlements, fault }: Overview['store']): string {
   return [url, ...open, ...(advice === undefined ? [] : [advice])].join(' · ');
 }
 
-/** Only shown while the clock is not believed. */
+/** Only shown while the clock is wrong. */
 function clockLine(stepMs: number): Html {
   const words = `wrong: ${span(Math.abs(stepMs))} ${stepMs > 0 ? 'ahead' : 'behind'}`;
-  return line('Clock', { mood: 'bad', words }, 'requests are answered 503 until it is right, or accepted by “lingate store check --accept-clock”');
+  return line(
+    'Clock',
+    { mood: 'bad', words },
+    'requests are answered 503 until it is right, or accepted by “lingate store check --accept-clock”',
+  );
 }
 
 function figureText(figure: PluginFigure): string {

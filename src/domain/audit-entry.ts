@@ -9,8 +9,8 @@ import type { TagSettings } from './tag-settings.ts';
 import type { SignInRefusal } from './sign-in-refusal.ts';
 
 /**
- * Named after the operations of the admin API, whichever interface was used; `clearMemory`, `acceptClock` and `repairTeam` exist on
- * the command line only. The last three are no changes: they are of the console.
+ * Named after the operations of the admin API, whichever interface was used; `clearMemory` and `acceptClock` exist on the
+ * command line only. The last three are no changes: they are of the console.
  */
 export const AUDIT_ACTIONS = [
   'createTeam',
@@ -25,7 +25,6 @@ export const AUDIT_ACTIONS = [
   'deleteTag',
   'clearMemory',
   'acceptClock',
-  'repairTeam',
   'sign_in',
   'sign_in_refused',
   'sign_out',
@@ -70,12 +69,6 @@ interface AuditedTag {
   readonly tag: string;
 }
 
-/** The audited members of a team's running period. */
-export interface AuditedPeriod {
-  readonly periodStartMs: number;
-  readonly periodEndMs: number;
-}
-
 /** How someone came into the console, or why not. */
 export interface AuditedSignIn {
   readonly via: 'token' | 'oidc';
@@ -85,14 +78,9 @@ export interface AuditedSignIn {
   readonly refused?: SignInRefusal;
 }
 
-type Affected = Partial<AuditedTeam> &
-  Partial<AuditedKey> &
-  KeyLimits &
-  Partial<AuditedGlossary> &
-  Partial<AuditedTag> &
-  Partial<AuditedPeriod>;
+type Affected = Partial<AuditedTeam> & Partial<AuditedKey> & KeyLimits & Partial<AuditedGlossary> & Partial<AuditedTag>;
 
-/** The members of a team, key, glossary, tag or period that a change affected, or of a sign-in. Never contains a secret. */
+/** The members of a team, key, glossary or tag that a change affected, or of a sign-in. Never contains a secret. */
 export interface AuditState extends Affected, Partial<AuditedSignIn> {
   readonly status?: 'active' | 'revoked' | 'disabled';
 }

@@ -1,6 +1,5 @@
 // Judges a wall clock. It is wrong once it has stepped by more than an hour against the monotonic clock, or is more than an hour
 // behind the latest time that its store has seen; until it is right again, or an operator accepts it, time goes on as it was.
-import type { Clock } from '../ports/clock.ts';
 
 /** A step of at most this much is followed, as time servers make them. */
 export const FOLLOWED_STEP_MS = 3_600_000;
@@ -58,7 +57,7 @@ export interface ClockSource {
 }
 
 /** The clock of a machine, by which a process and its store go unless the store has clocks of its own. */
-export class JudgedClock implements Clock {
+export class JudgedClock {
   readonly #source: ClockSource;
   readonly #judge: ClockJudge;
 

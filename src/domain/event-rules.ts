@@ -75,7 +75,7 @@ export const eventIds = {
   windowLimit: (of: string, per: WindowName, startMs: number) => `${of}-limit-${per}-${startMs}`,
   /** The team's `nth` first refusal for credit: again after credit was added. */
   creditLimit: (teamId: string, nth: number) => `${teamId}-limit-credit-${nth}`,
-  /** If a period that a wrong clock had closed is closed again with other counts (clock-repair.ts), that is a new event. */
+  /** A period that is closed again with other counts, after a failover, is a new event. */
   period: (teamId: string, { startMs, number, characters }: EventPeriod & { readonly characters: number }) =>
     `${teamId}-period-${startMs}-${number}-${characters}`,
   /** If the clock steps back, more can be added to a day already reported; that is a new event. */

@@ -155,13 +155,6 @@ export function isLeftBehind(text: string, nowMs: number): boolean {
   return ticketsOf(text) <= nowMs - DAY_MS;
 }
 
-/** What is used of a later period is of this one, in which so many characters are charged and held; a record of an earlier one stays. */
-export function usesUntil(text: string, periodNumber: number, characters: number): string {
-  return text.replace(/^(\d+) (\d+) \d+ \d+/, (head, tickets: string, number: string) =>
-    Number(number) <= periodNumber ? head : `${tickets} ${periodNumber} 0 ${characters}`,
-  );
-}
-
 function matched(text: string): readonly string[] {
   const found = RECORD.exec(text);
   if (found === null) throw new RangeError('this is not what is used of a tag');

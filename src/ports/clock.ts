@@ -10,7 +10,7 @@ export interface Clock {
 
 /** A clock that is wrong. */
 export interface ClockStep {
-  /** How far it is from the time that is believed; negative if it is behind. */
+  /** How far it is from the time that has gone on meanwhile; negative if it is behind. */
   readonly byMs: number;
   /** The server whose clock it is, if not this machine's. */
   readonly server?: string;

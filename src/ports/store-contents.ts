@@ -10,7 +10,7 @@ import type { RequestTag } from '../domain/request-tag.ts';
 import type { StoredCounts } from '../domain/window-limits.ts';
 import type { WindowSubject, WindowTickets } from '../domain/window-limits.ts';
 import type { DictionaryRecord, GlossaryRecord } from './glossary-store.ts';
-import type { EventFacts, KeptEvent } from './outbox.ts';
+import type { KeptEvent } from './outbox.ts';
 import type { RecordIndex, RecordTable } from './record-space.ts';
 import type { KeyRecord, Team } from './team-registry.ts';
 import type { KeyDay, PeriodUse } from './usage-history.ts';
@@ -212,44 +212,8 @@ export interface StoreReader {
   loose(report: ReportFinding): AsyncIterable<LooseContents>;
   /** The store's present time. */
   nowMs(): Promise<number>;
-  /** When a gateway last noted in the store that it runs, by the store's clock; `undefined` for never. */
-  lastServedMs(): Promise<number | undefined>;
   /** Checks what is specific to this store: its indexes, its file. Anything suspicious is checked again after `settleMs`. */
   structure(report: ReportFinding, settleMs: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** What the last period that a key was used in has counted, if the store still has it though another period runs. */
-export interface LastCounts {
-  readonly number: number;
-  readonly characters: number;
-  readonly requests: number;
-}
-
-/** What a team is to be instead of what it is. */
-export interface MendedTeam {
-  /** What the team had of periods from its new current one on is replaced. */
-  readonly contents: TeamContents;
-  /** Whether an event that has not been sent tells of what is no longer so. */
-  isUndone(facts: EventFacts): boolean;
-}
-
-/** Computes it; `undefined` to leave the team as it is. `lastCounts` by key, if the store has no counts by key for closed periods. */
-export type MendTeam<Mended extends MendedTeam> = (
-  contents: TeamContents,
-  lastCounts?: ReadonlyMap<string, LastCounts>,
-) => Mended | undefined;
-
-/** Changes teams of a store that gateways may be serving. */
-export interface StoreMender {
-  readonly reader: StoreReader;
-  /**
-   * Changes the periods, days, counts and open reservations of a team, as it is now, in one atomic operation. `nowMs` is the
-   * store's present time. Resolves with what `mend` returned.
-   */
-  mend<Mended extends MendedTeam>(teamId: string, nowMs: number, mend: MendTeam<Mended>): Promise<Mended | undefined>;
-  /** Called after the last team: shortens what the store remembers for too long. */
-  finish(nowMs: number): Promise<void>;
   close(): Promise<void>;
 }
 

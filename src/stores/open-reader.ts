@@ -1,10 +1,10 @@
-// Opens the store that a URL names to read all of its contents, to repair them, or to write those of another store.
+// Opens the store that a URL names to read all of its contents, or to write those of another store.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { otherSchemeOf, sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import type { WholePluginStore } from '../ports/plugin.ts';
-import type { StoreMender, StoreReader, StoreWriter } from '../ports/store-contents.ts';
+import type { StoreReader, StoreWriter } from '../ports/store-contents.ts';
 
 /** How the stores of plugins are opened, by the scheme of their URLs. */
 export type OtherStores = ReadonlyMap<string, (url: string, mayCreate: boolean) => Promise<WholePluginStore>>;
@@ -16,14 +16,6 @@ export async function openReader(url: string, others = NO_OTHERS): Promise<Store
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteReader(sqlitePathOf(url));
   if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisReader(url);
   return (await import('./records/plugin-contents.ts')).pluginReader(await openOther(url, others), withoutCredentials(url));
-}
-
-/** Rejects with a `StoreError` if there is nothing to repair, or nothing that this version can. */
-export async function openMender(url: string, others = NO_OTHERS): Promise<StoreMender> {
-  const kind = storeKindOf(url);
-  if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteMender(sqlitePathOf(url));
-  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisMender(url);
-  return (await import('./records/plugin-contents.ts')).pluginMender(await openOther(url, others), withoutCredentials(url));
 }
 
 /** The source of a copy; no gateway may use it meanwhile. */

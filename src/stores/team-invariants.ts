@@ -12,10 +12,12 @@ import { dayOfDate } from '../domain/usage-days.ts';
 import { keySubject, tagSubject, windowLimits } from '../domain/window-limits.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
-import { isAhead } from './clock-repair.ts';
 import { readTagCount, readTagDays } from '../ledger/tag-account.ts';
 import { readTagSettings, TagUses, ticketsOf } from '../ledger/tag-uses.ts';
 import { readRefusals } from './records/record-refusals.ts';
+
+/** Clocks of servers differ by less; what begins later than this from now was begun by a wrong clock. */
+const AHEAD_MS = 60_000;
 
 /** The parts of a finding other than its team. */
 type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;
@@ -158,7 +160,7 @@ function judgePeriods({ period, periods, keys, requests }: TeamContents, found: 
 function judgeTimes({ period, periods, days }: TeamContents, nowMs: number, found: Found): void {
   const shown = (atMs: number): string => new Date(atMs).toISOString();
   if (isAhead(period.startMs, nowMs)) {
-    found('clock', `its period begins at ${shown(period.startMs)}, which is still to come; run lingate store check --repair`);
+    found('clock', `its period begins at ${shown(period.startMs)}, which is still to come`);
   }
   for (const { number, endMs, closed } of periods.filter((one) => isAhead(one.endMs, nowMs))) {
     found('clock', `period ${number} is ${closed ? 'closed' : 'past'}, but ends at ${shown(endMs)}, which is still to come`);
@@ -337,6 +339,10 @@ export async function judgeDictionary(
   }
   if (count !== entryCount) found(`is recorded with ${entryCount} entries but has ${count}`);
   if (bytes !== sum) found(`is recorded with ${bytes} bytes but has ${sum}`);
+}
+
+function isAhead(atMs: number, nowMs: number): boolean {
+  return atMs > nowMs + AHEAD_MS;
 }
 
 function isCount(value: number): boolean {

@@ -1,5 +1,4 @@
-// The guarantees of a plugin's store as a whole, as cases for any test runner: all of it is read, checked, copied and repaired.
-import { dayOf } from '../domain/period.ts';
+// The guarantees of a plugin's store as a whole, as cases for any test runner: all of it is read, checked and copied.
 import { movedCredit } from '../domain/period-credit.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered } from '../domain/store-unavailable.ts';
@@ -7,13 +6,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { WholePluginStore } from '../ports/plugin.ts';
 import type { StoreFinding } from '../ports/store-contents.ts';
 import type { WholeAccount } from '../ports/whole-accounts.ts';
-import { eventName, newEvent } from '../stores/records/event-record.ts';
 import { isMarked } from '../stores/records/copy-mark.ts';
-import { RecordMender } from '../stores/records/record-mender.ts';
 import { RecordReader } from '../stores/records/record-reader.ts';
 import { RecordWriter } from '../stores/records/record-writer.ts';
 import { checkStore } from '../stores/store-check.ts';
-import { planRepair, repairTeams } from '../stores/store-repair.ts';
 import { copyStore } from '../stores/whole-copy.ts';
 import type { StoreTally } from '../stores/whole-copy.ts';
 import { collector } from './cases.ts';
@@ -23,7 +19,7 @@ import { MovableClock, START_MS } from './movable-clock.ts';
 import type { StoreContract } from './store-contract.ts';
 import { CHANGE, fillStore, TAGGED } from './store/filled-store.ts';
 import type { Filled } from './store/filled-store.ts';
-import { newId, present, teamUnderTest } from './store/team-under-test.ts';
+import { newId, present } from './store/team-under-test.ts';
 
 /** Opens another store with each call, of the kind under test and empty. */
 export type OpenEmptyStore = (clock: Clock) => Promise<WholePluginStore>;
@@ -34,7 +30,6 @@ interface Scene {
 }
 
 const DAY_MS = 86_400_000;
-const HISTORY_DAYS = 400;
 
 /**
  * Beside `storeContract`, whose cases are about what gateways do.
@@ -62,7 +57,6 @@ export function accountsContract(openEmpty: OpenEmptyStore): StoreContract {
   it('an incomplete copy is marked, and begun again with nothing of the first', copyIsMarked);
   it('accounts are read as they are, and replaced with all of their data but the blobs', accountsAreReplaced);
   it('the check finds what contradicts itself', faultsAreFound);
-  it('what a clock that was ahead has begun is undone', clockIsRepaired);
   return {
     cases,
     async close() {
@@ -209,36 +203,4 @@ async function faultsAreFound({ clock, openEmpty }: Scene): Promise<void> {
   const found = (await findingsIn(store)).map(({ what, teamId }) => `${what} ${teamId === quota.teamId ? 'quota' : 'prepaid'}`);
   const planted = ['reservation quota', 'tag quota', 'key prepaid', 'clock prepaid', 'event quota'];
   expect(planted.filter((one) => !found.includes(one))).toEqual([]);
-}
-
-async function clockIsRepaired({ clock, openEmpty }: Scene): Promise<void> {
-  const store = await openEmpty();
-  const team = await teamUnderTest(store, { period: 'P7D', characterLimit: 100 });
-  await team.use(30);
-  const usage = await team.usage();
-  clock.step(70 * DAY_MS);
-  await team.use(40);
-  const day = dayOf(clock.nowMs());
-  const event = {
-    id: 'ahead',
-    teamId: team.teamId,
-    atMs: clock.nowMs(),
-    facts: { kind: 'usage_day', day, characters: 40, requests: 1 },
-  } as const;
-  const told = { table: 'told', id: team.teamId, value: JSON.stringify({ day, period: 10, percents: {}, balanceMicro: 0 }) } as const;
-  const { put, index } = newEvent(event);
-  const names = [told, eventName(event)];
-  answered(await store.records.change(SHARED_RECORDS, [], () => ({ result: true, put: [...put, told], index })));
-  clock.step(-70 * DAY_MS + 1000);
-  expect((await findingsIn(store)).map(({ what }) => what)).toEqual(['clock', 'clock', 'clock']);
-  const mender = new RecordMender(store);
-  await repairTeams(mender, await planRepair(mender.reader, HISTORY_DAYS), HISTORY_DAYS, () => Promise.resolve());
-  expect(await findingsIn(store)).toEqual([]);
-  const [toldNow, eventNow] = answered(await store.records.read(SHARED_RECORDS, names));
-  expect(JSON.parse(toldNow!)).toMatchObject({ day: dayOf(clock.nowMs()) - 1, period: 0 });
-  expect(eventNow).toBeUndefined();
-  const { periodStartMs, periodEndMs } = usage;
-  expect(await team.usage()).toMatchObject({ periodStartMs, periodEndMs, characters: 70, keys: [{ characters: 70, requests: 2 }] });
-  expect((await team.admit({ characters: 31 })).kind).toBe('quota_exceeded');
-  expect((await team.admit({ characters: 30 })).kind).toBe('admitted');
 }

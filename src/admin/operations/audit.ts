@@ -37,7 +37,6 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   deleteGlossary: 'glossary deleted',
   clearMemory: 'memory cleared',
   acceptClock: 'clock accepted',
-  repairTeam: 'period repaired',
   sign_in: 'signed in',
   sign_in_refused: 'sign-in refused',
   sign_out: 'signed out',

@@ -6,10 +6,10 @@ import type { StoreFinding } from '../../ports/store-contents.ts';
 import type { StoreMigration } from '../../ports/store.ts';
 import type { CopyProgress } from '../../app/store-upkeep.ts';
 import { CommandFailure, UsageError } from '../command.ts';
-import type { Command } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { confirm, requireConfirmable } from '../confirmation.ts';
 import { ACCEPT_CLOCK, whereNoStore, withStore } from '../with-store.ts';
 import { acceptClock } from './accept-clock.ts';
-import { repairedStore, repairLine, repairReport } from './repair-report.ts';
 
 export const storeBackup: Command = {
   usage: 'FILE',
@@ -37,11 +37,10 @@ export const storeCheck: Command = {
   usage: '[--repair [--yes] | --accept-clock]',
   about:
     'It only reads, and can run while gateways use the store: a fault is checked twice before it is reported. The exit status is 1 if ' +
-    'there is a fault; each fault is one line with its team and key. With --repair it first undoes what a clock that was ahead has ' +
-    'begun: periods that are still to come, and periods that were closed too early; and mends what is wrong with documents. It says ' +
-    'what it would do, and asks.',
+    'there is a fault; each fault is one line with its team and key. With --repair it first mends what is wrong with documents: it ' +
+    'says what it would do, and asks.',
   flags: {
-    repair: { kind: 'switch', summary: 'undo what a wrong clock has begun and mend documents, before the check' },
+    repair: { kind: 'switch', summary: 'mend what is wrong with documents before the check' },
     yes: { kind: 'switch', summary: 'with --repair: do not ask' },
     [ACCEPT_CLOCK]: {
       kind: 'switch',
@@ -61,7 +60,7 @@ export const storeCheck: Command = {
       throw new UsageError('--repair and --accept-clock are two commands; give one of them');
     if (context.on(ACCEPT_CLOCK)) return acceptClock(context);
     const config = await context.config();
-    const repaired = context.on('repair') ? await repairedStore(context) : undefined;
+    const repaired = context.on('repair') ? await repairedDocuments(context) : undefined;
     const { checkStoreAt } = await import('../../app/store-upkeep.ts');
     const shown = withoutCredentials(config.store);
     const findings: StoreFinding[] = [];
@@ -75,13 +74,12 @@ export const storeCheck: Command = {
     const counts = await checkStoreAt(config, report, onTeam).catch(whereNoStore(config));
     if (context.io.watched && counts.teams >= TELL_EVERY_TEAMS) context.io.err('\r');
     const { teams, keys, glossaries, documents, documentBytes } = counts;
-    const repairs = repaired === undefined ? {} : { repaired: repaired.teams.map(repairReport), repaired_documents: repaired.documents };
+    const repairs = repaired === undefined ? {} : { repaired_documents: repaired };
     const all = { teams, keys, glossaries, documents, document_bytes: documentBytes };
     const ofDocuments = config.documents === undefined ? '' : `, ${counted(documents, 'document')} with ${documentBytes} bytes`;
     context.print({ store: shown, ok: found === 0, ...all, faults: found, findings: findings.map(reportOf), ...repairs }, () =>
       [
-        ...(repaired?.teams ?? []).map((team) => `repaired: ${repairLine(team)}`),
-        ...(repaired?.documents ?? []).map((line) => `repaired: ${line}`),
+        ...(repaired ?? []).map((line) => `repaired: ${line}`),
         ...findings.map(lineOf),
         `Checked ${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}${ofDocuments}: ${found === 0 ? 'nothing is wrong' : faultsText(found)}.`,
       ].join('\n'),
@@ -90,6 +88,20 @@ export const storeCheck: Command = {
       throw new CommandFailure(`${shown} has ${faultsText(found)}; keep a copy of it as it is, and see config/manual/keeping-data.md`);
   },
 };
+
+/** A line for each thing that was mended. Throws a `UsageError` before anything is read if nobody can be asked. */
+async function repairedDocuments(context: CommandContext): Promise<readonly string[]> {
+  requireConfirmable(context, '--repair');
+  const { repairDocuments } = await import('../../app/store-upkeep.ts');
+  let repaired: readonly string[] = [];
+  await withStore(context, async (store, config, nowMs) => {
+    repaired = await repairDocuments(config, store, nowMs, async (lines) => {
+      await confirm(context, { does: `What would be mended:\n${lines.join('\n')}\n`, word: 'repair', wordIs: 'repair' });
+      return true;
+    });
+  });
+  return repaired;
+}
 
 function faultsText(count: number): string {
   return counted(count, 'fault');

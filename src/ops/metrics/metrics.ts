@@ -23,7 +23,7 @@ export const GAUGES = {
   store_writable: { name: 'lingate_store_writable', help: '1 while the whole store takes writes.', aggregator: 'min' },
   clock_step: {
     name: 'lingate_clock_step_seconds',
-    help: 'How far the clock is from the time that the gateway believes; 0 while it is believed.',
+    help: 'How far the store’s clock is from the right time; 0 while it is right.',
     aggregator: 'max',
   },
   draining: { name: 'lingate_draining', help: '1 while the process finishes its last requests before it stops.', aggregator: 'max' },

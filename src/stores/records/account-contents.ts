@@ -1,11 +1,8 @@
 // An account of a plugin's store as the contents that checks and copies go through, and the other way round.
 import { movedCredit } from '../../domain/period-credit.ts';
 import { RATE_WINDOW_MS } from '../../domain/reservation.ts';
-import type { StoredRecord } from '../../ports/record-space.ts';
 import type { KeyContents, LooseUsage, PeriodContents, TeamContents } from '../../ports/store-contents.ts';
 import type { WholeAccount } from '../../ports/whole-accounts.ts';
-import { TAG_TABLES } from './record-tables.ts';
-import { tagRecords } from './tag-counts.ts';
 import { recordContents, recordsToWrite } from './team-records.ts';
 import { toldRefusalsOf } from './told-record.ts';
 import type { ToldContents } from './told-record.ts';
@@ -82,13 +79,6 @@ export function accountOf(contents: TeamContents): WholeAccount {
   const held = { heldCharacters, allowanceUsed, allowanceHeld, heldMicro, openReservations };
   const standing = { usedCharacters, balanceMicro: team.balanceMicro, ...held };
   return { ...account, standing, changes: [], records: recordsToWrite(contents) };
-}
-
-/** The account with what a repair has made of its contents; documents and glossaries stay. */
-export function mendedAccount(account: WholeAccount, contents: TeamContents): WholeAccount {
-  const isOfTags = ({ table }: StoredRecord): boolean => (TAG_TABLES as readonly string[]).includes(table);
-  const records = [...account.records.filter((one) => !isOfTags(one)), ...tagRecords(contents.tags).filter(isOfTags)];
-  return { ...accountOf(contents), changes: account.changes, records };
 }
 
 const NOTHING_HELD = { heldCharacters: 0, allowanceUsed: 0, allowanceHeld: 0, heldMicro: 0, openReservations: 0 };

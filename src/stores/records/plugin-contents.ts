@@ -1,10 +1,8 @@
-// Opens a plugin's store to read, repair or write all of it: for the check, and for both ends of a copy.
+// Opens a plugin's store to read or write all of it: for the check, and for both ends of a copy.
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, halfWritten, NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { WholePluginStore } from '../../ports/plugin.ts';
-import type { StoreMender } from '../../ports/store-contents.ts';
 import { assertUnmarked, isMarked } from './copy-mark.ts';
-import { RecordMender } from './record-mender.ts';
 import { RecordReader } from './record-reader.ts';
 import type { OwnCheck } from './record-reader.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './record-tables.ts';
@@ -18,13 +16,6 @@ export function pluginReader(store: WholePluginStore, shown: string, ownCheck?: 
   return closedOnError(store, async () => {
     await assertUnmarked(store.records, shown);
     return new RecordReader(store, ownCheck);
-  });
-}
-
-export function pluginMender(store: WholePluginStore, shown: string): Promise<StoreMender> {
-  return closedOnError(store, async () => {
-    await assertUnmarked(store.records, shown);
-    return new RecordMender(store);
   });
 }
 

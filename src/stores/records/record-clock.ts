@@ -81,5 +81,6 @@ export function acceptedClock(nowMs: number, latestMs: number | undefined): Acce
 /** Logs one line when a process starts with a clock that is far beyond the latest time: it may be wrong, or every gateway was off. */
 export function mentionAhead(log: Log, nowMs: number, latestMs: number | undefined): void {
   const byMs = aheadMs(nowMs, latestMs);
-  if (byMs !== undefined) log.warn(`the clock is ${stepText(byMs)} the latest time of the store, and is believed`, { step_seconds: Math.round(byMs / 1000) });
+  if (byMs !== undefined)
+    log.warn(`the clock is ${stepText(byMs)} the latest time of the store, and is believed`, { step_seconds: Math.round(byMs / 1000) });
 }

@@ -53,11 +53,6 @@ function readGateway(value: string): KeptGateway {
   return JSON.parse(value) as KeptGateway;
 }
 
-/** Of all records as they are; `undefined` if there are none. */
-export function lastSeenMs(values: readonly string[]): number | undefined {
-  return values.length === 0 ? undefined : Math.max(...values.map((value) => readGateway(value).seenAtMs));
-}
-
 /** Host names contain no line feed. */
 function nameOf({ host, file }: Pick<GatewayRecord, 'host' | 'file'>): RecordName {
   return { table: 'gateways', id: `${host}\n${file}` };

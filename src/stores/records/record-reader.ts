@@ -11,7 +11,6 @@ import type { WholeAccount } from '../../ports/whole-accounts.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import { contentsOf, keptUsageOf } from './account-contents.ts';
 import { dueEntry, eventContents, eventOfName, readEvent } from './event-record.ts';
-import { lastSeenMs } from './record-gateways.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './record-tables.ts';
 import { toldContents, toldNames } from './told-record.ts';
 
@@ -79,10 +78,6 @@ export class RecordReader implements StoreReader {
 
   async nowMs(): Promise<number> {
     return answered(await this.#store.records.change(SHARED_RECORDS, [], (_, { nowMs }) => ({ result: nowMs })))!;
-  }
-
-  async lastServedMs(): Promise<number | undefined> {
-    return lastSeenMs([...(await this.records(SHARED_RECORDS, 'gateways')).values()]);
   }
 
   /** Events that would never be sent. What is kept or removed meanwhile is looked for again. */

@@ -6,7 +6,7 @@ import { withoutCredentials } from '../../domain/store-url.ts';
 import type { AskedAdmission, AskedCheck, AskedResolution } from '../../ports/ledger.ts';
 import type { PluginLedger, WholePluginStore } from '../../ports/plugin.ts';
 import type { ReportFinding, StoreFinding, StoreReader } from '../../ports/store-contents.ts';
-import { pluginMender, pluginReader, pluginSource, pluginWriter } from '../records/plugin-contents.ts';
+import { pluginReader, pluginSource, pluginWriter } from '../records/plugin-contents.ts';
 import { scanned } from './redis-connection.ts';
 import { digestKey, groupKey, ownerKey, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -23,10 +23,6 @@ const SCAN_PIECE = 500;
 export async function openRedisReader(url: string): Promise<StoreReader> {
   const store = await openWhole(url);
   return pluginReader(asPlugin(store), withoutCredentials(url), (report, settleMs) => checkIndexes(store.link, report, settleMs));
-}
-
-export async function openRedisMender(url: string) {
-  return pluginMender(asPlugin(await openWhole(url)), withoutCredentials(url));
 }
 
 export async function openRedisSource(url: string) {

@@ -1,9 +1,9 @@
-// Opens a database file to read, repair or write all of it: for the check, and both ends of a copy.
+// Opens a database file to read or write all of it: for the check, and both ends of a copy.
 import type { DatabaseSync } from 'node:sqlite';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ReportFinding, StoreMender, StoreReader, StoreWriter } from '../../ports/store-contents.ts';
-import { pluginMender, pluginReader, pluginWriter } from '../records/plugin-contents.ts';
+import type { ReportFinding, StoreReader, StoreWriter } from '../../ports/store-contents.ts';
+import { pluginReader, pluginWriter } from '../records/plugin-contents.ts';
 import { openAlone, openDatabase } from './open-database.ts';
 import { assertOurs, createTables, ERASING, ERASING_BUT_USAGE, isEmpty, NOT_ERASED, numberOf, SHARED } from './schema.ts';
 import { wholeFile } from './sqlite-store.ts';
@@ -22,10 +22,6 @@ const MACHINE: Clock = { nowMs: () => Date.now() };
 export async function openSqliteReader(path: string): Promise<StoreReader> {
   const file = await openFile(path);
   return pluginReader(file, storeName(path), ownCheck(file));
-}
-
-export async function openSqliteMender(path: string): Promise<StoreMender> {
-  return pluginMender(await openFile(path), storeName(path));
 }
 
 /** The same as a reader, with no other process having the file open or able to open it. */

@@ -36,8 +36,7 @@ afterEach(async () => {
 });
 
 const KINDS = {
-  sqlite: () =>
-    openSqliteStore({ path: file.path, log, clock: new JudgedClock(machine), durability: 'normal', busyTimeoutMs: 5000 }),
+  sqlite: () => openSqliteStore({ path: file.path, log, clock: new JudgedClock(machine), durability: 'normal', busyTimeoutMs: 5000 }),
   redis: () => openRedisStore({ url: redis.server.url, log, servers: machine, commandTimeoutMs: 5000, tendEveryMs: 20 }),
 };
 const log = { ...SILENT, warn: (message: string) => void (message.startsWith('the clock') && lines.push(message)) };
@@ -81,17 +80,20 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
     expect(lines).toEqual([expect.stringContaining('the clock is 2 days beyond the latest time of the store')]);
   });
 
-  test.each([500, -500])('one that is accepted is believed by every process at its next look, and by those that start (%i days)', async (days) => {
-    const [store, other] = [await opened(), await opened()];
-    await store.clock.look();
-    machine.offByMs = days * DAY_MS;
-    for (const one of [store, other]) await one.clock.look();
-    expect(steps(store, other)).toEqual([days * DAY_MS, days * DAY_MS]);
-    const accepting = await opened();
-    expect(await accepting.clock.accept()).toEqual({ kind: 'accepted', nowMs: machine.wallMs(), steppedMs: days * DAY_MS });
-    for (const one of [store, other]) await one.clock.look();
-    expect(steps(store, other, await opened())).toEqual([undefined, undefined, undefined]);
-  });
+  test.each([500, -500])(
+    'one that is accepted is believed by every process at its next look, and by those that start (%i days)',
+    async (days) => {
+      const [store, other] = [await opened(), await opened()];
+      await store.clock.look();
+      machine.offByMs = days * DAY_MS;
+      for (const one of [store, other]) await one.clock.look();
+      expect(steps(store, other)).toEqual([days * DAY_MS, days * DAY_MS]);
+      const accepting = await opened();
+      expect(await accepting.clock.accept()).toEqual({ kind: 'accepted', nowMs: machine.wallMs(), steppedMs: days * DAY_MS });
+      for (const one of [store, other]) await one.clock.look();
+      expect(steps(store, other, await opened())).toEqual([undefined, undefined, undefined]);
+    },
+  );
 
   test('the latest time is written once a minute, and not by a clock that is wrong', async () => {
     const store = await opened();

@@ -12,7 +12,6 @@ import { dayOf } from '../../../src/domain/period.ts';
 import { movedCredit } from '../../../src/domain/period-credit.ts';
 import type { PluginStore, WholePluginStore } from '../../../src/ports/plugin.ts';
 import { openStore } from '../../../src/stores/open.ts';
-import { openMender } from '../../../src/stores/open-reader.ts';
 import type { OtherStores } from '../../../src/stores/open-reader.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
@@ -445,7 +444,6 @@ describe("a plugin's store", () => {
     const plugins = new Map([['memory', (url: string) => Promise.resolve(inMemory(url, clock))]]);
     await expect(openStore(to, { log: SILENT, clock, others: plugins })).rejects.toThrow(/^the store memory:\d+ is half-written/);
     await expect(checkedStore(to, 0, LATE_MS, others)).rejects.toThrow(/is half-written/);
-    await expect(openMender(to, others)).rejects.toThrow(/is half-written/);
     await expect(copy(from, to)).rejects.toThrow(/is half-written/);
     await copy(from, to, true);
     const own = new MovableClock();
