@@ -22,7 +22,7 @@ export interface PlanApplied {
   readonly dearer: Dearer;
 }
 
-export interface PlanApplyOptions {
+interface PlanApplyOptions {
   /** By default now. */
   readonly when?: PlanTime;
   /** Changes nothing, and returns what would change. */

@@ -12,7 +12,7 @@ import type { DocumentServices, ShownDocument } from '../ports/document-services
 import type { DocumentRecord } from '../ports/documents.ts';
 import type { DocumentKeys } from '../runtime/document-keys.ts';
 
-export interface DocumentServicesOptions {
+interface DocumentServicesOptions {
   readonly upload: CreateDocumentOptions;
   readonly endpoints: DocumentEndpointOptions;
   readonly keys: DocumentKeys;

@@ -5,7 +5,7 @@ import type { BusyTeamsSnapshot } from '../runtime/busy-teams.ts';
 import type { LiveStep } from '../runtime/live-window.ts';
 
 /** A replica with its engine. */
-export type EngineReplica = ReplicaHealth & { readonly engine: string };
+type EngineReplica = ReplicaHealth & { readonly engine: string };
 
 export interface ProcessState {
   /** The last 15 minutes. */

@@ -135,7 +135,7 @@ async function libraries(): Promise<string> {
   return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
 }
 
-export function contextOf(name: string, command: Command, { operands, values }: Arguments, io: Io): CommandContext {
+function contextOf(name: string, command: Command, { operands, values }: Arguments, io: Io): CommandContext {
   const text = (flag: string): string | undefined => values.get(flag)?.[0];
   const json = values.has('json');
   let warned = command.logsWarnings === true;

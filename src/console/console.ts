@@ -16,7 +16,7 @@ import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './console-route.ts';
 import type { Session } from './sessions.ts';
 
-export interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications' | 'forget' | 'operators'> {
+interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications' | 'forget' | 'operators'> {
   readonly operators: Operators;
   readonly problems: () => ProblemWriter;
   readonly newId: () => string;

@@ -10,7 +10,7 @@ import type { JsonObject } from '../engines/protocols/json-call.ts';
 /** More than the gateway ever sends: its own body limit plus a glossary. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
-export interface DemoEngine {
+interface DemoEngine {
   readonly url: string;
   close(): Promise<void>;
 }

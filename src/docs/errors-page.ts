@@ -32,7 +32,7 @@ const BY_DASHBOARD: typeof BY_CONSOLE = {
   },
 };
 
-export interface ErrorsPageOptions {
+interface ErrorsPageOptions {
   readonly serviceName: string;
   readonly docsUrl: string;
   readonly dashboardUrl?: string | undefined;

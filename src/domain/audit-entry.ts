@@ -215,7 +215,6 @@ function namelessState(whole: AuditState): AuditState {
   return state;
 }
 
-export const AUDIT_ID = /^\d{31}$/;
 const AT_DIGITS = 15;
 const SERIAL_DIGITS = 16;
 
@@ -250,7 +249,7 @@ export function idBefore(atMs: number): string {
 }
 
 /** The id of a new entry: follows `last`, the greatest id that is not later than this moment. */
-export function nextId(atMs: number, last: string | undefined): string {
+function nextId(atMs: number, last: string | undefined): string {
   const isOfNow = last !== undefined && momentOf(last) === Math.floor(atMs);
   return auditId(atMs, isOfNow ? Number(last.slice(AT_DIGITS)) + 1 : 1);
 }

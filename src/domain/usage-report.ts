@@ -9,7 +9,7 @@ import type { TeamLimits } from './plan.ts';
 import type { WindowUse } from './window-limits.ts';
 
 /** Settled counts of a team's current period, as the stores report them. */
-export interface UsageFigures {
+interface UsageFigures {
   readonly team: { readonly teamId: string; readonly plan: string; readonly limits: TeamLimits; readonly balanceMicro: Micro };
   readonly periodStartMs: number;
   readonly periodEndMs: number;

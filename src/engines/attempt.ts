@@ -269,7 +269,7 @@ export class RunningAttempt implements EngineWire, Deadlined {
 }
 
 /** An entry with a deadline, linked into the queue itself. */
-export interface Deadlined {
+interface Deadlined {
   dueMs: number;
   /** Neighbours in deadline order. */
   earlier: Deadlined | undefined;

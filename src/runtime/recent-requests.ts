@@ -2,7 +2,7 @@
 import type { AccessEntry, AccessLog, RecentRequest } from '../ports/access-entry.ts';
 
 /** Of refusals, and of failures: a flood of one kind must not push out the other. */
-export const RECENT_MAX = 1000;
+const RECENT_MAX = 1000;
 
 export class RecentRequests implements AccessLog {
   readonly #nowMs: () => number;

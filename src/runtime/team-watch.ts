@@ -7,7 +7,7 @@ import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
 import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../ports/teams-near-limits.ts';
 import { Worst } from './worst.ts';
 
-export interface TeamWatchSettings {
+interface TeamWatchSettings {
   /** Interval between the starts of two scans, unless a scan takes longer. */
   readonly everyMs: number;
   /** How many teams of each kind to keep. */

@@ -4,7 +4,7 @@ import type { AuditLog } from '../../src/ports/audit-log.ts';
 import type { GlossaryStore } from '../../src/ports/glossary-store.ts';
 import type { TeamRegistry } from '../../src/ports/team-registry.ts';
 
-export const AWAY: StoreUnavailable = { kind: 'unavailable', cause: 'away', advice: 'the store mine:7 gave no answer: start it' };
+const AWAY: StoreUnavailable = { kind: 'unavailable', cause: 'away', advice: 'the store mine:7 gave no answer: start it' };
 
 const answerAway = () => Promise.resolve(AWAY);
 

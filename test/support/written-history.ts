@@ -1,8 +1,7 @@
 // A usage history that a test specifies: returns what stores would, from memory.
 import { dayOfDate, limitsOf } from './door/terms.ts';
-import { isInSpan } from '../../src/index.ts';
-import type { KeyRecord, Team, TeamPage } from '../../src/ports/team-registry.ts';
-import type { DayRange, PeriodUse, TeamDays, UsageHistory } from '../../src/ports/usage-history.ts';
+import type { KeyRecord, Team } from '../../src/ports/team-registry.ts';
+import type { TeamDays } from '../../src/ports/usage-history.ts';
 import { QUOTA_PLAN } from './gateway.ts';
 
 export interface WrittenTeam {
@@ -13,7 +12,7 @@ export interface WrittenTeam {
 }
 
 /** ULIDs in order: `01J…T0` and so on. */
-export function idAt(kind: 'T' | 'K', number: number): string {
+function idAt(kind: 'T' | 'K', number: number): string {
   return `01JD3Q7V6Y8Z0XKQ4T5N${kind}${String(number).padStart(5, '0')}`;
 }
 
@@ -40,25 +39,4 @@ export function writtenTeam({ name, reference, days }: WrittenTeam, number: numb
     }),
   );
   return { team, keys, days: rows.toSorted((a, b) => a.day - b.day) };
-}
-
-/** `teams` may change between reads, as in a store. */
-export function writtenHistory(teams: readonly TeamDays[], periods: readonly PeriodUse[] = []): UsageHistory {
-  const within = (one: TeamDays, { from, to }: DayRange): TeamDays => {
-    const days = one.days.filter(({ day }) => day >= from && day <= to);
-    return { ...one, days, keys: one.keys.filter(({ keyId }) => days.some((row) => row.keyId === keyId)) };
-  };
-  const pageOf = ({ after, limit }: TeamPage): TeamDays[] =>
-    teams.filter(({ team }) => after === undefined || team.teamId > after).slice(0, limit);
-  const find = (teamId: string): TeamDays | undefined => teams.find(({ team }) => team.teamId === teamId);
-  return {
-    days: async (teamId, range) => {
-      const found = find(teamId);
-      return found === undefined ? undefined : within(found, range);
-    },
-    pageDays: async (page, range) => pageOf(page).map((one) => within(one, range)),
-    periods: async (teamId) => (find(teamId) === undefined ? undefined : periods),
-    pagePeriods: async (page, span) =>
-      pageOf(page).map(({ team }) => ({ team, deleted: false, periods: periods.filter((one) => isInSpan(one, span)).toReversed() })),
-  };
 }

@@ -40,7 +40,7 @@ function named<Name>(name: Name, dictionaries: Judged<readonly DictionaryDraft[]
   return 'problem' in dictionaries ? dictionaries : { sound: { name, dictionaries: dictionaries.sound } };
 }
 
-export function judgeName(members: Members): Judged<string> {
+function judgeName(members: Members): Judged<string> {
   const given = textOf(members.get('name'), 'name');
   if ('problem' in given) return given;
   const name = given.sound?.trim() ?? '';

@@ -120,7 +120,7 @@ function outsideBody({ head }: Exchange, { field, parameter }: KeyPlaces, { cred
  * The raw value, because nothing in a key needs escaping. If it occurs more than once, all values are returned, which is not a valid
  * key, because it is unclear which one is meant. Found without parsing the query, because the sender is not known yet.
  */
-export function keyInQuery(query: string, parameter: string): string | undefined {
+function keyInQuery(query: string, parameter: string): string | undefined {
   const start = `${parameter}=`;
   let found: string | undefined = undefined;
   for (let at = query.indexOf(start); at !== -1; at = query.indexOf(start, at + start.length)) {

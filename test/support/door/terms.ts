@@ -8,7 +8,6 @@ export { canonicalRange } from '../../../src/domain/key-limits.ts';
 export { toMicro } from '../../../src/domain/money.ts';
 export { DAY_MS } from '../../../src/domain/period.ts';
 export { limitsOf } from '../../../src/domain/plan.ts';
-export { NO_STATS } from '../../../src/domain/slots.ts';
 export { sqlitePathOf } from '../../../src/domain/store-url.ts';
 export { TRANSLATION_OPTIONS } from '../../../src/domain/translation-options.ts';
 export { dayOfDate, daysOfMonth, monthOf } from '../../../src/domain/usage-days.ts';

@@ -9,13 +9,13 @@ import { AWAY_AUDIT, AWAY_TEAMS } from '../../support/away-store.ts';
 
 const HISTORY_NOW_MS = Date.UTC(2026, 10, 22, 23, 59);
 
-export function historyContext(history: UsageHistory, tagHistory?: TagHistory): OperationContext {
+function historyContext(history: UsageHistory, tagHistory?: TagHistory): OperationContext {
   const of = { history, ...(tagHistory === undefined ? {} : { tagHistory }), nowMs: () => HISTORY_NOW_MS };
   return new OperationContext({ ...of, teams: AWAY_TEAMS, plans: () => new Map(), newId: () => 'ID', audit: AWAY_AUDIT });
 }
 
 /** The input, with its defaults. */
-export function inputOf(one: AdminOperation, given: object): GivenMembers {
+function inputOf(one: AdminOperation, given: object): GivenMembers {
   const read: { readonly input: GivenMembers } | OperationRefusal = checked(one, { ...given }, HISTORY_NOW_MS);
   if ('kind' in read) throw new Error(`${read.field ?? ''}: ${read.words}`);
   return read.input;

@@ -10,7 +10,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { opsPages } from '../../../src/ops/ops-pages.ts';
 import { WAITING } from '../../../src/ops/readiness.ts';
 
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 
 export const version = (JSON.parse(read('package.json')) as { readonly version: string }).version;
@@ -30,7 +30,7 @@ const dockerfile = instructionsOf(read('Dockerfile'));
 export const ofImage = (name: string): string[] => dockerfile.filter(([instruction]) => instruction === name).map(([, rest]) => rest);
 
 /** The variables that the image sets. */
-export const imageEnv: Readonly<Record<string, string>> = Object.fromEntries(
+const imageEnv: Readonly<Record<string, string>> = Object.fromEntries(
   ofImage('ENV')
     .flatMap((rest) => rest.trim().split(/\s+/))
     .map((pair) => pair.split('=') as [name: string, value: string]),
@@ -50,7 +50,7 @@ export const opsPaths = Object.keys(
 );
 
 /** Fails for a variable that lingate does not read. */
-export function expectKnown(variable: string): void {
+function expectKnown(variable: string): void {
   expect(read('src/config/environment.ts')).toContain(`'${variable}'`);
 }
 

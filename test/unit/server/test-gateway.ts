@@ -13,14 +13,14 @@ import * as machine from '../../support/listeners.ts';
 import type { ListenerName } from '../../support/listeners.ts';
 import { testRoutes } from './test-routes.ts';
 
-export type Start = (options: ListenerOptions) => Promise<Listener>;
+type Start = (options: ListenerOptions) => Promise<Listener>;
 
 const STARTS: Readonly<Record<ListenerName, Start>> = { uws: startUwsListener, node: startNodeListener };
 
 /** Those that run on this machine. */
 export const LISTENERS: readonly (readonly [ListenerName, Start])[] = machine.LISTENERS.map((name) => [name, STARTS[name]]);
 
-export const BODY_BYTES_MAX = 65_536;
+const BODY_BYTES_MAX = 65_536;
 
 export interface TestServer {
   readonly port: number;
@@ -38,7 +38,7 @@ export interface TestServer {
   close(): void;
 }
 
-export function problemWriter(): ProblemWriter {
+function problemWriter(): ProblemWriter {
   return new ProblemWriter({ docsUrl: 'http://docs.test', realm: 'test' });
 }
 
