@@ -26,18 +26,18 @@ const DOCUMENT_ROUTES = [
   get('/v1/documents/{id}/result', [...AUTHENTICATED, 'admit', 'document-result'], 'translate:document'),
 ] as const;
 
-/** `bodyBytesMax`: of an upload. */
-export function rowsOfDocuments(bodyBytesMax: number): RouteRow[] {
-  return DOCUMENT_ROUTES.map((row) => (row.takesBody ? { ...row, takesBody: false, streamedBytesMax: bodyBytesMax } : row));
-}
+/** Those of documents; the bodies of uploads are streamed. */
+export const ROWS_OF_DOCUMENTS: readonly RouteRow[] = DOCUMENT_ROUTES.map((row) =>
+  row.takesBody ? { ...row, takesBody: false, streamsBody: true } : row,
+);
 
 /** The steps of a forward route; its charge and its upstream come from the configuration. */
 const FORWARD = [...AUTHENTICATED, 'admit', 'forward'] as const;
 
 /** `name`: what the route is called in scopes, if it has a name. */
-export function forwardRow(method: string, path: string, bodyBytesMax: number, name: string | undefined): RouteRow {
+export function forwardRow(method: string, path: string, name: string | undefined): RouteRow {
   const scope = name === undefined ? undefined : forwardScope(name);
-  return { method, path, takesBody: false, streamedBytesMax: bodyBytesMax, scope, steps: FORWARD };
+  return { method, path, takesBody: false, streamsBody: true, scope, steps: FORWARD };
 }
 
 /** A page of the documentation, if it is configured to be public. It needs no key. */

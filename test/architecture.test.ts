@@ -115,7 +115,7 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   '@opentelemetry/resources': 'telemetry/',
   '@opentelemetry/sdk-trace': 'telemetry/',
   ulid: 'domain/',
-  'http-proxy-3': 'forward/proxy-upstream.ts',
+  'http-proxy-3': 'forward/upstream.ts',
   // Types besides the one import, which happens only if a provider is configured.
   'openid-client': ['runtime/oidc-provider.ts', 'runtime/oidc-refusals.ts'],
   'typebox/compile': 'domain/typebox.ts',

@@ -40,7 +40,7 @@ import type { BusyTeams } from '../runtime/busy-teams.ts';
 import type { LiveWindow } from '../runtime/live-window.ts';
 import type { RecentRequests } from '../runtime/recent-requests.ts';
 import type { Store } from '../ports/store.ts';
-import type { Upstream } from '../ports/upstream.ts';
+import type { Upstream } from '../forward/upstream.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';

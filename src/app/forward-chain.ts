@@ -5,7 +5,7 @@ import type { Step } from '../core/step.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/traceparent.ts';
 import { chargedAdmission } from '../forward/charged-admission.ts';
 import { forwardStep } from '../forward/forward-step.ts';
-import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/proxy-upstream.ts';
+import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/upstream.ts';
 import type { ChainParts } from './chain.ts';
 
 /** The steps of each forward route, by its name. */
@@ -32,6 +32,6 @@ export function stepsOfForward(
 /** What forwards requests; `undefined` if there are no forward routes, so that http-proxy-3 is not loaded. */
 export async function openUpstream({ forward }: Config, options: ProxyUpstreamOptions): Promise<ProxyUpstream | undefined> {
   if (forward.length === 0) return undefined;
-  const { openProxyUpstream } = await import('../forward/proxy-upstream.ts');
+  const { openProxyUpstream } = await import('../forward/upstream.ts');
   return openProxyUpstream(options);
 }

@@ -1,32 +1,25 @@
 // Which HTTP library a configuration selects on this machine, and whether it supports what is configured; opens no port.
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
-import { takesLongBody } from '../domain/forward-route.ts';
 import { ListenError } from '../server/listener.ts';
 
 /** Why `listener: auto` is `node:http`. */
 export interface WithoutUws {
   /** `replaced`: another file is in the place of a pinned binary. */
-  readonly cause: 'no_binary' | 'replaced' | 'long_bodies';
+  readonly cause: 'no_binary' | 'replaced' | 'streams';
   readonly why: string;
 }
 
 /** `undefined` if `listener: auto` is uWebSockets.js. Throws a `ListenError` if the operator has named a build that is not installed. */
-export async function whyNode(config: Pick<Config, 'forward' | 'limits'>): Promise<WithoutUws | undefined> {
-  const why = longBodies(config);
-  return why === undefined ? whyWithoutUws() : { cause: 'long_bodies', why };
+export async function whyNode(config: Pick<Config, 'forward' | 'documents'>): Promise<WithoutUws | undefined> {
+  const why = streamingPart(config);
+  return why === undefined ? whyWithoutUws() : { cause: 'streams', why };
 }
 
-/**
- * The forward routes whose bodies may be longer than `limits.body_bytes`; `undefined` if there are none. uWebSockets.js keeps
- * delivering a body after a pause, so that the gateway would have to hold all of it.
- */
-export function longBodies({ forward, limits }: Pick<Config, 'forward' | 'limits'>): string | undefined {
-  const long = forward.filter((route) => takesLongBody(route, limits.bodyBytes));
-  if (long.length === 0) return undefined;
-  const { path, bodyBytesMax } = long.toSorted((a, b) => b.bodyBytesMax - a.bodyBytesMax)[0]!;
-  const others = long.length === 1 ? '' : `, and ${long.length - 1} more`;
-  return `forward: ${path} takes bodies of ${bodyBytesMax} bytes, more than limits.body_bytes (${limits.bodyBytes})${others}`;
+/** The part of the configuration whose bodies are streamed, which only node:http does; `undefined` if there is none. */
+export function streamingPart({ forward, documents }: Pick<Config, 'forward' | 'documents'>): string | undefined {
+  if (forward.length > 0) return 'forward: what these routes pass on is streamed';
+  return documents === undefined ? undefined : 'documents: uploads are streamed';
 }
 
 /** `undefined` if uWebSockets.js loads. */
@@ -55,7 +48,7 @@ export async function describeUwsBuild(): Promise<string> {
 /** Rejects with a `ConfigError` if `serve` would. Does not check without a build: the file may be for another machine. */
 export async function checkIdleSeconds(config: Config): Promise<void> {
   const { file, listener, limits } = config;
-  if (listener === 'node' || (listener === 'auto' && longBodies(config) !== undefined)) return;
+  if (listener === 'node' || (listener === 'auto' && streamingPart(config) !== undefined)) return;
   const { FIXED_IDLE_SECONDS, setTimers } = await import('../server/uws-timers.ts');
   // Loading a build would take a sixth of the time of `config check`.
   if (limits.idleSeconds <= FIXED_IDLE_SECONDS) return;

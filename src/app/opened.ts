@@ -10,7 +10,7 @@ import { withoutCredentials } from '../domain/store-url.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { openEngines } from '../engines/open-engine.ts';
 import type { OpenEngines } from '../engines/open-engine.ts';
-import type { ProxyUpstream } from '../forward/proxy-upstream.ts';
+import type { ProxyUpstream } from '../forward/upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';

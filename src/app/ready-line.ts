@@ -16,7 +16,7 @@ interface Ready {
 const CAUSES = {
   no_binary: 'cannot be loaded',
   replaced: 'cannot be loaded',
-  long_bodies: 'cannot hold back long bodies',
+  streams: 'does not stream',
 } as const;
 
 /** Comes after the warnings about the configuration. */

@@ -9,11 +9,8 @@ import type { RouteRow } from '../core/route.ts';
 import { placeSteps } from '../core/step-placement.ts';
 import { documentPaths } from '../docs/openapi-document.ts';
 import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
-import { documentRow, rowsOfDocuments, forwardRow, ROUTES } from '../routes.ts';
+import { documentRow, ROWS_OF_DOCUMENTS, forwardRow, ROUTES } from '../routes.ts';
 import { pluginRows } from './plugin-routes.ts';
-
-/** What a form may have besides its file. */
-const FORM_BYTES = 65_536;
 
 export type Documented = Pick<PluginApis, 'documents'>;
 
@@ -30,7 +27,7 @@ export function routeRows(
 
 /** Without documents, nothing reads the body. */
 function withUpload(row: LoadedRoute, { documents }: Pick<Config, 'documents'>): LoadedRoute | (LoadedRoute & RouteRow) {
-  return row.upload === true && documents !== undefined ? { ...row, streamedBytesMax: documents.bytesMax + FORM_BYTES } : row;
+  return row.upload === true && documents !== undefined ? { ...row, streamsBody: true } : row;
 }
 
 /** Turns errors about routes and steps into a `ConfigError`, because the operator must fix them. */
@@ -45,7 +42,7 @@ export function inConfiguration<T>(build: () => T): T {
 /** The gateway's own routes; no plugin and no forward route may have the same path. */
 export function ownRows(config: Pick<Config, 'docs' | 'documents'>, plugins: Documented): RouteRow[] {
   const { documents } = config;
-  const uploads = documents === undefined ? [] : rowsOfDocuments(documents.bytesMax + FORM_BYTES);
+  const uploads = documents === undefined ? [] : ROWS_OF_DOCUMENTS;
   return [...ROUTES, ...uploads, ...documentRows(config, plugins)];
 }
 
@@ -60,7 +57,7 @@ function documentRows({ docs }: Pick<Config, 'docs'>, { documents }: Documented)
 }
 
 function forwardRows(forward: readonly ForwardConfig[]): RouteRow[] {
-  return forward.flatMap(({ path, methods, bodyBytesMax, name }) => methods.map((method) => forwardRow(method, path, bodyBytesMax, name)));
+  return forward.flatMap(({ path, methods, name }) => methods.map((method) => forwardRow(method, path, name)));
 }
 
 /** The final order of the steps of every route, including those of plugins. Opens neither the store nor a port. */

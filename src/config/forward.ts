@@ -3,7 +3,6 @@ import type { Static } from 'typebox';
 import { isPlainPath } from '../core/plain-path.ts';
 import { OF_DOCUMENTS, problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
-import { takesLongBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { FORWARD_NAME } from '../domain/scopes.ts';
 import { Type } from '../domain/typebox.ts';
@@ -110,18 +109,6 @@ export function forwardFaults(entries: readonly ForwardEntry[], vendorNames: rea
       });
     }
     return faults;
-  });
-}
-
-/** Faults of entries whose bodies uWebSockets.js could not hold back. Other values of `listener` use `node:http` for them. */
-export function longBodyFaults(entries: readonly ForwardEntry[], listener: string, bodyBytes: number): Fault[] {
-  if (listener !== 'uws') return [];
-  return entries.flatMap(({ methods, body_bytes: bodyBytesMax = bodyBytes }, index) => {
-    if (!takesLongBody({ methods, bodyBytesMax }, bodyBytes)) return [];
-    const reason =
-      `${bodyBytesMax} is more than limits.body_bytes (${bodyBytes}), the most that "listener: uws" takes here, because uWebSockets.js ` +
-      'reads on while a body has to wait; use "listener: auto" or "node", or lower it';
-    return [{ path: join(`forward.${index}`, 'body_bytes'), reason }];
   });
 }
 

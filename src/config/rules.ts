@@ -12,7 +12,7 @@ import { adminFaults } from './admin-schema.ts';
 import { PLAIN_NAME, enginesOf } from './engine-schema.ts';
 import type { Fault } from './config-error.ts';
 import { faultsOf, join, shown } from './faults.ts';
-import { forwardFaults, longBodyFaults } from './forward.ts';
+import { forwardFaults } from './forward.ts';
 import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
 import { Default } from '../domain/typebox.ts';
@@ -86,10 +86,20 @@ export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault
     ...(sound('limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config, known) : []),
     ...(sound('store', 'plugins') ? storeFaults(config) : []),
     ...(sound('auth.vendor_names', 'forward') ? forwardFaults(config.forward, config.auth.vendor_names) : []),
-    ...(sound('listener', 'forward', 'limits.body_bytes') ? longBodyFaults(config.forward, config.listener, config.limits.body_bytes) : []),
+    ...(sound('listener') ? listenerFaults(config) : []),
     ...(sound('admin') ? adminFaults(config) : []),
     ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];
+}
+
+/** What is streamed needs node:http. */
+function listenerFaults({ listener, forward, documents }: ConfigFile): Fault[] {
+  if (listener !== 'uws') return [];
+  const streaming = [...(forward.length === 0 ? [] : ['forward']), ...(documents === undefined ? [] : ['documents'])];
+  return streaming.map((path) => ({
+    path,
+    reason: 'what it sends and receives is streamed, which uWebSockets.js cannot do; set "listener" to auto or node',
+  }));
 }
 
 /** A plugin's stores are only known when it is loaded; without plugins only ours are accepted. */

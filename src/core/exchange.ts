@@ -1,5 +1,6 @@
 // One request on its way through the chain: its input, the data that steps pass on, and its outcome.
-import type { ByteSource } from './byte-stream.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import type { Route } from './route.ts';
@@ -38,9 +39,30 @@ export interface Sink {
   /** Starts a streamed answer once the whole request has been received; `Gateway.streamed` is called at its end. */
   stream(x: Exchange, outcome: StreamReply): void;
   /** The body of a request on a streaming route; `undefined` if there is none. Always returns the same object. */
-  incoming(): ByteSource | undefined;
+  incoming(): Incoming | undefined;
+  /** `undefined` on a listener that is not node:http's. */
+  readonly messages?: NodeMessages | undefined;
   /** The address of the connection as the system reports it; empty if the caller has disconnected or it is unknown. */
   remoteAddress(): string;
+}
+
+/**
+ * A body that a step reads as it arrives. If its caller leaves or is too slow, the exchange is
+ * cancelled; the stream itself reports no error.
+ */
+export interface Incoming {
+  /** The length in bytes; `undefined` if unknown in advance. */
+  readonly bytes: number | undefined;
+  /** Paused until a step reads it. */
+  readonly stream: Readable;
+  /** Called if the step has not read it in time, although its caller was fast enough. */
+  onLate: (() => void) | undefined;
+}
+
+/** A request and its response as node:http has them, for what passes them on. */
+export interface NodeMessages {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 }
 
 /** Cancels something in flight; an engine call listens to it. */

@@ -1,5 +1,5 @@
 // How a request ends: an answer, complete or streamed, a problem, or a caller who disconnected first.
-import type { ByteSource } from './byte-stream.ts';
+import type { Readable } from 'node:stream';
 import type { Problem } from './problem.ts';
 
 /** Extra response fields, in order. Values are built from constants and numbers, never from request data. */
@@ -24,7 +24,9 @@ export interface StreamReply {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly headers: HeaderList;
-  readonly body: ByteSource;
+  /** Length of the body; `undefined` if unknown in advance. */
+  readonly bytes: number | undefined;
+  readonly body: Readable;
   /** The outcome passed to `settle` if the source fails midway. The caller only sees the connection close. */
   readonly broken: Refusal;
 }

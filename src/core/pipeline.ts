@@ -122,7 +122,7 @@ export class Pipeline implements Driver {
     x.waiting = false;
     // A request cancelled while a step was pending is settled only now, because the step may have made a reservation meanwhile.
     if (x.cancelled) {
-      if (outcome?.kind === 'stream') outcome.body.cancel();
+      if (outcome?.kind === 'stream') outcome.body.destroy();
       this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
     } else if (outcome !== undefined) this.#finish(x, outcome);
     else this.advance(x);
@@ -176,7 +176,7 @@ export class Pipeline implements Driver {
     try {
       x.sink.stream(x, outcome);
     } catch (error) {
-      (outcome as Partial<StreamReply>).body?.cancel();
+      (outcome as Partial<StreamReply>).body?.destroy();
       this.settle(x, this.#sendBug(x, error));
     }
   }

@@ -15,11 +15,8 @@ interface RouteBase {
   readonly path: string;
   /** Whether the steps need the whole body; without it, the chain starts as soon as the head has arrived. */
   readonly takesBody: boolean;
-  /**
-   * Set if a step streams the body through `Sink.incoming`; it is not read before that. The longest that the step takes, in
-   * bytes: of a body that must wait, no more is held. Not with `takesBody`.
-   */
-  readonly streamedBytesMax?: number;
+  /** A step reads the body as it arrives, through `Sink.incoming`. Only on node:http; not with `takesBody`. */
+  readonly streamsBody?: boolean;
   /** Its replies are the same for everybody and have a validator (`validated`): they may be stored, and are revalidated. */
   readonly revalidated?: boolean;
   readonly lenient?: Lenience;

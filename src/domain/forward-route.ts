@@ -25,11 +25,6 @@ export interface ForwardRoute {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Whether a body of this route may be longer than any other body, so that it must never be held as a whole. */
-export function takesLongBody({ methods, bodyBytesMax }: Pick<ForwardRoute, 'methods' | 'bodyBytesMax'>, bodyBytes: number): boolean {
-  return bodyBytesMax > bodyBytes && methods.some(takesBody);
-}
-
 /** Methods whose body a server may ignore: such a request with a body is refused. */
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'DELETE', 'OPTIONS']);
 /** Safe methods, which are retried once. */

@@ -1,5 +1,4 @@
 // The upload of a document: what is held for it, its form, its file; answered once it is kept and queued.
-import type { StreamFault } from '../core/byte-stream.ts';
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
@@ -236,10 +235,7 @@ function tooLong(bytesMax: number): Refusal {
   return refuse('validation_error', `file: may be at most ${bytesMax} bytes long.`);
 }
 
-const FAULTS: Readonly<Record<Exclude<StreamFault, 'too_long'>, Refusal>> = {
-  broken: refuse('validation_error', 'body: it did not arrive whole.'),
-  late: refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.'),
-};
+const NOT_WHOLE = refuse('validation_error', 'body: it did not arrive whole.');
 
 /** What a form may have besides its file. */
 const FORM_BYTES = 65_536;
@@ -251,18 +247,14 @@ function collected(x: Exchange, bytesMax: number): Promise<Buffer | Refusal> {
   return new Promise((resolve) => {
     const pieces: Uint8Array[] = [];
     let left = bytesMax + FORM_BYTES;
-    if (x.cancelled) return resolve(FAULTS.broken);
-    x.onCancel(() => resolve(FAULTS.broken));
-    source.open({
-      piece(bytes) {
-        pieces.push(bytes);
-        left -= bytes.length;
-        if (left >= 0) return;
-        source.cancel();
-        resolve(tooLong(bytesMax));
-      },
-      end: () => resolve(Buffer.concat(pieces)),
-      fail: (why) => resolve(why === 'too_long' ? tooLong(bytesMax) : FAULTS[why]),
+    if (x.cancelled) return resolve(NOT_WHOLE);
+    x.onCancel(() => resolve(NOT_WHOLE));
+    source.stream.on('data', (bytes: Uint8Array) => {
+      left -= bytes.length;
+      if (left >= 0) pieces.push(bytes);
+      else resolve(tooLong(bytesMax));
     });
+    source.stream.once('end', () => resolve(Buffer.concat(pieces)));
+    source.stream.resume();
   });
 }

@@ -7,8 +7,8 @@ import type { BodyStep } from '../core/step.ts';
 import { noteFailure, requestStatsSlot, traceSlot } from '../domain/slots.ts';
 import { traceparentForward } from '../domain/traceparent.ts';
 import type { PassTraceparent } from '../domain/traceparent.ts';
-import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from '../ports/upstream.ts';
 import { bodyTooLong, FIELD_VALUE } from './charged-admission.ts';
+import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from './upstream.ts';
 import { isRepeatable, takesBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 
@@ -94,6 +94,7 @@ function upstreamRequest(x: Exchange, route: ForwardRoute, totalMs: number | und
     silenceMs: route.timeoutMs,
     checkIds: route.checkIds,
     totalMs,
+    messages: x.sink.messages,
   };
 }
 
@@ -111,24 +112,25 @@ function requestHeaders(x: Exchange, { requestFields, headers }: ForwardRoute, t
 
 /** The outcome for the caller, or why the answer cannot be passed on. */
 function answerOf(answer: UpstreamAnswer, route: ForwardRoute): Outcome | ForwardFailure {
-  const { status, headers, body } = answer;
+  const { status, headers, bytes, body } = answer;
   const mapped = route.statuses.get(status);
   const passes = (status >= 200 && status < 300) || status === 304;
   const readable = (headers['content-encoding'] ?? 'identity') === 'identity' || route.responseFields.includes('content-encoding');
   if (mapped !== undefined || !passes || !readable) {
-    body.cancel();
+    body.destroy();
     if (mapped !== undefined) return mappedRefusal(mapped);
     return passes ? 'encoded' : 'status';
   }
   const contentType = fieldOf(headers, route, 'content-type');
   const fields = fieldsOf(headers, route);
-  if (body.bytes === 0) {
-    body.cancel();
+  if (bytes === 0) {
+    // Read to its end, so that its connection can be used again.
+    body.resume();
     // Without a content type an answer has no length either, which is only right for these two statuses.
     const typed = status === 204 || status === 304 ? undefined : (contentType ?? 'application/octet-stream');
     return { kind: 'reply', status, contentType: typed, body: '', headers: fields };
   }
-  return { kind: 'stream', status, contentType, headers: fields, body, broken: ENGINE_UNAVAILABLE };
+  return { kind: 'stream', status, contentType, headers: fields, bytes, body, broken: ENGINE_UNAVAILABLE };
 }
 
 function fieldsOf(headers: UpstreamAnswer['headers'], route: ForwardRoute): HeaderList {

@@ -1,11 +1,9 @@
-// One attempt at an upstream: adapts to the request and response objects that http-proxy-3 expects, and reports the result.
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import type { StreamFault } from '../core/byte-stream.ts';
-import type { Cancellation } from '../core/exchange.ts';
+// One attempt at an upstream: watches how http-proxy-3 sends the request, judges the answer, and reports the result.
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Cancellation, NodeMessages } from '../core/exchange.ts';
 import { answeredId } from '../domain/request-id.ts';
-import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../ports/upstream.ts';
-import { AnswerBody, Silence } from './answer-body.ts';
 import type { DoubtfulCall, KeptConnections } from './kept-connections.ts';
+import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from './upstream.ts';
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -18,16 +16,23 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
 ]);
 const ID_FIELD = 'x-request-id';
 const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
+
+interface ProxyCallOptions {
+  readonly request: UpstreamRequest;
+  readonly cancellation: Cancellation;
+  readonly connections: KeptConnections;
+  readonly resolve: (result: UpstreamResult) => void;
+}
 
 export class ProxyCall implements DoubtfulCall {
-  /** The part of a request that the library reads: the method, the target, new header fields, and a body to pipe. */
-  readonly request: IncomingMessage;
-  readonly #response = new ResponseStub();
-  readonly #wanted: UpstreamRequest;
+  readonly #request: UpstreamRequest;
   readonly #connections: KeptConnections;
   readonly #resolve: (result: UpstreamResult) => void;
-  readonly #silence: Silence;
   readonly #total: NodeJS.Timeout | undefined;
+  /** Runs only while the upstream is waited for. */
+  #silence: NodeJS.Timeout | undefined = undefined;
+  /** The result was reported; an answer may still be arriving. */
   #over = false;
   #sent = false;
   #sentBytes = 0;
@@ -35,39 +40,33 @@ export class ProxyCall implements DoubtfulCall {
   #awaitsDrain = false;
   /** An answer that arrived before the whole request was sent. */
   #early: UpstreamAnswer | undefined = undefined;
-  #body: AnswerBody | undefined = undefined;
   #upstream: ClientRequest | undefined = undefined;
+  #answer: IncomingMessage | undefined = undefined;
   /** The answer carries our request id. */
   #echoed = false;
   /** A second answer after it has already been reported. */
   #reported = false;
 
-  constructor(
-    wanted: UpstreamRequest,
-    cancellation: Cancellation,
-    connections: KeptConnections,
-    resolve: (result: UpstreamResult) => void,
-  ) {
-    this.#wanted = wanted;
+  constructor({ request, cancellation, connections, resolve }: ProxyCallOptions) {
+    this.#request = request;
     this.#connections = connections;
     this.#resolve = resolve;
-    this.#silence = new Silence(wanted.silenceMs, () => this.#fail('timeout'));
-    this.#total = wanted.totalMs === undefined ? undefined : setTimeout(() => this.#expire(), wanted.totalMs);
-    this.request = {
-      method: wanted.method,
-      url: wanted.target,
-      headers: framed(wanted),
-      httpVersionMajor: 1,
-      socket: { destroyed: false },
-      on: () => undefined,
-      pipe: (upstream: ClientRequest) => this.#send(upstream),
-    } as unknown as IncomingMessage;
+    this.#total = request.totalMs === undefined ? undefined : setTimeout(() => this.#expire(), request.totalMs);
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
 
-  start(web: (request: IncomingMessage, response: ServerResponse) => void): void {
+  start(web: (messages: NodeMessages) => void): void {
+    const { body, messages, target } = this.#request;
     try {
-      web(this.request, this.#response as unknown as ServerResponse);
+      if (messages === undefined) throw new Error('only node:http can forward');
+      messages.request.url = target;
+      messages.request.headers = framed(this.#request);
+      if (body !== undefined) {
+        body.onLate = () => this.#fail('timeout');
+        body.stream.on('data', this.#onPiece).on('pause', this.#onFull).on('resume', this.#onDrained).once('end', this.#onSent);
+      }
+      web(messages);
+      if (body === undefined) this.#onSent();
     } catch {
       this.#fail('internal');
     }
@@ -79,18 +78,63 @@ export class ProxyCall implements DoubtfulCall {
     this.#fail(NO_CONNECTION.has(error.code ?? '') ? 'connect' : 'reset');
   }
 
+  /** The request has a connection, and nothing has been sent yet. */
+  sending(upstream: ClientRequest): void {
+    this.#upstream = upstream;
+    if (this.#over) return void upstream.destroy();
+    upstream.on('information', ({ rawHeaders }) => void (this.#over || this.#refusesIdIn(rawHeaders)));
+    if (this.#reused) this.#connections.calls.add(this);
+  }
+
+  readonly #onPiece = (bytes: Uint8Array): void => {
+    this.#sentBytes += bytes.byteLength;
+    if (this.#sentBytes > this.#request.bodyBytesMax) this.#finish({ kind: 'too_large' });
+  };
+
+  readonly #onFull = (): void => {
+    this.#awaitsDrain = true;
+    this.#watch();
+  };
+
+  /** The silence timeout does not run while waiting for more of the caller's body. */
+  readonly #onDrained = (): void => {
+    this.#awaitsDrain = false;
+    this.#rest();
+  };
+
+  readonly #onSent = (): void => {
+    this.#sent = true;
+    this.#letGo();
+    if (this.#early === undefined) this.#watch();
+    else this.#succeed(this.#early);
+  };
+
+  /** The caller's body is no longer this attempt's. */
+  #letGo(): void {
+    const { body } = this.#request;
+    if (body === undefined) return;
+    body.onLate = undefined;
+    body.stream.off('data', this.#onPiece).off('pause', this.#onFull).off('resume', this.#onDrained).off('end', this.#onSent);
+  }
+
   /** The head of the upstream's answer has arrived. */
   answered(message: IncomingMessage): void {
     const { statusCode: status = 0, headers } = message;
-    const isWhole = (): boolean => this.#faultOf(message) === undefined;
-    this.#body = new AnswerBody({ message, silenceMs: this.#wanted.silenceMs, isWhole, onOver: () => this.#answerOver() });
-    if (this.#over) return this.#body.cancel();
+    this.#answer = message;
+    message.pause();
+    // A slow caller pauses the answer: that is no silence.
+    message.on('data', this.#watch).on('resume', this.#watch).on('pause', this.#rest);
+    message.on('end', () => !message.destroyed && this.#faultOf(message) !== undefined && this.#breakOff());
+    // A truncated answer emits `error`, which its reader is told; without a listener it would end the process.
+    message.on('error', () => undefined).on('close', () => this.#answerOver());
+    if (this.#over) return void message.destroy();
     if (this.#refusesIdIn(message.rawHeaders)) return;
     this.#echoed = this.#idIn(message.rawHeaders) === 'ours';
-    if (!this.#connections.vouchesFor(this.#upstream!, this.#echoed, this.#wanted.body !== undefined)) return this.#fail('unasked');
+    if (!this.#connections.vouchesFor(this.#upstream!, this.#echoed, this.#request.body !== undefined)) return this.#fail('unasked');
+    const bytes = lengthOf(message);
     // Without a length or chunking, a truncated body looks complete.
-    if (this.#body.bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
-    const answer: UpstreamAnswer = { kind: 'answer', status, headers, body: this.#body };
+    if (bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
+    const answer: UpstreamAnswer = { kind: 'answer', status, headers, bytes, body: message };
     // A failure is passed on at once, a success only after the whole request was sent.
     if (this.#sent || status >= 300) this.#succeedSoon(answer, message);
     else this.#early = answer;
@@ -99,8 +143,7 @@ export class ProxyCall implements DoubtfulCall {
   /** Waits until the bytes that arrived with the answer's head are parsed: a second answer among them closes the connection. */
   #succeedSoon(answer: UpstreamAnswer, message: IncomingMessage): void {
     queueMicrotask(() => {
-      if (this.#over) return answer.body.cancel();
-      const fault = this.#faultOf(message);
+      const fault = this.#over ? undefined : this.#faultOf(message);
       if (fault === undefined) this.#succeed(answer);
       else this.#fail(fault);
     });
@@ -121,7 +164,7 @@ export class ProxyCall implements DoubtfulCall {
    * connection.
    */
   #refusesIdIn(fields: readonly string[]): boolean {
-    if (!this.#wanted.checkIds || this.#idIn(fields) !== 'foreign') return false;
+    if (!this.#request.checkIds || this.#idIn(fields) !== 'foreign') return false;
     const { socket } = this.#upstream ?? {};
     const reused = this.#reused;
     this.#fail('foreign_id');
@@ -133,7 +176,7 @@ export class ProxyCall implements DoubtfulCall {
 
   /** If there are several ids, any foreign one decides; the server's own say nothing. */
   #idIn(fields: readonly string[]): 'none' | 'ours' | 'foreign' {
-    const sent = this.#wanted.headers['x-request-id'] ?? '';
+    const sent = this.#request.headers[ID_FIELD] ?? '';
     let found: 'none' | 'ours' = 'none';
     for (let i = 0; i + 1 < fields.length; i += 2) {
       if (fields[i]!.length !== ID_FIELD.length || fields[i]!.toLowerCase() !== ID_FIELD) continue;
@@ -153,7 +196,7 @@ export class ProxyCall implements DoubtfulCall {
   distrust(): void {
     if (this.#echoed) return;
     this.#fail('unasked');
-    this.#body?.expire();
+    this.#breakOff();
   }
 
   get #reused(): boolean {
@@ -161,58 +204,19 @@ export class ProxyCall implements DoubtfulCall {
   }
 
   #answerOver(): void {
+    this.#rest();
     clearTimeout(this.#total);
     this.#connections.calls.delete(this);
     // The connection would wait for the rest of the body.
     if (!this.#sent) this.#upstream?.destroy();
   }
 
-  #send(upstream: ClientRequest): void {
-    const { body, bodyBytesMax } = this.#wanted;
-    this.#upstream = upstream;
-    upstream.on('information', ({ rawHeaders }) => void (this.#over || this.#refusesIdIn(rawHeaders)));
-    if (this.#reused) this.#connections.calls.add(this);
-    if (body === undefined) return this.#allSent(upstream);
-    body.open({
-      piece: (bytes) => {
-        this.#sentBytes += bytes.byteLength;
-        if (this.#sentBytes > bodyBytesMax) return this.#finish({ kind: 'too_large' });
-        // The silence timeout does not run while waiting for more of the caller's body.
-        if (upstream.write(bytes)) return this.#silence.rest();
-        body.pause();
-        this.#awaitsDrain = true;
-        this.#silence.watch();
-        upstream.once('drain', () => {
-          if (this.#over) return;
-          this.#awaitsDrain = false;
-          this.#silence.rest();
-          body.resume();
-        });
-      },
-      end: () => this.#allSent(upstream),
-      fail: (why) => this.#bodyFailed(why),
-    });
-  }
-
-  /** A body that took too long has waited for the upstream: a caller who sends nothing is refused by the listener. */
-  #bodyFailed(why: StreamFault): void {
-    if (why === 'too_long') this.#finish({ kind: 'too_large' });
-    else this.#fail(why === 'late' ? 'timeout' : 'cancelled');
-  }
-
-  #allSent(upstream: ClientRequest): void {
-    this.#sent = true;
-    upstream.end();
-    if (this.#early === undefined) this.#silence.watch();
-    else this.#succeed(this.#early);
-  }
-
   #succeed(answer: UpstreamAnswer): void {
-    if (this.#over) return answer.body.cancel();
+    if (this.#over) return void answer.body.destroy();
     this.#over = true;
-    this.#silence.rest();
+    this.#rest();
     // Answered before the whole body was sent, and therefore refused: the rest of the body is not read.
-    if (!this.#sent) this.#wanted.body?.cancel();
+    if (!this.#sent) this.#stopSending();
     this.#resolve(answer);
   }
 
@@ -223,20 +227,46 @@ export class ProxyCall implements DoubtfulCall {
   #expire(): void {
     const awaitsBody = this.#upstream !== undefined && !this.#sent && !this.#awaitsDrain;
     this.#finish(awaitsBody ? { kind: 'too_slow' } : { kind: 'failed', failure: 'timeout' });
-    this.#body?.expire();
+    this.#breakOff();
   }
 
   #finish(result: UpstreamResult): void {
     if (this.#over) return;
     this.#over = true;
-    this.#silence.rest();
+    this.#rest();
     clearTimeout(this.#total);
     this.#connections.calls.delete(this);
-    this.#wanted.body?.cancel();
-    this.#body?.cancel();
-    this.#response.close();
+    this.#stopSending();
+    this.#answer?.destroy();
+    this.#upstream?.destroy();
     this.#resolve(result);
   }
+
+  #stopSending(): void {
+    this.#letGo();
+    this.#request.body?.stream.unpipe();
+  }
+
+  /** Ends an answer that is being passed on, so that its reader sees that it is not whole. */
+  #breakOff(): void {
+    this.#answer?.destroy(new Error('the answer is not whole'));
+  }
+
+  readonly #watch = (): void => {
+    if (this.#silence !== undefined) return void this.#silence.refresh();
+    this.#silence = setTimeout(() => (this.#over ? this.#breakOff() : this.#fail('timeout')), this.#request.silenceMs);
+  };
+
+  readonly #rest = (): void => {
+    clearTimeout(this.#silence);
+    this.#silence = undefined;
+  };
+}
+
+function lengthOf({ statusCode = 0, headers }: IncomingMessage): number | undefined {
+  if (BODILESS.has(statusCode)) return 0;
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
 }
 
 /** The fields, with our own framing. */
@@ -244,21 +274,4 @@ function framed({ method, headers, body }: UpstreamRequest): Record<string, stri
   if (body === undefined) return WITH_LENGTH.has(method) ? { ...headers, 'content-length': '0' } : { ...headers };
   if (body.bytes === undefined) return { ...headers, 'transfer-encoding': 'chunked' };
   return { ...headers, 'content-length': String(body.bytes) };
-}
-
-/** The few members of a response that the library uses. Closing it ends the upstream request. */
-class ResponseStub {
-  readonly headersSent = false;
-  readonly finished = false;
-  readonly writableFinished = false;
-  #onClose: (() => void) | undefined = undefined;
-
-  on(event: string, listener: () => void): this {
-    if (event === 'close') this.#onClose = listener;
-    return this;
-  }
-
-  close(): void {
-    this.#onClose?.();
-  }
 }

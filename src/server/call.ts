@@ -1,23 +1,20 @@
 // One request on a connection, independent of the HTTP library: its answer, and when the connection has to close.
-import type { ByteSource } from '../core/byte-stream.ts';
+import type { Writable } from 'node:stream';
 import { LONG_BODY_BYTES } from '../core/exchange.ts';
-import type { Exchange, Handed, RequestHead, Sink } from '../core/exchange.ts';
+import type { Exchange, Handed, Incoming, RequestHead, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { IncomingBody } from './incoming-body.ts';
-import type { BodyConnection } from './incoming-body.ts';
-import type { HeldBodies, HeldFor, ListenerState } from './listener.ts';
+import type { IncomingBody } from './incoming-body.ts';
+import type { ListenerState } from './listener.ts';
 import { BodyCollector, DROP_FACTOR } from './request-message.ts';
 import type { MessageFraming } from './request-message.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
-import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
+import type { StreamEnd } from './streamed-answer.ts';
 import { compose, composeHead } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';
 
 /** How long the rest of a body is read and dropped after an answer while the listener is draining. */
 const DRAIN_DROP_MS = 5_000;
-
-const CROWDED_OUT = refuse('service_unavailable', 'Too many bodies are arriving at a time; try again in a few seconds.');
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
 
@@ -29,7 +26,7 @@ interface HeldAnswer {
   readonly reply: Reply | undefined;
 }
 
-export abstract class Call implements Sink, BodyConnection {
+export abstract class Call implements Sink {
   protected readonly shared: ListenerState;
   protected head: RequestHead = NO_HEAD;
   #exchange: Exchange | undefined = undefined;
@@ -69,18 +66,20 @@ export abstract class Call implements Sink, BodyConnection {
   /** How long the rest of a body is read and dropped after such an answer. */
   protected abstract readonly dropMs: number;
 
-  /** Starts a streamed answer. */
-  protected abstract openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter;
+  /** Where the body of a streamed answer goes. `finish` of it means that the system has everything. */
+  protected abstract openStream(head: StreamHead, closes: boolean): Writable;
+
+  /** Closes the connection in a way that lets the caller detect a truncated answer. */
+  protected abstract cutStream(): void;
+
+  /** The body of a route that streams it; `undefined` if the listener cannot. */
+  protected abstract openBody(bytes: number | undefined): IncomingBody | undefined;
 
   /** Closes the connection without an answer. */
   protected abstract cut(): void;
 
   /** The peer address of an open request, as the system formats it. */
   protected abstract readonly peerAddress: string;
-
-  abstract pauseBody(): void;
-
-  abstract resumeBody(): void;
 
   get isOpen(): boolean {
     return this.#state === 'open';
@@ -103,11 +102,6 @@ export abstract class Call implements Sink, BodyConnection {
     return this.#arriving !== undefined;
   }
 
-  /** Whether a step streams the body and is ready for more. */
-  protected get bodyFlows(): boolean {
-    return this.#incoming?.flows === true;
-  }
-
   /** Ignores the body: the library reads it to its end, and nothing is kept. */
   protected passOverBody(): void {
     this.#arriving = undefined;
@@ -122,56 +116,25 @@ export abstract class Call implements Sink, BodyConnection {
     const { gateway } = this.shared;
     const x = gateway.begin(head, this, framing.bodyBytes);
     const { takesBody } = x.route;
-    const streams = x.route.streamedBytesMax !== undefined;
+    const streams = x.route.streamsBody === true;
     // Not kept if already answered: an idle connection would hold its texts and translations in memory.
     if (this.#state === 'open') this.#exchange = x;
     if (x.outcome !== undefined || !takesBody) this.#arriving?.discard();
     else if (this.#arriving === undefined) gateway.body(x, 'none');
-    if (streams && x.outcome === undefined) this.#stream(framing);
+    // A streamed body may be long, so its announced length is no reason to close the connection.
+    if (streams && x.outcome === undefined && this.incoming() !== undefined) this.#closes = framing.closes;
     return this.#state === 'open' && (this.#closes || this.#held !== undefined || takesBody || streams);
   }
 
-  /** Holds the body in bounded memory until a step takes it. */
-  #stream(framing: MessageFraming): void {
-    // A streamed body may be long, so its announced length is no reason to close the connection.
-    this.#closes = framing.closes;
-    // Deferred past this turn's bytes: a body that is then complete needs no pause, and a paused connection does not report
-    // disconnects.
-    if (this.incoming() !== undefined) setImmediate(() => this.#incoming?.holdBack());
-  }
-
-  get bodyBytesMax(): number {
-    return this.#exchange?.route.streamedBytesMax ?? 0;
-  }
-
-  get bodyMs(): number {
-    return this.shared.gateway.requestMs;
-  }
-
-  get heldBodies(): HeldBodies {
-    return this.shared.heldBodies;
-  }
-
-  /** Known is whose request has passed the steps that identify the caller. */
-  get bodyHeldFor(): HeldFor {
-    const x = this.#exchange;
-    return x !== undefined && x.reached > x.route.entryAt ? 'known' : 'strangers';
-  }
-
-  incoming(): ByteSource | undefined {
+  incoming(): Incoming | undefined {
     if (this.#incoming !== undefined || this.#arriving === undefined) return this.#incoming;
     // From here on the collector keeps nothing and only counts bytes against the limit.
     this.#arriving.discard();
-    return (this.#incoming = new IncomingBody(this.#announcedBytes, this));
+    return (this.#incoming = this.openBody(this.#announcedBytes));
   }
 
-  bodySilent(): void {
+  protected bodySilent(): void {
     this.bodyBroken('body: it did not arrive in time; send it faster or send less.');
-  }
-
-  /** In a later turn, because the library is delivering a chunk. */
-  bodyCrowdedOut(): void {
-    setImmediate(() => this.#breakOff(CROWDED_OUT));
   }
 
   /** Refuses the request without handling it, because its framing is broken. */
@@ -198,7 +161,7 @@ export abstract class Call implements Sink, BodyConnection {
   /** A chunk of the body. `borrowed` memory is only valid during the call. */
   protected receive(chunk: Uint8Array, borrowed: boolean): void {
     const body = this.#arriving;
-    if (this.#state === 'gone' || body === undefined || this.#incoming?.add(chunk, borrowed) === true) return;
+    if (this.#state === 'gone' || body === undefined) return;
     body.add(chunk, borrowed);
     // So much that the connection is cut. A streamed body may be long, so its unread rest is limited by time instead: a caller
     // cut off while sending might never read the answer.
@@ -212,7 +175,6 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#state === 'gone' || body === undefined) return;
     // Reset first, because the receiver of the end may answer synchronously.
     this.#arriving = undefined;
-    if (this.#incoming?.finish() === true) return;
     if (this.#dropping !== undefined) return this.#endDropping();
     const whole = this.#incoming === undefined ? body.take() : 'none';
     if (whole === 'too_large') this.#closes = true;
@@ -222,13 +184,10 @@ export abstract class Call implements Sink, BodyConnection {
 
   /** The body cannot be read to its end. */
   protected bodyBroken(detail: string): void {
-    this.#breakOff(refuse('validation_error', detail));
-  }
-
-  #breakOff(refusal: Refusal): void {
     this.#dropBody();
     this.#closes = true;
-    if (this.#held === undefined && this.#exchange !== undefined) this.shared.gateway.callOff(this.#exchange, refusal);
+    if (this.#held === undefined && this.#exchange !== undefined)
+      this.shared.gateway.callOff(this.#exchange, refuse('validation_error', detail));
   }
 
   /**
@@ -244,7 +203,7 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#arriving !== undefined) {
       // What has arrived is not needed any more, and the rest is dropped.
       this.#arriving.discard();
-      this.#incoming?.cancel();
+      this.#incoming?.discard();
       if (this.#incoming !== undefined) this.#closes = true;
     }
     // Refused before a step needed the body, or after the body was only searched for the key.
@@ -280,31 +239,22 @@ export abstract class Call implements Sink, BodyConnection {
     });
   }
 
-  /**
-   * Only after the whole request: callers read when they have finished writing, and uWS can continue a body or an answer, but
-   * not both.
-   */
+  /** Only after the whole request: callers read when they have finished writing. */
   stream(x: Exchange, outcome: StreamReply): void {
     if (this.#arriving !== undefined) throw new Error('an answer was started before its request was complete');
-    this.#incoming?.release();
     const { draining } = this.shared;
-    const head = composeHead(outcome, x);
     const closes = this.#closes || draining;
-    const answer = new StreamedAnswer(
-      outcome.body,
-      (how) => {
-        this.#state = how === 'delivered' ? 'ended' : 'gone';
-        if (how === 'delivered' && closes && this.shared.draining) this.shared.lastAnswers++;
-        this.#exchange = undefined;
-        this.#streamed = undefined;
-        this.shared.gateway.streamed(x, outcome, how);
-      },
-      (error) => this.broke('stream', error),
-    );
-    const writer = this.openStream(head, closes, answer);
+    const to = this.openStream(composeHead(outcome, x), closes);
     this.#state = 'streaming';
-    this.#streamed = answer;
-    answer.begin(writer);
+    const { body, bytes } = outcome;
+    const onEnd = (how: StreamEnd): void => {
+      this.#state = how === 'delivered' ? 'ended' : 'gone';
+      if (how === 'delivered' && closes && this.shared.draining) this.shared.lastAnswers++;
+      this.#exchange = undefined;
+      this.#streamed = undefined;
+      this.shared.gateway.streamed(x, outcome, how);
+    };
+    this.#streamed = new StreamedAnswer({ body, bytes, to, cut: () => this.cutStream(), onEnd });
   }
 
   /** A held reply is only charged once written, because its caller may disconnect first. */
@@ -334,7 +284,6 @@ export abstract class Call implements Sink, BodyConnection {
   #finish(answer: ResponseMessage, closes: boolean): Handed {
     this.#state = 'ended';
     if (this.shared.draining) this.shared.lastAnswers++;
-    this.#incoming?.release();
     const written = this.write(answer, closes);
     this.#held = undefined;
     this.#exchange = undefined;
@@ -344,7 +293,7 @@ export abstract class Call implements Sink, BodyConnection {
   /** The rest will not arrive, or is not needed. */
   #dropBody(): void {
     this.#arriving = undefined;
-    this.#incoming?.drop();
+    this.#incoming?.stop();
   }
 
   /** The caller has disconnected, or the connection was cut. */
@@ -355,7 +304,6 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#state !== 'open') return;
     this.#state = 'gone';
     this.#dropBody();
-    this.#incoming?.release();
     if (this.#held !== undefined) return this.#tell(this.#held, false);
     try {
       if (this.#exchange !== undefined) this.shared.gateway.abort(this.#exchange);
@@ -370,7 +318,6 @@ export abstract class Call implements Sink, BodyConnection {
     if (this.#state === 'streaming') return this.#streamed?.broke();
     if (this.#state !== 'open') return;
     this.#state = 'gone';
-    this.#incoming?.release();
     this.cut();
   }
 }

@@ -94,48 +94,12 @@ export class SpareRoom {
   }
 }
 
-/** Bytes; the first holds any one body that a route takes. */
-const HELD_BYTES_MAX = { strangers: 33_554_432, known: 134_217_728 };
-
-export type HeldFor = keyof typeof HELD_BYTES_MAX;
-
-/**
- * Room for streamed bodies that have arrived before a step takes them. Callers who are not known yet share a smaller part, so that
- * strangers can neither fill the memory nor keep customers' bodies out.
- */
-export class HeldBodies {
-  readonly #room: Readonly<Record<HeldFor, number>>;
-  readonly #held: Record<HeldFor, number> = { strangers: 0, known: 0 };
-
-  constructor(room: Readonly<Record<HeldFor, number>> = HELD_BYTES_MAX) {
-    this.#room = room;
-  }
-
-  /** Whether there is room for more of a body that holds `own` bytes of it; a body that is alone always has some. */
-  take(bytes: number, own: number, of: HeldFor): boolean {
-    const before = this.#held[of];
-    if (before + bytes > this.#room[of] && before > own) return false;
-    this.#held[of] = before + bytes;
-    return true;
-  }
-
-  give(bytes: number, of: HeldFor): void {
-    this.#held[of] -= bytes;
-  }
-
-  /** To be read only. */
-  get bytes(): Readonly<Record<HeldFor, number>> {
-    return this.#held;
-  }
-}
-
 /** State shared by a listener and all its calls. */
 export interface ListenerState {
   readonly gateway: Gateway;
   readonly problems: ProblemWriter;
   readonly bodyBytesMax: number;
   readonly spareRoom: SpareRoom;
-  readonly heldBodies: HeldBodies;
   /** Every further answer closes its connection. */
   draining: boolean;
   /** Number of open connections, updated by the listener. */
@@ -148,7 +112,7 @@ export interface ListenerState {
 
 export function openListenerState({ gateway, problems, bodyBytesMax }: ListenerOptions): ListenerState {
   const counts = { connections: 0, connectionsAtDrain: 0, lastAnswers: 0 };
-  return { gateway, problems, bodyBytesMax, spareRoom: new SpareRoom(), heldBodies: new HeldBodies(), draining: false, ...counts };
+  return { gateway, problems, bodyBytesMax, spareRoom: new SpareRoom(), draining: false, ...counts };
 }
 
 /** Operations that depend on the library. */

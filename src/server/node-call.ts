@@ -1,10 +1,11 @@
 // One request of the node:http listener.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import type { NodeMessages } from '../core/exchange.ts';
 import { Call } from './call.ts';
+import { IncomingBody } from './incoming-body.ts';
 import type { HeaderFields } from './request-message.ts';
 import type { ListenerState } from './listener.ts';
-import { NodeStream } from './node-stream.ts';
-import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import { fieldsOf } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';
 
@@ -58,12 +59,13 @@ export class NodeCall extends Call {
     const method = req.method ?? '';
     const head = { method, ...splitTarget(req.url ?? ''), headers: fields.headers };
     const fault = SPOKEN.has(req.httpVersion) ? fields.judge(method, req.httpVersionMinor === 0) : BAD_VERSION;
-    req.on('data', (chunk: Buffer) => this.#guarded(() => this.receive(chunk, false)));
     req.on('end', () => this.#guarded(() => this.bodyComplete()));
     // A broken connection also emits `close`, which is handled.
     req.on('error', () => undefined);
     if (fault === undefined) this.begin(head, fields);
     else this.refuse(head, fields, fault);
+    // Not before: it sets off the flow of a body that a step may want to take at its own pace.
+    req.on('data', (chunk: Buffer) => this.#guarded(() => this.receive(chunk, false)));
   }
 
   protected override get peerAddress(): string {
@@ -130,28 +132,38 @@ export class NodeCall extends Call {
     this.#res.end();
   }
 
-  protected override openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter {
+  protected override openStream(head: StreamHead, closes: boolean): ServerResponse {
     const fields = fieldsOf(head).flat();
     if (head.bytes !== undefined) fields.push('Content-Length', String(head.bytes));
     if (closes || this.#owner.endsNow) fields.push('Connection', 'close');
     // The stream has its own timeout for slow readers.
     this.#req.socket.setTimeout(0);
     this.#res.writeHead(head.status, fields);
-    return new NodeStream(this.#req.socket, this.#res, events, head.bytes);
+    return this.#res;
+  }
+
+  /**
+   * Resets the connection: to HTTP/1.0, an answer without a length would look complete. With TLS the
+   * missing close_notify reveals it.
+   */
+  protected override cutStream(): void {
+    const { socket } = this.#req;
+    if (socket instanceof TLSSocket) socket.destroy();
+    else socket.resetAndDestroy();
+  }
+
+  protected override openBody(bytes: number | undefined): IncomingBody {
+    return new IncomingBody(this.#req, { bytes, limitMs: this.shared.gateway.requestMs, onSilent: () => this.bodySilent() });
+  }
+
+  get messages(): NodeMessages {
+    return { request: this.#req, response: this.#res };
   }
 
   #boundRest(): void {
     const timer = setTimeout(() => this.cut(), REST_MS);
     this.#req.once('close', () => clearTimeout(timer));
     this.#req.once('end', () => clearTimeout(timer));
-  }
-
-  override pauseBody(): void {
-    this.#req.pause();
-  }
-
-  override resumeBody(): void {
-    this.#req.resume();
   }
 
   protected override cut(): void {

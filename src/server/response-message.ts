@@ -60,8 +60,8 @@ function composeProblem({ problem }: Refusal, x: Exchange, problems: ProblemWrit
 }
 
 /** Throws like `compose`. */
-export function composeHead({ status, contentType, headers, body }: StreamReply, x: Exchange): StreamHead {
-  return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), revalidated: false, bytes: body.bytes };
+export function composeHead({ status, contentType, headers, bytes }: StreamReply, x: Exchange): StreamHead {
+  return { status, requestId: x.id, contentType, headers: checked(contentType, headers, x), revalidated: false, bytes };
 }
 
 /** The outcome's own fields, and those added to every answer to this request. */

@@ -1,16 +1,12 @@
 // A call on uWebSockets.js: reads its request and writes its answer.
-import { performance } from 'node:perf_hooks';
+import { Writable } from 'node:stream';
 import { Call } from './call.ts';
 import type { HeaderFields } from './request-message.ts';
 import type { ListenerState } from './listener.ts';
 import { statusLine } from './response-message.ts';
 import type { ResponseMessage, StreamHead } from './response-message.ts';
-import type { StreamWriter, WriterEvents } from './streamed-answer.ts';
 import type { HttpRequest, HttpResponse } from './uws-build.ts';
-import { ChunkedUwsStream, SizedUwsStream } from './uws-stream.ts';
 
-/** How often the library's timer for a streamed body is restarted. */
-const REARM_MS = 4_000;
 /** Limit for a body after its answer; the library ends one that arrives too slowly earlier. */
 const DROP_MS = 30_000;
 
@@ -48,8 +44,6 @@ class UwsCall extends Call {
   #closeUnsaid = false;
   /** Whether the library delivers the body to us. */
   #readsBody = false;
-  /** When the library's timer for a body was last restarted. */
-  #armedAtMs = 0;
 
   constructor(shared: ListenerState, wire: Wire, res: HttpResponse) {
     super(shared);
@@ -91,8 +85,6 @@ class UwsCall extends Call {
   readonly #data = (chunk: ArrayBuffer, isLast: boolean): void => {
     this.#corked = true;
     try {
-      // After the last chunk the library has no timer running.
-      if (!isLast && this.bodyFlows) this.#rearm();
       this.receive(new Uint8Array(chunk), true);
       if (isLast) this.bodyComplete();
     } catch (error) {
@@ -101,16 +93,7 @@ class UwsCall extends Call {
     this.#corked = false;
   };
 
-  /** The library cuts off callers who send less than 16 KB/s, however long the body; resuming restarts its ten seconds. */
-  #rearm(): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#armedAtMs < REARM_MS) return;
-    this.#armedAtMs = nowMs;
-    this.#res.pause();
-    this.#res.resume();
-  }
-
-  protected override write(answer: ResponseMessage, closes: boolean): boolean {
+  protected override write(answer: ResponseMessage, closes: boolean): true {
     const end = closes || this.shared.draining;
     if (this.#corked) this.#put(answer, end);
     else this.#res.cork(() => this.#put(answer, end));
@@ -168,25 +151,28 @@ class UwsCall extends Call {
     res.writeHeader('X-Request-Id', fields);
   }
 
-  protected override openStream(head: StreamHead, closes: boolean, events: WriterEvents): StreamWriter {
-    const { bytes } = head;
-    const writeHead = (andEnds: boolean): void => {
-      this.#putHead(head, closes);
-      if (closes && !andEnds) this.#res.writeHeader('Connection', 'close');
-    };
-    // If the request asked to close, the library does so; with a known length that is the only way.
-    const asked = this.#closeUnsaid;
-    if (bytes !== undefined && (!closes || asked)) return new SizedUwsStream(this.#res, events, writeHead, bytes);
-    return new ChunkedUwsStream(this.#res, events, writeHead, closes && !asked);
+  /** Held as a whole, because the library says too little about how much a caller has read. */
+  protected override openStream(head: StreamHead, closes: boolean): Writable {
+    const pieces: Uint8Array[] = [];
+    return new Writable({
+      write(piece: Uint8Array, _encoding, done) {
+        pieces.push(piece);
+        done();
+      },
+      final: (done) => {
+        // The caller may have left in the meantime.
+        if (!this.isOver) this.write({ ...head, body: Buffer.concat(pieces) }, closes);
+        done();
+      },
+    });
   }
 
-  override pauseBody(): void {
-    this.#res.pause();
+  protected override cutStream(): void {
+    this.cut();
   }
 
-  override resumeBody(): void {
-    this.#armedAtMs = performance.now();
-    this.#res.resume();
+  protected override openBody(): undefined {
+    return undefined;
   }
 
   /**

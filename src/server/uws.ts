@@ -14,6 +14,9 @@ type Listen = (host: string, port: number, options: number, done: (socket: us_li
 
 /** Throws a `ListenError` if it cannot listen. */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
+  if (options.gateway.router.routes.some(({ streamsBody }) => streamsBody === true)) {
+    throw new ListenError('cannot_listen', 'uWebSockets.js cannot stream bodies: set "listener" to auto or node');
+  }
   const build = loadUws();
   const { library } = build;
   const shared = openListenerState(options);

@@ -8,23 +8,22 @@ import type { GatewayProcess } from '../support/gateway-process.ts';
 import { openSite } from '../support/site.ts';
 import type { Site } from '../support/site.ts';
 import { downloadPiece, sha256, startUpstream } from '../support/upstream.ts';
-import { LISTENERS } from '../support/listeners.ts';
 
 const MIB = 1_048_576;
 const BYTES = 20_000_000;
 const BODY_BYTES_MAX = 33_554_432;
 const EXTRA_BYTES_MAX = 64 * MIB;
 const READ_BYTES_PER_SECOND = 10_000;
-/** Longer than uWebSockets.js waits for a caller by default. */
+/** Longer than a listener's timers. */
 const READ_MS = 13_000;
 const MANY = 50;
 
 const upstream = await startUpstream();
 afterAll(() => upstream.close());
 
-describe.each(LISTENERS)('the %s listener', (listener) => {
+describe('a forward route', () => {
   test('20 MB up and down, byte-exact, in 64 MiB', async () => {
-    const { site, gateway, close } = await started(listener);
+    const { site, gateway, close } = await started();
     const body = downloadPiece(0, BYTES);
     await download(gateway, site, 'bytes', 1000);
     const before = residentBytes(gateway);
@@ -37,7 +36,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 
   test('a reader of 10 KB/s is served to the end, delays nobody, and costs no memory', async () => {
-    const { site, gateway, close } = await started(listener);
+    const { site, gateway, close } = await started();
     await download(gateway, site, 'bytes', 1000);
     const [before, openBefore] = [residentBytes(gateway), descriptors(gateway)];
     const readers = ['bytes', 'chunked'].map((framing) => slowReader(gateway, site, `/v1/files/${framing}/${2 * BYTES}`));
@@ -59,13 +58,13 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 });
 
-async function started(listener: 'uws' | 'node'): Promise<{ site: Site; gateway: GatewayProcess; close: () => Promise<void> }> {
+async function started(): Promise<{ site: Site; gateway: GatewayProcess; close: () => Promise<void> }> {
   const site = await openSite();
   const forward = [
     { path: '/v1/files/*', methods: ['GET', 'POST'], target: upstream.url, body_bytes: BODY_BYTES_MAX, charge_characters: 1 },
   ];
   const limits = { body_bytes: BODY_BYTES_MAX };
-  await site.configure({ listener, engine: { urls: [site.engine.url] }, forward, limits });
+  await site.configure({ engine: { urls: [site.engine.url] }, forward, limits });
   const gateway = await site.serve();
   return {
     site,

@@ -52,7 +52,9 @@ export function combinations({ listeners = LISTENERS, stores = STORES, once = fa
 }
 
 export function onEveryGateway({ config = {}, ...options }: EveryGatewayOptions, tests: (setting: Setting) => void): void {
-  describe.each(combinations(options))('$listener listener, $store store', ({ listener, store }) => {
+  // What is streamed is only on node:http.
+  const only = 'forward' in config || 'documents' in config ? { listeners: ['node'] as const } : {};
+  describe.each(combinations({ ...options, ...only }))('$listener listener, $store store', ({ listener, store }) => {
     const setting = { listener, store } as Setting;
     let place: StorePlace;
 

@@ -1,7 +1,7 @@
 // lingate config check: whether a configuration is valid, what is in force, and what is probably a mistake.
 import type { TeamsPlans } from '../../admin/plan-comparison.ts';
 import { adviceOn } from '../../app/config-advice.ts';
-import { longBodies } from '../../app/http-library.ts';
+import { streamingPart } from '../../app/http-library.ts';
 import type { SoundSettings } from '../../app/judge.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config/config.ts';
@@ -70,7 +70,7 @@ function summaryOf(config: Config) {
 
 /** Only if the configuration decides it: otherwise `auto` depends on the machine. */
 function listenerSummaryOf(config: Config) {
-  const why = config.listener === 'auto' ? longBodies(config) : undefined;
+  const why = config.listener === 'auto' ? streamingPart(config) : undefined;
   return why === undefined ? {} : { listener: 'node:http', listener_reason: why };
 }
 

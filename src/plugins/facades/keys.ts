@@ -43,7 +43,7 @@ export function keyStep(places: KeyPlaces, services: GatewayServices): HeadStep 
     run(x) {
       const credential = outsideBody(x, places, services);
       if (credential !== undefined) return services.identify(x, credential);
-      const takesBody = x.route.takesBody || x.route.streamedBytesMax !== undefined;
+      const takesBody = x.route.takesBody || x.route.streamsBody === true;
       return member === undefined || !takesBody ? noKey : undefined;
     },
   };

@@ -5,18 +5,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
-import { LISTENERS } from '../../support/listeners.ts';
 
-/** Longer than the ten seconds after which uWebSockets.js closes a silent connection. */
+/** Longer than the timers of a listener. */
 const ANSWERS_AFTER_MS = 12_000;
 /** With its head in one read; in a few; more than a socket buffers. */
 const BODIES = [65, 300_000, 4_000_000];
 
-test.concurrent.for(LISTENERS)('on the %s listener', async (listener, { expect }) => {
+test('is waited for', async () => {
   const upstream = createServer((req, res) => {
     req.resume();
     req.on('end', () => setTimeout(() => res.end('late'), ANSWERS_AFTER_MS));
@@ -27,7 +26,6 @@ test.concurrent.for(LISTENERS)('on the %s listener', async (listener, { expect }
   const folder = await mkdtemp(join(tmpdir(), 'lingate-slow-'));
   const forward = [{ path: '/v1/documents', methods: ['POST'], target, timeout_ms: 30_000, charge_characters: 7 }];
   const gateway = await startGateway({
-    listener,
     store: `sqlite:${folder}/lingate.db`,
     engineUrls: [target],
     config: { forward, limits: { request_seconds: 60, body_bytes: 8_000_000 } },

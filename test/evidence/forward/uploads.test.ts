@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
-import { UWS } from '../../support/listeners.ts';
 import { logged, openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 import { startUpstream } from '../../support/upstream.ts';
@@ -64,10 +63,10 @@ describe('with `listener: auto`', () => {
 
   test('directly and behind nginx, three at once, on node:http, as one line says', async () => {
     await start({ forward: [{ ...FORWARD, body_bytes: BODY_BYTES_MAX }] });
-    const [line] = logged(gateway, 'listener: auto is node:http, because uWebSockets.js cannot hold back long bodies');
+    const [line] = logged(gateway, 'listener: auto is node:http, because uWebSockets.js does not stream');
     expect(line).toMatchObject({
       level: 'info',
-      reason: `forward: /v1/files/* takes bodies of ${BODY_BYTES_MAX} bytes, more than limits.body_bytes (1048576)`,
+      reason: 'forward: what these routes pass on is streamed',
     });
     expect(gateway.output()).toContain(`"listener":"node:http ${process.versions.node}"`);
     const { key } = site.team;
@@ -127,25 +126,6 @@ describe('with `listener: auto`', () => {
     expect((await lines(5))?.['code']).toMatch(/^(?:client_closed|validation_error)$/);
     await charged(0);
   });
-});
-
-test.runIf(UWS !== undefined)('with `listener: uws`, none longer than any other body: whole, or refused as too long', async () => {
-  const body_bytes = 12 * MB;
-  const before = await standing();
-  await start({ listener: 'uws', forward: [FORWARD], limits: { body_bytes } });
-  const { key } = site.team;
-  const failures = await sendAll({ origin: gateway.url, key, uploads: uploadsOf(files.slice(0, 2), COUNT), atOnce: AT_ONCE });
-  expect({ failures, causes: logged(gateway, 'forward attempts failed') }).toEqual({ failures: [], causes: [] });
-  const residentBytes = memoryOf(gateway.process.pid!).residentBytes;
-  const tooLong = { file: files[3]!, chunked: true, slow: true };
-  const refused = await sendAll({ origin: gateway.url, key, uploads: Array.from({ length: 6 }, () => tooLong), atOnce: AT_ONCE });
-  for (const failure of refused) expect(failure).toMatch(/"body: may be at most 12000000 bytes long\.".* 400$/);
-  expect(refused).toHaveLength(6);
-  const codes = () => requestLines().map(({ code }) => code);
-  await expect.poll(codes).toEqual([...Array.from({ length: COUNT }, () => 'ok'), ...refused.map(() => 'validation_error')]);
-  expect(memoryOf(gateway.process.pid!).peakBytes - residentBytes).toBeLessThan(2 * EXTRA_BYTES_MAX);
-  const used = (before?.usedCharacters ?? 0) + CHARGE * COUNT;
-  await expect.poll(standing).toMatchObject({ usedCharacters: used, heldCharacters: 0, openReservations: 0 });
 });
 
 /** Sends a part of a body, until the upstream has the request, and resets the connection. */

@@ -1,9 +1,9 @@
 // The caller's side of one request: receives the answer, whole or streamed, and provides the body of a streaming route.
+import { Readable } from 'node:stream';
 import type { Exchange, Handed, Sink } from '../../../src/core/exchange.ts';
 import type { Gateway } from '../../../src/core/gateway.ts';
 import type { Refusal, Reply, StreamReply } from '../../../src/core/outcome.ts';
 import { refuse } from '../../../src/core/problem.ts';
-import { HeldBodies } from '../../../src/server/listener.ts';
 import { IncomingBody } from '../../../src/server/incoming-body.ts';
 import { StreamedAnswer } from '../../../src/server/streamed-answer.ts';
 import type { StreamEnd } from '../../../src/server/streamed-answer.ts';
@@ -39,15 +39,10 @@ export class CallerEnd implements Sink {
     this.#terms = terms;
     this.#bodyPending = terms.body !== undefined;
     if (terms.body === undefined) return;
-    this.#incoming = new IncomingBody(terms.body.announcedBytes, {
-      bodyMs: terms.gateway.requestMs,
-      bodyBytesMax: Infinity,
-      heldBodies: new HeldBodies(),
-      bodyHeldFor: 'known',
-      bodyCrowdedOut: () => this.breakBody(),
-      pauseBody: () => undefined,
-      resumeBody: () => undefined,
-      bodySilent: () => this.breakBody(),
+    this.#incoming = new IncomingBody(new Readable({ read: () => undefined }), {
+      bytes: terms.body.announcedBytes,
+      limitMs: terms.gateway.requestMs,
+      onSilent: () => this.breakBody(),
     });
   }
 
@@ -59,7 +54,7 @@ export class CallerEnd implements Sink {
 
   send(x: Exchange, outcome: Reply | Refusal): Handed {
     if (this.#terms.broken && outcome.kind === 'reply') throw new Error('an answer that cannot be written');
-    this.#incoming?.cancel();
+    this.#incoming?.discard();
     this.#answered(x, answerOf(outcome, this.#terms.world.time.nowMs));
     return 'written';
   }
@@ -80,11 +75,9 @@ export class CallerEnd implements Sink {
       }
       gateway.streamed(x, outcome, how);
     };
-    const bug = (error: unknown): void => world.violate('bug', `the answer to ${x.id} threw ${String(error)}`);
-    const answer = new StreamedAnswer(outcome.body, end, bug);
-    const writer = new SimulatedWriter(world, process, answer);
-    this.#streamed = answer;
-    answer.begin(writer);
+    const writer = new SimulatedWriter(world, process);
+    const { body, bytes } = outcome;
+    this.#streamed = new StreamedAnswer({ body, bytes, to: writer, cut: () => writer.destroy(), onEnd: end });
     this.onStream?.();
   }
 
@@ -98,20 +91,20 @@ export class CallerEnd implements Sink {
 
   /** A piece of the body. */
   feed(bytes: Uint8Array): void {
-    if (this.#bodyPending) this.#incoming?.add(bytes, false);
+    if (this.#bodyPending) this.#incoming?.stream.push(bytes);
   }
 
   endBody(): void {
     if (!this.#bodyPending) return;
     this.#bodyPending = false;
-    this.#incoming?.finish();
+    this.#incoming?.stream.push(null);
   }
 
   /** The body will never be complete. */
   breakBody(): void {
     if (!this.#bodyPending) return;
     this.#bodyPending = false;
-    this.#incoming?.drop();
+    this.#incoming?.stop();
     if (this.#exchange !== undefined) this.#terms.gateway.callOff(this.#exchange, BROKEN_BODY);
   }
 
@@ -119,7 +112,7 @@ export class CallerEnd implements Sink {
   leave(x: Exchange): void {
     if (this.#streamed !== undefined) return this.#streamed.gone();
     this.#bodyPending = false;
-    this.#incoming?.drop();
+    this.#incoming?.stop();
     this.#terms.gateway.abort(x);
   }
 

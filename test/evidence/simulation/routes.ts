@@ -119,7 +119,7 @@ function forwarded(world: World, known: readonly Step[], admit: Step): RouteSpec
     method: route.methods[0]!,
     path: route.path,
     takesBody: false,
-    streamedBytesMax: BODY_BYTES_MAX,
+    streamsBody: true,
     scope: route === voices ? SCOPE_OF.voices : SCOPE_OF.documents,
     steps: [...known, chargedAdmission(admit, route), step],
   }));

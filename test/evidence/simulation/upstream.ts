@@ -1,6 +1,6 @@
 // The upstream of forward routes: answers completely, returns an error status, fails before its answer, or dies in it.
 import type { Cancellation } from '../../../src/core/exchange.ts';
-import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../../../src/ports/upstream.ts';
+import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from '../../../src/forward/upstream.ts';
 import { UpstreamBody } from './upstream-body.ts';
 import type { Process } from './virtual-time.ts';
 import type { World } from './world.ts';
@@ -51,14 +51,12 @@ class Call {
     if (totalMs !== undefined) this.#after(totalMs, () => this.#expire());
     if (body === undefined) return this.#sent();
     if (this.#world.random.chance(EARLY_SHARE)) return this.#early();
-    body.open({
-      piece: (bytes) => {
-        this.#sentBytes += bytes.byteLength;
-        if (this.#sentBytes > bodyBytesMax) this.#end({ kind: 'too_large' });
-      },
-      end: () => this.#sent(),
-      fail: () => this.#fail('cancelled'),
+    body.stream.on('data', (bytes: Uint8Array) => {
+      this.#sentBytes += bytes.byteLength;
+      if (this.#sentBytes > bodyBytesMax) this.#end({ kind: 'too_large' });
     });
+    body.stream.once('end', () => this.#sent());
+    body.stream.resume();
   }
 
   /** Refuses before it has read anything. */
@@ -85,7 +83,13 @@ class Call {
     const body = new UpstreamBody(this.#world, this.#process, { sizes, dies, silenceMs: this.#request.silenceMs });
     this.#body = body;
     this.#world.history.need(this.#request.headers['x-request-id'] ?? '').wholeBytes = body.wholeBytes;
-    const answer: UpstreamAnswer = { kind: 'answer', status, headers: { 'content-type': 'application/octet-stream' }, body };
+    const answer: UpstreamAnswer = {
+      kind: 'answer',
+      status,
+      headers: { 'content-type': 'application/octet-stream' },
+      bytes: body.bytes,
+      body,
+    };
     this.#end(answer);
   }
 
@@ -101,8 +105,6 @@ class Call {
   #end(result: UpstreamResult): void {
     if (this.#over) return;
     this.#over = true;
-    // A complete body is unaffected; the rest of a refused one is not read.
-    this.#request.body?.cancel();
     this.#cancellation.onCancel(undefined);
     this.#resolve(result);
   }

@@ -44,7 +44,6 @@ export async function startNeighbours(kind: 'sqlite' | 'redis', noisyPerSecond: 
   const place = await storePlace(kind);
   const file = join(place.folder, 'lingate.yaml');
   const target = `http://127.0.0.1:${enginePort}`;
-  // Of the same length for all routes: otherwise `listener: auto` would be node:http.
   const limits = { body_bytes: 16_777_216 };
   const forward = [{ path: '/v1/files', methods: ['GET', 'POST'], target, request_fields: ['content-type'] }];
   const azure = { module: 'lingate/plugins/azure-v3', options: { root: false } };

@@ -1,8 +1,11 @@
 // Forward routes: to which request an answer belongs, and how an upstream that sends unexpected bytes is treated from then on.
+import { createServer, request as openRequest } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ByteReceiver, ByteSource, StreamFault } from '../../../src/core/byte-stream.ts';
-import { openProxyUpstream } from '../../../src/forward/proxy-upstream.ts';
-import type { ProxyUpstream } from '../../../src/forward/proxy-upstream.ts';
+import type { Incoming } from '../../../src/core/exchange.ts';
+import { openProxyUpstream } from '../../../src/forward/upstream.ts';
+import type { ProxyUpstream } from '../../../src/forward/upstream.ts';
 import { lengthAnswer, RawEngine, rested } from '../engines/raw-engine.ts';
 import type { RawConnection } from '../engines/raw-engine.ts';
 
@@ -19,7 +22,7 @@ interface Scene {
   /** The status and the whole body, or the failure; `broken` in the middle of an answer. */
   readonly get: (path?: string, checkIds?: boolean) => Promise<string>;
   /** The same for a POST, whose body is `hello`. */
-  readonly post: (path?: string, body?: ByteSource, totalMs?: number) => Promise<string>;
+  readonly post: (path?: string, how?: Ending, totalMs?: number) => Promise<string>;
 }
 
 /** The ids of requests end in a number. */
@@ -32,15 +35,29 @@ const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/(
 const withId = (connection: RawConnection): void =>
   void connection.socket.write(lengthAnswer(pathOf(connection), `X-Request-Id: ${idOf(connection)}\r\n`));
 
-/** A body of five bytes; `how` it ends. */
-function hello(how: 'end' | StreamFault = 'end'): ByteSource {
-  const nothing = (): void => undefined;
-  const deliver = (receiver: ByteReceiver): void => {
-    receiver.piece(Buffer.from('hello'));
-    if (how === 'end') receiver.end();
-    else receiver.fail(how);
-  };
-  return { bytes: how === 'end' ? 5 : undefined, open: deliver, pause: nothing, resume: nothing, cancel: nothing };
+/** How a body of five bytes ends: as it should, never, behind more bytes, too late, or because its caller leaves. */
+type Ending = 'end' | 'never' | 'too_long' | 'late' | 'broken';
+
+const isSized = (how: Ending): boolean => how === 'end' || how === 'never';
+
+/** What a caller sends to the gateway, as node:http has it there. */
+async function sentBy(method: string, how: Ending): Promise<{ readonly request: IncomingMessage; readonly response: ServerResponse }> {
+  const server = createServer();
+  const arrived = new Promise<{ request: IncomingMessage; response: ServerResponse }>((resolve) => {
+    server.once('request', (request, response) => {
+      request.on('error', () => undefined).pause();
+      resolve({ request, response });
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const framing = method !== 'POST' ? {} : isSized(how) ? { 'content-length': '5' } : { 'transfer-encoding': 'chunked' };
+  const caller = openRequest({ port, host: '127.0.0.1', method, headers: framing });
+  caller.on('error', () => undefined);
+  open.push({ close: () => (caller.destroy(), server.closeAllConnections(), void server.close()) });
+  if (method !== 'POST' || how === 'end') caller.end(method === 'POST' ? 'hello' : undefined);
+  else caller.write(how === 'too_long' ? 'hello!' : 'hel');
+  return arrived;
 }
 
 async function scene(keepAlive = true): Promise<Scene> {
@@ -51,25 +68,31 @@ async function scene(keepAlive = true): Promise<Scene> {
   const made = { target, told, nowMs: 1_000_000 };
   const upstream = openProxyUpstream({ keepAlive, nowMs: () => made.nowMs, onUnasked: (_origin, begins) => void told.push(begins) });
   open.push(target, upstream);
-  const ask = async (method: string, path: string, checkIds: boolean, body?: ByteSource, totalMs?: number): Promise<string> => {
-    const request = { method, origin: `http://127.0.0.1:${target.port}`, target: path, body, bodyBytesMax: 5 };
+  const ask = async (method: string, path: string, checkIds: boolean, how: Ending = 'end', totalMs?: number): Promise<string> => {
+    const messages = await sentBy(method, how);
+    const body: Incoming | undefined =
+      method === 'POST' ? { bytes: isSized(how) ? 5 : undefined, stream: messages.request, onLate: undefined } : undefined;
+    const request = { method, origin: `http://127.0.0.1:${target.port}`, target: path, body, bodyBytesMax: 5, messages };
     const more = { headers: { 'x-request-id': `${ID_BEGIN}${++calls + 100}` }, silenceMs: 5000, totalMs, checkIds };
-    const result = await upstream.call({ ...request, ...more }, { cancelled: false, onCancel: () => undefined });
+    const onCancel = (listener: (() => void) | undefined): void => {
+      if (how === 'broken' && listener !== undefined) setImmediate(listener);
+    };
+    const asked = upstream.call({ ...request, ...more }, { cancelled: false, onCancel });
+    if (how === 'late') setImmediate(() => body?.onLate?.());
+    const result = await asked;
     if (result.kind !== 'answer') return result.kind === 'failed' ? result.failure : result.kind;
     const pieces: Uint8Array[] = [];
-    const how = await new Promise<string>((resolve) => {
-      const receiver: ByteReceiver = {
-        piece: (bytes) => void pieces.push(bytes),
-        end: () => resolve('whole'),
-        fail: () => resolve('broken'),
-      };
-      result.body.open(receiver);
+    const ended = await new Promise<string>((resolve) => {
+      result.body.on('data', (bytes: Uint8Array) => void pieces.push(bytes));
+      result.body.once('end', () => resolve(result.body.errored === null ? 'whole' : 'broken'));
+      result.body.once('error', () => resolve('broken'));
+      result.body.resume();
     });
     await rested();
-    return how === 'whole' ? `${result.status} ${Buffer.concat(pieces).toString()}` : how;
+    return ended === 'whole' ? `${result.status} ${Buffer.concat(pieces).toString()}` : ended;
   };
   const get = (path = '/a', checkIds = true): Promise<string> => ask('GET', path, checkIds);
-  const post = (path = '/a', body: ByteSource = hello(), totalMs?: number): Promise<string> => ask('POST', path, true, body, totalMs);
+  const post = (path = '/a', how: Ending = 'end', totalMs?: number): Promise<string> => ask('POST', path, true, how, totalMs);
   return Object.assign(made, { upstream, get, post });
 }
 
@@ -230,10 +253,9 @@ describe('a request with a body', () => {
     const { target, get, post } = made;
     target.respond = withId;
     expect(await get('/a')).toBe('200 /a');
-    const held = { ...hello(), open: (receiver: ByteReceiver) => receiver.piece(Buffer.from('hel')) };
-    const asked = post('/b', held);
+    const asked = post('/b', 'never');
     const [connection] = target.connections;
-    await target.until(() => connection!.received.endsWith('hel'));
+    await target.until(() => connection!.received.includes('hel'));
     connection!.socket.write(`HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${idOf(connection!)}\r\nContent-Length: 0\r\n\r\n`);
     expect(await asked).toBe('400 ');
     await target.until(() => target.open === 0);
@@ -241,10 +263,9 @@ describe('a request with a body', () => {
 
   test('that does not arrive in time is told apart from a silent upstream', async () => {
     const { target, post } = await scene();
-    const begun = { ...hello(), open: (receiver: ByteReceiver) => receiver.piece(Buffer.from('hel')) };
-    expect(await post('/a', begun, 100)).toBe('too_slow');
+    expect(await post('/a', 'never', 100)).toBe('too_slow');
     target.respond = () => undefined;
-    expect(await post('/a', hello(), 100)).toBe('timeout');
+    expect(await post('/a', 'end', 100)).toBe('timeout');
     await target.until(() => target.open === 0);
   });
 
@@ -254,7 +275,7 @@ describe('a request with a body', () => {
     ['too_long', 'too_large'],
   ] as const)('whose body is %s fails as %s', async (how, failure) => {
     const { target, post } = await scene();
-    expect(await post('/a', hello(how))).toBe(failure);
+    expect(await post('/a', how)).toBe(failure);
     await target.until(() => target.open === 0);
   });
 });

@@ -1,4 +1,5 @@
 // The admission in a real chain with the reference model: the result of every answer of the ledger, and what is charged for every outcome.
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { reserveSlot } from '../../../src/core/exchange.ts';
 import type { Exchange, Handed, RequestHead } from '../../../src/core/exchange.ts';
@@ -255,7 +256,8 @@ describe('an admitted request', () => {
     status: 200,
     contentType: 'text/plain',
     headers: [],
-    body: { read: () => undefined, cancel: () => undefined } as unknown as StreamReply['body'],
+    bytes: undefined,
+    body: new Readable(),
     broken: FAILED,
   };
 

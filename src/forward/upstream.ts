@@ -1,0 +1,115 @@
+// The upstream of forward routes, over http-proxy-3: its agents, and one call per attempt. The only importer of that package.
+import { Agent as HttpAgent } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { performance } from 'node:perf_hooks';
+import type { Readable } from 'node:stream';
+import { createProxyServer } from 'http-proxy-3';
+import type { Cancellation, Incoming, NodeMessages } from '../core/exchange.ts';
+import { KeptConnections } from './kept-connections.ts';
+import { ProxyCall } from './proxy-call.ts';
+
+/** Everything that is sent to the upstream. */
+export interface UpstreamRequest {
+  readonly method: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path and query, as they go on the wire. */
+  readonly target: string;
+  /** Lower-case names. Framing and hop-by-hop fields are set by the upstream client. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `undefined` when there is none. */
+  readonly body: Incoming | undefined;
+  readonly bodyBytesMax: number;
+  /** Silence timeout: applies while the upstream has the request and does not answer, or while we read and it does not send. */
+  readonly silenceMs: number;
+  /** Whether an answer with an `X-Request-Id` other than that of `headers` is refused. */
+  readonly checkIds: boolean;
+  /** Deadline for everything, including the answer; `undefined` for none. */
+  readonly totalMs: number | undefined;
+  /** The caller's request, whose target and fields are replaced by these, and its response. */
+  readonly messages: NodeMessages | undefined;
+}
+
+/** Why there is no answer: a fixed set of words for logs, never the upstream's own text. */
+export type UpstreamFailure = 'connect' | 'reset' | 'timeout' | 'no_length' | 'foreign_id' | 'unasked' | 'cancelled' | 'internal';
+
+export type UpstreamResult =
+  | UpstreamAnswer
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+  /** The caller's body was longer than `bodyBytesMax`. */
+  | { readonly kind: 'too_large' }
+  /** The caller's body had not arrived when `totalMs` was over, and the upstream would have taken more of it. */
+  | { readonly kind: 'too_slow' };
+
+export interface UpstreamAnswer {
+  readonly kind: 'answer';
+  readonly status: number;
+  /** Lower-case names; a list for a repeated field. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Length of the body; `undefined` if it is chunked. */
+  readonly bytes: number | undefined;
+  /** Must be read or destroyed. Fails if the upstream dies, stalls, or exceeds the total deadline. */
+  readonly body: Readable;
+}
+
+export interface Upstream {
+  /** Never rejects. Resolves with an answer only after the whole request was sent, unless the status already indicates failure. */
+  call(request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult>;
+}
+
+export interface ProxyUpstream extends Upstream {
+  close(): void;
+}
+
+export interface ProxyUpstreamOptions {
+  /** `false` uses a new connection for every request. */
+  readonly keepAlive?: boolean;
+  /** Unsolicited bytes arrived; `begins` if there had been none for a minute. */
+  readonly onUnasked?: (origin: string, begins: boolean) => void;
+  /** Milliseconds of a monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpstream {
+  const { keepAlive = true, onUnasked, nowMs = () => performance.now() } = options;
+  // With this variable the library uses fetch, which does not propagate aborts, and decodes bodies but still labels them as
+  // encoded.
+  delete process.env['FORCE_FETCH_PATH'];
+  // `toProxy` leaves the target unchanged; otherwise the library would resolve and escape it again.
+  const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
+  /** The last attempt for each request. */
+  const calls = new WeakMap<IncomingMessage, ProxyCall>();
+  proxy.on('proxyReq', (upstream: ClientRequest, request: IncomingMessage) => calls.get(request)!.sending(upstream));
+  proxy.on('proxyRes', (message: IncomingMessage, request: IncomingMessage) => calls.get(request)!.answered(message));
+  // Our own agents, because Node's global one may use a proxy from the environment. These are for connections that are closed
+  // after their request.
+  const single = { http: new HttpAgent(), https: new HttpsAgent() } as const;
+  /** By origin; origins come from the configuration. Targets are parsed once: the library would do it for each request. */
+  const origins = new Map<string, { readonly target: URL; readonly kept: KeptConnections }>();
+  const originOf = (origin: string) => {
+    const known = origins.get(origin);
+    if (known !== undefined) return known;
+    const target = new URL(origin);
+    const kept = new KeptConnections(target.protocol === 'https:', nowMs, (begins) => onUnasked?.(origin, begins));
+    const made = { target, kept };
+    origins.set(origin, made);
+    return made;
+  };
+  return {
+    call: (request, cancellation) =>
+      new Promise((resolve) => {
+        const { target, kept } = originOf(request.origin);
+        const agent = keepAlive ? (request.body === undefined ? kept.agent : kept.agentForBody) : undefined;
+        const call = new ProxyCall({ request, cancellation, connections: kept, resolve });
+        const to = { target, agent: agent ?? single[target.protocol === 'https:' ? 'https' : 'http'] };
+        call.start((messages) => {
+          calls.set(messages.request, call);
+          proxy.web(messages.request, messages.response, to, (error) => call.failed(error));
+        });
+      }),
+    close() {
+      for (const agent of [single.http, single.https, ...[...origins.values()].map(({ kept }) => kept.agent)]) agent.destroy();
+    },
+  };
+}
