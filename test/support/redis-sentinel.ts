@@ -72,7 +72,7 @@ export async function startSentinelSet({ isSilenced = false } = {}): Promise<Sen
   };
 }
 
-export async function startReplicated(args: readonly string[] = []): Promise<ReplicatedServer> {
+async function startReplicated(args: readonly string[] = []): Promise<ReplicatedServer> {
   // By default a replica gets its data only seconds after it has joined.
   const server = await startRedis(['--repl-diskless-sync-delay', '0', ...args]);
   return { server, client: clientOf(server.port) };

@@ -24,7 +24,7 @@ export type FunctionName = keyof typeof FUNCTIONS;
 export type RunFunction = (name: FunctionName, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
 
 /** The name contains a digest of the text, so that gateways of different versions do not overwrite each other's. */
-export function functionLibrary(): { readonly name: string; readonly text: string } {
+function functionLibrary(): { readonly name: string; readonly text: string } {
   const body = FILES.map((file) => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8')).join('\n');
   const name = `lingate_${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;
   const registered = Object.entries(FUNCTIONS).map(

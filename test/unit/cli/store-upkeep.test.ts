@@ -1,6 +1,6 @@
 // lingate store backup, check and migrate: what they print, and what they say when they fail.
-import { existsSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -191,3 +191,31 @@ test('a file of another schema is refused in one line, and is not changed', asyn
     );
   }
 });
+
+test.each<[what: string, make: () => void, words: RegExp]>([
+  ['of another program', () => onFile('CREATE TABLE songs (title TEXT)'), /is the database of another program; name another file/],
+  ['that is no database', () => writeFileSync(path, 'Dear diary, '.repeat(1000)), /is not a SQLite database; name another file/],
+])('a file %s is refused in one line, and is not changed', async (_what, make, words) => {
+  mkdirSync(dirname(path));
+  make();
+  const before = readFileSync(path);
+  const { status, stdout, stderr } = await run('team', 'list');
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^lingate team list: sqlite:[^\n]+\n$/);
+  expect(stderr).toMatch(words);
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test('a file that was truncated is refused, and a new one is for its owner alone', async () => {
+  await run('team', 'create', '--name', 'A', '--plan', 'free');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  truncateSync(path, Math.floor(statSync(path).size / 4096 / 2) * 4096);
+  const { status, stderr } = await run('team', 'list');
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate team list: [^\n]+ is damaged; restore it from a backup[^\n]*\n$/)]);
+});
+
+function onFile(sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+}

@@ -14,9 +14,7 @@ export const TEAM = '01JTEAM0000000000000000000';
 export const KEY = '01JKEY00000000000000000000';
 export const DIGEST = 'digest-of-the-key';
 
-export const QUOTA: TeamLimits = { ...GENEROUS_QUOTA, requestsPerSecond: 100, maxCharactersPerRequest: 1000, characterLimit: 5000 };
-
-export const CREDIT: TeamLimits = { ...QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
+const QUOTA: TeamLimits = { ...GENEROUS_QUOTA, requestsPerSecond: 100, maxCharactersPerRequest: 1000, characterLimit: 5000 };
 
 interface MemoryLog extends Log {
   readonly lines: string[];

@@ -1,18 +1,16 @@
-// URLs of the Redis family: how they are parsed, and each kind with a real server.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// URLs of the Redis family: how they are parsed, and, with a real server, databases and TLS. The evidence of failovers has the rest.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { parseRedisUrl } from '../../../../src/stores/redis/redis-url.ts';
-import { promisedStore } from '../../../support/promised-store.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
 import { redisOfFile } from '../../../support/redis-of-file.ts';
-import { asking, furnish, memoryLog, refusal, walk } from './fixture.ts';
+import { refusal, walk } from './fixture.ts';
 
-const { clusterOfOne, plainClient, redisServer } = redisOfFile();
+const { plainClient, redisServer } = redisOfFile();
 
 describe('a URL', () => {
   test.each([
@@ -70,7 +68,7 @@ describe('a URL', () => {
   });
 });
 
-describe('every kind of URL', () => {
+describe('a real server', () => {
   test('redis:// with a database', async () => {
     const server = await redisServer();
     await walk(`${server.url}/3`);
@@ -94,36 +92,5 @@ describe('every kind of URL', () => {
       setDefaultCACertificates(trusted);
       rmSync(directory, { recursive: true });
     }
-  });
-
-  test('redis+cluster:// with teams in all slots, and a warning about full coverage', async () => {
-    const { server, url, client } = await clusterOfOne();
-    const log = memoryLog();
-    await walk(url, log);
-    expect(log.lines).toContainEqual(expect.stringContaining('set cluster-require-full-coverage no'));
-    const store = promisedStore(await openRedisStore({ url, log, commandTimeoutMs: 5000 }));
-    for (let i = 0; i < 20; i++) {
-      const [teamId, keyId] = [`team-${i}`, `key-${i}`];
-      await furnish(store, undefined, 0, teamId, keyId);
-      expect(await store.ledger.admit(asking('r', { teamId, keyId }))).toMatchObject({ kind: 'admitted' });
-      expect(await store.teams.revokeKey(keyId)).toMatchObject({ status: 'revoked' });
-    }
-    expect(await store.teams.listTeams()).toHaveLength(21);
-    client.disconnect();
-    await server.stop();
-    await expect.poll(async () => (await store.ledger.admit(asking('r9'))).kind).toBe('unavailable');
-    await store.close();
-  });
-
-  test('redis+sentinel:// by the name of the master', async () => {
-    const master = await redisServer();
-    const directory = mkdtempSync(join(tmpdir(), 'lingate-sentinel-'));
-    const file = join(directory, 'sentinel.conf');
-    writeFileSync(file, `sentinel monitor main 127.0.0.1 ${master.port} 1\n`);
-    const sentinel = await redisServer(['--sentinel'], file);
-    const url = `redis+sentinel://127.0.0.1:${sentinel.port}/main`;
-    await walk(url);
-    expect(await refusal(`${url}-other`)).toContain('no sentinel answers with a master');
-    rmSync(directory, { recursive: true });
   });
 });

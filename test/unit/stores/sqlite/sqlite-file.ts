@@ -15,7 +15,7 @@ import type { StartOptions } from '../../../support/start-program.ts';
 
 const WALL_CLOCK = { nowMs: () => Date.now() };
 
-export interface Child {
+interface Child {
   /** The next line that it prints; `undefined` when it has ended. */
   nextLine(): Promise<string | undefined>;
   /** Lets it continue. */
