@@ -161,7 +161,6 @@ export type {
   WindowStanding,
 } from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
-export type { RequestContents } from './ports/store-contents.ts';
 export { SHARED_RECORDS } from './domain/shared-records.ts';
 export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
 export type { IdempotencyRecords } from './ports/idempotency-records.ts';

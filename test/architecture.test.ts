@@ -70,11 +70,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'engines',
     'stores/records/copy-mark.ts',
     'stores/records/event-record.ts',
-    'stores/records/record-reader.ts',
     'stores/records/record-refusals.ts',
-    'stores/records/record-writer.ts',
     'stores/store-check.ts',
     'stores/whole-copy.ts',
+    'stores/whole-store.ts',
   ],
   // What a plugin's store has once it has a record space.
   'index.ts': [

@@ -1,7 +1,7 @@
 // Operations on a whole store, for the command line.
 import type { Config } from '../config/config.ts';
 import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
-import type { ReportFinding, StoreReader } from '../ports/store-contents.ts';
+import type { ReportFinding } from '../ports/whole-accounts.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
@@ -12,6 +12,7 @@ import { mendDocuments, mendLine } from '../stores/document-mend.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { isSameStore, openReader, openSource, openWriter } from '../stores/open-reader.ts';
 import type { OtherStores } from '../stores/open-reader.ts';
+import type { WholeStore } from '../stores/whole-store.ts';
 import { copyStore } from '../stores/whole-copy.ts';
 import type { CopyProgress, StoreTally } from '../stores/whole-copy.ts';
 import { checkStore } from '../stores/store-check.ts';
@@ -29,7 +30,7 @@ export async function checkStoreAt(config: Config, report: ReportFinding, onTeam
   });
 }
 
-function withReader<T>(config: Config, use: (reader: StoreReader) => Promise<T>): Promise<T> {
+function withReader<T>(config: Config, use: (reader: WholeStore) => Promise<T>): Promise<T> {
   return withWholeStores(
     [config.store],
     () => Promise.resolve(config),
@@ -45,7 +46,7 @@ function withReader<T>(config: Config, use: (reader: StoreReader) => Promise<T>)
 }
 
 /** Without their configuration it is unknown where their files are, and documents are not checked. */
-function documentCheckOf({ documents, limits }: Config, reader: StoreReader): DocumentCheck | undefined {
+function documentCheckOf({ documents, limits }: Config, reader: WholeStore): DocumentCheck | undefined {
   if (documents === undefined) return undefined;
   return new DocumentCheck({ reader, folder: folderOf(documents), leaseMsMax: Math.max(limits.leaseMs, UNCOUNTED_LEASE_MS) });
 }

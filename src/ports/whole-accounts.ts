@@ -1,22 +1,97 @@
-// The accounts of a plugin's store, each as a whole: what checks, copies and repairs need besides the other ports.
+// The accounts of a store, each as a whole: what checks and copies need besides the other ports.
+import type { KeyDigest } from '../domain/api-key.ts';
+import type { Micro } from '../domain/money.ts';
+import type { PeriodCredit } from '../domain/period-credit.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { StoredCounts, WindowSubject, WindowTickets } from '../domain/window-limits.ts';
 import type { NewBlob, StoredRecord } from './record-space.ts';
-import type { LooseChange, TeamContents } from './store-contents.ts';
-import type { Standing } from './team-registry.ts';
+import type { KeyRecord, Standing, Team } from './team-registry.ts';
+import type { KeyDay, PeriodUse } from './usage-history.ts';
 
 /**
  * A team with all that its account has and with its records, at one moment. What follows from the rest (`standing`, what keys hold) is
  * as the store knows it when it is read, and may be ignored when it is written. Slots of rate windows may be older than a second, and
  * periods may be without use.
  */
-export interface WholeAccount extends Pick<TeamContents, 'team' | 'window' | 'windowCounts' | 'keys' | 'days' | 'periods' | 'requests'> {
-  /** The current one; `undefined` if the team was deleted and only its usage is kept: then there are only keys, days and periods. */
-  readonly period: TeamContents['period'] | undefined;
+export interface WholeAccount {
+  readonly team: Team;
+  /**
+   * The current one, even if it has ended: the next operation begins the one that contains `now`. `undefined` if the team was deleted
+   * and only its usage is kept: then there are only keys, days and periods.
+   */
+  readonly period: RunningPeriodContents | undefined;
   readonly standing: Standing;
+  /** Oldest first. */
+  readonly window: readonly WindowSlots[];
+  /** What subjects have used of their limits by minute to month; of those that have, or once had, such limits. */
+  readonly windowCounts: readonly SubjectCounts[];
+  /** In order of creation. */
+  readonly keys: readonly KeyContents[];
+  /** Charged characters and requests, by key and day. */
+  readonly days: readonly KeyDay[];
+  /** Past periods that are still kept. */
+  readonly periods: readonly PeriodContents[];
+  /** Open reservations. */
+  readonly requests: readonly RequestContents[];
   /** Changes that are remembered by their ids (`TeamChange.once`). */
-  readonly changes: readonly Pick<LooseChange, 'id' | 'request' | 'untilMs'>[];
+  readonly changes: readonly { readonly id: string; readonly request: string; readonly untilMs: number }[];
   /** Of all tables. */
   readonly records: readonly StoredRecord[];
+}
+
+export interface RunningPeriodContents {
+  readonly number: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** The anchor from which later periods are counted. */
+  readonly anchorMs: number;
+  /** Its balance is the team's. */
+  readonly credit: PeriodCredit;
+}
+
+/** How many slots of a rate window were taken in a millisecond. */
+export interface WindowSlots {
+  readonly atMs: number;
+  readonly count: number;
+}
+
+export interface SubjectCounts {
+  readonly subject: WindowSubject;
+  readonly counts: StoredCounts;
+}
+
+/** `status` ignores expiry, which is among the limits: an expired key is still `active` here. */
+export interface KeyContents extends Omit<KeyRecord, 'teamId'> {
+  readonly digest: KeyDigest | undefined;
+  /** In the team's current period. */
+  readonly characters: number;
+  readonly requests: number;
+  /** What its open reservations hold in the team's current period, by the stored total; `undefined` if its characters are not limited. */
+  readonly heldCharacters: number | undefined;
+  /** Oldest first; empty if the key has no rate of its own. */
+  readonly window: readonly WindowSlots[];
+}
+
+export interface PeriodContents extends PeriodUse {
+  /** What each key was charged in it; `undefined` if that is not kept. */
+  readonly keys: readonly { readonly keyId: string; readonly characters: number; readonly requests: number }[] | undefined;
+}
+
+/** An open reservation. */
+export interface RequestContents {
+  readonly requestId: string;
+  /** The end of the lease. */
+  readonly untilMs: number;
+  readonly keyId: string;
+  readonly characters: number;
+  readonly priceMicro: Micro;
+  readonly periodNumber: number;
+  /** Whether it is of the allowance for test keys. */
+  readonly ofAllowance: boolean;
+  /** If it was counted in the windows of any subject. */
+  readonly tickets?: WindowTickets | undefined;
+  readonly tag?: RequestTag | undefined;
 }
 
 /** What is written in place of an account. */
@@ -36,3 +111,15 @@ export interface WholeAccounts {
   /** Deletes all data: teams, shared records, audit. Called before a copy, of a store that is empty or an incomplete copy. */
   clear(): Promise<StoreUnavailable | undefined>;
 }
+
+/** A violated invariant. */
+export interface StoreFinding {
+  /** The kind of violation: a fixed word. */
+  readonly what: string;
+  readonly teamId?: string;
+  readonly keyId?: string;
+  /** One sentence, without secrets and without anything that callers wrote. */
+  readonly detail: string;
+}
+
+export type ReportFinding = (finding: StoreFinding) => void;

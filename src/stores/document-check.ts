@@ -2,10 +2,11 @@
 // mended.
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import type { DocumentFolder, DocumentRecord } from '../ports/documents.ts';
-import type { ReportFinding, StoreReader, TeamContents } from '../ports/store-contents.ts';
+import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { bytesOf, fileIdsOf, isOpen, OPEN, readDocument, readOpen } from './records/document-record.ts';
 import { readQueued, SUM } from './records/queued-document.ts';
 import type { QueuedDocument } from './records/queued-document.ts';
+import type { WholeStore } from './whole-store.ts';
 
 /** How a fault is mended (document-mend.ts). */
 export type DocumentMend =
@@ -24,7 +25,7 @@ interface DocumentCounts {
 }
 
 interface DocumentCheckOptions {
-  readonly reader: StoreReader;
+  readonly reader: WholeStore;
   /** Where files are kept, if not in the store. */
   readonly folder: DocumentFolder | undefined;
   /** What has a longer lease than a request can have is of a document. */
@@ -60,7 +61,7 @@ export class DocumentCheck {
     return [...this.#mends.values()].flat();
   }
 
-  async judgeTeam(contents: TeamContents, nowMs: number, report: ReportFinding): Promise<void> {
+  async judgeTeam(contents: WholeAccount, nowMs: number, report: ReportFinding): Promise<void> {
     const { reader } = this.#options;
     const { teamId } = contents.team;
     const records = await reader.records(teamId, 'documents');
@@ -105,7 +106,7 @@ export class DocumentCheck {
     return folder === undefined ? reader.entries(teamId, fileId) : folder.read(documentId, fileId);
   }
 
-  #judgeHeld({ team: { teamId }, requests }: TeamContents, documents: readonly DocumentRecord[], nowMs: number, found: Found): void {
+  #judgeHeld({ team: { teamId }, requests }: WholeAccount, documents: readonly DocumentRecord[], nowMs: number, found: Found): void {
     const named = new Set(documents.flatMap(({ holds }) => holds.map(({ requestId }) => requestId)));
     for (const { requestId, untilMs, characters } of requests) {
       if (untilMs - nowMs <= this.#options.leaseMsMax || named.has(requestId)) continue;

@@ -4,46 +4,42 @@ import { resolve } from 'node:path';
 import { otherSchemeOf, sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import type { WholePluginStore } from '../ports/plugin.ts';
-import type { StoreReader, StoreWriter } from '../ports/store-contents.ts';
+import { wholeReader, wholeSource, wholeTarget } from './whole-store.ts';
+import type { CopySource, OpenedWhole, WholeStore } from './whole-store.ts';
 
 /** How the stores of plugins are opened, by the scheme of their URLs. */
 export type OtherStores = ReadonlyMap<string, (url: string, mayCreate: boolean) => Promise<WholePluginStore>>;
 const NO_OTHERS: OtherStores = new Map();
 
 /** Rejects with a `StoreError` if there is nothing to read, or nothing that this version can read. */
-export async function openReader(url: string, others = NO_OTHERS): Promise<StoreReader> {
-  const kind = storeKindOf(url);
-  if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteReader(sqlitePathOf(url));
-  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisReader(url);
-  return (await import('./records/plugin-contents.ts')).pluginReader(await openOther(url, others), withoutCredentials(url));
-}
-
-/** The source of a copy; no gateway may use it meanwhile. */
-interface CopySource {
-  readonly reader: StoreReader;
-  /** Rejects with a `StoreError` if a gateway has started to serve from it. */
-  stillAlone(): Promise<void>;
+export async function openReader(url: string, others = NO_OTHERS): Promise<WholeStore> {
+  return wholeReader(await openWhole(url, others, 'read'));
 }
 
 /** Rejects with a `StoreError` if there is nothing to copy, or if gateways serve from it. */
 export async function openSource(url: string, others = NO_OTHERS): Promise<CopySource> {
-  const kind = storeKindOf(url);
-  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisSource(url);
-  if (kind !== 'sqlite')
-    return (await import('./records/plugin-contents.ts')).pluginSource(await openOther(url, others), withoutCredentials(url));
-  const { openSqliteSource } = await import('./sqlite/whole-file.ts');
-  return { reader: await openSqliteSource(sqlitePathOf(url)), stillAlone: () => Promise.resolve() };
+  const opened = await openWhole(url, others, 'copy from');
+  if (storeKindOf(url) !== 'sqlite') return wholeSource(opened);
+  // Nobody else can open the file.
+  return { reader: await wholeReader(opened), stillAlone: () => Promise.resolve() };
 }
 
 /** Rejects with a `StoreError` if it is not empty; `restart` clears what an unfinished copy has left there. */
-export async function openWriter(url: string, restart: boolean, others = NO_OTHERS): Promise<StoreWriter> {
-  const kind = storeKindOf(url);
-  if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openSqliteWriter(sqlitePathOf(url), restart);
-  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openRedisWriter(url, restart);
-  return (await import('./records/plugin-contents.ts')).pluginWriter(await openOther(url, others, true), withoutCredentials(url), restart);
+export async function openWriter(url: string, restart: boolean, others = NO_OTHERS): Promise<WholeStore> {
+  return wholeTarget(await openWhole(url, others, 'copy to'), restart, storeKindOf(url) === 'sqlite');
 }
 
-async function openOther(url: string, others: OtherStores, mayCreate = false): Promise<WholePluginStore> {
+async function openWhole(url: string, others: OtherStores, use: 'read' | 'copy from' | 'copy to'): Promise<OpenedWhole> {
+  const kind = storeKindOf(url);
+  const mayCreate = use === 'copy to';
+  if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openWholeRedis(url, mayCreate);
+  if (kind !== 'sqlite') return { store: await openOther(url, others, mayCreate), shown: withoutCredentials(url) };
+  const files = await import('./sqlite/whole-file.ts');
+  if (use === 'read') return files.openWholeFile(sqlitePathOf(url));
+  return mayCreate ? files.openTargetFile(sqlitePathOf(url)) : files.openSourceFile(sqlitePathOf(url));
+}
+
+async function openOther(url: string, others: OtherStores, mayCreate: boolean): Promise<WholePluginStore> {
   const scheme = otherSchemeOf(url);
   const open = scheme === undefined ? undefined : others.get(scheme);
   if (open !== undefined) return open(url, mayCreate);

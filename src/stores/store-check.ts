@@ -1,8 +1,10 @@
 // Checks every invariant of a store while gateways serve it: anything suspicious is checked again before it is reported.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ReportFinding, StoreFinding, StoreReader, TeamContents } from '../ports/store-contents.ts';
+import type { ReportFinding, StoreFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import type { DocumentCheck } from './document-check.ts';
+import type { GlossaryContents } from './records/glossary-record.ts';
 import { judgeDictionary, judgeTeam } from './team-invariants.ts';
+import type { WholeStore } from './whole-store.ts';
 
 /** What was checked. */
 export interface CheckCounts {
@@ -26,7 +28,7 @@ interface CheckOptions {
 }
 
 interface Checking {
-  readonly reader: StoreReader;
+  readonly reader: WholeStore;
   readonly documents: DocumentCheck | undefined;
 }
 
@@ -36,7 +38,7 @@ const LOOKS = 3;
 
 /** Calls `report` once for each fault. */
 export async function checkStore(
-  reader: StoreReader,
+  reader: WholeStore,
   report: ReportFinding,
   { onTeam, settleMs = SETTLE_MS, nowMs: givenMs, documents }: CheckOptions = {},
 ): Promise<CheckCounts> {
@@ -44,11 +46,10 @@ export async function checkStore(
   const counts = { teams: 0, keys: 0, glossaries: 0 };
   const suspicious = new Set<string>();
   const suspect: ReportFinding = ({ teamId }) => void (teamId !== undefined && suspicious.add(teamId));
-  for await (const contents of reader.teams(suspect)) {
+  for await (const account of reader.accounts(suspect)) {
     counts.teams++;
-    counts.keys += contents.keys.length;
-    counts.glossaries += contents.glossaries.length;
-    await judge({ reader, documents }, contents, nowMs, suspect);
+    counts.keys += account.keys.length;
+    counts.glossaries += (await judge({ reader, documents }, account, nowMs, suspect)).length;
     onTeam?.(counts.teams);
   }
   for (const teamId of suspicious) for (const finding of await findingsOf({ reader, documents }, teamId, nowMs, settleMs)) report(finding);
@@ -80,23 +81,31 @@ async function findingsOf(
   for (let look = 1; look <= LOOKS; look++) {
     findings = [];
     const keep: ReportFinding = (finding) => void findings.push(finding);
-    const contents = await reader.team(teamId, keep);
-    if (contents !== undefined) await judge({ reader, documents }, contents, nowMs, keep);
+    const account = await reader.account(teamId, keep);
+    if (account?.period !== undefined) await judge({ reader, documents }, account, nowMs, keep);
     if (findings.length === 0) return [];
     if (look < LOOKS) await delay(settleMs / LOOKS);
   }
   return findings;
 }
 
-async function judge({ reader, documents }: Checking, contents: TeamContents, nowMs: number, report: ReportFinding): Promise<void> {
-  const { teamId } = contents.team;
+/** Returns the glossaries. */
+async function judge(
+  { reader, documents }: Checking,
+  account: WholeAccount,
+  nowMs: number,
+  report: ReportFinding,
+): Promise<readonly GlossaryContents[]> {
+  const { teamId } = account.team;
+  let glossaries: readonly GlossaryContents[] = [];
   try {
-    judgeTeam(contents, nowMs, report);
+    glossaries = judgeTeam(account, nowMs, report);
   } catch (error) {
     report({ what: 'team', teamId, detail: `its contents cannot be judged (${error instanceof Error ? error.name : 'unknown'})` });
   }
-  await documents?.judgeTeam(contents, nowMs, report);
-  for (const dictionary of contents.glossaries.flatMap(({ dictionaries }) => dictionaries)) {
+  await documents?.judgeTeam(account, nowMs, report);
+  for (const dictionary of glossaries.flatMap(({ dictionaries }) => dictionaries)) {
     await judgeDictionary(teamId, dictionary, await reader.entries(teamId, dictionary.dictionaryId), report);
   }
+  return glossaries;
 }

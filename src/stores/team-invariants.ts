@@ -10,11 +10,15 @@ import type { TeamLimits } from '../domain/plan.ts';
 import { isScope } from '../domain/scopes.ts';
 import { dayOfDate } from '../domain/usage-days.ts';
 import { keySubject, tagSubject, windowLimits } from '../domain/window-limits.ts';
-import { RATE_WINDOW_MS } from '../domain/reservation.ts';
-import type { DictionaryContents, ReportFinding, StoreFinding, TeamContents } from '../ports/store-contents.ts';
+import type { Standing } from '../ports/team-registry.ts';
+import type { ReportFinding, RunningPeriodContents, StoreFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { readTagCount, readTagDays } from '../ledger/tag-account.ts';
 import { readTagSettings, TagUses, ticketsOf } from '../ledger/tag-uses.ts';
+import { readGlossaryTables } from './records/glossary-record.ts';
+import type { GlossaryContents } from './records/glossary-record.ts';
+import type { DictionaryContents } from './records/glossary-record.ts';
 import { readRefusals } from './records/record-refusals.ts';
+import type { TeamTable } from './records/record-tables.ts';
 
 /** Clocks of servers differ by less; what begins later than this from now was begun by a wrong clock. */
 const AHEAD_MS = 60_000;
@@ -22,10 +26,35 @@ const AHEAD_MS = 60_000;
 /** The parts of a finding other than its team. */
 type Found = (what: string, detail: string, more?: Partial<StoreFinding>) => void;
 
-/** Reports all contradictions in a snapshot of one team, and what cannot be at the store's present time. */
-export function judgeTeam(contents: TeamContents, nowMs: number, report: ReportFinding): void {
-  const { teamId } = contents.team;
+/** A team as it is judged: its account, with what its records say. */
+interface JudgedAccount extends Omit<WholeAccount, 'period'>, Omit<Standing, 'balanceMicro'> {
+  readonly period: RunningPeriodContents;
+  readonly table: (name: TeamTable) => ReadonlyMap<string, string>;
+  readonly glossaries: readonly GlossaryContents[];
+  readonly glossaryBytes: number;
+}
+
+/**
+ * Reports all contradictions in an account, and what cannot be at the store's present time. Returns the dictionaries, whose entries
+ * are to be judged as well.
+ */
+export function judgeTeam(account: WholeAccount, nowMs: number, report: ReportFinding): readonly GlossaryContents[] {
+  const { team, period, standing, records, requests } = account;
+  const { teamId } = team;
   const found: Found = (what, detail, more) => report({ what, teamId, ...more, detail });
+  if (period === undefined) return [];
+  const { balanceMicro, ...counted } = standing;
+  if (balanceMicro !== team.balanceMicro) found('balance', `its balance is ${balanceMicro} and ${team.balanceMicro}`);
+  if (counted.openReservations !== requests.length)
+    found('reservation', `${counted.openReservations} of its reservations are open by its counts, and there are ${requests.length}`);
+  const table = (name: string) => new Map(records.filter((one) => one.table === name).map(({ id, value }) => [id, value]));
+  const periods = account.periods.toSorted((one, other) => one.number - other.number);
+  const judged: JudgedAccount = { ...account, ...counted, periods, period, table, ...readGlossaryTables(table, found) };
+  judgeAll(judged, nowMs, found);
+  return judged.glossaries;
+}
+
+function judgeAll(contents: JudgedAccount, nowMs: number, found: Found): void {
   judgeLimits(contents.team.limits, 'its limits', found);
   const { nextPlan } = contents.team;
   if (nextPlan !== undefined) judgeLimits(nextPlan.limits, 'the limits of its next plan', found);
@@ -59,14 +88,14 @@ function judgeLimits(limits: TeamLimits, whose: string, found: Found): void {
   }
 }
 
-function judgeMoney({ team: { balanceMicro }, heldMicro }: TeamContents, found: Found): void {
+function judgeMoney({ team: { balanceMicro }, heldMicro }: JudgedAccount, found: Found): void {
   if (!isCount(balanceMicro)) found('balance', `its balance, ${balanceMicro}, is not a whole number from 0 to 2^53 - 1`);
   if (!isCount(heldMicro)) found('held', `its held money, ${heldMicro}, is not a whole number from 0 on`);
   if (heldMicro > balanceMicro) found('held', `it holds ${heldMicro} of a balance of ${balanceMicro}`);
 }
 
 /** What invoices are made of: nothing negative was spent, and each period begins with what the one before it has left. */
-function judgeCredit({ team, period, periods }: TeamContents, found: Found): void {
+function judgeCredit({ team, period, periods }: JudgedAccount, found: Found): void {
   for (const { number, requests } of periods) if (!isCount(requests)) found('credit', `period ${number} has ${requests} requests`);
   const all = [...periods, period].map(({ number, credit }) => ({ number, credit }));
   for (const [i, { number, credit }] of all.entries()) {
@@ -83,7 +112,7 @@ function judgeCredit({ team, period, periods }: TeamContents, found: Found): voi
     found('credit', `its period has a balance of ${period.credit.balanceMicro}, the team one of ${team.balanceMicro}`);
 }
 
-function judgeHeld({ period, keys, periods, heldCharacters, heldMicro, requests }: TeamContents, found: Found): void {
+function judgeHeld({ period, keys, periods, heldCharacters, heldMicro, requests }: JudgedAccount, found: Found): void {
   const characters = sumOf(requests.filter(({ periodNumber }) => periodNumber === period.number).map((one) => one.characters));
   const micro = sumOf(requests.map(({ priceMicro }) => priceMicro));
   if (!isCount(heldCharacters)) found('held', `its held characters, ${heldCharacters}, are not a whole number from 0 on`);
@@ -101,7 +130,7 @@ function judgeHeld({ period, keys, periods, heldCharacters, heldMicro, requests 
   }
 }
 
-function judgeCurrent({ team, period, usedCharacters, keys }: TeamContents, found: Found): void {
+function judgeCurrent({ team, period, usedCharacters, keys }: JudgedAccount, found: Found): void {
   if (!isCount(usedCharacters)) found('used', `its characters, ${usedCharacters}, are not a whole number from 0 on`);
   const sum = sumOf(keys.map(({ characters }) => characters));
   if (sum !== usedCharacters) found('used', `it has used ${usedCharacters} characters in its period, its keys ${sum}`);
@@ -117,7 +146,7 @@ function judgeCurrent({ team, period, usedCharacters, keys }: TeamContents, foun
 }
 
 /** What is of the allowance was used and is held by test keys, and is part of what was used and is held altogether. */
-function judgeAllowance({ period, keys, periods, requests, allowanceUsed, allowanceHeld }: TeamContents, found: Found): void {
+function judgeAllowance({ period, keys, periods, requests, allowanceUsed, allowanceHeld }: JudgedAccount, found: Found): void {
   const open = requests.filter(({ ofAllowance }) => ofAllowance);
   const held = sumOf(open.filter(({ periodNumber }) => periodNumber === period.number).map(({ characters }) => characters));
   if (!isCount(allowanceHeld) || held !== allowanceHeld)
@@ -132,7 +161,7 @@ function judgeAllowance({ period, keys, periods, requests, allowanceUsed, allowa
 }
 
 /** Periods are in sequence, and the totals of past periods match those of their keys. */
-function judgePeriods({ period, periods, keys, requests }: TeamContents, found: Found): void {
+function judgePeriods({ period, periods, keys, requests }: JudgedAccount, found: Found): void {
   const known = new Set(keys.map(({ keyId }) => keyId));
   const bounds = [...periods, period];
   for (const [i, one] of periods.entries()) {
@@ -157,7 +186,7 @@ function judgePeriods({ period, periods, keys, requests }: TeamContents, found: 
 }
 
 /** Periods begin and end by the clock: one that was begun or ended too early shows that it was wrong. */
-function judgeTimes({ period, periods, days }: TeamContents, nowMs: number, found: Found): void {
+function judgeTimes({ period, periods, days }: JudgedAccount, nowMs: number, found: Found): void {
   const shown = (atMs: number): string => new Date(atMs).toISOString();
   if (isAhead(period.startMs, nowMs)) {
     found('clock', `its period begins at ${shown(period.startMs)}, which is still to come`);
@@ -170,7 +199,7 @@ function judgeTimes({ period, periods, days }: TeamContents, nowMs: number, foun
 }
 
 /** Days are kept no longer than periods, and counted only since a later version: their total never exceeds that of the periods. */
-function judgeDays({ days, periods, keys, usedCharacters }: TeamContents, found: Found): void {
+function judgeDays({ days, periods, keys, usedCharacters }: JudgedAccount, found: Found): void {
   const known = new Set(keys.map(({ keyId }) => keyId));
   for (const { keyId, day, characters, requests } of days) {
     if (!known.has(keyId)) found('day', `day ${day} has counts of an unknown key`, { keyId });
@@ -182,16 +211,13 @@ function judgeDays({ days, periods, keys, usedCharacters }: TeamContents, found:
   if (sum > total) found('day', `its days add up to ${sum} characters, its periods to ${total}`);
 }
 
-function judgeWindow(window: TeamContents['window'], detail: string, found: Found, more?: Partial<StoreFinding>): void {
-  const newestMs = window.at(-1)?.atMs ?? 0;
-  const faults = window.some(
-    ({ atMs, count }, i) => !isCount(count) || count === 0 || atMs < (window[i - 1]?.atMs ?? 0) || newestMs - atMs >= RATE_WINDOW_MS,
-  );
+function judgeWindow(window: readonly WindowSlots[], detail: string, found: Found, more?: Partial<StoreFinding>): void {
+  const faults = window.some(({ atMs, count }, i) => !isCount(count) || count === 0 || atMs < (window[i - 1]?.atMs ?? 0));
   if (faults) found('window', detail, more);
 }
 
 /** The totals kept for a key's own limits match its reservations and slots. */
-function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found): void {
+function judgeKeyLimits({ keys, period, requests }: JudgedAccount, found: Found): void {
   for (const { keyId, status, limits, heldCharacters, window } of keys) {
     const { expiresAtMs = 1, requestsPerSecond = 1, characters = 1, allowedAddresses = [], scopes = [] } = limits;
     if (![expiresAtMs, requestsPerSecond, characters].every((number) => isCount(number) && number > 0)) {
@@ -211,7 +237,7 @@ function judgeKeyLimits({ keys, period, requests }: TeamContents, found: Found):
 }
 
 /** What windows have counted contains what their open reservations hold, and belongs to the team or one of its keys. */
-function judgeWindowCounts({ windowCounts, keys, requests }: TeamContents, found: Found): void {
+function judgeWindowCounts({ windowCounts, keys, requests }: JudgedAccount, found: Found): void {
   for (const { subject, counts } of windowCounts) {
     const keyId = keys.find((key) => keySubject(key.keyId) === subject)?.keyId;
     if (subject !== 'team' && keyId === undefined) found('limits', `there are counts of limits of "${subject}", which is unknown`);
@@ -230,28 +256,24 @@ function judgeWindowCounts({ windowCounts, keys, requests }: TeamContents, found
   }
 }
 
-/** What was told is of keys and periods that there are, and the counts are counts of days. */
-function judgeRefusals({ refusals, toldRefusals, keys, period }: TeamContents, found: Found): void {
-  const known = new Set(keys.map(({ keyId }) => keyId));
-  for (const one of toldRefusals) {
-    if (one.code === 'credit_exhausted') continue;
-    if (one.number > period.number) found('event', `a refusal was told for period ${one.number}, which has not begun`);
-    if (one.keyId !== undefined && !known.has(one.keyId)) found('event', 'a refusal was told of an unknown key', { keyId: one.keyId });
-  }
-  for (const [date, text] of refusals) {
+/** They are counted by day. */
+function judgeRefusals({ table }: JudgedAccount, found: Found): void {
+  for (const [date, text] of table('refusals')) {
     if (dayOfDate(date) === undefined) found('refusals', `it has refusals of "${date}", which is no day`);
     if (!areCounts(text)) found('refusals', `the refusals of ${date} are not whole numbers`);
   }
 }
 
 /** What is counted by tag was counted for the team on that day, too. */
-function judgeTags({ tags, days }: TeamContents, found: Found): void {
-  const counts = Object.values(tags.tag_counts).map((text) => readTagCount(text)!);
-  const all = [...counts, ...Object.values(tags.tag_days).flatMap((text) => readTagDays(text))];
+function judgeTags({ table, days }: JudgedAccount, found: Found): void {
+  const [counts, daysOfTags] = [table('tag_counts'), table('tag_days')];
+  const all = [
+    ...[...counts.values()].map((text) => readTagCount(text)!),
+    ...[...daysOfTags.values()].flatMap((text) => readTagDays(text)),
+  ];
   if (!all.every(({ day, characters, requests }) => [day, characters, requests].every(isCount) && requests > 0))
     found('tag', 'a tag has counts that are not whole numbers');
-  if (Object.keys(tags.tag_days).some((tag) => !Object.hasOwn(tags.tag_counts, tag)))
-    found('tag', 'there are days of a tag without counts');
+  if ([...daysOfTags.keys()].some((tag) => !counts.has(tag))) found('tag', 'there are days of a tag without counts');
   // Days of keys that are no longer kept are dropped some time before those of tags.
   const firstDay = Math.min(...days.map(({ day }) => day));
   for (const [day, ofTags] of Map.groupBy(all, (one) => one.day)) {
@@ -266,18 +288,16 @@ function judgeTags({ tags, days }: TeamContents, found: Found): void {
  * Settings are what admissions can read, and so is what is used of them, in a period that has begun. What is used of settings that were
  * removed stays for a while; what is recorded has counted every open reservation that was made with it.
  */
-function judgeTagSettings({ tags, period, requests }: TeamContents, nowMs: number, found: Found): void {
-  if (Object.keys(tags.tag_limits).some((tag) => !Object.hasOwn(tags.tag_uses, tag)))
-    found('tag', 'a tag has settings, and no record of what is used of them');
+function judgeTagSettings({ table, period, requests }: JudgedAccount, nowMs: number, found: Found): void {
+  const [settings, uses] = [table('tag_limits'), table('tag_uses')];
+  if ([...settings.keys()].some((tag) => !uses.has(tag))) found('tag', 'a tag has settings, and no record of what is used of them');
   for (const { tag, tickets } of requests) {
-    if (tag === undefined || !Object.hasOwn(tags.tag_uses, tag.name)) continue;
-    const uses = tags.tag_uses[tag.name]!;
-    if ((tickets?.[tagSubject(tag.name)] ?? 0) > ticketsOf(uses))
+    const used = tag && uses.get(tag.name);
+    if (tag !== undefined && used !== undefined && (tickets?.[tagSubject(tag.name)] ?? 0) > ticketsOf(used))
       found('tag', 'a tag has counted fewer requests than were made with an open reservation');
   }
-  for (const text of Object.values(tags.tag_limits))
-    if (!isRead(() => readTagSettings(text))) found('tag', 'settings of a tag cannot be read');
-  for (const text of Object.values(tags.tag_uses)) {
+  for (const text of settings.values()) if (!isRead(() => readTagSettings(text))) found('tag', 'settings of a tag cannot be read');
+  for (const text of uses.values()) {
     if (!isRead(() => new TagUses(text, period.number, nowMs))) found('tag', 'what is used of the settings of a tag cannot be read');
     else if (Number(text.split(' ')[1]) > period.number) found('tag', 'a tag has used something of a period that has not begun');
   }
@@ -300,7 +320,7 @@ function areCounts(text: string): boolean {
   }
 }
 
-function judgeGlossaries({ team, glossaries, glossaryBytes }: TeamContents, found: Found): void {
+function judgeGlossaries({ team, glossaries, glossaryBytes }: JudgedAccount, found: Found): void {
   const dictionaries = glossaries.flatMap((glossary) => glossary.dictionaries);
   const counted = sumOf(dictionaries.map(({ bytes }) => bytes));
   if (counted !== glossaryBytes) found('glossary', `its dictionaries are recorded with ${glossaryBytes} bytes but have ${counted}`);

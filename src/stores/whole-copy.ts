@@ -1,9 +1,17 @@
-// Copies a store into another one, and compares the complete contents of both at the end.
+// Copies a store to another one, team by team, and compares the two.
 import { createHash } from 'node:crypto';
 import { wholeObject } from '../domain/entries-text.ts';
-import type { EntryPieces } from '../domain/entries-text.ts';
-import { StoreError } from '../domain/store-unavailable.ts';
-import type { LooseContents, ReportFinding, StoreReader, StoreWriter, TeamContents } from '../ports/store-contents.ts';
+import { movedCredit } from '../domain/period-credit.ts';
+import { RATE_WINDOW_MS } from '../domain/reservation.ts';
+import { SHARED_RECORDS } from '../domain/shared-records.ts';
+import { answered, StoreError } from '../domain/store-unavailable.ts';
+import type { NewBlob } from '../ports/record-space.ts';
+import type { PeriodContents, ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
+import { UNMARKED } from './records/copy-mark.ts';
+import { OPEN } from './records/document-record.ts';
+import { readGlossary, readTotals, TOTALS } from './records/glossary-record.ts';
+import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
+import type { WholeStore } from './whole-store.ts';
 
 const NO_COUNTS = {
   teams: 0,
@@ -18,7 +26,6 @@ const NO_COUNTS = {
   heldCharacters: 0,
   allowanceUsed: 0,
   glossaryBytes: 0,
-  digests: 0,
   auditEntries: 0,
   /** Deleted teams whose usage was kept. */
   keptUsages: 0,
@@ -42,106 +49,175 @@ interface CopyWatch {
   readonly stillAlone: () => Promise<void>;
 }
 
-/** Rejects with a `StoreError` if the source has faults or the two differ: the target then stays marked as half-written. */
-export async function copyStore(source: StoreReader, target: StoreWriter, { onProgress, stillAlone }: CopyWatch): Promise<StoreTally> {
+/**
+ * The target is marked as half-written until the end. Rejects with a `StoreError` if the source has faults or the two differ: it then
+ * stays so.
+ */
+export async function copyStore(source: WholeStore, target: WholeStore, { onProgress, stillAlone }: CopyWatch): Promise<StoreTally> {
   const report: ReportFinding = ({ teamId, detail }) => {
     const whose = teamId === undefined ? '' : `team ${teamId}: `;
     throw new StoreError(`the source has a fault (${whose}${detail}): run "lingate store check" on it, and copy a store that is sound`);
   };
   const from = new Tally();
-  for await (const read of source.teams(report)) {
-    const { contents, entries } = await whole(source, read, report);
-    await target.team(contents, entries);
-    from.team(contents, entries);
-    onProgress({ doing: 'copying', teams: from.counts.teams });
-  }
-  for await (const record of source.loose(report)) {
-    await target.loose(record);
-    from.loose(record);
-  }
-  const to = await tallyOf(target.reader(), report, (teams) => onProgress({ doing: 'comparing', teams }));
-  const [wanted, got] = [from.result(), to];
-  const differing = (Object.keys(wanted) as (keyof StoreTally)[]).filter((name) => wanted[name] !== got[name]);
+  await from.read(source, report, async (read, attach, teams) => {
+    const account = { ...read, records: copiedRecords(read) };
+    answered(await target.store.accounts.change(read.team.teamId, () => ({ account, attach })));
+    onProgress({ doing: 'copying', teams });
+  });
+  await copyShared(source, target);
+  const to = new Tally();
+  await to.read(target, report, async (_account, _attach, teams) => onProgress({ doing: 'comparing', teams }));
+  const [expected, got] = [from.result(), to.result()];
+  const differing = (Object.keys(expected) as (keyof StoreTally)[]).filter((name) => expected[name] !== got[name]);
   if (differing.length > 0) {
-    const words = differing.map((name) => `${name} ${wanted[name]} and ${got[name]}`).join(', ');
+    const words = differing.map((name) => `${name} ${expected[name]} and ${got[name]}`).join(', ');
     throw new StoreError(
       `the copy is not equal to its source (${words}): it is left half-written; repeat it with --restart, and report this`,
     );
   }
   await stillAlone();
-  await target.finish();
-  return wanted;
+  await target.share(UNMARKED);
+  return expected;
 }
 
-async function tallyOf(reader: StoreReader, report: ReportFinding, onTeam: (teams: number) => void): Promise<StoreTally> {
-  const tally = new Tally();
-  for await (const read of reader.teams(report)) {
-    const { contents, entries } = await whole(reader, read, report);
-    tally.team(contents, entries);
-    onTeam(tally.counts.teams);
+/** What belongs to no team, and the audit. */
+async function copyShared(source: WholeStore, target: WholeStore): Promise<void> {
+  for (const table of COPIED_SHARED_TABLES) {
+    if (isIndex(table)) for await (const id of source.ids(table)) await target.share({ index: [{ index: table, id }] });
+    else for (const [id, value] of await source.records(SHARED_RECORDS, table)) await target.share({ put: [{ table, id, value }] });
   }
-  for await (const record of reader.loose(report)) tally.loose(record);
-  return tally.result();
+  for await (const entry of source.audit()) answered(await target.store.audit.restore([entry]));
 }
 
-interface WholeTeam {
-  readonly contents: TeamContents;
-  readonly entries: ReadonlyMap<string, EntryPieces>;
+/** Files of documents are not copied: they are gone after hours, and what is reserved for them with its lease. */
+function copiedRecords({ records }: WholeAccount): WholeAccount['records'] {
+  return records.filter(({ table, id }) => table !== 'documents' && !(table === OPEN.table && id === OPEN.id));
 }
 
-/** Reads the entries. */
-async function whole(reader: StoreReader, read: TeamContents, report: ReportFinding): Promise<WholeTeam> {
-  const { team } = read;
-  const entries = new Map<string, EntryPieces>();
-  for (const { dictionaryId } of read.glossaries.flatMap(({ dictionaries }) => dictionaries)) {
-    const pieces = await reader.entries(team.teamId, dictionaryId);
-    if (pieces === undefined) report({ what: 'dictionary', teamId: team.teamId, detail: `dictionary ${dictionaryId} has no entries` });
-    entries.set(dictionaryId, pieces ?? []);
+/** The entries of all dictionaries. */
+async function entriesOf(store: WholeStore, { team: { teamId }, records }: WholeAccount, report: ReportFinding): Promise<NewBlob[]> {
+  const blobs: NewBlob[] = [];
+  for (const { id, value } of records.filter(({ table }) => table === 'glossaries')) {
+    for (const { dictionaryId: blobId } of readGlossary(id, value).dictionaries) {
+      const pieces = await store.entries(teamId, blobId);
+      if (pieces === undefined) report({ what: 'dictionary', teamId, detail: `dictionary ${blobId} has no entries` });
+      else blobs.push({ blobId, pieces });
+    }
   }
-  return { contents: read, entries };
+  return blobs;
 }
 
 const FINGERPRINT_BYTES = 16;
-const LOOSE = { digest: 'digests', audit: 'auditEntries', event: 'events', usage: 'keptUsages' } as const;
 
 class Tally {
-  readonly counts = { ...NO_COUNTS };
+  readonly #counts = { ...NO_COUNTS };
   readonly #teams = createHash('sha256');
-  readonly #loose = Buffer.alloc(FINGERPRINT_BYTES);
+  readonly #others = Buffer.alloc(FINGERPRINT_BYTES);
 
-  team(contents: TeamContents, entries: ReadonlyMap<string, EntryPieces>): void {
-    const { counts } = this;
+  /** `onTeam` is called with each team, those that are deleted at the end, and with how many there were. */
+  async read(
+    store: WholeStore,
+    report: ReportFinding,
+    onTeam: (account: WholeAccount, attach: readonly NewBlob[], teams: number) => Promise<void>,
+  ): Promise<void> {
+    for await (const account of store.accounts(report)) {
+      const attach = await entriesOf(store, account, report);
+      this.#team(account, attach);
+      await onTeam(account, attach, this.#counts.teams);
+    }
+    for await (const account of store.deleted()) {
+      this.#counts.keptUsages++;
+      this.#other(keptUsage(account));
+      await onTeam(account, [], this.#counts.teams);
+    }
+    for await (const entry of store.audit()) {
+      this.#counts.auditEntries++;
+      this.#other(entry);
+    }
+    for (const event of await store.records(SHARED_RECORDS, 'events')) {
+      this.#counts.events++;
+      this.#other(event);
+    }
+  }
+
+  #team(account: WholeAccount, attach: readonly NewBlob[]): void {
+    const counts = this.#counts;
+    const periods = usedPeriods(account);
+    const { team, standing, keys, days, requests, records } = account;
     counts.teams++;
-    for (const name of ['keys', 'glossaries', 'periods', 'days'] as const) counts[name] += contents[name].length;
-    counts.openReservations += contents.requests.length;
-    counts.characters += contents.usedCharacters + contents.periods.reduce((sum, { characters }) => sum + characters, 0);
-    counts.balanceMicro += contents.team.balanceMicro;
-    counts.heldCharacters += contents.heldCharacters;
-    counts.allowanceUsed += contents.allowanceUsed + contents.periods.reduce((sum, one) => sum + one.allowanceUsed, 0);
-    counts.glossaryBytes += contents.glossaryBytes;
-    // In the order of teams. Omits what stores may keep differently: the keys of past periods, and the requests of those that
-    // are not closed.
-    const { dayDone: _dayDone, ...rest } = contents;
-    const keys = rest.keys.map(({ digest: _digest, ...key }) => key);
-    const periods = rest.periods.map(({ keys: _keys, ...period }) => (period.closed ? period : { ...period, requests: undefined }));
-    this.#teams.update(canonical({ ...rest, refusals: Object.fromEntries(rest.refusals), keys, periods }));
-    for (const [dictionaryId, pieces] of entries) {
-      this.#teams.update(dictionaryId);
+    counts.keys += keys.length;
+    counts.glossaries += records.filter(({ table }) => table === 'glossaries').length;
+    counts.periods += periods.length;
+    counts.days += days.length;
+    counts.openReservations += requests.length;
+    counts.characters += standing.usedCharacters + periods.reduce((sum, { characters }) => sum + characters, 0);
+    counts.balanceMicro += team.balanceMicro;
+    counts.heldCharacters += standing.heldCharacters;
+    counts.allowanceUsed += standing.allowanceUsed + periods.reduce((sum, one) => sum + one.allowanceUsed, 0);
+    counts.glossaryBytes += readTotals(records.find(({ table, id }) => table === TOTALS.table && id === TOTALS.id)?.value).bytes;
+    // In the order of teams.
+    this.#teams.update(canonical(comparable(account, periods)));
+    for (const { blobId, pieces } of attach) {
+      this.#teams.update(blobId);
       for (const bytes of wholeObject(pieces)) this.#teams.update(bytes);
     }
   }
 
-  /** These arrive in any order, each once, so their hashes are XORed. Remembered changes and requests may be forgotten meanwhile: they are skipped. */
-  loose(record: LooseContents): void {
-    if (record.kind === 'change' || record.kind === 'record') return;
-    this.counts[LOOSE[record.kind]]++;
-    const hash = createHash('sha256').update(canonical(record)).digest();
-    for (let i = 0; i < FINGERPRINT_BYTES; i++) this.#loose[i]! ^= hash[i]!;
+  /** These arrive in any order, each once, so their hashes are XORed. */
+  #other(value: unknown): void {
+    const hash = createHash('sha256').update(canonical(value)).digest();
+    for (let i = 0; i < FINGERPRINT_BYTES; i++) this.#others[i]! ^= hash[i]!;
   }
 
   result(): StoreTally {
-    return { ...this.counts, fingerprint: this.#teams.copy().update(this.#loose).digest('hex') };
+    return { ...this.#counts, fingerprint: this.#teams.copy().update(this.#others).digest('hex') };
   }
+}
+
+/**
+ * Without what stores may keep differently: the keys of past periods, the requests of those that are not closed, slots that are free
+ * again, periods without use, and remembered changes, which are forgotten meanwhile.
+ */
+function comparable(account: WholeAccount, periods: readonly PeriodContents[]): unknown {
+  const { changes: _changes, ...rest } = account;
+  return {
+    ...rest,
+    window: lastSecond(account.window),
+    windowCounts: sorted(account.windowCounts, ({ subject }) => subject),
+    keys: account.keys.map((key) => ({ ...key, window: lastSecond(key.window) })),
+    days: sortedDays(account),
+    periods: periods.map(({ keys: _keys, ...period }) => (period.closed ? period : { ...period, requests: undefined })),
+    requests: sorted(account.requests, ({ requestId }) => requestId),
+    records: sorted(copiedRecords(account), ({ table, id }) => `${table} ${id}`),
+  };
+}
+
+/** Of a deleted team: its days and periods, without names. */
+function keptUsage(account: WholeAccount): unknown {
+  const { teamId, createdAtMs, plan, limits } = account.team;
+  const keys = account.keys.map(({ keyId, mode, createdAtMs: madeAtMs }) => ({ keyId, mode, madeAtMs }));
+  const periods = usedPeriods(account).map(({ closed: _closed, keys: _keys, ...period }) => period);
+  return { teamId, createdAtMs, plan, limits, keys, days: sortedDays(account), periods };
+}
+
+/** Without what has no use and no open reservation. */
+function usedPeriods({ periods, requests }: WholeAccount): PeriodContents[] {
+  const isOpen = (number: number) => requests.some(({ periodNumber }) => periodNumber === number);
+  const used = periods.filter(({ number, characters, credit }) => characters > 0 || movedCredit(credit) || isOpen(number));
+  return used.toSorted((one, other) => one.number - other.number);
+}
+
+function sortedDays({ days }: WholeAccount): WholeAccount['days'] {
+  return sorted(days, ({ keyId, day }) => `${keyId} ${String(day).padStart(9, '0')}`);
+}
+
+function lastSecond(window: readonly WindowSlots[]): readonly WindowSlots[] {
+  const newestMs = window.at(-1)?.atMs ?? 0;
+  return window.filter(({ atMs }) => newestMs - atMs < RATE_WINDOW_MS);
+}
+
+function sorted<T>(values: readonly T[], by: (value: T) => string): readonly T[] {
+  return values.toSorted((one, other) => (by(one) < by(other) ? -1 : 1));
 }
 
 /** JSON with sorted members. */

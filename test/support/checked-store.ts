@@ -1,5 +1,6 @@
 // Runs `lingate store check`'s own code on a store, for tests that expect it to find nothing, or a planted fault.
-import type { StoreFinding, StoreReader } from '../../src/ports/store-contents.ts';
+import type { StoreFinding } from '../../src/ports/whole-accounts.ts';
+import type { WholeStore } from '../../src/stores/whole-store.ts';
 import type { OtherStores } from '../../src/stores/open-reader.ts';
 import { checkStore, openReader } from './door/stores.ts';
 import type { CheckCounts } from '../../src/stores/store-check.ts';
@@ -23,7 +24,7 @@ export async function checkedStore(url: string, settleMs = 0, nowMs = LATE_MS, o
 }
 
 /** The same with a reader that stays open. */
-export async function checkedBy(reader: StoreReader, settleMs = 0, nowMs = LATE_MS): Promise<Checked> {
+export async function checkedBy(reader: WholeStore, settleMs = 0, nowMs = LATE_MS): Promise<Checked> {
   const findings: StoreFinding[] = [];
   const counts = await checkStore(reader, (finding) => void findings.push(finding), { settleMs, nowMs });
   return { counts, findings };

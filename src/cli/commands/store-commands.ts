@@ -2,7 +2,7 @@
 import { minorRoundedDown } from '../../domain/money.ts';
 import { NoStoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
-import type { StoreFinding } from '../../ports/store-contents.ts';
+import type { StoreFinding } from '../../ports/whole-accounts.ts';
 import type { StoreMigration } from '../../ports/store.ts';
 import type { CopyProgress } from '../../app/store-upkeep.ts';
 import { CommandFailure, UsageError } from '../command.ts';

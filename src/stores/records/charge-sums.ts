@@ -1,7 +1,7 @@
 // The charges of an account in sums, for stores that keep nothing else of what was charged.
 import { spentIn } from '../../domain/period-credit.ts';
 import type { Micro } from '../../domain/money.ts';
-import type { KeyContents, PeriodContents } from '../../ports/store-contents.ts';
+import type { KeyContents, PeriodContents } from '../../ports/whole-accounts.ts';
 import type { WholeAccount } from '../../ports/whole-accounts.ts';
 
 /** Of a key, on a day or in a period: an account does not tell which charges of a day were of which period. */

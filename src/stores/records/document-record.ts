@@ -10,11 +10,6 @@ export function readDocument(text: string): DocumentRecord {
   return JSON.parse(text) as DocumentRecord;
 }
 
-/** Ids of the blobs that a team's documents hold, for checks of a store. */
-export function documentBlobs(documents: ReadonlyMap<string, string>): readonly string[] {
-  return [...documents.values()].flatMap((text) => fileIdsOf(readDocument(text)));
-}
-
 export function readOpen(text: string | undefined): readonly string[] {
   return text === undefined || text === '' ? [] : text.split(' ');
 }

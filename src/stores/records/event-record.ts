@@ -4,7 +4,6 @@ import type { EventRules } from '../../domain/event-rules.ts';
 import { withLimits } from '../../domain/key-limits.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import type { GroupChange, IndexEntry, NewEvent, RecordName, StoredRecord } from '../../ports/record-space.ts';
-import type { LooseEvent } from '../../ports/store-contents.ts';
 
 /** An event's record. */
 export interface StoredEvent {
@@ -63,20 +62,15 @@ export function writtenSender(sender: Sender): StoredRecord {
 
 /** The record of an event, due at once, and its entry. */
 export function newEvent(event: KeptEvent): Pick<EventWrites, 'put' | 'index'> {
-  return eventRecords({ event, dueMs: event.atMs, tries: 0 });
-}
-
-/** The record of an event, and its entry. */
-export function eventRecords({ event, dueMs, tries }: Omit<LooseEvent, 'kind'>): Pick<EventWrites, 'put' | 'index'> {
   const { atMs, facts } = event;
-  const [name, stored] = [eventName(event), { atMs, dueMs, tries, facts }];
+  const [name, stored] = [eventName(event), { atMs, dueMs: atMs, tries: 0, facts }];
   return { put: [{ ...name, value: JSON.stringify(stored) }], index: [dueEntry(name, stored)] };
 }
 
 /** The event of a record. */
-export function eventContents(id: string, value: string): LooseEvent {
-  const { dueMs, tries, ...kept } = readEvent(value);
-  return { kind: 'event', event: { ...eventOfName(id), ...kept }, dueMs, tries };
+export function keptEvent(id: string, value: string): KeptEvent {
+  const { atMs, facts } = readEvent(value);
+  return { ...eventOfName(id), atMs, facts };
 }
 
 /** The shared records that `eventWrites` has to know: who sends events, and how many changes of the team were counted. */

@@ -1,9 +1,16 @@
 // Glossaries as records: a record each, its language pairs as admissions read them, and a team's totals.
-import { documentBlobs } from './document-record.ts';
-import type { DictionaryContents, GlossaryContents } from '../../ports/store-contents.ts';
-import type { GlossaryRecord } from '../../ports/glossary-store.ts';
+import type { DictionaryRecord, GlossaryRecord } from '../../ports/glossary-store.ts';
 import type { RecordName, StoredRecord } from '../../ports/record-space.ts';
 import type { TeamTable } from './record-tables.ts';
+
+export interface GlossaryContents extends Omit<GlossaryRecord, 'dictionaries'> {
+  readonly dictionaries: readonly DictionaryContents[];
+}
+
+export interface DictionaryContents extends DictionaryRecord {
+  /** UTF-8 length of all terms and translations. */
+  readonly bytes: number;
+}
 
 /** A glossary with the bytes of its dictionaries, and its place among the team's glossaries. */
 export interface KeptGlossary extends GlossaryContents {
@@ -84,16 +91,9 @@ export function readPairs(text: string): { readonly sourceLang: string; readonly
   }));
 }
 
-/** Reads a table of a team. */
-export type ReadTable = (table: TeamTable) => ReadonlyMap<string, string>;
-
-/**
- * In order of creation; what contradicts itself is passed to `found`. `blobIds`: of the team's attached blobs, of which documents hold
- * the others.
- */
+/** Those of a team in order of creation, by its tables; what contradicts itself is passed to `found`. */
 export function readGlossaryTables(
-  table: ReadTable,
-  blobIds: Iterable<string>,
+  table: (name: TeamTable) => ReadonlyMap<string, string>,
   found: (what: string, detail: string) => void,
 ): { readonly glossaries: readonly GlossaryContents[]; readonly glossaryBytes: number } {
   const [glossaries, pairs] = [table('glossaries'), table('pairs')];
@@ -104,18 +104,8 @@ export function readGlossaryTables(
     }
   }
   for (const id of pairs.keys()) if (!glossaries.has(id)) found('glossary', `glossary ${id} has pairs but no record`);
-  const ofGlossaries = kept.flatMap(({ dictionaries }) => dictionaries.map(({ dictionaryId }) => dictionaryId));
-  const held = new Set([...ofGlossaries, ...documentBlobs(table('documents'))]);
-  for (const id of blobIds)
-    if (!held.has(id)) found('dictionary', `there are entries of dictionary ${id}, which no glossary and no document holds`);
   const { count, bytes, order } = readTotals(table('totals').get(TOTALS.id));
   if (count !== kept.length) found('glossary', `it is recorded with ${count} glossaries but has ${kept.length}`);
   if (order < (kept.at(-1)?.order ?? 0)) found('glossary', 'its next glossary would not be the last in order');
   return { glossaries: kept.map(({ order: _order, ...glossary }) => glossary), glossaryBytes: bytes };
-}
-
-/** All records for a team's glossaries, in order of creation. */
-export function glossaryTableRecords(glossaries: readonly GlossaryContents[], bytes: number): readonly StoredRecord[] {
-  const { put } = totalsChange({ count: glossaries.length, bytes, order: glossaries.length });
-  return [...glossaries.flatMap((glossary, i) => glossaryRecords({ ...glossary, order: i + 1 })), ...put];
 }

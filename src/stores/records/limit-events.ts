@@ -153,13 +153,12 @@ function newLimit(
   told: readonly ToldLimit[],
 ): ToldLimit | undefined {
   if (refusal.kind === 'credit_exhausted') {
-    const last = told.find(({ refusal: known }) => known?.code === 'credit_exhausted');
-    if (last?.refusal?.code === 'credit_exhausted' && last.refusal.told && !hasAddedSince(last, periods)) return undefined;
-    const number = (last?.refusal?.number ?? 0) + 1;
+    const last = told.find(({ since }) => since !== undefined);
+    if (last !== undefined && !hasAddedSince(last, periods)) return undefined;
+    const nth = (last?.since?.nth ?? 0) + 1;
     const [{ number: period, credit }] = periods as [PeriodUse];
     // What is added in the moment between the refusal and this counts as before it.
-    const since = { period, addedMicro: credit.addedMicro };
-    return { id: eventIds.creditLimit(teamId, number), refusal: { code: 'credit_exhausted', number, told: true }, since };
+    return { id: eventIds.creditLimit(teamId, nth), since: { nth, period, addedMicro: credit.addedMicro } };
   }
   const of = whose.tag === undefined ? (whose.keyId ?? teamId) : eventIds.ofTag(teamId, whose.tag);
   if (refusal.window !== undefined) {
@@ -169,9 +168,7 @@ function newLimit(
   const period = periods.find(({ endMs }) => endMs === untilMs);
   if (period === undefined) return undefined;
   const id = whose.testKeys === true ? eventIds.testLimit(teamId, period) : eventIds.quotaLimit(of, period);
-  if (told.some((one) => one.id === id)) return undefined;
-  const { tag, ...copied } = whose;
-  return { id, untilMs, ...(tag === undefined ? { refusal: { code: 'quota_exceeded', ...copied, number: period.number } } : {}) };
+  return told.some((one) => one.id === id) ? undefined : { id, untilMs };
 }
 
 function factsOf({ characters, refusal, whose }: Refused, usage: LimitReached['usage']): LimitReached {

@@ -18,9 +18,8 @@ import type {
   NewGlossary,
 } from '../../ports/glossary-store.ts';
 import type { GroupChange, GroupHead, NewBlob, RecordSpace } from '../../ports/record-space.ts';
-import type { DictionaryContents } from '../../ports/store-contents.ts';
 import { glossaryName, glossaryRecords, readGlossary, readTotals, shownGlossary, TOTALS, totalsChange } from './glossary-record.ts';
-import type { GlossaryTotals, KeptGlossary } from './glossary-record.ts';
+import type { DictionaryContents, GlossaryTotals, KeptGlossary } from './glossary-record.ts';
 
 /** From a glossary and its team's totals as they are. */
 type Decide<Result> = (glossary: KeptGlossary | undefined, totals: GlossaryTotals, team: TeamHead) => GroupChange<Result>;

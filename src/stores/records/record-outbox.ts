@@ -5,17 +5,7 @@ import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { DueEvent, KeptEvent, Outbox } from '../../ports/outbox.ts';
 import type { GroupChange, IndexEntry, RecordName, RecordSpace } from '../../ports/record-space.ts';
-import {
-  dueEntry,
-  eventContents,
-  eventName,
-  eventOfName,
-  readEvent,
-  readSender,
-  SENDER,
-  timeDigits,
-  writtenSender,
-} from './event-record.ts';
+import { dueEntry, keptEvent, eventName, eventOfName, readEvent, readSender, SENDER, timeDigits, writtenSender } from './event-record.ts';
 import type { StoredEvent } from './event-record.ts';
 
 /** So many are counted. */
@@ -58,7 +48,7 @@ export class RecordOutbox implements Outbox {
     const values = await this.#space.read(SHARED_RECORDS, [name]);
     if (isUnavailable(values)) return values;
     const [value] = values;
-    return value === undefined ? undefined : eventContents(name.id, value).event;
+    return value === undefined ? undefined : keptEvent(name.id, value);
   }
 
   remove(event: DueEvent): Promise<StoreUnavailable | undefined> {

@@ -3,7 +3,7 @@ import type { TagTable } from '../../ledger/tag-account.ts';
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
 
 /** Read and written by the ledger (ports/record-space.ts). */
-export const TAG_TABLES = ['tag_counts', 'tag_days', 'tag_limits', 'tag_uses'] as const satisfies readonly RecordTable[];
+const TAG_TABLES = ['tag_counts', 'tag_days', 'tag_limits', 'tag_uses'] as const satisfies readonly RecordTable[];
 /** Those of teams. */
 export const RECORD_TABLES = [
   'glossaries',
@@ -23,16 +23,15 @@ const INDEXES: Readonly<Record<RecordIndex, true>> = {
   events_by_due: true,
 };
 /** What a copy of a store does with it. A store with nothing but what is left behind counts as empty. */
-const SHARED: Readonly<
-  Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, 'copied' | 'copied as events' | 'left'>
-> = {
+const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, 'copied' | 'left'>> = {
   totals: 'copied',
   engines: 'copied',
   requests: 'copied',
   requests_by_end: 'copied',
   requests_by_team: 'copied',
-  events: 'copied as events',
-  events_by_due: 'copied as events',
+  events: 'copied',
+  events_by_due: 'copied',
+  told: 'copied',
   // Of running processes.
   claims: 'left',
   gateways: 'left',
@@ -41,8 +40,6 @@ const SHARED: Readonly<
   copies: 'left',
   secrets: 'left',
   sign_ins: 'left',
-  // Copied as a part of teams.
-  told: 'left',
   // Files are not copied: they are gone after hours, and what is reserved for them with its lease.
   documents: 'left',
   documents_by_due: 'left',

@@ -1,10 +1,7 @@
-// The records of tags in checks and copies; the ledger counts in them (ledger/tag-account.ts).
+// The records of tags outside of the ledger, which counts in them (ledger/tag-account.ts).
 import type { TagCount } from '../../domain/request-tag.ts';
 import type { StoredRecord } from '../../ports/record-space.ts';
-import type { TagContents } from '../../ports/store-contents.ts';
 import { readTagCount, readTagDays } from '../../ledger/tag-account.ts';
-import type { TagTable } from '../../ledger/tag-account.ts';
-import { TAG_TABLES } from './record-tables.ts';
 
 /** What is left of a record of `tag_days` without the days before `first`; '' for nothing. */
 export function tagDaysSince(text: string, first: number): string {
@@ -24,19 +21,6 @@ export function chargedSince(first: number, count: string | undefined, days: str
 
 function sumOf(days: readonly TagCount[], name: 'characters' | 'requests'): number {
   return days.reduce((sum, one) => sum + one[name], 0);
-}
-
-/** Of a team. */
-export function tagContents(read: (table: TagTable) => ReadonlyMap<string, string>): TagContents {
-  return Object.fromEntries(TAG_TABLES.map((table) => [table, Object.fromEntries(read(table))])) as Record<
-    TagTable,
-    Record<string, string>
-  >;
-}
-
-export function tagRecords(tags: TagContents): StoredRecord[] {
-  const records = TAG_TABLES.flatMap((table) => Object.entries(tags[table]).map(([id, value]) => ({ table, id, value })));
-  return [...records, ...tagTotals(Object.keys(tags.tag_limits).length)];
 }
 
 /** How many tags of a team have settings. */

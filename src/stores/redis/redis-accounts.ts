@@ -5,9 +5,16 @@ import { keySubject } from '../../domain/window-limits.ts';
 import type { WindowSubject } from '../../domain/window-limits.ts';
 import type { KeyOwner } from '../../domain/api-key.ts';
 import type { NewBlob, StoredRecord } from '../../ports/record-space.ts';
-import type { KeyContents, PeriodContents, RequestContents, TeamContents } from '../../ports/store-contents.ts';
 import type { Standing } from '../../ports/team-registry.ts';
-import type { AccountChange, WholeAccount, WholeAccounts } from '../../ports/whole-accounts.ts';
+import type {
+  AccountChange,
+  KeyContents,
+  PeriodContents,
+  RequestContents,
+  WholeAccount,
+  WholeAccounts,
+  WindowSlots,
+} from '../../ports/whole-accounts.ts';
 import { chargeSums } from '../records/charge-sums.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import { scanned } from './redis-connection.ts';
@@ -170,7 +177,7 @@ export class RedisAccounts implements WholeAccounts {
   }
 }
 
-function slotCounts(times: readonly string[]): TeamContents['window'] {
+function slotCounts(times: readonly string[]): readonly WindowSlots[] {
   const counts = new Map<number, number>();
   for (const time of times) counts.set(Number(time), (counts.get(Number(time)) ?? 0) + 1);
   return [...counts].map(([atMs, count]) => ({ atMs, count })).toSorted((one, other) => one.atMs - other.atMs);
@@ -181,7 +188,7 @@ function keyContents(
   { read }: HashDraft,
   number: number,
   uses: readonly Use[],
-  window: TeamContents['window'],
+  window: readonly WindowSlots[],
 ): KeyContents {
   const { record, digest } = readKey(read.get(FIELD.key(keyId))!);
   const { teamId: _team, ...key } = record;
@@ -221,7 +228,7 @@ function standingOf({ read }: HashDraft, number: number): Standing {
   return { usedCharacters: team.used, heldCharacters: team.held, ...allowance, balanceMicro, heldMicro, openReservations };
 }
 
-function windowCountsOf({ read }: HashDraft): TeamContents['windowCounts'] {
+function windowCountsOf({ read }: HashDraft): WholeAccount['windowCounts'] {
   return [...read].flatMap(([field, text]) => {
     const subject = /^count:(team|key:.*):windows$/.exec(field)?.[1];
     return subject === undefined ? [] : [{ subject: subject as WindowSubject, counts: readCounts(text) }];
@@ -355,7 +362,7 @@ function putCounters({ team, standing, keys, requests }: WholeAccount, number: n
   }
 }
 
-function slotWrites(subject: string, window: TeamContents['window']): Write[] {
+function slotWrites(subject: string, window: readonly WindowSlots[]): Write[] {
   const times = window.flatMap(({ atMs, count }) => Array.from({ length: count }, () => String(atMs)));
   return [['DEL', slotsOf(subject)], ...manyWrites('RPUSH', slotsOf(subject), times)];
 }

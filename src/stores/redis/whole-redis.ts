@@ -5,8 +5,7 @@ import type { KeyOwner } from '../../domain/api-key.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { AskedAdmission, AskedCheck, AskedResolution } from '../../ports/ledger.ts';
 import type { PluginLedger, WholePluginStore } from '../../ports/plugin.ts';
-import type { ReportFinding, StoreFinding, StoreReader } from '../../ports/store-contents.ts';
-import { pluginReader, pluginSource, pluginWriter } from '../records/plugin-contents.ts';
+import type { ReportFinding, StoreFinding } from '../../ports/whole-accounts.ts';
 import { scanned } from './redis-connection.ts';
 import { digestKey, groupKey, ownerKey, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -20,25 +19,15 @@ const SILENT = { info: () => undefined, warn: () => undefined, error: () => unde
 const TIMEOUT_MS = 10_000;
 const SCAN_PIECE = 500;
 
-export async function openRedisReader(url: string): Promise<StoreReader> {
-  const store = await openWhole(url);
-  return pluginReader(asPlugin(store), withoutCredentials(url), (report, settleMs) => checkIndexes(store.link, report, settleMs));
-}
-
-export async function openRedisSource(url: string) {
-  return pluginSource(asPlugin(await openWhole(url)), withoutCredentials(url));
-}
-
-export async function openRedisWriter(url: string, restart: boolean) {
-  return pluginWriter(asPlugin(await openWhole(url, true)), withoutCredentials(url), restart);
-}
-
-function openWhole(url: string, mayCreate = false): Promise<RedisStore> {
-  return openRedisStore({ url, log: SILENT, commandTimeoutMs: TIMEOUT_MS, creation: { mayCreate }, whole: true });
+/** Rejects with a `StoreError` if it cannot be reached. */
+export async function openWholeRedis(url: string, mayCreate: boolean) {
+  const store = await openRedisStore({ url, log: SILENT, commandTimeoutMs: TIMEOUT_MS, creation: { mayCreate }, whole: true });
+  const ownCheck = (report: ReportFinding, settleMs: number): Promise<void> => checkIndexes(store.link, report, settleMs);
+  return { store: asPlugin(store), shown: withoutCredentials(url), ownCheck };
 }
 
 /** With answers as promises. */
-export function asPlugin(store: RedisStore): WholePluginStore {
+function asPlugin(store: RedisStore): WholePluginStore {
   const { ledger, clock: _clock, ...parts } = store;
   const promised: PluginLedger = {
     admit: (request) => new Promise((answer, failed) => ledger.admit({ ...request, answered: answer, failed } satisfies AskedAdmission)),

@@ -4,8 +4,15 @@ import type { WindowSubject } from '../../domain/window-limits.ts';
 import { Slots, slotsOf } from '../../ledger/rate.ts';
 import type { RequestTag } from '../../domain/request-tag.ts';
 import type { RecordTable } from '../../ports/record-space.ts';
-import type { KeyContents, PeriodContents, RequestContents, SubjectCounts } from '../../ports/store-contents.ts';
-import type { AccountChange, WholeAccount, WholeAccounts } from '../../ports/whole-accounts.ts';
+import type {
+  AccountChange,
+  KeyContents,
+  PeriodContents,
+  RequestContents,
+  SubjectCounts,
+  WholeAccount,
+  WholeAccounts,
+} from '../../ports/whole-accounts.ts';
 import { chargeSums } from '../records/charge-sums.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';

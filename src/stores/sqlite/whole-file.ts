@@ -2,8 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ReportFinding, StoreReader, StoreWriter } from '../../ports/store-contents.ts';
-import { pluginReader, pluginWriter } from '../records/plugin-contents.ts';
+import type { ReportFinding } from '../../ports/whole-accounts.ts';
 import { openAlone, openDatabase } from './open-database.ts';
 import { assertOurs, createTables, ERASING, ERASING_BUT_USAGE, isEmpty, NOT_ERASED, numberOf, SHARED } from './schema.ts';
 import { wholeFile } from './sqlite-store.ts';
@@ -19,43 +18,40 @@ const SILENT = { info: () => undefined, warn: () => undefined, error: () => unde
 const MACHINE: Clock = { nowMs: () => Date.now() };
 
 /** Rejects with a `StoreError` if the file cannot be read as it is: nothing is created. */
-export async function openSqliteReader(path: string): Promise<StoreReader> {
-  const file = await openFile(path);
-  return pluginReader(file, storeName(path), ownCheck(file));
+export async function openWholeFile(path: string) {
+  return asWhole(await openDatabase(path, 'full', { mayCreate: false, anyFaults: true }), path, () => undefined);
 }
 
-/** The same as a reader, with no other process having the file open or able to open it. */
-export async function openSqliteSource(path: string): Promise<StoreReader> {
+/** The same, with no other process having the file open or able to open it. */
+export async function openSourceFile(path: string) {
   const database = openAlone(path, { mayCreate: false });
-  const file = closedOnError(database, path, () => {
+  return asWhole(database, path, () => {
     assertOurs(database, storeName(path));
     if (isEmpty(database)) throw new NoStoreError(storeName(path));
     if (numberOf(database, `SELECT count(*) FROM teams WHERE erasure IN (${ERASING}, ${ERASING_BUT_USAGE})`) > 0)
       throw new StoreError(`${storeName(path)} holds data that cannot be copied: ${INTERRUPTED}`);
-    return asFile(database, path);
   });
-  return pluginReader(file, storeName(path), ownCheck(file));
 }
 
-/** Rejects with a `StoreError` if the file is not empty or is in use, or if it is half-written and `restart` is not set. */
-export async function openSqliteWriter(path: string, restart: boolean): Promise<StoreWriter> {
+/** For writing. Rejects with a `StoreError` if the file is in use. */
+export async function openTargetFile(path: string) {
   const database = openAlone(path, { mayCreate: true });
-  const file = closedOnError(database, path, () => {
+  return asWhole(database, path, () => {
     assertOurs(database, storeName(path));
     createTables(database);
     database.exec('PRAGMA synchronous = NORMAL');
-    return asFile(database, path);
   });
-  return pluginWriter(file, storeName(path), restart, true);
 }
 
-async function openFile(path: string): Promise<WholeFile> {
-  const database = await openDatabase(path, 'full', { mayCreate: false, anyFaults: true });
-  return closedOnError(database, path, () => asFile(database, path));
-}
-
-function asFile(database: DatabaseSync, path: string): WholeFile {
-  return wholeFile(database, { path, log: SILENT, clock: MACHINE, busyTimeoutMs: PATIENCE_MS }, false);
+function asWhole(database: DatabaseSync, path: string, prepare: () => void) {
+  try {
+    prepare();
+    const store = wholeFile(database, { path, log: SILENT, clock: MACHINE, busyTimeoutMs: PATIENCE_MS }, false);
+    return { store, shown: storeName(path), ownCheck: ownCheck(store) };
+  } catch (error) {
+    database.close();
+    throw asStoreFault(path, error);
+  }
 }
 
 /** Rows without what they belong to; their name is put in place of the brackets. */
@@ -95,13 +91,4 @@ function ownCheck({ database }: WholeFile): (report: ReportFinding) => void {
       for (const { named, ...whose } of database.prepare(query).all())
         report({ what, ...whose, detail: detail.replace('[]', String(named)) });
   };
-}
-
-function closedOnError<T>(database: DatabaseSync, path: string, open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    database.close();
-    throw asStoreFault(path, error);
-  }
 }

@@ -5,7 +5,7 @@ import { ReferenceData, referenceStore } from '../reference-store.ts';
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { PluginStore, WholePluginStore } from '../../../src/ports/plugin.ts';
-import type { StoreReader } from '../../../src/ports/store-contents.ts';
+import type { WholeStore } from '../../../src/stores/whole-store.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
 import type { OtherStores } from '../../../src/stores/open-reader.ts';
 import { writeCopy } from '../../../src/stores/sqlite/file-copy.ts';
@@ -38,7 +38,7 @@ export class CheckedContender implements Contender {
   #kind: Kind;
   #url = '';
   #places = 0;
-  #reader: StoreReader | undefined;
+  #reader: WholeStore | undefined;
   /** For the report: how often it was copied, and how often a copy was refused. */
   moves = 0;
   refusals = 0;

@@ -9,7 +9,7 @@ import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { RecordName } from '../../../src/ports/record-space.ts';
-import type { StoreFinding } from '../../../src/ports/store-contents.ts';
+import type { StoreFinding } from '../../../src/ports/whole-accounts.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { DocumentCheck } from '../../../src/stores/document-check.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';

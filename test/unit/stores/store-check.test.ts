@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { ulidSource } from '../../../src/domain/ulid.ts';
-import type { StoreFinding } from '../../../src/ports/store-contents.ts';
+import type { StoreFinding } from '../../../src/ports/whole-accounts.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { GENEROUS_QUOTA } from '../../../src/testing/store/team-under-test.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';

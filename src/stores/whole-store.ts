@@ -1,0 +1,236 @@
+// A store as a whole, over its accounts, records and audit: opened for the check, and as both ends of a copy.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AuditEntry } from '../domain/audit-entry.ts';
+import type { EntryPieces } from '../domain/entries-text.ts';
+import { SHARED_RECORDS } from '../domain/shared-records.ts';
+import { answered, halfWritten, NoStoreError, StoreError } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { WholePluginStore } from '../ports/plugin.ts';
+import type { GroupChange, RecordIndex, RecordTable } from '../ports/record-space.ts';
+import type { TeamPage } from '../ports/team-registry.ts';
+import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
+import { assertUnmarked, isMarked, MARKED } from './records/copy-mark.ts';
+import { dueEntry, eventOfName, readEvent } from './records/event-record.ts';
+import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
+
+const PAGE = 500;
+/** No day. */
+const NONE = { from: 1, to: 0 };
+/** Gateways say more often that they run (runtime/plan-record.ts). */
+const SERVED_WITHIN_MS = 60_000;
+
+/** Of the store's kind, besides what is checked of every store. What is wrong at first is looked at again after `settleMs`. */
+type OwnCheck = (report: ReportFinding, settleMs: number) => void | Promise<void>;
+
+export class WholeStore {
+  readonly store: WholePluginStore;
+  readonly #ownCheck: OwnCheck | undefined;
+
+  constructor(store: WholePluginStore, ownCheck?: OwnCheck) {
+    this.store = store;
+    this.#ownCheck = ownCheck;
+  }
+
+  /** In order of creation. One that cannot be read is reported and skipped. */
+  async *accounts(report: ReportFinding): AsyncGenerator<WholeAccount> {
+    for await (const { teamId } of this.#pages((page) => this.store.teams.pageTeams(page))) {
+      const account = await this.account(teamId, report);
+      if (account?.period !== undefined) yield account;
+    }
+  }
+
+  /** Deleted teams whose usage is kept: they are in the history only. */
+  async *deleted(): AsyncGenerator<WholeAccount> {
+    const teams = this.#pages(async (page) => answered(await this.store.history.pageDays(page, NONE)).map(({ team }) => team));
+    for await (const { teamId } of teams) {
+      const account = await this.#read(teamId);
+      if (account !== undefined && account.period === undefined) yield account;
+    }
+  }
+
+  /** `undefined` if it is gone, or cannot be read, which is reported. */
+  async account(teamId: string, report: ReportFinding): Promise<WholeAccount | undefined> {
+    try {
+      const account = await this.#read(teamId);
+      for (const { keyId, digest } of account?.keys ?? []) {
+        if (digest === undefined) continue;
+        // Callers are found by digests.
+        const owner = answered(await this.store.keys.find(digest));
+        if (owner?.keyId !== keyId || owner.teamId !== teamId)
+          report({ what: 'digest', teamId, keyId, detail: 'its digest does not lead to it' });
+      }
+      return account;
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      report({ what: 'team', teamId, detail: `it cannot be read (${error instanceof Error ? error.name : 'unknown'})` });
+      return undefined;
+    }
+  }
+
+  /** The entries of a dictionary; `undefined` if it is gone. */
+  async entries(teamId: string, dictionaryId: string): Promise<EntryPieces | undefined> {
+    return answered(await this.store.records.readBlob(teamId, dictionaryId));
+  }
+
+  async records(group: string, table: RecordTable): Promise<ReadonlyMap<string, string>> {
+    return answered(await this.store.records.list(group, table));
+  }
+
+  /** Of an index of the shared records. */
+  async *ids(index: RecordIndex): AsyncGenerator<string> {
+    for (let from = ''; ;) {
+      const ids = answered(await this.store.records.page(SHARED_RECORDS, { index, from, below: '~', limit: PAGE }));
+      yield* ids;
+      if (ids.length < PAGE) return;
+      // The next id that there can be.
+      from = `${ids.at(-1)!} `;
+    }
+  }
+
+  async *audit(): AsyncGenerator<AuditEntry> {
+    for (let after: string | undefined; ;) {
+      const entries = answered(await this.store.audit.page({ teamId: undefined, after, sinceMs: undefined, limit: PAGE }));
+      yield* entries;
+      if (entries.length < PAGE) return;
+      after = entries.at(-1)!.id;
+    }
+  }
+
+  async share(change: Omit<GroupChange<void>, 'result'>): Promise<void> {
+    answered(await this.store.records.change(SHARED_RECORDS, [], () => ({ ...change, result: undefined })));
+  }
+
+  /** The store's present time. */
+  async nowMs(): Promise<number> {
+    return answered(await this.store.records.change(SHARED_RECORDS, [], (_, { nowMs }) => ({ result: nowMs })))!;
+  }
+
+  /** What is specific to the store's kind, and events that would never be sent. What changes meanwhile is looked at again. */
+  async structure(report: ReportFinding, settleMs: number): Promise<void> {
+    await this.#ownCheck?.(report, settleMs);
+    const lost = await this.#eventsNotDue();
+    if (lost.length === 0) return;
+    await delay(settleMs);
+    const again = new Set(await this.#eventsNotDue());
+    for (const name of lost.filter((one) => again.has(one))) {
+      const { id, teamId } = eventOfName(name);
+      report({ what: 'event', teamId, detail: `event ${id} is kept, but will never be sent` });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.store.close();
+  }
+
+  async *#pages<Team extends { readonly teamId: string }>(
+    read: (page: TeamPage) => Promise<readonly Team[] | StoreUnavailable>,
+  ): AsyncGenerator<Team> {
+    for (let after: string | undefined; ;) {
+      const teams = answered(await read({ after, limit: PAGE, search: undefined }));
+      yield* teams;
+      if (teams.length < PAGE) return;
+      after = teams.at(-1)!.teamId;
+    }
+  }
+
+  async #read(teamId: string): Promise<WholeAccount | undefined> {
+    let found: WholeAccount | undefined;
+    answered(await this.store.accounts.change(teamId, (account) => void (found = account)));
+    return found;
+  }
+
+  /** The ids of their records. */
+  async #eventsNotDue(): Promise<string[]> {
+    const events = await this.records(SHARED_RECORDS, 'events');
+    const listed = new Set<string>();
+    for await (const id of this.ids('events_by_due')) listed.add(id);
+    return [...events].flatMap(([id, value]) => (listed.has(dueEntry({ table: 'events', id }, readEvent(value)).id) ? [] : [id]));
+  }
+}
+
+export interface OpenedWhole {
+  readonly store: WholePluginStore;
+  /** Its name for messages, without credentials. */
+  readonly shown: string;
+  readonly ownCheck?: OwnCheck;
+}
+
+/** Closes the store if it cannot be read. */
+export function wholeReader({ store, shown, ownCheck }: OpenedWhole): Promise<WholeStore> {
+  return closedOnError(store, async () => {
+    await assertUnmarked(store.records, shown);
+    return new WholeStore(store, ownCheck);
+  });
+}
+
+/** The source of a copy; no gateway may use it meanwhile. */
+export interface CopySource {
+  readonly reader: WholeStore;
+  /** Rejects with a `StoreError` if a gateway has started to serve from it. */
+  stillAlone(): Promise<void>;
+}
+
+export function wholeSource({ store, shown }: OpenedWhole): Promise<CopySource> {
+  return closedOnError(store, async () => {
+    const reader = new WholeStore(store);
+    const beganMs = await reader.nowMs();
+    // Also none that has served and stopped meanwhile.
+    const stillAlone = async (): Promise<void> => assertAlone(store, shown, (await reader.nowMs()) - beganMs);
+    await assertUnmarked(store.records, shown);
+    if ((await contentOf(store)) === undefined) throw new NoStoreError(shown);
+    await assertAlone(store, shown);
+    return { reader, stillAlone };
+  });
+}
+
+/**
+ * Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. `isLocked`:
+ * nobody else can use it.
+ */
+export function wholeTarget({ store, shown }: OpenedWhole, restart: boolean, isLocked: boolean): Promise<WholeStore> {
+  return closedOnError(store, async () => {
+    const isHalf = await isMarked(store.records);
+    if (isHalf && !restart) throw halfWritten(shown);
+    if (!isLocked) await assertAlone(store, shown);
+    const content = isHalf ? undefined : await contentOf(store);
+    if (content !== undefined) throw new StoreError(`the store ${shown} is not empty (it has ${content}): choose an empty store`);
+    return beginCopy(store);
+  });
+}
+
+/** Clears the store and marks it as half-written. */
+export async function beginCopy(store: WholePluginStore): Promise<WholeStore> {
+  answered(await store.accounts.clear());
+  const target = new WholeStore(store);
+  await target.share(MARKED);
+  return target;
+}
+
+/** `sinceMs`: how long the copy has taken. */
+async function assertAlone({ gateways }: WholePluginStore, shown: string, sinceMs = 0): Promise<void> {
+  const [last] = answered(await gateways.recent(sinceMs + SERVED_WITHIN_MS));
+  if (last === undefined) return;
+  throw new StoreError(
+    `the store ${shown} was in use by a gateway ${sinceMs === 0 ? 'within the last minute' : 'during the copy or the minute before it'} (it runs on ${last.host} with ${last.file}): stop the gateways that use it, and try again a minute later`,
+  );
+}
+
+/** What it has besides what gateways keep about themselves; `undefined` for nothing. */
+async function contentOf({ teams, history, audit, records }: WholePluginStore): Promise<string | undefined> {
+  const first = { after: undefined, limit: 1, search: undefined };
+  if (answered(await teams.pageTeams(first)).length > 0) return 'teams';
+  if (answered(await history.pageDays(first, NONE)).length > 0) return 'usage of deleted teams';
+  if (answered(await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })).length > 0) return 'an audit';
+  for (const table of COPIED_SHARED_TABLES)
+    if (!isIndex(table) && answered(await records.list(SHARED_RECORDS, table)).size > 0) return `records of ${table}`;
+  return undefined;
+}
+
+async function closedOnError<T>(store: WholePluginStore, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
