@@ -135,7 +135,7 @@ function shownOf({ failure, status, cause }: FailureDetail): Pick<FailureDetail,
 }
 
 /** What an attempt changed. */
-export type StandingChange = 'set aside' | 'back' | undefined;
+type StandingChange = 'set aside' | 'back' | undefined;
 
 /** The context in which a failed attempt is judged. */
 export interface FailureTerms {
@@ -233,7 +233,7 @@ function isInconclusive({ failure, status }: UnusableAttempt): boolean {
 }
 
 /** Seconds or an HTTP date; `undefined` if it is neither, or not in the future. */
-export function retryAfterMs(value: string | undefined, wallMs: number): number | undefined {
+function retryAfterMs(value: string | undefined, wallMs: number): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - wallMs;
   return ms > 0 ? ms : undefined;

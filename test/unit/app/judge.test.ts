@@ -3,7 +3,6 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { judge } from '../../../src/app/judge.ts';
-import { ConfigError } from '../../../src/config/config-error.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
 
@@ -94,15 +93,6 @@ test('each plugin that cannot be loaded is named, without complaints that its pr
   ]);
 });
 
-test('a wrong protocol or store is reported beside a missing plugin of ours, because ours provide neither', async () => {
-  const config = { engine: { protocol: 'openay' }, store: 'mine:x', plugins: [{ module: 'lingate/plugins/deepl' }] };
-  expect(await faults(config)).toEqual([
-    'plugins.0.module: lingate/plugins/deepl is not one of the plugins that come with the gateway; did you mean lingate/plugins/deepl-v2?',
-    expect.stringMatching(/^engine\.protocol: there is no "openay"; did you mean openai\? /),
-    expect.stringMatching(/^store: "mine:x" is not one of sqlite:PATH/),
-  ]);
-});
-
 test('wrong or shared names, roles and tokens of operators are reported together with all other faults', async () => {
   const token = 'x'.repeat(32);
   const tokens = [
@@ -133,22 +123,6 @@ test('wrong or shared names, roles and tokens of operators are reported together
   expect(await faults({ admin: {} })).toEqual(['admin: has no token; give it a token, or tokens, or oidc, or leave it out']);
 });
 
-test('a wrong protocol from an environment variable is refused by the variable’s name', async () => {
-  const { status, stderr } = await inProcess(['config', 'check', '--config', write({})], { LINGATE_ENGINE_PROTOCOL: 'nativ' });
-  expect({ status, stderr }).toEqual({
-    status: 1,
-    stderr: expect.stringMatching(/^LINGATE_ENGINE_PROTOCOL: there is no "nativ"; did you mean native\? [^\n]*\n$/) as string,
-  });
-});
-
-test('a wrong protocol leads to no complaints about its options, and a weak token is reported beside it', async () => {
-  const config = { engine: { protocol: 5, options: { api_key: 'x' } }, admin: { token: 'short' } };
-  expect(await faults(config)).toEqual([
-    expect.stringMatching(/^engine\.protocol: 5 is not the name of a protocol/),
-    expect.stringMatching(/^admin\.token: is too weak/),
-  ]);
-});
-
 test('serve prints the same lines, and creates no database; plugins that were set up are closed', async () => {
   const store = join(folder.path, 'never.db');
   const config = {
@@ -168,22 +142,6 @@ test('serve prints the same lines, and creates no database; plugins that were se
     );
   }
   expect(existsSync(store)).toBe(false);
-});
-
-test('a valid configuration becomes values for the wiring', async () => {
-  const token = 'a'.repeat(32);
-  const file = write({
-    admin: { token: { env: 'TOKEN' } },
-    forward: [{ ...FORWARD, headers: { a: { env: 'A' } } }],
-    plugins: [{ module: plugin() }],
-  });
-  const judged = await judge(loadConfig({ file, env: {} }), { TOKEN: token, A: 'b' });
-  expect(judged).toMatchObject({
-    operators: [{ name: 'admin', role: 'manage', token }],
-    forward: [{ path: '/v1/voices', headers: { a: 'b' } }],
-  });
-  await judged.plugins.close();
-  await expect(judge(loadConfig({ file, env: {} }), { TOKEN: 'short', A: 'b' })).rejects.toBeInstanceOf(ConfigError);
 });
 
 const SIGNING = 'it must be whsec_ and the base64 of 24 to 64 bytes, for example from: echo "whsec_$(openssl rand -base64 32)"';
@@ -221,18 +179,6 @@ test('every plugin that was set up for the checks above was closed', async () =>
   const { readFileSync } = await import('node:fs');
   const life = readFileSync(join(folder.path, 'life'), 'utf8').trimEnd().split('\n');
   const names = (word: string): string[] => life.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length));
-  expect(names('set up ').length).toBeGreaterThan(5);
+  expect(names('set up ').length).toBe(5);
   expect(names('closed ').toSorted()).toEqual(names('set up ').toSorted());
-});
-
-test('a wrong protocol from a flag is wrong usage, unless the file has faults too', async () => {
-  const check = (config: unknown) => inProcess(['serve', '--engine-protocol', 'nativ', '--config', write(config)]);
-  expect(await check({})).toMatchObject({
-    status: 2,
-    stderr: expect.stringMatching(/^lingate serve: --engine-protocol: there is no "nativ"; did you mean native\? [^\n]*\n$/) as string,
-  });
-  for (const wrong of [{ admin: { token: { env: 'NO_TOKEN' } } }, { listen: 'x' }, { plugins: [{ module: 'none.mjs' }] }]) {
-    const { status, stderr } = await check(wrong);
-    expect([status, stderr.split('\n').length]).toEqual([1, wrong.plugins === undefined ? 3 : 2]);
-  }
 });

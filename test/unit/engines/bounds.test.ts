@@ -1,6 +1,4 @@
 // The limits of an attempt: connections, queue, deadline, adapters that fail, and closing the engine.
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type {
   Attempt,
@@ -14,9 +12,8 @@ import type {
 import { LATER } from '../../../src/core/outcome.ts';
 import type { ReplicaWatch } from '../../../src/engines/replica.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
-import { slow, status } from '../../../src/testing/scripted-engine.ts';
-import { startProgram } from '../../support/start-program.ts';
-import { asked, Caller, callsAtOnce, Opened, work } from './engine-work.ts';
+import { status } from '../../../src/testing/scripted-engine.ts';
+import { asked, Caller, Opened, work } from './engine-work.ts';
 
 const CALL: EngineCall = { method: 'POST', path: '/translate', headers: {}, body: '{"text":[],"target_lang":"DE"}' };
 
@@ -26,55 +23,6 @@ afterEach(() => opened.close());
 function broken(): never {
   throw new Error('a bug');
 }
-
-describe('bounds', () => {
-  test('calls beyond connectionsMax wait; those beyond queueMax are busy at once', async () => {
-    const scripted = await opened.scripted();
-    const engine = opened.engine([scripted.url], { connectionsMax: 2, queueMax: 3 });
-    scripted.always(slow(30));
-    const results = await callsAtOnce(engine, 8);
-    expect(results.map(({ kind, failures }) => [kind, ...failures])).toEqual([
-      ...Array.from({ length: 5 }, () => ['usable']),
-      ...Array.from({ length: 3 }, () => ['unavailable', 'busy', 'busy']),
-    ]);
-    expect(scripted.requests).toHaveLength(5);
-    expect(scripted.connections).toBeLessThanOrEqual(2);
-  });
-
-  test('a call that waits in the queue until its deadline fails because the replica is busy', async () => {
-    const scripted = await opened.scripted();
-    const engine = opened.engine([scripted.url], { connectionsMax: 1, timeoutMs: 500 });
-    scripted.always('hang');
-    const results = await callsAtOnce(engine, 2);
-    expect(results.map(({ failures }) => failures[0])).toEqual(['timeout', 'busy']);
-  });
-
-  test('a replica that accepts no connection ends an attempt at its deadline as a failure to connect', async () => {
-    const replica = await unaccepting();
-    opened.add(replica);
-    const engine = opened.engine([replica.url], { timeoutMs: 100 });
-    expect((await asked(engine, work(), new Caller())).failures).toEqual(['connect', 'connect']);
-  });
-
-  test('the deadline covers all calls of an attempt together', async () => {
-    const scripted = await opened.scripted();
-    scripted.always(slow(160));
-    const call = { method: 'POST', path: '/', headers: {}, body: '{"text":[],"target_lang":"DE"}' } as const;
-    let calls = 0;
-    const protocol: EngineProtocol = {
-      async attempt(_work, wire) {
-        for (;;) {
-          const response = await wire.call(call);
-          if (typeof response === 'string') return { kind: 'unusable', failure: response };
-          calls++;
-        }
-      },
-    };
-    const result = await asked(opened.engine([scripted.url], { protocol, timeoutMs: 600 }), work(), new Caller());
-    expect(result.failures).toEqual(['timeout', 'timeout']);
-    expect(calls).toBeLessThan(8);
-  });
-});
 
 const translation = { text: 'Hallo', detectedSourceLanguage: undefined };
 /** What an adapter may promise against its type. */
@@ -185,36 +133,3 @@ describe('an adapter that', () => {
     await scripted.until(() => scripted.requests[0]!.aborted);
   });
 });
-
-describe('closing', () => {
-  test('aborts running calls, and their callers still get a result', async () => {
-    const scripted = await opened.scripted();
-    const engine = opened.engine([scripted.url], { connectionsMax: 1, queueMax: 4 });
-    scripted.always('hang');
-    const results = callsAtOnce(engine, 3);
-    await scripted.until(() => scripted.requests.length === 1);
-    await engine.close();
-    expect((await results).map(({ kind }) => kind)).toEqual(['unavailable', 'unavailable', 'unavailable']);
-    await scripted.until(() => scripted.openConnections === 0);
-    expect((await asked(engine, work(), new Caller())).kind).toBe('unavailable');
-  });
-});
-
-/** Like a host behind a silent firewall: a stopped process with a full backlog, whose connection requests the kernel drops. */
-async function unaccepting(): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const listen = `require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
-    process.stdout.write(String(this.address().port), () => process.kill(process.pid, 'SIGSTOP'));
-  });`;
-  const program = await startProgram('node', ['-e', listen], { ready: /^\d+$/ });
-  const port = Number(program.output);
-  // The kernel accepts one more than the backlog.
-  const fillers = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-  await Promise.all(fillers.slice(0, 2).map((filler) => once(filler, 'connect')));
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async close() {
-      for (const filler of fillers) filler.destroy();
-      await program.end();
-    },
-  };
-}

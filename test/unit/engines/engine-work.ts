@@ -82,8 +82,3 @@ export function asked(engine: Engine, what: EngineWork = work(), caller: Cancell
     returned = true;
   });
 }
-
-/** `count` calls at once. */
-export function callsAtOnce(engine: ReplicatedEngine, count: number): Promise<EngineResult[]> {
-  return Promise.all(Array.from({ length: count }, () => asked(engine)));
-}

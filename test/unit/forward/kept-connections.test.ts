@@ -32,9 +32,6 @@ const OTHER = `${ID_BEGIN}000`;
 const idOf = ({ received }: RawConnection): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
 const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/(?:GET|POST) (\S+) HTTP/g)].at(-1)?.[1] ?? '';
 
-const withId = (connection: RawConnection): void =>
-  void connection.socket.write(lengthAnswer(pathOf(connection), `X-Request-Id: ${idOf(connection)}\r\n`));
-
 /** How a body of five bytes ends: as it should, never, behind more bytes, too late, or because its caller leaves. */
 type Ending = 'end' | 'never' | 'too_long' | 'late' | 'broken';
 
@@ -181,13 +178,6 @@ describe('after unexpected bytes', () => {
     expect(told).toEqual([true]);
   });
 
-  test('without keep-alive no connection is ever kept', async () => {
-    const made = await scene(false);
-    for (const path of ['/1', '/2', '/3']) expect(await made.get(path)).toBe(`200 ${path}`);
-    expect(requests(made)).toEqual([1, 1, 1]);
-    await made.target.until(() => made.target.open === 0);
-  });
-
   test('requests on reused connections are aborted, even in the middle of an answer, those on new ones continue', async () => {
     const made = await scene();
     const { target, get } = made;
@@ -208,74 +198,5 @@ describe('after unexpected bytes', () => {
     expect(results).toEqual(['unasked', 'broken', 'unasked']);
     fresh![1].socket.write(lengthAnswer('yes'));
     expect(await asked[PATHS.indexOf(fresh![0])]).toBe('200 yes');
-  });
-});
-
-describe('a request with a body', () => {
-  test('gets a connection of its own, which is closed afterwards, while answers do not repeat ids', async () => {
-    const made = await scene();
-    for (const path of ['/1', '/2', '/3']) expect(await made.post(path)).toBe(`200 ${path}`);
-    expect(requests(made)).toEqual([1, 1, 1]);
-    await made.target.until(() => made.target.open === 0);
-    expect(made.target.connections[0]!.received).toMatch(/^Connection: close\r$/im);
-  });
-
-  test('shares connections with others once answers repeat ids, until one does not', async () => {
-    const made = await scene();
-    const { target, get, post } = made;
-    target.respond = withId;
-    for (const ask of [post, get, post, get, post]) expect(await ask('/a')).toBe('200 /a');
-    expect(requests(made)).toEqual([1, 4]);
-    target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)));
-    // Whether it is the answer to this request cannot be known.
-    expect(await post('/b')).toBe('unasked');
-    made.nowMs += 60_000;
-    target.respond = withId;
-    for (const path of ['/c', '/d']) expect(await post(path)).toBe(`200 ${path}`);
-    expect(requests(made)).toEqual([1, 5, 1, 1]);
-    expect(made.told).toEqual([true]);
-  });
-
-  test('is not sent on a connection that has been idle for more than a second', async () => {
-    const made = await scene();
-    made.target.respond = withId;
-    for (const ask of [made.get, made.post]) expect(await ask('/a')).toBe('200 /a');
-    made.nowMs += 1001;
-    expect(await made.post('/b')).toBe('200 /b');
-    made.nowMs += 999;
-    expect(await made.post('/c')).toBe('200 /c');
-    expect(requests(made)).toEqual([2, 2]);
-    expect(made.told).toEqual([]);
-  });
-
-  test('answered before its end leaves no connection', async () => {
-    const made = await scene();
-    const { target, get, post } = made;
-    target.respond = withId;
-    expect(await get('/a')).toBe('200 /a');
-    const asked = post('/b', 'never');
-    const [connection] = target.connections;
-    await target.until(() => connection!.received.includes('hel'));
-    connection!.socket.write(`HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${idOf(connection!)}\r\nContent-Length: 0\r\n\r\n`);
-    expect(await asked).toBe('400 ');
-    await target.until(() => target.open === 0);
-  });
-
-  test('that does not arrive in time is told apart from a silent upstream', async () => {
-    const { target, post } = await scene();
-    expect(await post('/a', 'never', 100)).toBe('too_slow');
-    target.respond = () => undefined;
-    expect(await post('/a', 'end', 100)).toBe('timeout');
-    await target.until(() => target.open === 0);
-  });
-
-  test.each([
-    ['broken', 'cancelled'],
-    ['late', 'timeout'],
-    ['too_long', 'too_large'],
-  ] as const)('whose body is %s fails as %s', async (how, failure) => {
-    const { target, post } = await scene();
-    expect(await post('/a', how)).toBe(failure);
-    await target.until(() => target.open === 0);
   });
 });

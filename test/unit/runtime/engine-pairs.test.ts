@@ -84,27 +84,6 @@ function pass(): number {
 const TEN_MINUTES = 600_000;
 
 describe('ask', () => {
-  test('everything is offered until the engine has answered; then what it reported, with one log line', async () => {
-    const offered = open('ask');
-    expect(pairsOf(offered)).toHaveLength(ALL);
-    await asked.pop()!({ a: ['EN-ES', 'ES-EN-GB'] });
-    expect(pairsOf(offered)).toEqual(['EN-ES', 'ES-EN-GB']);
-    expect(lines).toEqual([['the pairs that the engine offers have changed', { engine: 'default', count: 2, pairs: 'EN-ES ES-EN-GB' }]]);
-  });
-
-  test('it is asked again every ten minutes; the list is the same object until something changes', async () => {
-    const offered = open('ask');
-    await asked.pop()!({ a: ['EN-ES'] });
-    const before = offered.current;
-    expect(pass()).toBe(TEN_MINUTES);
-    await asked.pop()!({ a: ['EN-ES'] });
-    expect(offered.current).toBe(before);
-    expect(pass()).toBe(TEN_MINUTES);
-    await asked.pop()!({ a: ['EN-ES', 'EN-FR'] });
-    expect(pairsOf(offered)).toEqual(['EN-ES', 'EN-FR']);
-    expect(lines).toHaveLength(2);
-  });
-
   test.each(['timeout', 'connect', 'not_json', 'wrong_shape', 'status'] as const)(
     'an engine that answers with %s keeps its last known pairs, is logged once, and is asked again with growing pauses',
     async (failure) => {
@@ -126,12 +105,6 @@ describe('ask', () => {
       expect(pass()).toBe(TEN_MINUTES);
     },
   );
-
-  test('with an engine that has never answered everything is offered', async () => {
-    const offered = open('ask');
-    await asked.pop()!({ a: 'connect' });
-    expect(pairsOf(offered)).toHaveLength(ALL);
-  });
 
   test('a list without any of our pairs is ignored, because the engine may be loading', async () => {
     const offered = open('ask');
@@ -157,74 +130,5 @@ describe('ask', () => {
     expect(pass()).toBe(5000);
     await asked.pop()!({ a: 'connect', b: [], c: ['ES-FR'] });
     expect(pairsOf(offered)).toEqual(['EN-ES', 'EN-FR', 'ES-FR']);
-  });
-
-  test('the pairs of a removed replica are forgotten', async () => {
-    const offered = open('ask');
-    await asked.pop()!({ a: ['EN-ES'], b: ['EN-FR'] });
-    offered.replace(said(TABLE, 'ask'));
-    await asked.pop()!({ b: ['EN-FR'] });
-    expect(pairsOf(offered)).toEqual(['EN-FR']);
-  });
-
-  test('a reload asks again at once, and ignores answers to earlier requests, whose replicas may be others', async () => {
-    const offered = open('ask');
-    const before = asked.pop()!;
-    offered.replace(said(TABLE, 'ask'));
-    const after = asked.pop()!;
-    await before({ a: ['EN-ES'] });
-    expect([pairsOf(offered).length, timers.length]).toEqual([ALL, 0]);
-    await after({ b: ['EN-FR'] });
-    expect(pairsOf(offered)).toEqual(['EN-FR']);
-    // One timer, which the next request replaces.
-    expect(timers).toHaveLength(1);
-    offered.ask();
-    expect([asked.length, timers.length]).toEqual([1, 0]);
-  });
-
-  test('another list of languages is applied to the known pairs at once', async () => {
-    const offered = open('ask');
-    await asked.pop()!({ a: ['EN-ES', 'EN-DE'] });
-    const german = { ...TABLE, targets: [{ code: 'DE', name: 'German', formality: false }] };
-    offered.replace(said(german, 'ask'));
-    expect(pairsOf(offered, german)).toEqual(['EN-DE']);
-    // None of the known pairs is in this one.
-    const greek = { ...TABLE, targets: [{ code: 'EL', name: 'Greek', formality: false }] };
-    offered.replace(said(greek, 'ask'));
-    expect(pairsOf(offered, greek)).toHaveLength(3);
-  });
-
-  test('nothing is requested after it is closed, and a later answer changes nothing', async () => {
-    const offered = open('ask');
-    const answer = asked.pop()!;
-    offered.close();
-    await answer({ a: ['EN-ES'] });
-    offered.ask();
-    expect([pairsOf(offered).length, asked.length, timers.length]).toEqual([ALL, 0, 0]);
-  });
-
-  test('an engine that cannot report pairs is not asked', () => {
-    expect(pairsOf(open('ask', false))).toHaveLength(ALL);
-    expect(asked).toEqual([]);
-  });
-});
-
-describe('any and a list', () => {
-  test('ask no engine', () => {
-    expect(pairsOf(open('any'))).toHaveLength(ALL);
-    expect(pairsOf(open(['ES-EN', 'EN-FR']))).toEqual(['EN-FR', 'ES-EN-GB']);
-    expect([asked, timers, lines]).toEqual([[], [], []]);
-  });
-
-  test('can replace each other in a reload', async () => {
-    const offered = open('any');
-    offered.replace(said(TABLE, ['EN-ES']));
-    expect(pairsOf(offered)).toEqual(['EN-ES']);
-    offered.replace(said(TABLE, 'ask'));
-    expect(pairsOf(offered)).toHaveLength(ALL);
-    await asked.pop()!({ a: ['EN-FR'] });
-    expect(pairsOf(offered)).toEqual(['EN-FR']);
-    offered.replace(said(TABLE, 'any'));
-    expect(pairsOf(offered)).toHaveLength(ALL);
   });
 });

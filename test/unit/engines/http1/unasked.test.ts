@@ -91,12 +91,6 @@ describe('an answer', () => {
     expect(echoes).toEqual([true, false]);
   });
 
-  test('with an id in the form of ours is accepted if ids are not checked', async () => {
-    const { engine, wire } = await scene({ checkIds: false });
-    engine.respond = ({ socket }, body) => void socket.write(lengthAnswer(body, `X-Request-Id: ${OTHER}\r\n`));
-    for (let i = 0; i < 2; i++) expect(await make(wire, {}, 'reused', { requestId: SENT }).result).toBe('200 body');
-  });
-
   test("with another request's id on a reused connection shows that the engine answers twice", async () => {
     const made = await scene({ connectionsMax: 1 });
     const { engine, wire, reports } = made;
@@ -192,25 +186,5 @@ describe('after unexpected bytes', () => {
       await rested();
     }
     expect(engine.connections).toHaveLength(1);
-  });
-
-  test('an early refusal, before the whole request was sent, is only a refusal', async () => {
-    const { engine, wire, reports } = await scene();
-    const made = make(wire, { body: 'x'.repeat(16 << 20) });
-    await engine.until(() => engine.connections.length === 1);
-    engine.connections[0]!.socket.pause().write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n');
-    expect(await made.result).toBe('413 ');
-    expect(reports).toEqual([]);
-  });
-
-  test('without keep-alive no connection is ever kept', async () => {
-    const made = await scene({ keepAlive: false });
-    for (let i = 0; i < 3; i++) {
-      expect(await make(made.wire).result).toBe('200 body');
-      await rested();
-    }
-    expect(requests(made)).toEqual([1, 1, 1]);
-    expect(made.engine.connections.every(({ received }) => received.includes('\r\nConnection: close\r\n'))).toBe(true);
-    await made.engine.until(() => made.engine.open === 0);
   });
 });

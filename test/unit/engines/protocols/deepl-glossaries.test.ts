@@ -7,7 +7,6 @@ import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
 import { NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
 import type { EngineGlossary } from '../../../../src/domain/translation-options.ts';
 import type { EngineResult, EngineWork } from '../../../../src/ports/engine.ts';
-import { writeEntries } from '../../../../src/domain/entries-text.ts';
 import { startDeepLServer } from '../../../support/deepl-server.ts';
 import type { DeepLServer, DeepLServerOptions } from '../../../support/deepl-server.ts';
 import { asked, Caller, Opened } from '../engine-work.ts';
@@ -47,27 +46,6 @@ const translated = async (engine: ReplicatedEngine, what: EngineWork, caller = n
   said(await asked(engine, what, caller));
 
 describe('a dictionary', () => {
-  test('is made by its first request, told by team and content, and used by all others', async () => {
-    const deepl = await server();
-    const engine = gateway(deepl);
-    const [one, same, other] = [dictionary({ [TERM]: 'Haus' }), dictionary({ [TERM]: 'Haus' }), dictionary({ [TERM]: 'Heim' })];
-    for (const glossary of [one, same, one]) expect(await translated(engine, workOf(glossary))).toEqual(['Haus']);
-    expect(deepl.names).toEqual([expect.stringMatching(new RegExp(`^lingate ${TEAM} en-de [0-9a-f]{64}$`))]);
-    expect(await translated(engine, workOf(other))).toEqual(['Heim']);
-    expect(await translated(engine, workOf(one, newId()))).toEqual(['Haus']);
-    expect(await translated(engine, workOf(one, TEAM, 'FR'))).toEqual(['Haus']);
-    expect([deepl.kept.size, deepl.count('POST /v2/glossaries'), deepl.broken]).toEqual([4, 4, []]);
-    expect(deepl.count('GET /v2/glossaries')).toBe(8);
-  });
-
-  test('serves the variants of its language', async () => {
-    const deepl = await server();
-    const engine = gateway(deepl);
-    const glossary = dictionary({ [TERM]: 'casa' });
-    for (const target of ['PT-BR', 'PT-PT']) expect(await translated(engine, workOf(glossary, TEAM, target))).toEqual(['casa']);
-    expect(deepl.kept.size).toBe(1);
-  });
-
   test('is made once, however many requests and gateways need it at the same moment', async () => {
     const deepl = await server({ unreadyFor: () => 2 });
     const gateways = [gateway(deepl), gateway(deepl), gateway(deepl)];
@@ -76,40 +54,6 @@ describe('a dictionary', () => {
     expect(results).toEqual(results.map(() => ['Haus']));
     expect(deepl.count('POST /v2/glossaries')).toBeLessThanOrEqual(3);
     expect([deepl.kept.size, deepl.broken]).toEqual([1, []]);
-  });
-
-  test('that was removed while in use is made again within the request', async () => {
-    const deepl = await server();
-    const engine = gateway(deepl);
-    const glossary = dictionary({ [TERM]: 'Haus' });
-    await translated(engine, workOf(glossary));
-    deepl.kept.clear();
-    const result = await asked(engine, workOf(glossary));
-    expect([said(result), result.failures]).toEqual([['Haus'], []]);
-    expect(deepl.kept.size).toBe(1);
-  });
-
-  test('is finished for the others if the caller who began it leaves', async () => {
-    const deepl = await server({ unreadyFor: () => 1 });
-    const engine = gateway(deepl);
-    const glossary = dictionary({ [TERM]: 'Haus' });
-    const caller = new Caller();
-    const begun = translated(engine, workOf(glossary), caller);
-    const waiting = Array.from({ length: 5 }, () => translated(engine, workOf(glossary)));
-    await expect.poll(() => deepl.kept.size).toBe(1);
-    caller.leave();
-    expect(await begun).toEqual(['cancelled']);
-    for (const one of waiting) expect(await one).toEqual(['Haus']);
-    expect(deepl.kept.size).toBe(1);
-  });
-
-  test('of 10 MiB arrives whole', async () => {
-    const deepl = await server();
-    const entries = Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`${'é'.repeat(250)}${i}`, `${'"'.repeat(500)}${i}`]));
-    const { pieces } = await writeEntries(entries, () => Promise.resolve());
-    const last = Object.keys(entries).at(-1)!;
-    expect(await translated(gateway(deepl, 60_000), workOf({ id: newId(), entries, pieces }, TEAM, 'DE', [last]))).toEqual([entries[last]]);
-    expect([...deepl.kept.values()][0]!.entries.size).toBe(9000);
   });
 });
 
@@ -131,13 +75,6 @@ describe('what DeepL does not take', () => {
     expect(await deepLProtocol.keptGlossaries!.takes(what.options.glossary!, what.options)).toBe(false);
     expect(await translated(gateway(deepl), what)).toEqual(['glossary_refused', 'glossary_refused']);
     expect(deepl.counts.size).toBe(0);
-  });
-
-  test('at the limits it is taken', async () => {
-    const deepl = await server();
-    const entries = { ['x'.repeat(1024)]: 'é'.repeat(512), 'a b': '\u00a9 "\\' };
-    expect(await translated(gateway(deepl), workOf(dictionary(entries), TEAM, 'DE', Object.keys(entries)))).toEqual(Object.values(entries));
-    expect(deepl.broken).toEqual([]);
   });
 
   test('a pair without dictionaries, or one dictionary too many, is found at the server and not asked for again and again', async () => {
@@ -163,12 +100,6 @@ describe('what DeepL does not take', () => {
     const deepl = await server({ fault: (route) => (route === 'POST /v2/glossaries' && faults-- > 0 ? status : undefined) });
     const result = await asked(gateway(deepl), workOf(dictionary({ [TERM]: 'Haus' })));
     expect([said(result), result.failures]).toEqual([['Haus'], [failure]]);
-  });
-
-  test('a dictionary that never gets ready ends with the attempt', async () => {
-    const deepl = await server({ unreadyFor: () => Infinity });
-    expect(await translated(gateway(deepl, 500), workOf(dictionary({ [TERM]: 'Haus' })))).toEqual(['timeout', 'timeout']);
-    expect([deepl.kept.size, deepl.broken]).toEqual([1, []]);
   });
 });
 
@@ -224,16 +155,6 @@ describe('removal', () => {
     held.resolve();
     expect(await late).toEqual(['glossary_refused', 'glossary_refused']);
     expect(deepl.names).toEqual([]);
-  });
-
-  test('that fails says where, and is done by the next', async () => {
-    let faults = 1;
-    const deepl = await server({ fault: (route) => (route.startsWith('DELETE') && faults-- > 0 ? 500 : undefined) });
-    const engine = gateway(deepl);
-    await translated(engine, workOf(dictionary({ [TERM]: 'Haus' })));
-    expect(await engine.upkeep!.forget(TEAM)).toMatchObject([{ failure: { failure: 'status', status: 500 } }]);
-    expect(await engine.upkeep!.forget(TEAM)).toEqual([]);
-    expect(deepl.kept.size).toBe(0);
   });
 });
 

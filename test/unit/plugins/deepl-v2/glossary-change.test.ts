@@ -1,9 +1,8 @@
 // Changes of glossaries: none is lost, whatever happens between reading and writing, and a change that is impossible is refused.
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { STORE_UNAVAILABLE } from '../../../../src/domain/refusals.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import { CHANGING, NO_DICTIONARY, NOT_FOUND } from '../../../../src/plugins/deepl-v2/glossary-answer.ts';
+import { CHANGING } from '../../../../src/plugins/deepl-v2/glossary-answer.ts';
 import { GlossaryChanges } from '../../../../src/plugins/deepl-v2/glossary-change.ts';
 import type { GlossaryStore } from '../../../../src/ports/glossary-store.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
@@ -37,62 +36,6 @@ async function entriesByPair(): Promise<Readonly<Record<string, unknown>>> {
   });
   return Object.fromEntries(await Promise.all(pairs));
 }
-
-describe('one change', () => {
-  test('merges entries into a dictionary, and adds one that is missing', async () => {
-    await changes().merge(teamId, glossaryId, {
-      name: 'Other',
-      dictionaries: [draft('PT', { first: '1', second: '2' }), draft('DE', { a: 'b' })],
-    });
-    expect(await entriesByPair()).toEqual({ 'EN PT-BR': { first: '1', second: '2' }, 'EN DE': { a: 'b' } });
-    expect(await store.find(teamId, glossaryId)).toMatchObject({ name: 'Other', revision: 2 });
-  });
-
-  test('keeps terms that are names of Object’s own members', async () => {
-    const entries = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>;
-    await changes().merge(teamId, glossaryId, additions(draft('PT', entries)));
-    expect(JSON.stringify((await entriesByPair())['EN PT-BR'])).toBe('{"first":"0","__proto__":"x","constructor":"y"}');
-  });
-
-  test('replaces a dictionary at its position and under its codes, and deletes one', async () => {
-    await changes().merge(teamId, glossaryId, additions(draft('DE', { a: 'b' })));
-    await changes().replace(teamId, glossaryId, draft('PT', { new: 'novo' }));
-    expect(Object.entries(await entriesByPair())).toEqual([
-      ['EN PT-BR', { new: 'novo' }],
-      ['EN DE', { a: 'b' }],
-    ]);
-    await changes().drop(teamId, glossaryId, draft('PT', {}), NO_DICTIONARY);
-    expect(await entriesByPair()).toEqual({ 'EN DE': { a: 'b' } });
-    expect(await changes().drop(teamId, glossaryId, draft('PT', {}), NO_DICTIONARY)).toBe(NO_DICTIONARY);
-  });
-
-  test('of an unknown glossary is not found', async () => {
-    for (const [team, glossary] of [
-      [teamId, ulid()],
-      [ulid(), glossaryId],
-    ] as const) {
-      expect(await changes().merge(team, glossary, additions())).toBe(NOT_FOUND);
-      expect(await changes().replace(team, glossary, draft('DE', { a: 'b' }))).toBe(NOT_FOUND);
-    }
-  });
-
-  test('may not lead to more than 10,000 entries', async () => {
-    const many = Object.fromEntries(Array.from({ length: 9999 }, (_, i) => [`term ${i}`, 'x']));
-    expect(await changes().merge(teamId, glossaryId, additions(draft('PT', many)))).toMatchObject({
-      dictionaries: [{ entryCount: 10_000 }],
-    });
-    const more = await changes().merge(teamId, glossaryId, additions(draft('PT', { more: 'x' })));
-    expect(more).toMatchObject({
-      problem: { code: 'validation_error', detail: expect.stringContaining('10001, which is more') as string },
-    });
-  });
-
-  test('may not lead to more than 100 dictionaries', async () => {
-    for (let i = 1; i < 100; i++) await changes().replace(teamId, glossaryId, draft(`X${i}`, { a: 'b' }));
-    expect(await changes().replace(teamId, glossaryId, draft('YY', { a: 'b' }))).toMatchObject({ problem: { code: 'validation_error' } });
-    expect(Object.keys(await entriesByPair())).toHaveLength(100);
-  });
-});
 
 /** The store's methods as an object in which a test replaces some. */
 function membersOf(glossaries: GlossaryStore): GlossaryStore {
@@ -142,10 +85,4 @@ describe('many changes', () => {
     expect(looks).toBeLessThan(100);
     expect(await entriesByPair()).toEqual({ 'EN PT-BR': { first: '0' } });
   });
-});
-
-test.each(['find', 'entries', 'change'] as const)('a store that cannot be reached for %s gives service_unavailable', async (method) => {
-  const away: GlossaryStore = { ...membersOf(store), [method]: async () => ({ kind: 'unavailable', cause: 'timeout' }) };
-  expect(await changes(away).merge(teamId, glossaryId, additions(draft('PT', { a: 'b' })))).toBe(STORE_UNAVAILABLE);
-  expect(await entriesByPair()).toEqual({ 'EN PT-BR': { first: '0' } });
 });

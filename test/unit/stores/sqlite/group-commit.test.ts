@@ -1,15 +1,12 @@
 // Group commit: one tick is one transaction; a bug fails only its own operation, and a fault fails the whole group and keeps nothing.
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
-import { ulid } from 'ulid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import { GroupCommit } from '../../../../src/stores/sqlite/group-commit.ts';
 import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { commitsInWal, sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
-import { promisedStore } from '../../../support/promised-store.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
 const CLOCK = { nowMs: () => Date.now() };
@@ -23,36 +20,6 @@ beforeEach(() => {
 afterEach(() => file.remove());
 
 describe('the store', () => {
-  test('200 admissions of one tick are one transaction, and so are their 200 commits', async () => {
-    const store = await file.open();
-    const team = await teamUnderTest(store);
-    const ids = Array.from({ length: 200 }, () => ulid());
-    const before = commitsInWal(file.path);
-    const admissions = await Promise.all(ids.map((requestId) => team.admit({ requestId })));
-    expect(commitsInWal(file.path)).toBe(before + 1);
-    expect(admissions.filter(({ kind }) => kind === 'admitted')).toHaveLength(200);
-    const resolutions = await Promise.all(ids.map((requestId) => team.commit(requestId)));
-    expect(commitsInWal(file.path)).toBe(before + 2);
-    expect(resolutions.filter(({ kind }) => kind === 'committed')).toHaveLength(200);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 2000, heldCharacters: 0, openReservations: 0 });
-  });
-
-  test('operations of one tick run in the order of their calls, reads included', async () => {
-    const store = await file.open();
-    const team = await teamUnderTest(store);
-    const requestId = ulid();
-    const [admission, standing, resolution, after] = await Promise.all([
-      team.admit({ requestId }),
-      team.standing(),
-      team.commit(requestId),
-      team.standing(),
-    ]);
-    expect(admission).toMatchObject({ kind: 'admitted' });
-    expect(standing).toMatchObject({ openReservations: 1, heldCharacters: 10 });
-    expect(resolution).toEqual({ kind: 'committed' });
-    expect(after).toMatchObject({ openReservations: 0, usedCharacters: 10 });
-  });
-
   test('what is acknowledged is visible to other connections by then', async () => {
     const store = await file.open();
     const team = await teamUnderTest(store);
@@ -74,63 +41,6 @@ describe('the store', () => {
     expect(twice).toMatchObject({ status: 'rejected' });
     expect(second).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } });
     expect(await team.standing()).toMatchObject({ openReservations: 2, heldCharacters: 20 });
-  });
-
-  test('an invalid admission (not a whole number) rejects alone and leaves no trace', async () => {
-    const store = await file.open();
-    const team = await teamUnderTest(store);
-    const [wrong, right] = await Promise.allSettled([team.admit({ characters: 0.5 }), team.admit()]);
-    expect(wrong.status).toBe('rejected');
-    expect(right).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } });
-    expect(await team.standing()).toMatchObject({ openReservations: 1, heldCharacters: 10 });
-    expect(file.query('SELECT hex(window) AS window FROM books')).toEqual([{ window: '0001' }]);
-  });
-
-  test('operations beyond the queue’s limit are answered unavailable at once, and those in the queue are run', async () => {
-    const store = await file.open({ durability: 'normal', busyTimeoutMs: 60_000 });
-    const team = await teamUnderTest(store, { requestsPerSecond: 1_000_000 });
-    const answers = await Promise.all(Array.from({ length: 10_100 }, () => team.admit({ characters: 1 })));
-    expect(answers.filter(({ kind }) => kind === 'admitted')).toHaveLength(10_000);
-    expect(answers.slice(10_000)).toMatchObject(Array.from({ length: 100 }, () => ({ kind: 'unavailable', cause: 'queue_full' })));
-    expect(await team.standing()).toMatchObject({ openReservations: 10_000 });
-  });
-
-  test('closing runs what was called before, and nothing after', async () => {
-    const store = promisedStore(await openSqliteStore({ path: file.path, log: SILENT, clock: CLOCK, busyTimeoutMs: 5000 }));
-    const team = await teamUnderTest(store);
-    const before = team.admit();
-    const closed = store.close();
-    const after = team.admit();
-    expect(await before).toMatchObject({ kind: 'admitted' });
-    expect(await after).toMatchObject({ kind: 'unavailable', cause: 'closed' });
-    await closed;
-    expect(file.query('SELECT count(*) AS open FROM operations')).toEqual([{ open: 1 }]);
-  });
-});
-
-describe('gathering', () => {
-  test('a single caller waits for no tick but its own, even with a settlement in the same tick', async () => {
-    const store = await file.open();
-    const team = await teamUnderTest(store);
-    const { requestId } = await team.reserve(10);
-    const told: string[] = [];
-    void team.commit(requestId).then(({ kind }) => told.push(kind));
-    void team.admit().then(({ kind }) => told.push(kind));
-    await turn();
-    expect(told).toEqual(['committed', 'admitted']);
-  });
-
-  test('ends even if operations keep arriving', async () => {
-    const store = await file.open();
-    const team = await teamUnderTest(store);
-    const told: unknown[] = [];
-    const admissions: Promise<unknown>[] = [];
-    while (told.length === 0) {
-      admissions.push(team.admit({ characters: 1 }).then(({ kind }) => told.push(kind)));
-      await turn();
-    }
-    await Promise.all(admissions);
-    expect(told).toEqual(admissions.map(() => 'admitted'));
   });
 });
 
