@@ -80,9 +80,12 @@ export interface Slot<T> {
   readonly holds?: T;
 }
 
+/** What a step that returned `LATER` makes of the value it waited for; its result counts as that of `run`. */
+export type Conclude<T> = (x: Exchange, value: T) => StepResult | Promise<StepResult>;
+
 /** Resumes the chain of an exchange. */
 export interface Driver {
-  resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => StepResult, value: T): void;
+  resume<T>(x: Exchange, conclude: Conclude<T>, value: T): void;
 }
 
 const slotNames: string[] = [];
@@ -166,10 +169,9 @@ export class Exchange implements Cancellation {
   }
 
   /**
-   * Resumes a chain whose step returned `LATER`: the result of `conclude` counts as the result of `run`. If `conclude` throws,
-   * that is a bug of the step. Never throws itself.
+   * Resumes a chain whose step returned `LATER`. If `conclude` throws, that is a bug of the step. Never throws itself.
    */
-  resume<T>(conclude: (x: Exchange, value: T) => StepResult, value: T): void {
+  resume<T>(conclude: Conclude<T>, value: T): void {
     this.driver!.resume(this, conclude, value);
   }
 

@@ -53,6 +53,11 @@ export const LATER = Symbol('later');
 /** What a step returns: nothing to continue, an outcome to end the chain, or `LATER`. */
 export type StepResult = Outcome | undefined | typeof LATER;
 
+/** Goes on with a value: at once, or when its promise has resolved. Only what has to wait costs a promise. */
+export function andThen<T, R>(value: T | Promise<T>, goOn: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(goOn) : goOn(value);
+}
+
 /** The content type of nearly every answer. */
 export const JSON_TYPE = 'application/json';
 

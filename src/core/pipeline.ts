@@ -1,5 +1,5 @@
 // Runs a chain: one loop over a fixed array that only waits for real promises or `LATER`, then settles in reverse.
-import type { Driver, Exchange, InFlight } from './exchange.ts';
+import type { Conclude, Driver, Exchange, InFlight } from './exchange.ts';
 import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
@@ -110,15 +110,17 @@ export class Pipeline implements Driver {
     );
   }
 
-  resume<T>(x: Exchange, conclude: (x: Exchange, value: T) => StepResult, value: T): void {
+  resume<T>(x: Exchange, conclude: Conclude<T>, value: T): void {
+    const { name } = x.route.steps[x.reached - 1]!;
     let outcome;
     try {
       outcome = conclude(x, value);
     } catch (error) {
-      outcome = this.bug(x, x.route.steps[x.reached - 1]!.name, error);
+      outcome = this.bug(x, name, error);
     }
     // The step waits again, for example for the engine after its glossary.
     if (outcome === LATER) return;
+    if (outcome instanceof Promise) return this.#wait(x, name, outcome);
     x.waiting = false;
     // A request cancelled while a step was pending is settled only now, because the step may have made a reservation meanwhile.
     if (x.cancelled) {

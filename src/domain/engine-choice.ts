@@ -1,5 +1,6 @@
 // Which of several engines a piece of work may go to, in order: by the rules, and by what each has shown of itself.
 import type { Exchange } from '../core/exchange.ts';
+import { andThen } from '../core/outcome.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { notAble, offerFor, wantsOf } from './engine-offer.ts';
 import type { CurrentOffers } from './engine-offer.ts';
@@ -60,10 +61,9 @@ export function thoseThatTake(
 ): ChosenEngines | Refusal | Promise<ChosenEngines | Refusal> {
   const names = engines ?? ONE_ENGINE;
   const takes = names.map((name) => takesGlossary(name, glossary, work));
-  const left = (found: readonly boolean[]): ChosenEngines | Refusal => {
+  const known = takes.some((one) => one instanceof Promise) ? Promise.all(takes) : (takes as readonly boolean[]);
+  return andThen(known, (found) => {
     if (found.every(Boolean)) return engines;
     return found.some(Boolean) ? names.filter((_name, i) => found[i]) : GLOSSARY_NOT_TAKEN;
-  };
-  if (!takes.some((one) => one instanceof Promise)) return left(takes as readonly boolean[]);
-  return Promise.all(takes.map((one) => Promise.resolve(one))).then(left);
+  });
 }

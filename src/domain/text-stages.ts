@@ -1,5 +1,6 @@
 // Plugin stages between the admission and the engine: they change texts on the way there and back, or answer them.
 import type { Exchange } from '../core/exchange.ts';
+import { andThen } from '../core/outcome.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { Translation, TranslationOptions } from './translation-options.ts';
 
@@ -56,7 +57,10 @@ export type TextStage =
   | { readonly kind: 'change'; readonly plugin: string; readonly run: TextChange }
   | { readonly kind: 'answer'; readonly plugin: string; readonly run: TextAnswer };
 
-type Translations = readonly Translation[] | Refusal;
+/** What becomes of texts. */
+export type Translations = readonly Translation[] | Refusal;
+
+type StageAnswer = ChangedTexts | KnownTexts | Refusal | undefined;
 
 /** What a stage did with a piece of work, to be reverted on the way back. */
 type StageResult =
@@ -73,12 +77,10 @@ function passFrom(passed: PassedTexts, stages: readonly TextStage[], first: numb
   for (let i = first; i < stages.length && passed.work.text.length > 0; i++) {
     const stage = stages[i]!;
     if (stage.kind === 'answer' && passed.work.detectionOnly) continue;
-    const result = stage.run(passed.work);
-    if (result instanceof Promise) {
-      return result.then((late) => passed.taken(stage.plugin, late) ?? passFrom(passed, stages, i + 1));
-    }
-    const refusal = passed.taken(stage.plugin, result);
-    if (refusal !== undefined) return refusal;
+    return andThen<StageAnswer, PassedTexts | Refusal>(
+      stage.run(passed.work),
+      (result) => passed.taken(stage.plugin, result) ?? passFrom(passed, stages, i + 1),
+    );
   }
   return passed;
 }
@@ -102,7 +104,7 @@ export class PassedTexts {
   }
 
   /** Applies the result of a stage. */
-  taken(plugin: string, result: ChangedTexts | KnownTexts | Refusal | undefined): Refusal | undefined {
+  taken(plugin: string, result: StageAnswer): Refusal | undefined {
     if (result === undefined) return undefined;
     if ('problem' in result) return result;
     if ('text' in result) this.#change(plugin, result);
@@ -149,17 +151,12 @@ export class PassedTexts {
         current = joined(known.translations, current, open);
         continue;
       }
-      const restored = restoredBy(taken.changed, current);
-      if (restored instanceof Promise) {
-        return restored.then((late) => {
-          if ('problem' in late) return late;
-          checkRestored(taken, late);
-          return this.#back(late, engine, i - 1, lessons);
-        });
-      }
-      if ('problem' in restored) return restored;
-      checkRestored(taken, restored);
-      current = restored;
+      const { after } = taken.changed;
+      return andThen<Translations, Translations>(after === undefined ? current : after.call(taken.changed, current), (restored) => {
+        if ('problem' in restored) return restored;
+        checkRestored(taken, restored);
+        return this.#back(restored, engine, i - 1, lessons);
+      });
     }
     for (const lesson of lessons) lesson.known.learn?.(lesson.translations, engine!);
     return current;
@@ -184,10 +181,6 @@ function joined(known: KnownTexts['translations'], rest: readonly Translation[],
   if (open === known.length) return rest;
   let next = 0;
   return known.map((one) => one ?? rest[next++]!);
-}
-
-function restoredBy(changed: ChangedTexts, translations: readonly Translation[]): OrPromise<Translations> {
-  return changed.after === undefined ? translations : changed.after(translations);
 }
 
 function checkCount(plugin: string, what: string, given: readonly unknown[], wanted: readonly unknown[]): void {

@@ -2,8 +2,8 @@
 // reservation.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
-import { NO_HEADERS } from '../core/outcome.ts';
-import type { HeaderList, Outcome, Refusal, StepResult } from '../core/outcome.ts';
+import { LATER, NO_HEADERS } from '../core/outcome.ts';
+import type { HeaderList, Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
@@ -38,7 +38,7 @@ import type {
   Reservation,
   Settlements,
 } from '../ports/ledger.ts';
-import { CallerQuestion } from './parts/caller-question.ts';
+import { CallerQuestion, callerRefusal, needsMore, timed } from './parts/caller-question.ts';
 import type { CallerQuestionOptions } from './parts/caller-question.ts';
 
 interface AdmitOptions extends CallerQuestionOptions {
@@ -65,7 +65,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
     headers: [...client.fields, TAG_HEADER],
     run(x) {
       readWanted(x, x.need(keyOwnerSlot), client);
-      return new PendingAdmission(x, options).ask();
+      return ask(x, options);
     },
     foresee(x) {
       if (full.isEmpty) return undefined;
@@ -103,7 +103,7 @@ export function takeReservation(x: Exchange): Reservation | undefined {
   return reservation;
 }
 
-class PendingAdmission extends CallerQuestion<Admission, AdmitOptions> implements AskedAdmission {
+class AdmissionQuestion extends CallerQuestion<Admission> implements AskedAdmission {
   readonly characters: number | undefined;
   readonly reserve: boolean;
   readonly charged: number | undefined;
@@ -111,94 +111,90 @@ class PendingAdmission extends CallerQuestion<Admission, AdmitOptions> implement
   readonly glossary: GlossaryReference | undefined;
   readonly reportRate: boolean;
   readonly reportPlan: true | undefined;
-  readonly tag: RequestTag | undefined;
   /** A malformed tag, answered like a fault in the body. */
   readonly tagRefusal: Refusal | undefined;
   readonly charge: Charge | undefined;
+  readonly options: AdmitOptions;
 
   constructor(x: Exchange, options: AdmitOptions) {
-    super(x, options);
+    const tag = tagOf(x, options.tagsMax);
+    const isValid = tag === undefined || 'name' in tag;
+    super(x, isValid ? tag : undefined, options.now(), conclude);
     const charge = x.get(chargeSlot);
     this.characters = charge?.characters;
-    const tag = tagOf(x, options.tagsMax);
-    const isSound = tag === undefined || 'name' in tag;
-    this.tag = isSound ? tag : undefined;
-    this.tagRefusal = isSound ? undefined : tag;
-    this.reserve = charge !== undefined && charge.reserve && isSound;
+    this.tagRefusal = isValid ? undefined : tag;
+    this.reserve = charge !== undefined && charge.reserve && isValid;
     this.charged = this.reserve ? charge?.charged : undefined;
     this.leaseMs = charge?.leaseMs ?? options.leaseMs;
     this.glossary = this.reserve ? charge?.glossary : undefined;
     this.reportRate = options.rateLimitHeaders;
     this.reportPlan = options.offers.current.byPlan ? true : undefined;
     this.charge = charge;
+    this.options = options;
   }
+}
 
-  protected put(): void {
-    this.options.ledger.admit(this);
+function ask(x: Exchange, options: AdmitOptions): typeof LATER {
+  options.ledger.admit(new AdmissionQuestion(x, options));
+  return LATER;
+}
+
+function conclude(x: Exchange, asked: AdmissionQuestion): StepResult {
+  const { answer: admission, options, teamId, charge } = asked;
+  const nowMs = timed(x, asked, options);
+  x.get(traceSlot)?.admission(asked.startedAtMs, nowMs, admission.kind);
+  options.onAdmission(admission, teamId);
+  if (needsMore(x, asked, options)) return ask(x, options);
+  if (admission.kind === 'unavailable') {
+    options.onUnavailable(admission.cause);
+    options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));
+    return STORE_UNAVAILABLE;
   }
+  if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
+  if (admission.kind === 'admitted') keep(x, admission, asked.tag);
+  const again = asked.reportPlan === undefined ? undefined : judgedAgain(x, charge, admission);
+  if (again !== undefined) return again;
+  return admission.kind === 'admitted' ? (charge?.refusal ?? asked.tagRefusal) : refusalOf(x, admission, asked);
+}
 
-  protected override heard(x: Exchange, admission: Admission, nowMs: number): void {
-    x.get(traceSlot)?.admission(this.startedAtMs, nowMs, admission.kind);
-    this.options.onAdmission(admission, this.teamId);
+function keep(x: Exchange, { reservation, dictionaryId }: Admitted, tag: RequestTag | undefined): void {
+  if (reservation !== undefined) {
+    x.set(reservationSlot, reservation);
+    if (tag !== undefined) x.set(requestTagSlot, tag);
+    const stats = x.need(requestStatsSlot);
+    stats.characters = reservation.characters;
+    stats.canSpare = true;
   }
+  if (dictionaryId !== undefined) x.set(dictionaryIdSlot, dictionaryId);
+}
 
-  protected again(x: Exchange): PendingAdmission {
-    return new PendingAdmission(x, this.options);
-  }
-
-  protected decide(x: Exchange, admission: Admission): StepResult {
-    const { teamId, charge, options } = this;
-    if (admission.kind === 'unavailable') {
-      options.onUnavailable(admission.cause);
-      options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));
-      return STORE_UNAVAILABLE;
-    }
-    if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
-    if (admission.kind === 'admitted') this.#keep(x, admission);
-    const again = this.reportPlan === undefined ? undefined : judgedAgain(x, this, admission);
-    if (again !== undefined) return again;
-    return admission.kind === 'admitted' ? (charge?.refusal ?? this.tagRefusal) : this.#refusalOf(x, admission);
-  }
-
-  #refusalOf(x: Exchange, admission: Exclude<Admission, Admitted | StoreUnavailable>): Outcome {
-    switch (admission.kind) {
-      case 'text_too_long':
-        return textTooLong(admission.maxCharacters, this.charge?.characters ?? 0);
-      case 'glossary_missing':
-        return this.charge?.missingGlossary ?? NO_SUCH_GLOSSARY;
-      case 'glossary_mismatch':
-        return GLOSSARY_MISMATCH;
-      case 'quota_exceeded':
-        x.need(requestStatsSlot).limitOf = quotaKind(admission.of, admission.window).name;
-        return quotaExceeded(admission);
-      case 'credit_exhausted':
-        x.need(requestStatsSlot).limitOf = 'team';
-        return refuse('credit_exhausted', 'The prepaid balance does not cover this request; add credit.', {
-          balance_minor: admission.balanceMinor,
-          required_minor: admission.requiredMinor,
-          currency: admission.currency,
-        });
-      case 'key_unknown':
-      case 'key_revoked':
-      case 'address_wanted':
-      case 'address_refused':
-      case 'scope_wanted':
-      case 'scope_missing':
-      case 'tag_disabled':
-      case 'rate_limited':
-        return this.callerRefusal(x, admission);
-    }
-  }
-
-  #keep(x: Exchange, { reservation, dictionaryId }: Admitted): void {
-    if (reservation !== undefined) {
-      x.set(reservationSlot, reservation);
-      if (this.tag !== undefined) x.set(requestTagSlot, this.tag);
-      const stats = x.need(requestStatsSlot);
-      stats.characters = reservation.characters;
-      stats.canSpare = true;
-    }
-    if (dictionaryId !== undefined) x.set(dictionaryIdSlot, dictionaryId);
+function refusalOf(x: Exchange, admission: Exclude<Admission, Admitted | StoreUnavailable>, asked: AdmissionQuestion): Refusal {
+  switch (admission.kind) {
+    case 'text_too_long':
+      return textTooLong(admission.maxCharacters, asked.charge?.characters ?? 0);
+    case 'glossary_missing':
+      return asked.charge?.missingGlossary ?? NO_SUCH_GLOSSARY;
+    case 'glossary_mismatch':
+      return GLOSSARY_MISMATCH;
+    case 'quota_exceeded':
+      x.need(requestStatsSlot).limitOf = quotaKind(admission.of, admission.window).name;
+      return quotaExceeded(admission);
+    case 'credit_exhausted':
+      x.need(requestStatsSlot).limitOf = 'team';
+      return refuse('credit_exhausted', 'The prepaid balance does not cover this request; add credit.', {
+        balance_minor: admission.balanceMinor,
+        required_minor: admission.requiredMinor,
+        currency: admission.currency,
+      });
+    case 'key_unknown':
+    case 'key_revoked':
+    case 'address_wanted':
+    case 'address_refused':
+    case 'scope_wanted':
+    case 'scope_missing':
+    case 'tag_disabled':
+    case 'rate_limited':
+      return callerRefusal(x, admission, asked, asked.options);
   }
 }
 
@@ -209,7 +205,7 @@ function tagOf(x: Exchange, distinctMax: number): RequestTag | Refusal | undefin
 }
 
 /** Stores the plan and judges the request again with it. */
-function judgedAgain(x: Exchange, { charge }: PendingAdmission, admission: Admission): Refusal | undefined {
+function judgedAgain(x: Exchange, charge: Charge | undefined, admission: Admission): Refusal | undefined {
   const again = x.get(judgeAgainSlot);
   // It may hold the body, which a slow engine must not keep alive.
   x.set(judgeAgainSlot, undefined);
@@ -244,7 +240,7 @@ function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): He
 
 const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', tag: 'requests with this tag', test_keys: "the team's test keys" } as const;
 
-function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of, window }: QuotaExceeded): Outcome {
+function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of, window }: QuotaExceeded): Refusal {
   const whose = WHOSE_CHARACTERS[of ?? 'team'];
   const members = { character_limit: characterLimit, overage_cap_minor: overageCapMinor, period_end: rfc3339(periodEndMs) };
   if (window !== undefined) {
@@ -258,7 +254,7 @@ function quotaExceeded({ characterLimit, overageCapMinor, periodEndMs, of, windo
   );
 }
 
-function textTooLong(maxCharacters: number, characters: number): Outcome {
+function textTooLong(maxCharacters: number, characters: number): Refusal {
   return refuse('text_too_long', `text: is ${characters} characters long in total; the plan allows ${maxCharacters} per request.`, {
     max_characters: maxCharacters,
     characters,

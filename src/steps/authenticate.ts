@@ -2,6 +2,7 @@
 // up and, before a long body is read, has key and rate checked.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange, RequestHead } from '../core/exchange.ts';
+import { andThen, LATER } from '../core/outcome.ts';
 import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { CallerStep, HeadStep } from '../core/step.ts';
@@ -16,7 +17,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { readWanted } from '../domain/wanted-facts.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { CheckedCaller, Ledger } from '../ports/ledger.ts';
-import { CallerQuestion } from './parts/caller-question.ts';
+import { CallerQuestion, callerRefusal, needsMore, timed } from './parts/caller-question.ts';
 import type { CallerQuestionOptions } from './parts/caller-question.ts';
 
 /** Stores the key's digest, and its owner if cached, in slots for later steps. */
@@ -121,9 +122,8 @@ function authentication(name: string, options: AuthenticateOptions): CallerStep 
       if (bound?.reached(address) === true) return TOO_MANY_UNKNOWN;
       const startedAtMs = now();
       const found = cache.find(x.need(keyDigestSlot));
-      if (!(found instanceof Promise)) return recognise(x, found, address, options);
-      return found.then((answer) => {
-        x.need(requestStatsSlot).storeMs += now() - startedAtMs;
+      return andThen(found, (answer) => {
+        timed(x, { startedAtMs }, options);
         return recognise(x, answer, address, options);
       });
     },
@@ -148,7 +148,7 @@ function check(x: Exchange, options: AuthenticateOptions): StepResult {
   const { teamId, keyId } = owner;
   readWanted(x, owner, options.client);
   const refused = options.full.refusal({ keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot), tag: tagOf(x) });
-  if (refused === undefined) return new PendingCheck(x, options).ask();
+  if (refused === undefined) return ask(x, options);
   options.onRefused(refused, teamId);
   return tooManyRequests(x, refused, options.rateLimitHeaders);
 }
@@ -159,25 +159,20 @@ function tagOf(x: Exchange): RequestTag | undefined {
   return typeof name === 'string' ? { name, distinctMax: 0 } : undefined;
 }
 
-class PendingCheck extends CallerQuestion<CheckedCaller, AuthenticateOptions> {
-  readonly tag: RequestTag | undefined;
+function ask(x: Exchange, options: AuthenticateOptions): typeof LATER {
+  options.ledger.check(
+    new CallerQuestion<CheckedCaller>(x, tagOf(x), options.now(), (_x, asked: CallerQuestion<CheckedCaller>) =>
+      conclude(x, asked, options),
+    ),
+  );
+  return LATER;
+}
 
-  constructor(x: Exchange, options: AuthenticateOptions) {
-    super(x, options);
-    this.tag = tagOf(x);
-  }
-
-  protected put(): void {
-    this.options.ledger.check(this);
-  }
-
-  protected again(x: Exchange): PendingCheck {
-    return new PendingCheck(x, this.options);
-  }
-
-  protected decide(x: Exchange, checked: CheckedCaller): StepResult {
-    if (checked.kind === 'admitted') return undefined;
-    this.options.onRefused(checked, this.teamId);
-    return checked.kind === 'unavailable' ? STORE_UNAVAILABLE : this.callerRefusal(x, checked);
-  }
+function conclude(x: Exchange, asked: CallerQuestion<CheckedCaller>, options: AuthenticateOptions): StepResult {
+  timed(x, asked, options);
+  if (needsMore(x, asked, options)) return ask(x, options);
+  const { answer, teamId } = asked;
+  if (answer.kind === 'admitted') return undefined;
+  options.onRefused(answer, teamId);
+  return answer.kind === 'unavailable' ? STORE_UNAVAILABLE : callerRefusal(x, answer, asked, options);
 }

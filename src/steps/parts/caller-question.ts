@@ -1,8 +1,7 @@
-// One form for what the ledger is asked about a caller, an admission or a check: asked again with the address or the scope if the
-// key turns out to be restricted by them, and refused alike.
-import type { Exchange } from '../../core/exchange.ts';
-import { LATER } from '../../core/outcome.ts';
-import type { Refusal, StepResult } from '../../core/outcome.ts';
+// What admission and check have in common: what the ledger is told of a caller, when it is asked again with more, and how a caller
+// is refused.
+import type { Conclude, Exchange } from '../../core/exchange.ts';
+import type { Refusal } from '../../core/outcome.ts';
 import { throwOn } from '../../core/step.ts';
 import type { ClientAddressReader } from '../../domain/client-address.ts';
 import { ADDRESS_REFUSED, keyRevoked, scopeMissing, TAG_DISABLED, tooManyRequests, UNKNOWN_KEY } from '../../domain/refusals.ts';
@@ -10,6 +9,7 @@ import type { RequestTag } from '../../domain/request-tag.ts';
 import { CLOSED } from '../../domain/scopes.ts';
 import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, requestStatsSlot } from '../../domain/slots.ts';
 import { readWanted, wantedBy } from '../../domain/wanted-facts.ts';
+import type { CarriedFacts } from '../../domain/wanted-facts.ts';
 import type { FullWindows } from '../../ports/full-windows.ts';
 import type { KeyCache } from '../../ports/key-directory.ts';
 import type { Callbacks, CallerCheck, CallerRefusal } from '../../ports/ledger.ts';
@@ -27,94 +27,87 @@ export interface CallerQuestionOptions {
   readonly now: () => number;
 }
 
-/** A single object for each: the request to the ledger, its callbacks, and the context for its answer. `ask` asks; call it once. */
-export abstract class CallerQuestion<Answer extends { readonly kind: string }, Options extends CallerQuestionOptions>
-  implements CallerCheck, Callbacks<Answer>
-{
+/** The request to the ledger, its callbacks, and the context for its answer: a single object for each. */
+export class CallerQuestion<Answer> implements CallerCheck, Callbacks<Answer> {
   readonly requestId: string;
   readonly teamId: string;
   readonly keyId: string;
   readonly address: string | undefined;
   readonly scope: string | undefined;
-  abstract readonly tag: RequestTag | undefined;
-  readonly options: Options;
+  readonly tag: RequestTag | undefined;
   readonly startedAtMs: number;
+  /** Set before `conclude` is called. */
+  answer!: Answer;
   readonly #x: Exchange;
-  #answer: Answer | undefined = undefined;
+  readonly #conclude: Conclude<never>;
 
-  constructor(x: Exchange, options: Options) {
+  constructor(x: Exchange, tag: RequestTag | undefined, startedAtMs: number, conclude: Conclude<never>) {
     const { teamId, keyId } = x.need(keyOwnerSlot);
     this.requestId = x.id;
     this.teamId = teamId;
     this.keyId = keyId;
     this.address = x.get(clientAddressSlot);
     this.scope = x.get(neededScopeSlot);
-    this.options = options;
-    this.startedAtMs = options.now();
+    this.tag = tag;
+    this.startedAtMs = startedAtMs;
     this.#x = x;
-  }
-
-  ask(): StepResult {
-    this.put();
-    return LATER;
+    this.#conclude = conclude;
   }
 
   answered(answer: Answer): void {
-    this.#answer = answer;
-    this.#x.resume(conclude, this);
+    this.answer = answer;
+    this.#x.resume(this.#conclude as Conclude<this>, this);
   }
 
   failed(error: unknown): void {
     this.#x.resume(throwOn, error);
   }
-
-  conclude(x: Exchange): StepResult {
-    const { options } = this;
-    const answer = this.#answer!;
-    const nowMs = options.now();
-    x.need(requestStatsSlot).storeMs += nowMs - this.startedAtMs;
-    this.heard(x, answer, nowMs);
-    const wanted = wantedBy(answer.kind, this);
-    if (wanted === undefined || x.cancelled) return this.decide(x, answer);
-    options.cache.noteWanted(x.need(keyDigestSlot), wanted);
-    readWanted(x, { [wanted]: true }, options.client);
-    return this.again(x).ask();
-  }
-
-  /** The refusal of a caller, whatever was asked. */
-  protected callerRefusal(x: Exchange, refused: CallerRefusal): Refusal {
-    const { options } = this;
-    switch (refused.kind) {
-      case 'key_unknown':
-        options.cache.forget(x.need(keyDigestSlot));
-        return UNKNOWN_KEY;
-      case 'key_revoked':
-        return keyRevoked(refused.reason);
-      // The key is known, so this does not count as an unknown key of the address.
-      case 'address_wanted':
-      case 'address_refused':
-        return ADDRESS_REFUSED;
-      case 'scope_wanted':
-      case 'scope_missing':
-        return scopeMissing(x.route.scope ?? CLOSED);
-      case 'tag_disabled':
-        return TAG_DISABLED;
-      case 'rate_limited':
-        options.full.note(this, refused, this.startedAtMs);
-        return tooManyRequests(x, refused, options.rateLimitHeaders);
-    }
-  }
-
-  /** Puts the question to the ledger. */
-  protected abstract put(): void;
-  /** Called for every answer, also for one after which the ledger is asked again. */
-  protected heard(_x: Exchange, _answer: Answer, _nowMs: number): void {}
-  /** The same question with what the exchange has by now. */
-  protected abstract again(x: Exchange): CallerQuestion<Answer, Options>;
-  /** What the answer means for the request. */
-  protected abstract decide(x: Exchange, answer: Answer): StepResult;
 }
 
-function conclude(x: Exchange, asked: { conclude(x: Exchange): StepResult }): StepResult {
-  return asked.conclude(x);
+/** Whether the ledger is to be asked again, now with the address or the scope, because the key turned out to be restricted by it. */
+export function needsMore(
+  x: Exchange,
+  asked: CarriedFacts & { readonly answer: { readonly kind: string } },
+  options: CallerQuestionOptions,
+): boolean {
+  const wanted = x.cancelled ? undefined : wantedBy(asked.answer.kind, asked);
+  if (wanted === undefined) return false;
+  options.cache.noteWanted(x.need(keyDigestSlot), wanted);
+  readWanted(x, { [wanted]: true }, options.client);
+  return true;
+}
+
+/** Adds the time that the ledger took; returns the time now. */
+export function timed(x: Exchange, { startedAtMs }: { readonly startedAtMs: number }, { now }: CallerQuestionOptions): number {
+  const nowMs = now();
+  x.need(requestStatsSlot).storeMs += nowMs - startedAtMs;
+  return nowMs;
+}
+
+/** The refusal of a caller, whatever was asked. */
+export function callerRefusal(
+  x: Exchange,
+  refused: CallerRefusal,
+  asked: CallerCheck & { readonly startedAtMs: number },
+  options: CallerQuestionOptions,
+): Refusal {
+  switch (refused.kind) {
+    case 'key_unknown':
+      options.cache.forget(x.need(keyDigestSlot));
+      return UNKNOWN_KEY;
+    case 'key_revoked':
+      return keyRevoked(refused.reason);
+    // The key is known, so this does not count as an unknown key of the address.
+    case 'address_wanted':
+    case 'address_refused':
+      return ADDRESS_REFUSED;
+    case 'scope_wanted':
+    case 'scope_missing':
+      return scopeMissing(x.route.scope ?? CLOSED);
+    case 'tag_disabled':
+      return TAG_DISABLED;
+    case 'rate_limited':
+      options.full.note(asked, refused, asked.startedAtMs);
+      return tooManyRequests(x, refused, options.rateLimitHeaders);
+  }
 }
