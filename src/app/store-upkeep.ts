@@ -1,7 +1,7 @@
 // Operations on a whole store, for the command line.
 import type { Config } from '../config/config.ts';
 import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
-import type { ReportFinding } from '../ports/whole-accounts.ts';
+import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
@@ -28,6 +28,15 @@ export async function checkStoreAt(config: Config, report: ReportFinding, onTeam
     const documents = documentCheckOf(config, reader);
     return checkStore(reader, report, { onTeam, documents });
   });
+}
+
+/** A team with all that the store has of it; `undefined` for one that does not exist. Rejects with a `StoreError`. */
+export async function accountAt(config: Config, teamId: string): Promise<WholeAccount | undefined> {
+  return withReader(config, (reader) =>
+    reader.account(teamId, ({ detail }) => {
+      throw new StoreError(`team ${teamId}: ${detail}; run "lingate store check"`);
+    }),
+  );
 }
 
 function withReader<T>(config: Config, use: (reader: WholeStore) => Promise<T>): Promise<T> {

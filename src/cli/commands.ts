@@ -25,6 +25,7 @@ const usageFile = () => import('../admin/operations/usage.ts');
 const invoicesFile = () => import('../admin/operations/invoices.ts');
 const planApply = () => import('./commands/plan-apply.ts');
 const storeCommands = () => import('./commands/store-commands.ts');
+const storeShowFile = () => import('./commands/store-show.ts');
 const requestsFile = () => import('../admin/operations/requests.ts');
 const documentsFile = () => import('../admin/operations/documents.ts');
 const auditFile = () => import('../admin/operations/audit.ts');
@@ -60,6 +61,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   command('store check', 'Checks the store for inconsistent records.', storeCommands, 'storeCheck'),
   command('store copy', 'Copies a store to an empty store of any kind, and compares both.', storeCommands, 'storeCopy'),
   command('store migrate', 'Migrates a store of an older version to this one.', storeCommands, 'storeMigrate'),
+  command('store show', 'Shows all that the store has of a team.', storeShowFile, 'storeShow'),
   operation('requests', 'Says why requests of a running gateway were refused or failed.', requestsFile, 'listRequests'),
   operation('documents list', 'Lists the documents of teams, newest first.', documentsFile, 'listDocuments'),
   operation('audit list', 'Lists what operators have changed, newest first.', auditFile, 'listAudit'),

@@ -57,6 +57,37 @@ describe('store backup', () => {
   });
 });
 
+describe('store show', () => {
+  test.each(['sqlite', 'redis'])('prints what the store has of a team (%s)', async (kind) => {
+    const url = kind === 'redis' ? redis.url : env['LINGATE_STORE']!;
+    const made = await run('team', 'create', '--name', 'A', '--plan', 'free', '--json', '--store', url);
+    const { team_id: team } = parsed(made) as { team_id: string };
+    const created = await run('key', 'create', '--team', team, '--mode', 'live', '--label', 'ci', '--json', '--store', url);
+    const { key_id: key } = parsed(created) as { key_id: string };
+    await run('tag', 'set', team, 'job', '--limit', 'characters=10/day', '--store', url);
+    const shown = parsed(await run('store', 'show', team, '--json', '--store', url)) as Record<string, unknown>;
+    expect(shown).toMatchObject({
+      team: { teamId: team, name: 'A', plan: 'free' },
+      period: { number: 1 },
+      'count:team': { usedCharacters: 0, openReservations: 0 },
+      'slots:team': 0,
+      [`key:${key}`]: { keyId: key, label: 'ci', mode: 'live' },
+      [`count:key:${key}`]: { characters: 0, requests: 0 },
+      'tag:job': expect.any(String) as string,
+    });
+    expect(JSON.stringify(shown)).not.toContain('digest');
+    const { stdout } = await run('store', 'show', team, '--store', url);
+    expect(
+      stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => line.slice(0, line.indexOf(' '))),
+    ).toEqual(Object.keys(shown));
+    const unknown = await run('store', 'show', key, '--store', url);
+    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringMatching(/^lingate store show: there is no team [^\n]+\n$/)]);
+  });
+});
+
 describe('store check', () => {
   test('prints what it checked if nothing is wrong', async () => {
     const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
