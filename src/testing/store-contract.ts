@@ -20,7 +20,7 @@ import { glossaryContract } from './store/glossary-contract.ts';
 import { idempotencyContract } from './store/idempotency-contract.ts';
 import { invoiceContract } from './store/invoice-contract.ts';
 import { keyLimitsContract } from './store/key-limits-contract.ts';
-import { keyUseLimitsContract } from './store/key-use-limits-contract.ts';
+import { limitOrderContract, limitsContract } from './store/limits-contract.ts';
 import { keysContract } from './store/keys-contract.ts';
 import { partContract } from './store/part-contract.ts';
 import { periodContract } from './store/period-contract.ts';
@@ -39,7 +39,6 @@ import { teamsContract } from './store/teams-contract.ts';
 import { testKeysContract } from './store/test-keys-contract.ts';
 import { usageDaysContract } from './store/usage-days-contract.ts';
 import { withTeams } from './store/team-under-test.ts';
-import { windowContract } from './store/window-contract.ts';
 import type { AddStoreCase, Subject } from './store/team-under-test.ts';
 
 /** Opens the store under test with the given clock. */
@@ -74,9 +73,9 @@ const PARTS: readonly Part[] = [
   { title: 'plan changes at the end of the period', part: nextPlanContract },
   { title: 'keys', part: keysContract },
   { title: 'keys with limits', part: keyLimitsContract },
-  { title: 'keys with limits: rate and characters', part: keyUseLimitsContract },
   { title: 'free characters of test keys', part: testKeysContract },
-  { title: 'limits by minute to month', part: windowContract },
+  { title: 'limits', part: limitsContract },
+  { title: 'limits: order of checks', part: limitOrderContract },
   { title: 'teams', part: teamsContract },
   { title: 'usage by day', part: usageDaysContract },
   { title: 'usage by tag', part: tagContract },

@@ -7,7 +7,7 @@ import { freshKey, present, teamUnderTest } from './team-under-test.ts';
 import type { Subject, TeamUnderTest } from './team-under-test.ts';
 
 /** A key with limits, in a team that has another key without. */
-export interface KeyUnderTest extends TeamUnderTest {
+interface KeyUnderTest extends TeamUnderTest {
   readonly team: TeamUnderTest;
   readonly change: (change: KeyChange) => Promise<KeyRecord>;
   readonly record: () => Promise<KeyUsage>;

@@ -1,71 +1,10 @@
 // Part of the store contract: within any 1,000 ms, exactly the plan's number of requests is admitted; a clock that steps back
 // neither locks a team out nor admits it twice.
 import { expect } from '../expect.ts';
-import { LEASE_MS, newId, teamUnderTest, TOUCH } from './team-under-test.ts';
+import { newId, teamUnderTest, TOUCH } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const HOUR_MS = 3_600_000;
-
-/** Requests after these steps of the clock, and how long each has to wait: 0 if it is admitted. The same for a team and for a key. */
-interface Timeline {
-  readonly name: string;
-  readonly limit: number;
-  readonly steps: readonly number[];
-  readonly waits: readonly number[];
-}
-
-export const FORWARD: readonly Timeline[] = [
-  {
-    name: 'the window slides: each slot is freed separately, exactly 1,000 ms after it was taken',
-    limit: 3,
-    steps: [0, 300, 300, 399, 1, 0, 299, 1, 0, 299, 1, 0],
-    waits: [0, 0, 0, 1, 0, 300, 1, 0, 300, 1, 0, 400],
-  },
-  {
-    name: 'several slots of the same millisecond are freed together',
-    limit: 7,
-    steps: [0, 0, 3, 200, 200, 0, 500, 0, 96, 1, 0, 0],
-    waits: [0, 0, 0, 0, 0, 0, 0, 97, 1, 0, 0, 3],
-  },
-  { name: 'retryAfterMs is the time until the next slot is free', limit: 2, steps: [0, 250, 0], waits: [0, 0, 750] },
-  { name: 'a refused request takes no slot', limit: 1, steps: [0, 300, 300, 300, 100], waits: [0, 700, 400, 100, 0] },
-];
-
-export const BACKWARD: readonly Timeline[] = [
-  {
-    name: 'after a step back of an hour, a full window stays full for one more second',
-    limit: 2,
-    steps: [0, 0, -HOUR_MS, 999, 1, 0, 0],
-    waits: [0, 0, 1000, 1, 0, 0, 1000],
-  },
-  {
-    // The newest counts as taken now, the other as taken 600 ms earlier.
-    name: 'slots keep their intervals when the clock steps back',
-    limit: 2,
-    steps: [0, 600, -HOUR_MS, 400, 0, 600, 0, 70_000, 0, 0],
-    waits: [0, 0, 400, 0, 600, 0, 400, 0, 0, 1000],
-  },
-  {
-    name: 'after the step, a window that is not full admits only as many as it has free slots',
-    limit: 3,
-    steps: [0, 0, -1, 0],
-    waits: [0, 0, 0, 1000],
-  },
-  {
-    name: 'stepping back an hour and forward again locks nobody out',
-    limit: 1,
-    steps: [0, -HOUR_MS, HOUR_MS, 0, 1000],
-    waits: [0, 1000, 0, 1000, 0],
-  },
-];
-
-/** How long the store says that it refuses this key by a rate; 0 if it does not say. */
-export async function holdsForMs({ store }: Subject, { teamId, keyId }: TeamUnderTest): Promise<number> {
-  const touch = { characters: undefined, reserve: false, leaseMs: LEASE_MS, glossary: undefined };
-  const answer = await store.ledger.admit({ requestId: newId(), teamId, keyId, ...touch });
-  if (answer.kind !== 'rate_limited') throw new Error(`expected a refusal by the rate, got ${answer.kind}`);
-  return answer.fullForMs ?? 0;
-}
 
 /** How many of so many requests are admitted. */
 async function admittedOf(team: TeamUnderTest, requests: number): Promise<number> {
@@ -74,11 +13,6 @@ async function admittedOf(team: TeamUnderTest, requests: number): Promise<number
 }
 
 export function rateContract(it: AddStoreCase, subject: Subject): void {
-  it.each(FORWARD)('$name', async ({ limit, steps, waits }) => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
-    expect(await team.waits(subject.clock, steps)).toEqual(waits);
-  });
-
   it.each([1, 5, 50])('a limit of %i admits exactly that many at once, and again after 1,000 ms', async (limit) => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
     expect(await admittedOf(team, limit + 3)).toBe(limit);
@@ -105,14 +39,6 @@ export function rateContract(it: AddStoreCase, subject: Subject): void {
     },
   );
 
-  it.team('a rate_limited id is not remembered and may be admitted later', { requestsPerSecond: 1 }, async (team, { clock }) => {
-    await team.touch();
-    const requestId = newId();
-    expect((await team.admit({ requestId })).kind).toBe('rate_limited');
-    clock.step(1000);
-    expect((await team.admit({ requestId })).kind).toBe('admitted');
-  });
-
   it('requests that break a later rule, the length limit or the quota each take a slot', async ({ store }) => {
     const team = await teamUnderTest(store, { requestsPerSecond: 4, maxCharactersPerRequest: 50, characterLimit: 40 });
     const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
@@ -136,41 +62,9 @@ export function rateContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.kinds(TOUCH, { keyId }, { keyId })).toEqual(['admitted', 'admitted', 'rate_limited']);
     expect((await other.touch()).kind).toBe('admitted');
   });
-
-  it.team('a limit raised within the window admits the difference at once', { requestsPerSecond: 2 }, async (team) => {
-    expect(await admittedOf(team, 5)).toBe(2);
-    await team.setLimits({ requestsPerSecond: 5 });
-    expect(await admittedOf(team, 5)).toBe(3);
-  });
-
-  it.each([0, 250, 699])('a refusal %i ms after the newest slot holds for as long as it says, for every key', async (sinceMs) => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
-    const { keyId } = await team.newKey();
-    await team.touch();
-    subject.clock.step(300);
-    await team.reserve(10);
-    subject.clock.step(sinceMs);
-    subject.clock.step(await holdsForMs(subject, team));
-    expect(await team.kinds(TOUCH, { keyId })).toEqual(['rate_limited', 'rate_limited']);
-  });
-
-  it('a limit lowered within the window counts the slots already taken, also in retryAfterMs', async ({ store, clock }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 3 });
-    expect(await team.waits(clock, [0, 100, 100])).toEqual([0, 0, 0]);
-    await team.setLimits({ requestsPerSecond: 1 });
-    clock.step(100);
-    // The last of the three was taken 100 ms ago, and alone fills the new limit.
-    expect(await team.touch()).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 900 });
-    expect(await team.waits(clock, [899, 1, 0])).toEqual([1, 0, 1000]);
-  });
 }
 
 export function clockContract(it: AddStoreCase, subject: Subject): void {
-  it.each(BACKWARD)('$name', async ({ limit, steps, waits }) => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
-    expect(await team.waits(subject.clock, steps)).toEqual(waits);
-  });
-
   it('however often the clock steps, at most the limit is admitted per 1,000 ms of forward time', async () => {
     const limit = 3;
     const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });

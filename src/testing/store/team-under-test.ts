@@ -22,7 +22,7 @@ export interface Subject {
 }
 
 /** Limits that differ from a generous quota, and a balance. */
-type Terms = Partial<TeamLimits> & { readonly balanceMicro?: number };
+export type Terms = Partial<TeamLimits> & { readonly balanceMicro?: number };
 type TeamCase = (team: TeamUnderTest, subject: Subject) => Promise<void>;
 
 /** How the parts of the store contract add their cases. */
@@ -76,8 +76,12 @@ export interface TeamUnderTest {
   readonly keyId: string;
   /** Reserves 10 characters by default. `store` is another instance on the same backing. */
   admit(options?: AdmissionChoices, store?: PluginStore): Promise<Admission>;
-  /** The same team through another of its keys. */
+  /** The same team with these choices in each admission. */
+  with(choices: AdmissionChoices): TeamUnderTest;
+  /** Like `with`, for another of its keys. */
   withKey(keyId: string): TeamUnderTest;
+  /** How long a refusal says that it holds, for every request like a touch, or with these characters; 0 if it does not say. */
+  holdsForMs(options?: AdmissionChoices): Promise<number>;
   /** Makes admissions one after another, and returns their kinds. */
   kinds(...requests: readonly AdmissionChoices[]): Promise<string[]>;
   /** Like `admit`, but throws unless there is a reservation. */
@@ -114,15 +118,22 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
   };
   const settle = async (requestId: string, verdict: Verdict, store = home, characters?: number): Promise<Resolution> =>
     store.ledger.resolve(teamId, requestId, verdict, characters);
-  const throughKey = (keyId: string): TeamUnderTest => {
-    const plain = { teamId, keyId, characters: 10, reserve: true, leaseMs: LEASE_MS, glossary: undefined };
-    const admit = async (options: AdmissionChoices = {}, store = home): Promise<Admission> =>
-      withoutPromise(await store.ledger.admit({ requestId: newId(), ...plain, ...options }));
+  const through = (choices: AdmissionChoices & { readonly keyId: string }): TeamUnderTest => {
+    const plain = { teamId, characters: 10, reserve: true, leaseMs: LEASE_MS, glossary: undefined, ...choices };
+    const ask = async (options: AdmissionChoices, store = home) => store.ledger.admit({ requestId: newId(), ...plain, ...options });
+    const admit = async (options: AdmissionChoices = {}, store = home): Promise<Admission> => withoutPromise(await ask(options, store));
+    const { keyId } = choices;
     const team: TeamUnderTest = {
       teamId,
       keyId,
-      withKey: throughKey,
+      with: (more) => through({ ...choices, ...more }),
+      withKey: (other) => through({ ...choices, keyId: other }),
       admit,
+      async holdsForMs(options = TOUCH) {
+        const answer = await ask(options);
+        if (answer.kind !== 'rate_limited') throw new Error(`expected a refusal by a rate, got ${answer.kind}`);
+        return answer.fullForMs ?? 0;
+      },
       async kinds(...requests) {
         const kinds: string[] = [];
         for (const request of requests) kinds.push((await admit(request)).kind);
@@ -161,7 +172,7 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
     };
     return team;
   };
-  return throughKey((await made(freshKey(teamId))).keyId);
+  return through({ keyId: (await made(freshKey(teamId))).keyId });
 }
 
 /**

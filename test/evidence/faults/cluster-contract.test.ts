@@ -8,8 +8,7 @@ import type { RedisCluster } from '../../support/redis-cluster.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 /** All others are about what is kept, and take minutes. */
-const PARTS =
-  /^(request rate|quota|credit|reservations|keys with limits|free characters of test keys|limits by minute to month|what engines)/;
+const PARTS = /^(request rate|quota|credit|reservations|keys with limits|free characters of test keys|limits|what engines)/;
 
 let cluster: RedisCluster;
 

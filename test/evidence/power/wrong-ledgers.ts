@@ -15,12 +15,12 @@ const TOUCH = { characters: undefined, reserve: false, leaseMs: 60_000, glossary
 const rates: readonly WrongStore[] = [
   {
     name: 'rate: one request too many',
-    part: 'request rate: several slots',
+    part: 'limits: team: several slots',
     lie: limits((right) => ({ requestsPerSecond: right.requestsPerSecond + 1 })),
   },
   {
     name: 'rate: one request too few',
-    part: 'request rate: several slots',
+    part: 'limits: team: several slots',
     lie: limits((right) => ({ requestsPerSecond: right.requestsPerSecond - 1 })),
   },
   {
@@ -40,7 +40,7 @@ const rates: readonly WrongStore[] = [
   },
   {
     name: 'rate: a refusal is said to hold although the key ends before',
-    part: 'keys with limits',
+    part: 'limits: order',
     lie: of('ledger', 'admit').answers((said) => (said.kind === 'rate_limited' ? { ...said, fullForMs: said.retryAfterMs - 1 } : said)),
   },
   {
@@ -78,7 +78,7 @@ const rates: readonly WrongStore[] = [
   },
   {
     name: 'rate: after a step back of the clock a slot is free too early',
-    part: 'a clock that steps back',
+    part: 'limits: team',
     lie: of('ledger', 'admit').answers((said) =>
       said.kind === 'rate_limited' ? { ...said, retryAfterMs: Math.min(said.retryAfterMs, 999) } : said,
     ),

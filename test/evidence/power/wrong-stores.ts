@@ -6,20 +6,20 @@ import type { WrongStore } from './wrong-ledgers.ts';
 const counts: readonly WrongStore[] = [
   {
     name: 'windows: one too many of each',
-    part: 'limits by minute to month',
+    part: 'limits: team',
     lie: limits((right) => ({ windows: right.windows.replaceAll(/=(\d+)/g, (_all, most: string) => `=${Number(most) + 1}`) })),
   },
-  { name: 'windows: no limits', part: 'limits by minute to month', lie: limits(() => ({ windows: '' })) },
+  { name: 'windows: no limits', part: 'limits: team', lie: limits(() => ({ windows: '' })) },
   {
     name: 'windows: a refusal is said to end a millisecond late',
-    part: 'limits by minute to month',
+    part: 'limits: team',
     lie: of('ledger', 'admit').answers((said) =>
       said.kind === 'rate_limited' && said.window !== undefined ? { ...said, retryAfterMs: said.retryAfterMs + 1 } : said,
     ),
   },
   {
     name: 'windows: a refusal for characters is said to hold',
-    part: 'limits by minute to month',
+    part: 'limits: team',
     lie: of('ledger', 'admit').answers((said) =>
       said.kind === 'rate_limited' && said.window !== undefined ? { ...said, fullForMs: said.retryAfterMs - 1 } : said,
     ),
@@ -169,7 +169,7 @@ const registry: readonly WrongStore[] = [
   },
   {
     name: 'keys: whose limit it was is not said',
-    part: 'keys with limits: rate and characters',
+    part: 'limits: key',
     lie: of('ledger', 'admit').answers((said) =>
       said.kind === 'quota_exceeded' || said.kind === 'rate_limited' ? { ...said, of: undefined } : said,
     ),
