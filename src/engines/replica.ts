@@ -135,7 +135,7 @@ function shownOf({ failure, status, cause }: FailureDetail): Pick<FailureDetail,
 }
 
 /** What an attempt changed. */
-type StandingChange = 'set aside' | 'back' | undefined;
+export type StandingChange = 'set aside' | 'back' | undefined;
 
 /** The context in which a failed attempt is judged. */
 export interface FailureTerms {

@@ -1,6 +1,6 @@
 // Operators by their tokens: to whom a token belongs, and what a changed configuration does to sessions that were started with one.
 import { describe, expect, test } from 'vitest';
-import { actorOf, Operators } from '../../../src/admin/operators.ts';
+import { Operators } from '../../../src/admin/operators.ts';
 import type { OperatorToken } from '../../../src/domain/operator.ts';
 import { html } from '../../../src/docs/html.ts';
 import { Sessions } from '../../../src/console/sessions.ts';
@@ -66,9 +66,4 @@ describe('a person', () => {
     operators.replace([OPS], { ...GROUPS, issuer: 'https://other.example.com' });
     expect(sessions.find(other)).toBeUndefined();
   });
-});
-
-test('the actor in the audit is the front, the operator’s name and the address', () => {
-  expect(actorOf('admin', OPS, '::ffff:10.0.0.7')).toBe('admin:ops@10.0.0.7');
-  expect(actorOf('console', SALES, '::1')).toBe('console:sales@::1');
 });

@@ -1,17 +1,10 @@
 // Which routes a plugin may add: none of ours is shadowed, and each refusal is one clear line.
 import { describe, expect, test } from 'vitest';
-import { buildChains } from '../../../src/app/chain.ts';
-import type { ChainParts } from '../../../src/app/chain.ts';
 import { routeRows } from '../../../src/app/route-rows.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
-import { loadConfig } from '../../../src/config/load.ts';
 import { NO_PLUGINS } from '../../../src/config/plugins.ts';
-import type { LoadedPlugins } from '../../../src/config/plugins.ts';
 import { pathsOverlap } from '../../../src/core/route.ts';
-import type { Step } from '../../../src/core/step.ts';
 import type { LoadedRoute } from '../../../src/ports/plugin-route.ts';
-import { ROUTES } from '../../../src/routes.ts';
-import { openMetrics } from '../../../src/ops/metrics/metrics.ts';
 
 function route(parts: Partial<LoadedRoute> = {}): LoadedRoute {
   return { plugin: 'other', method: 'GET', path: '/other', takesBody: false, steps: ['access-log', 'other-answer'], ...parts };
@@ -86,42 +79,6 @@ describe('a route of a plugin is refused', () => {
 
   test('with a line for each', () => {
     expect(refusals(route({ path: '/health' }), route(), route({ path: '/v1/usage' }))).toHaveLength(2);
-  });
-});
-
-describe('the chains', () => {
-  const config = loadConfig({ env: {} });
-  const answer = (name: string): Step => ({ kind: 'body', name, run: () => undefined });
-  const plugins = (steps: readonly Step[], parts: Partial<LoadedPlugins> = {}): LoadedPlugins => ({
-    ...NO_PLUGINS,
-    routes: [route()],
-    routeSteps: () => new Map([['other', steps]]),
-    ...parts,
-  });
-  const build = (loaded: LoadedPlugins) =>
-    buildChains(config, loaded, { store: { ledger: {} }, can: {}, metrics: openMetrics() } as ChainParts);
-
-  test('have the routes of plugins after ours, with the steps that other plugins place', () => {
-    const placed = { after: 'access-log', step: { kind: 'head', name: 'third-mark', run: () => undefined } } as const;
-    const { routes } = build(plugins([answer('other-answer')], { placements: [placed] }));
-    expect(routes).toHaveLength(ROUTES.length + 1);
-    expect(routes.at(-1)!.steps.map(({ name }) => name)).toEqual(['access-log', 'third-mark', 'other-answer']);
-  });
-
-  test.each([
-    [[], 'plugins: route GET /other: there is no step "other-answer"'],
-    [[answer('other-answer'), answer('admit')], 'plugins: plugin "other": another step is called "admit"; choose another name'],
-    [
-      [answer('other-answer'), answer('other-answer')],
-      'plugins: plugin "other": another step is called "other-answer"; choose another name',
-    ],
-  ])('are refused where a step is missing or has the name of another', (steps, line) => {
-    expect(linesOf(() => build(plugins(steps)))).toEqual([line]);
-  });
-
-  test('are refused where a head step comes after a body step', () => {
-    const steps = ['access-log', 'other-answer', 'shed'];
-    expect(linesOf(() => build(plugins([answer('other-answer')], { routes: [route({ steps })] })))[0]).toContain('head steps come first');
   });
 });
 

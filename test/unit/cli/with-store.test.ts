@@ -63,37 +63,3 @@ describe('a store that does not exist', () => {
     expect(stderr).toContain(`which ${file} names; name the right one by --store, LINGATE_STORE or the configuration`);
   });
 });
-
-describe('team create', () => {
-  test('creates the database, and says so once, with its path', async () => {
-    const store = `sqlite:${join(folder.path, 'new', 'made.db')}`;
-    expect(await inProcess([...CREATE, '--store', store])).toMatchObject({
-      status: 0,
-      stderr: `lingate team create: made a new database, ${store}\n`,
-    });
-    const other = CREATE.map((word) => (word === 'A' ? 'B' : word));
-    expect(await inProcess([...other, '--store', store])).toMatchObject({ status: 0, stderr: '' });
-  });
-
-  test.each([
-    ['an unknown plan', ['--plan', 'none']],
-    ['credit on a quota plan', ['--plan', 'free', '--credit-minor', '5']],
-  ])('creates none for %s', async (_what, words) => {
-    const path = join(folder.path, 'refused.db');
-    const { status } = await inProcess(['team', 'create', '--name', 'A', ...words, '--store', `sqlite:${path}`]);
-    expect([status, existsSync(path)]).toEqual([1, false]);
-  });
-});
-
-test('a mistyped variable gives one warning with each command, which still works', async () => {
-  const env = { LINGATE_STROE: 'sqlite:x.db' };
-  const { status, stdout, stderr } = await inProcess(['config', 'check', '--json'], env);
-  expect([status, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ valid: true })]);
-  expect(stderr).toMatch(/^lingate config check: warning: nothing reads LINGATE_STROE \(did you mean LINGATE_STORE\?\); [^\n]+\n$/);
-  const made = await inProcess([...CREATE, '--store', `sqlite:${join(folder.path, 'warned.db')}`], env);
-  expect(made.stderr.split('\n')).toEqual([
-    expect.stringContaining('warning: nothing reads'),
-    expect.stringContaining('made a new database'),
-    '',
-  ]);
-});

@@ -1,11 +1,9 @@
 // Routing: exact paths, parameters, and chains for requests that match nothing.
 import { describe, expect, test } from 'vitest';
 import { json } from '../../../src/core/outcome.ts';
-import { placeSteps } from '../../../src/core/step-placement.ts';
-import { compileRoute, specOf } from '../../../src/core/route.ts';
-import type { RouteRow, RouteSpec } from '../../../src/core/route.ts';
+import type { RouteSpec } from '../../../src/core/route.ts';
 import { Router } from '../../../src/core/router.ts';
-import type { BodyStep, HeadStep } from '../../../src/core/step.ts';
+import type { HeadStep } from '../../../src/core/step.ts';
 
 const answer: HeadStep = { kind: 'head', name: 'answer', run: () => json('{}') };
 const route = (method: string, path: string): RouteSpec => ({ method, path, takesBody: false, steps: [answer] });
@@ -143,64 +141,5 @@ describe('a lenient route', () => {
 
   test('two paths that differ only in letters cannot both be lenient about them', () => {
     expect(() => new Router([spec('GET', '/Aa', 'letters'), spec('GET', '/aA', 'letters')])).toThrow('routes /Aa and /aA differ only');
-  });
-});
-
-describe('placing steps', () => {
-  const step = (name: string): BodyStep => ({ kind: 'body', name, run: () => undefined });
-  const rows: RouteRow[] = [
-    { method: 'POST', path: '/t', takesBody: true, steps: ['answer', 'read', 'admit'] },
-    { method: 'GET', path: '/u', takesBody: false, steps: ['answer', 'admit'] },
-  ];
-  const names = (placed: readonly RouteRow[]) => placed.map(({ steps }) => steps.join(' '));
-
-  test('a step comes after the one it names, in every route that has it; several keep their order', () => {
-    const placed = placeSteps(rows, [
-      { step: step('p'), after: 'admit' },
-      { step: step('q'), after: 'admit' },
-      { step: step('r'), after: 'p' },
-    ]);
-    expect(names(placed)).toEqual(['answer read admit p r q', 'answer admit p r q']);
-  });
-
-  test('a step can be for one route only', () => {
-    expect(names(placeSteps(rows, [{ step: step('p'), after: 'admit', routes: ['GET /u'] }]))).toEqual([
-      'answer read admit',
-      'answer admit p',
-    ]);
-  });
-
-  test('a placement that is impossible is refused with a list of the steps or routes', () => {
-    expect(() => placeSteps(rows, [{ step: step('p'), after: 'nope' }])).toThrow(
-      'step "p": no route has a step "nope"; there are answer, read, admit',
-    );
-    expect(() => placeSteps(rows, [{ step: step('p'), after: 'read', routes: ['GET /x'] }])).toThrow('there is no route "GET /x"');
-  });
-
-  test('the same step may be placed twice; another one with its name, or with the name of one of ours, is refused', () => {
-    const p = step('p');
-    const twice = [
-      { step: p, after: 'admit', routes: ['GET /u'] },
-      { step: p, after: 'read', routes: ['POST /t'] },
-    ];
-    expect(names(placeSteps(rows, twice))).toEqual(['answer read p admit', 'answer admit p']);
-    expect(() =>
-      placeSteps(rows, [
-        { step: p, after: 'read' },
-        { step: step('p'), after: 'admit' },
-      ]),
-    ).toThrow('step "p": another step has this name');
-    expect(() => placeSteps(rows, [{ step: step('admit'), after: 'read' }])).toThrow('step "admit": another step has this name');
-  });
-
-  test('names become steps, and an unknown one is named', () => {
-    const steps = new Map([['answer', answer]]);
-    expect(specOf({ ...rows[1]!, steps: ['answer'] }, steps).steps).toEqual([answer]);
-    expect(() => specOf(rows[1]!, steps)).toThrow('route GET /u: there is no step "admit"');
-  });
-
-  test('a chain with a head step after a body step, or with two steps of one name, is refused at boot', () => {
-    expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), answer] })).toThrow('head step "answer" comes after a body step');
-    expect(() => compileRoute({ ...rows[0]!, steps: [step('read'), step('read')] })).toThrow('two steps are called "read"');
   });
 });

@@ -4,12 +4,11 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { countCharacters } from '../../../src/domain/characters.ts';
 import type { BatchLimits } from '../../../src/engines/batch.ts';
-import { openEngine, openEngines } from '../../../src/engines/open-engine.ts';
+import { openEngines } from '../../../src/engines/open-engine.ts';
 import type { NamedEngineOptions } from '../../../src/engines/open-engine.ts';
 import type { EngineCapabilities, EngineProtocol, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
-import { apertiumProtocol } from '../../../src/engines/protocols/apertium-protocol.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
-import { answer, slow, status } from '../../../src/testing/scripted-engine.ts';
+import { status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
 import { ABLE } from '../../support/offers.ts';
@@ -229,60 +228,10 @@ describe('an engine with another behind it', () => {
   });
 });
 
-describe('an engine that detects no languages', () => {
-  const opened = new Opened();
-  afterEach(() => opened.close());
-
-  test('is known for a minute, by each of its replicas, and until its URLs are set again', async () => {
-    let nowMs = 0;
-    const replicas = await Promise.all([opened.scripted(), opened.scripted()]);
-    const urls = replicas.map(({ url }) => url);
-    const wire = { protocol: apertiumProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
-    const engine = openEngine({ ...wire, urls, nowMs: () => nowMs });
-    opened.add(engine);
-    for (const replica of replicas) replica.always(answer('{}'));
-    const ask = () => asked(engine, work({ targetLang: 'ES' }));
-    expect(engine.cannotDetect()).toBe(false);
-    expect(await ask()).toEqual({ kind: 'unavailable', failures: ['no_detection', 'no_detection'] });
-    expect(engine.cannotDetect()).toBe(true);
-    expect(engine.health().map(({ asideMs }) => asideMs)).toEqual([undefined, undefined]);
-    nowMs = 59_999;
-    expect(engine.cannotDetect()).toBe(true);
-    nowMs = 60_000;
-    expect(engine.cannotDetect()).toBe(false);
-    await ask();
-    expect(engine.cannotDetect()).toBe(true);
-    engine.setUrls(urls);
-    expect(engine.cannotDetect()).toBe(false);
-    // One that may detect is enough.
-    replicas[0].always(answer('{"eng":1}'));
-    await ask();
-    expect(engine.cannotDetect()).toBe(false);
-  });
-});
-
 describe('each of several engines has its own', () => {
   const opened = new Opened();
   afterEach(() => opened.close());
   const WIRE = { protocol: nativeProtocol, can: CAN, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
-
-  test('deadline, connections and queue', async () => {
-    const [narrow, wide] = [await opened.scripted(), await opened.scripted()];
-    const { engine } = openEngines([
-      { ...WIRE, name: 'narrow', urls: [narrow.url], timeoutMs: 500, connectionsMax: 1, queueMax: 0 },
-      { ...WIRE, name: 'wide', urls: [wide.url] },
-    ]);
-    opened.add(engine);
-    narrow.always('hang');
-    wide.always(slow(1000));
-    const ask = (...engines: readonly string[]) => asked(engine, { ...work(), engines });
-    // Two of three find the only connection in use, in both attempts.
-    const results = await Promise.all([ask('narrow'), ask('narrow'), ask('narrow'), ask('wide'), ask('wide'), ask('wide')]);
-    expect(results.map(({ kind }) => kind)).toEqual([...Array<string>(3).fill('unavailable'), ...Array<string>(3).fill('usable')]);
-    expect(results.map(({ failures }) => failures[0])).toEqual(['timeout', 'busy', 'busy', undefined, undefined, undefined]);
-    // After one with a short deadline, a slow one has its own.
-    expect(await ask('narrow', 'wide')).toMatchObject({ kind: 'usable', failures: ['timeout'], engine: 'wide' });
-  });
 
   test('capabilities: a preferred formality is sent only to those that support it', async () => {
     const [plain, polite] = [await opened.scripted(), await opened.scripted()];

@@ -1,10 +1,8 @@
 // The rotation: fair among good replicas, none for those set aside while another is good; then everything at random, on a virtual clock.
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Rotation } from '../../../src/engines/rotation.ts';
 import { ReplicaStanding } from '../../../src/engines/replica.ts';
 import type { AttemptFailure } from '../../../src/ports/engine.ts';
-import { simulateReplicas } from './replica-simulation.ts';
 
 class Member {
   readonly name: string;
@@ -162,69 +160,5 @@ describe('attempts after another engine has failed', () => {
     scene.named('b').standing.usable(trial);
     scene.rotation.recount();
     expect(scene.rotation.overdue()).toBeUndefined();
-  });
-});
-
-describe('on a virtual clock', () => {
-  test('with one of two replicas hanging, three of many successive requests wait for it, and one at each trial', () => {
-    const report = simulateReplicas({
-      seed: 1,
-      replicas: [[], [{ kind: 'hang', fromMs: 0, toMs: Infinity }]],
-      gapMs: 'one after another',
-      requests: 2000,
-      timeoutMs: 100,
-    });
-    expect(report.violations).toEqual([]);
-    const waits = report.beginnings.filter(({ replica }) => replica === 1);
-    expect(waits.filter(({ trial }) => !trial)).toHaveLength(3);
-    const trials = waits.filter(({ trial }) => trial).map(({ atMs }) => atMs);
-    const setAsideAtMs = waits[2]!.atMs + 100;
-    // The first request after each interval tries it; each interval begins when the trial before has failed.
-    const expected: number[] = [];
-    for (let atMs = setAsideAtMs, n = 0; expected.length < trials.length; n++) {
-      atMs += Math.min(1000 * 2 ** n, 30_000);
-      expected.push(atMs);
-      atMs += 100;
-    }
-    expect(trials.length).toBeGreaterThan(3);
-    for (const [i, atMs] of trials.entries()) {
-      expect(atMs).toBeGreaterThanOrEqual(expected[i]!);
-      expect(atMs).toBeLessThan(expected[i]! + 100);
-    }
-  });
-
-  test('replicas that hang, fail, refuse, slow down and recover at random: no request waits needlessly, none is starved, all are used again', () => {
-    const phase = fc.record({
-      kind: fc.constantFrom('hang', 'fail', 'refuse', 'overload', 'slow'),
-      afterMs: fc.integer({ min: 0, max: 8000 }),
-      forMs: fc.integer({ min: 1, max: 20_000 }),
-    });
-    const scenario = fc.record({
-      seed: fc.integer(),
-      replicas: fc.array(fc.array(phase, { maxLength: 3 }), { minLength: 2, maxLength: 5 }),
-      gapMs: fc.constantFrom(20, 100, 400),
-      timeoutMs: fc.constantFrom(50, 500, 3000),
-    });
-    const seen = { trials: 0, setAside: 0, allAside: 0 };
-    fc.assert(
-      fc.property(scenario, ({ seed, replicas, gapMs, timeoutMs }) => {
-        const timed = replicas.map((phases) => {
-          let atMs = 0;
-          return phases.map(({ kind, afterMs, forMs }) => {
-            const fromMs = atMs + afterMs;
-            return { kind, fromMs, toMs: (atMs = fromMs + forMs) };
-          });
-        });
-        const report = simulateReplicas({ seed, replicas: timed, gapMs, timeoutMs });
-        seen.trials += report.beginnings.filter(({ trial }) => trial).length;
-        seen.setAside += report.setAside;
-        seen.allAside += report.beginnings.filter(({ noOther }) => noOther).length;
-        expect(report.violations).toEqual([]);
-        expect(report.asideAtEnd).toBe(0);
-      }),
-      { numRuns: 100 },
-    );
-    // The run has covered the cases.
-    expect(Object.values(seen).every((count) => count > 100)).toBe(true);
   });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as library from 'openid-client';
 import { attemptOf, newKeptSeed } from '../../../src/domain/sign-in-attempt.ts';
-import type { OidcSettings, ProvenPerson } from '../../../src/ports/identity-provider.ts';
+import type { OidcSettings } from '../../../src/ports/identity-provider.ts';
 import { OidcProvider } from '../../../src/runtime/oidc-provider.ts';
 import type { OidcProviderOptions } from '../../../src/runtime/oidc-provider.ts';
 import { startScriptedProvider } from '../../support/scripted-provider.ts';
@@ -68,14 +68,6 @@ describe('the discovery document', () => {
     expect(discoveries() - before).toBe(2);
   });
 
-  test('that names other endpoints is followed', async () => {
-    const subject = provider();
-    await subject.authorizationUrl(ATTEMPT);
-    scripted.lies({ metadata: (metadata) => ({ ...metadata, authorization_endpoint: `${scripted.issuer}/moved` }) });
-    now = 60_000;
-    expect(await subject.authorizationUrl(ATTEMPT)).toMatch(`${scripted.issuer}/moved?`);
-  });
-
   test.each<[string, Lies['metadata']]>([
     ['no web page', (metadata) => ({ ...metadata, authorization_endpoint: 'javascript:alert(1)' })],
     ['nothing', (metadata) => ({ issuer: metadata['issuer'] })],
@@ -107,19 +99,6 @@ describe('a provider that is away', () => {
     });
     expect(await signIn(provider())).toEqual({ refused: 'provider_away', detail: 'status 307' });
     expect(scripted.calls.get('/elsewhere')).toBeUndefined();
-  });
-
-  test('keeps at most 32 browsers waiting: the next one is refused at once', async () => {
-    scripted.lies({ answers: { [DISCOVERY]: silent } });
-    const subject = provider({ callsMsMax: 2000 });
-    const waiting = Array.from({ length: 32 }, () => subject.authorizationUrl(ATTEMPT));
-    expect(await subject.authorizationUrl(ATTEMPT)).toMatchObject({
-      refused: 'provider_away',
-      detail: expect.stringContaining('too many') as string,
-    });
-    for (const one of await Promise.all(waiting)) expect(one).toMatchObject({ refused: 'provider_away' });
-    scripted.lies({});
-    expect(await subject.authorizationUrl(ATTEMPT)).toMatch(/^http/);
   });
 });
 
@@ -156,26 +135,4 @@ describe('claims that are not in the ID token', () => {
     withUserInfo('8');
     expect(await signIn(provider(), { sub: '7' })).toMatchObject({ refused: 'provider_error' });
   });
-});
-
-test('the secret goes into the body if the provider lists that, and into a header otherwise', async () => {
-  expect(await signIn(provider())).toMatchObject({ subject: '7' });
-  scripted.lies({ metadata: (metadata) => ({ ...metadata, token_endpoint_auth_methods_supported: ['client_secret_post'] }) });
-  // The scripted provider only takes the header.
-  expect(await signIn(provider())).toMatchObject({ refused: 'wrong_client' });
-  scripted.lies({});
-  expect(await signIn(provider({}, { clientSecret: 'wrong' }))).toMatchObject({ refused: 'wrong_client' });
-});
-
-test('the page that ends the session is known only of this provider, and only if it has one', async () => {
-  const subject = provider();
-  const person = (await signIn(subject)) as ProvenPerson;
-  expect(subject.signOutUrl(person)).toMatch(`${scripted.issuer}/end?`);
-  expect(subject.signOutUrl({ ...person, issuer: 'https://other.example.com' })).toBeUndefined();
-  const url = new URL(subject.signOutUrl({ ...person, idToken: 'x'.repeat(4001) })!);
-  expect([url.searchParams.get('id_token_hint'), url.searchParams.get('client_id')]).toEqual([null, scripted.clientId]);
-  scripted.lies({ metadata: ({ end_session_endpoint: _end, ...metadata }) => metadata });
-  now = 60_000;
-  await subject.authorizationUrl(ATTEMPT);
-  expect(subject.signOutUrl(person)).toBeUndefined();
 });

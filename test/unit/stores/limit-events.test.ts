@@ -139,51 +139,6 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(required.toSorted((one, other) => one - other)).toEqual([1, 41]);
   });
 
-  test('the first refusals by the settings of a tag are told, once in the period and once in each window, and name the tag', async () => {
-    const { team, store, here, there, told } = await scene();
-    const tag = { name: 'a.customer', distinctMax: 1000 };
-    const settings = { disabled: false, characters: 50, windows: 'requests=3/hour' };
-    answered(await store.tagSettings.set(team.teamId, tag.name, settings, 10));
-    await team.use(40, { tag });
-    for (const one of [here, there, here]) await team.admit({ characters: 11, tag }, one);
-    // Two of them took a place.
-    for (const one of [there, here])
-      expect(await team.admit({ characters: 1, tag }, one)).toMatchObject({ kind: 'rate_limited', of: 'tag' });
-    const found = (await told()).map(({ facts }) => facts);
-    expect(found).toHaveLength(2);
-    expect(found.find(({ window }) => window === undefined)).toMatchObject({
-      code: 'quota_exceeded',
-      tag: tag.name,
-      requiredCharacters: 11,
-    });
-    expect(found.find(({ window }) => window !== undefined)).toMatchObject({
-      code: 'rate_limited',
-      tag: tag.name,
-      window: { per: 'hour', counts: 'requests' },
-    });
-    for (const { id } of await told()) expect(id).not.toContain('.');
-  });
-
-  test('refusals of one call are told once, with those that are charged in it', async () => {
-    const { team, told } = await scene({ characterLimit: 10 });
-    const answers = await Promise.all([10, 20, 30, 40].map((characters) => team.admit({ characters })));
-    expect(answers.map(({ kind }) => kind)).toEqual(['admitted', 'quota_exceeded', 'quota_exceeded', 'quota_exceeded']);
-    expect(await told()).toMatchObject([{ facts: { requiredCharacters: 20, usage: { characters: 0 } } }]);
-  });
-
-  test('the percentages that a charge reaches and the refusal beside it are both told, and neither again', async () => {
-    const { team, store, there, told } = await scene({ characterLimit: 10 });
-    const { requestId } = await team.reserve(8);
-    await Promise.all([team.commit(requestId), team.admit({ characters: 20 })]);
-    await team.use(2);
-    for (const one of [undefined, there]) await team.admit({ characters: 5 }, one);
-    // A gateway looks at the usage of a plugin's store again after this time.
-    clock.step(5000);
-    expect(await told()).toHaveLength(1);
-    const due = answered(await store.outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
-    expect(due.map(({ id }) => id).filter((id) => id.includes('-quota-'))).toHaveLength(2);
-  });
-
   test('a refusal for credit is told once, and again after credit was added, but not after some was taken', async () => {
     const { team, here, there, told } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(5));
     const refuse = async (characters: number, store = here): Promise<void> => {
@@ -241,25 +196,6 @@ describe.each(KINDS)('$name', ({ open }) => {
     clock.step(HOUR_MS);
     for (const store of [there, here]) await tests.admit({ characters: 11 }, store);
     expect((await told()).filter((one) => one.facts.testKeys === true)).toMatchObject([{ facts }, { facts: { requiredCharacters: 11 } }]);
-  });
-
-  test('free characters of test keys reach no percentage', async () => {
-    const { team, store } = await scene({ characterLimit: 100, testAllowance: 500 });
-    const tests = team.withKey((await team.newKey('tests', 'test')).keyId);
-    const percents = async (): Promise<number[]> => {
-      clock.step(5000);
-      const due = answered(await store.outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
-      const kept = await Promise.all(due.map(async (event) => answered(await store.outbox.read(event))));
-      return kept.flatMap((event) => (event?.facts.kind === 'quota_threshold' ? [event.facts.percent] : []));
-    };
-    await tests.use(300);
-    await team.use(79);
-    await tests.use(100);
-    await team.standing();
-    expect(await percents()).toEqual([]);
-    await team.use(1);
-    await team.standing();
-    expect(await percents()).toEqual([80]);
   });
 
   test('the first refusal by each window of the team and of a key is told, once over both instances, and again in the next window', async () => {

@@ -11,7 +11,6 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import { dayOf } from '../../../src/domain/period.ts';
 import { movedCredit } from '../../../src/domain/period-credit.ts';
 import type { PluginStore, WholePluginStore } from '../../../src/ports/plugin.ts';
-import { openStore } from '../../../src/stores/open.ts';
 import type { OtherStores } from '../../../src/stores/open-reader.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
@@ -261,13 +260,6 @@ describe.each([
     await target.close();
     expect((await checkedStore(to, 0, LATE_MS, others)).findings).toEqual([]);
   });
-
-  test('the check finds nothing in the copy', async () => {
-    const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
-    await filled(from);
-    await copy(from, to);
-    expect((await checkedStore(to, 0, LATE_MS, others)).findings).toEqual([]);
-  });
 });
 
 describe('refused in one line:', () => {
@@ -295,18 +287,6 @@ describe('refused in one line:', () => {
     await expect(copy(from, to, true)).rejects.toThrow(/is not empty/);
     await copy(from, servers[1]!.url);
     await expect(copy(from, servers[1]!.url, true)).rejects.toThrow(/^the store redis:\S+ is not empty \(it has teams\): choose/);
-  });
-
-  test('but not a target that a gateway has used without creating teams', async () => {
-    const to = sqliteUrl();
-    const clock = new MovableClock();
-    clock.set(Date.now() - 120_000);
-    for (const url of [to, servers[1]!.url]) {
-      const store = await open(url, clock);
-      await store.gateways.leave({ host: 'h', file: 'f', plans: {} });
-      await store.close();
-      expect(await copy(from, url)).toMatchObject({ teams: 3 });
-    }
   });
 
   test('a store as its own target, unknown kinds, and stores that do not exist', async () => {
@@ -376,39 +356,6 @@ describe("a plugin's store", () => {
     clock = await filled(from);
   });
 
-  test('is refused as long as a gateway may use it, on both ends', async () => {
-    const [source, to] = [inMemory(from, clock), urlOf('memory', 1)];
-    const inUse = /^the store memory:\d+ was in use by a gateway within the last minute \(it runs on h with f\): stop the gateways/;
-    await source.gateways.leave({ host: 'h', file: 'f', plans: {} });
-    await expect(copy(from, to)).rejects.toThrow(inUse);
-    clock.step(60_001);
-    await inMemory(to, clock).gateways.leave({ host: 'h', file: 'f', plans: {} });
-    await expect(copy(from, to)).rejects.toThrow(inUse);
-    clock.step(60_001);
-    const began = copyStoreTo({
-      from,
-      to,
-      restart: false,
-      onProgress: () => void source.gateways.leave({ host: 'h', file: 'f', plans: {} }),
-      others,
-    });
-    await expect(began).rejects.toThrow(inUse);
-    await expect(copy(to, sqliteUrl())).rejects.toThrow(/^the store memory:\d+ is half-written/);
-  });
-
-  test('is no target if it is not empty, and no source if it is', async () => {
-    const [to, left, audited] = [urlOf('memory', 0), urlOf('memory', 1), urlOf('memory', 1)];
-    await copy(from, to);
-    await expect(copy(from, to, true)).rejects.toThrow(/^the store memory:\d+ is not empty \(it has teams\): choose an empty store$/);
-    const gone = await teamUnderTest(inMemory(left, clock));
-    await gone.use(1);
-    await inMemory(left, clock).teams.deleteTeam(gone.teamId, { keepUsage: true });
-    await expect(copy(from, left)).rejects.toThrow(/is not empty \(it has usage of deleted teams\)/);
-    await inMemory(left, clock).teams.deleteTeam(gone.teamId, { keepUsage: false }, { actor: 'cli:a@h', action: 'deleteTeam' });
-    await expect(copy(from, left)).rejects.toThrow(/is not empty \(it has an audit\)/);
-    await expect(copy(audited, sqliteUrl())).rejects.toThrow(/^there is no store at memory:\d+ yet$/);
-  });
-
   test('is reported by the check for a key that cannot be found', async () => {
     // Found first.
     dataOf(from).owners.unshift({ digest: RICH.digest, owner: { keyId: RICH.creditKey, teamId: credit, mode: 'live' } });
@@ -433,22 +380,6 @@ describe("a plugin's store", () => {
     expect((await kinds()).filter((kind) => kind === 'period_closed')).toEqual(['period_closed']);
     expect(answered(await last.history.periods(team.teamId))).toMatchObject([{ number: 2 }, { number: 1, characters: 5, closed: true }]);
     await last.close();
-  });
-
-  test('into which a copy was interrupted is not opened, and is the same as its source after --restart', async () => {
-    const to = urlOf('memory', 1);
-    const onProgress = (): void => {
-      throw new Error('the power is gone');
-    };
-    await expect(copyStoreTo({ from, to, restart: false, onProgress, others })).rejects.toThrow('the power is gone');
-    const plugins = new Map([['memory', (url: string) => Promise.resolve(inMemory(url, clock))]]);
-    await expect(openStore(to, { log: SILENT, clock, others: plugins })).rejects.toThrow(/^the store memory:\d+ is half-written/);
-    await expect(checkedStore(to, 0, LATE_MS, others)).rejects.toThrow(/is half-written/);
-    await expect(copy(from, to)).rejects.toThrow(/is half-written/);
-    await copy(from, to, true);
-    const own = new MovableClock();
-    own.set(clock.nowMs());
-    expect(await everyAnswer(await open(to, own), own)).toEqual(await everyAnswer(await open(from, clock), clock));
   });
 });
 
@@ -510,15 +441,4 @@ test.each(['redis', 'memory'] as const)('refusals that were told are copied over
   for (const refused of [plain, plain.withKey(limited.keyId), prepaid]) await refused.admit({ characters: 11 }, target);
   expect(await limits(target)).toEqual(before);
   await target.close();
-});
-
-test('the command prints its progress and what it has copied, or one line about what is wrong', async () => {
-  const [from, to] = [sqliteUrl(), servers[1]!.url];
-  await filled(from);
-  const { status, stdout, stderr } = await inProcess(['store', 'copy', '--from', from, '--to', to, '--json']);
-  expect([status, stderr]).toEqual([0, 'lingate store copy: compared: 3 teams\n']);
-  expect(JSON.parse(stdout)).toMatchObject({ from, to, teams: 3, keys: 8, glossaries: 2, open_reservations: 5, balance_minor: 5 });
-  expect((await inProcess(['store', 'copy', '--from', from])).status).toBe(2);
-  const failed = await inProcess(['store', 'copy', '--from', 'sqlite:/nowhere/x.db', '--to', to]);
-  expect([failed.status, failed.stderr]).toEqual([1, expect.stringMatching(/^lingate store copy: there is nothing to copy at [^\n]+\n$/)]);
 });

@@ -31,8 +31,6 @@ async function scene(limits: Partial<PoolLimits> = {}): Promise<Scene> {
 
 const calls = ({ wire }: Scene, team: string, count: number): Made[] =>
   Array.from({ length: count }, () => make(wire, { body: team }, 'reused', { teamId: team }));
-const teamsOf = ({ held }: Scene): string => held.map(({ team }) => team).join('');
-
 /** Answers the oldest held call, or that of a team, and waits until the engine holds `left` calls. */
 async function answerOne(made: Scene, left: number, team?: string): Promise<void> {
   const at = team === undefined ? 0 : made.held.findIndex((call) => call.team === team);
@@ -42,75 +40,6 @@ async function answerOne(made: Scene, left: number, team?: string): Promise<void
 }
 
 describe('at one replica', () => {
-  test('a single team may use every connection', async () => {
-    const made = await scene({ connectionsMax: 4 });
-    calls(made, 'a', 6);
-    await made.engine.until(() => made.held.length === 4);
-    for (let i = 0; i < 2; i++) await answerOne(made, 4);
-    expect(teamsOf(made)).toBe('aaaa');
-  });
-
-  test('calls without a team do not limit a single team to its share', () => {
-    const turns = new TeamTurns<object>(64, 0.5, () => 0);
-    const lane = turns.called('a');
-    turns.called('');
-    lane.inFlight = 40;
-    expect(turns.admits(turns.called('a'))).toBe(true);
-    turns.called('b');
-    expect(turns.admits(turns.called('a'))).toBe(false);
-  });
-
-  test('waiting teams take turns, whatever arrived first', async () => {
-    const made = await scene({ connectionsMax: 1 });
-    for (const [team, count] of Object.entries({ a: 6, b: 2, c: 1 })) calls(made, team, count);
-    await made.engine.until(() => made.held.length === 1);
-    let order = '';
-    for (let i = 0; i < 8; i++) {
-      order += made.held[0]!.team;
-      await answerOne(made, 1);
-    }
-    expect(order + teamsOf(made)).toBe('aabcabaaa');
-  });
-
-  test('a team gets no more than its share while another is active, and the other finds a free connection', async () => {
-    const made = await scene({ connectionsMax: 4 });
-    calls(made, 'a', 20);
-    await made.engine.until(() => made.held.length === 4);
-    calls(made, 'b', 1);
-    const steps: string[] = [];
-    const answer = async (team: string, left: number): Promise<void> => {
-      await answerOne(made, left, team);
-      steps.push(teamsOf(made).split('').toSorted().join(''));
-    };
-    await answer('a', 4);
-    await answer('a', 3);
-    await answer('a', 3);
-    await answer('b', 2);
-    expect(steps).toEqual(['aaab', 'aab', 'aab', 'aa']);
-    calls(made, 'b', 1);
-    await made.engine.until(() => made.held.length === 3);
-    made.nowMs = 9_999;
-    await answer('b', 2);
-    await answer('a', 2);
-    // Ten seconds after its last call the other is no longer active.
-    made.nowMs = 10_000;
-    await answer('a', 4);
-    expect(steps.slice(4)).toEqual(['aa', 'aa', 'aaaa']);
-  });
-
-  test('a team’s own calls are in order of arrival', async () => {
-    const made = await scene({ connectionsMax: 1 });
-    const settled: string[] = [];
-    for (const body of ['1', '2', '3', '4']) {
-      const { result } = make(made.wire, { body }, 'reused', { teamId: 'a' });
-      void result.then((text) => settled.push(text));
-    }
-    await made.engine.until(() => made.held.length === 1);
-    for (const left of [1, 1, 1, 0]) await answerOne(made, left);
-    await rested();
-    expect(settled).toEqual(['200 1', '200 2', '200 3', '200 4']);
-  });
-
   test('a full queue drops the latest call of the team that has most in it', async () => {
     const made = await scene({ connectionsMax: 1, queueMax: 4 });
     const a = calls(made, 'a', 5);
@@ -124,20 +53,6 @@ describe('at one replica', () => {
       '200 b',
       '200 b',
     ]);
-  });
-
-  test('a share of 1 is no limit, and a tiny share is one connection', async () => {
-    for (const [teamShare, held] of [
-      [1, 3],
-      [0.01, 2],
-    ] as const) {
-      const made = await scene({ connectionsMax: 3, teamShare });
-      calls(made, 'b', 1);
-      calls(made, 'a', 5);
-      await made.engine.until(() => made.held.length === held);
-      await rested();
-      expect(teamsOf(made)).toBe(`b${'a'.repeat(held - 1)}`);
-    }
   });
 });
 

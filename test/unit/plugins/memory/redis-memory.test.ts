@@ -77,28 +77,6 @@ async function soon<T>(what: () => Promise<T>): Promise<T> {
 }
 
 describe('a Redis that works', () => {
-  test('has for every gateway what one of them has learnt, until it expires', async () => {
-    const [one, other] = [await gateway(), await gateway()];
-    one.nowMs = other.nowMs;
-    const half = AGE_MAX_MS / 2;
-    const detected = { ...OPTIONS, sourceLang: undefined };
-    await one.ask({ text: ['Hello', 'grüße 😀'], options: detected });
-    await written(2);
-    other.nowMs += half;
-    other.version = ' changed';
-    const { sent, translations } = await other.ask({ text: ['new', 'grüße 😀', 'Hello'], options: detected });
-    expect(sent).toEqual(['new']);
-    expect(translations.slice(1)).toEqual(['grüße 😀', 'Hello'].map((text) => translated(text, detected, 'default')));
-    expect(other.counts.texts).toEqual({ hit: 2, miss: 1, unavailable: 0 });
-    expect(await client.pttl((await keysIn())[0]!)).toBeGreaterThan(0);
-    expect(await client.pttl((await keysIn())[0]!)).toBeLessThanOrEqual(AGE_MAX_MS);
-    // An entry from Redis has the same age in the process.
-    other.nowMs += half - 1;
-    expect((await other.ask({ text: ['Hello'], options: detected })).sent).toEqual([]);
-    other.nowMs += 1;
-    expect((await other.ask({ text: ['Hello'], options: detected })).sent).toEqual(['Hello']);
-  });
-
   test('has neither texts nor anything derived from them in its keys, and another team does not find them', async () => {
     const one = await gateway();
     const ofTeam = async (teamId: string): Promise<string[]> =>
@@ -177,29 +155,5 @@ describe('soon a miss', () => {
     expect(away).toEqual(['timeout', 'timeout']);
     await proxy.set({ kind: 'none' });
     await expect.poll(() => found(scene)).toEqual([undefined]);
-  });
-
-  test('is an unreachable Redis, without trying it, and it is used when it is back', async () => {
-    const scene = await gateway();
-    await proxy.set({ kind: 'refuse' });
-    await expect.poll(async () => scene.shared.get('T', ['x'])).toBeUndefined();
-    expect((await soon(() => scene.ask({ text: ['a'] }))).sent).toEqual(['a']);
-    await proxy.set({ kind: 'none' });
-    await expect.poll(() => found(scene)).toEqual([undefined]);
-  });
-
-  test('is a full Redis, and what it has is still found', async () => {
-    const scene = await gateway();
-    await scene.ask({ text: ['known'] });
-    await written(1);
-    await client.config('SET', 'maxmemory', '1', 'maxmemory-policy', 'noeviction');
-    try {
-      expect((await scene.ask({ text: ['a'] })).sent).toEqual(['a']);
-      await expect.poll(() => away).toEqual(['oom']);
-      await scene.ask({ text: ['b', 'c'] });
-      expect((await (await gateway()).ask({ text: ['known', 'a'] })).sent).toEqual(['a']);
-    } finally {
-      await client.config('SET', 'maxmemory', '0');
-    }
   });
 });

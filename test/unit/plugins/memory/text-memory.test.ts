@@ -62,24 +62,6 @@ describe('over random requests', () => {
   });
 });
 
-test('known texts of a request are answered, duplicates too, and what that saved is counted', async () => {
-  const scene = memoryScene();
-  expect((await scene.ask({ text: ['Hello', 'Hello'] })).sent).toEqual(['Hello', 'Hello']);
-  const { sent, translations } = await scene.ask({ text: ['new', 'Hello', '😀', 'Hello', 'new'] });
-  expect(sent).toEqual(['new', '😀', 'new']);
-  expect(translations).toEqual(['new', 'Hello', '😀', 'Hello', 'new'].map((one) => translated(one, OPTIONS, 'default')));
-  expect(scene.counts).toEqual({ texts: { hit: 2, miss: 5, unavailable: 0 }, saved: 10 });
-});
-
-test('a text with half a surrogate pair is not remembered, because in UTF-8 it equals another', async () => {
-  const scene = memoryScene();
-  await scene.ask({ text: ['\ud800', 'a'] });
-  expect((await scene.ask({ text: ['\ud801', '\ud800', 'a'] })).sent).toEqual(['\ud801', '\ud800']);
-  const context = { ...OPTIONS, context: '\ud800' };
-  await scene.ask({ text: ['b'], options: context });
-  expect((await scene.ask({ text: ['b'], options: context })).sent).toEqual(['b']);
-});
-
 test('nothing remains of what has expired, whether it is looked up or not', async () => {
   const scene = memoryScene();
   await scene.ask({ text: ['old', 'older'] });
@@ -138,15 +120,6 @@ describe('forgetting', () => {
       known!.learn!([translated('x', OPTIONS, 'default')], 'default');
       expect(scene.own.texts).toBe(0);
     });
-  });
-
-  test('everything removes all texts', async () => {
-    const scene = memoryScene();
-    await scene.ask({ teamId: 'A', text: ['x'] });
-    await scene.ask({ teamId: 'B', text: ['x'] });
-    await scene.memory.forget(undefined, pause);
-    expect([scene.own.texts, scene.own.bytes]).toEqual([0, 0]);
-    await dropOld(scene);
   });
 });
 
