@@ -39,7 +39,7 @@ export interface GlossaryDraft {
 
 type JudgedGlossary = { readonly kind: 'valid'; readonly draft: GlossaryDraft } | { readonly kind: 'invalid'; readonly refusal: Refusal };
 /** A valid value, or what is wrong with it. */
-type JudgedValue<T> = { readonly sound: T } | { readonly fault: string };
+type JudgedValue<T> = { readonly valid: T } | { readonly fault: string };
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(GlossaryBody.properties));
 /** Not allowed in terms and names: engines read terms line by line, and people read names in lists. */
@@ -63,7 +63,7 @@ export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedG
   }
   const entries = judgeEntries(value['entries']);
   if ('fault' in entries) return no(entries.fault);
-  return { kind: 'valid', draft: { name: name.sound, sourceLang, targetLang, entries: entries.sound } };
+  return { kind: 'valid', draft: { name: name.valid, sourceLang, targetLang, entries: entries.valid } };
 }
 
 /** Stops at the first invalid entry and identifies it by its term. */
@@ -74,17 +74,17 @@ function judgeEntries(value: unknown): JudgedValue<Readonly<Record<string, strin
   if (pairs.length > GLOSSARY_ENTRIES_MAX) {
     return { fault: `entries: may hold at most ${GLOSSARY_ENTRIES_MAX} terms; there are ${pairs.length}.` };
   }
-  const sound = new Map<string, string>();
+  const valid = new Map<string, string>();
   for (const [key, text] of pairs) {
     const phrase = judgePhrase(key, GLOSSARY_TERM_CHARACTERS_MAX);
     if ('fault' in phrase) return { fault: `entries["${shownWord(key)}"]: a term ${phrase.fault}.` };
     const translation = judgePhrase(text, GLOSSARY_TERM_CHARACTERS_MAX);
     if ('fault' in translation) return { fault: `entries["${shownWord(key)}"]: its translation ${translation.fault}.` };
     // It is unclear which of the two is meant.
-    if (sound.has(phrase.sound)) return { fault: `entries["${shownWord(key)}"]: the same term appears twice, apart from white space.` };
-    sound.set(phrase.sound, translation.sound);
+    if (valid.has(phrase.valid)) return { fault: `entries["${shownWord(key)}"]: the same term appears twice, apart from white space.` };
+    valid.set(phrase.valid, translation.valid);
   }
-  return { sound: Object.fromEntries(sound) };
+  return { valid: Object.fromEntries(valid) };
 }
 
 function judgePhrase(value: unknown, charactersMax: number): JudgedValue<string> {
@@ -94,7 +94,7 @@ function judgePhrase(value: unknown, charactersMax: number): JudgedValue<string>
   if (!phrase.isWellFormed()) return { fault: 'must be well-formed Unicode' };
   if (LINE_BREAK_OR_CONTROL.test(phrase)) return { fault: 'must not hold line breaks or control characters' };
   if (countCharacters(phrase) > charactersMax) return { fault: `may be at most ${charactersMax} characters long` };
-  return { sound: phrase };
+  return { valid: phrase };
 }
 
 function isObject(value: unknown): value is JsonMembers {

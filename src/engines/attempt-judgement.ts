@@ -1,4 +1,4 @@
-// Judges what an adapter returned before anything is charged for it: an attempt of the right form, and one sound translation for
+// Judges what an adapter returned before anything is charged for it: an attempt of the right form, and one valid translation for
 // each text.
 import { ATTEMPT_FAILURES } from '../domain/attempt-failure.ts';
 import type { Attempt, Translation } from '../ports/engine.ts';

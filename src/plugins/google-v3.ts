@@ -49,7 +49,7 @@ function tagIn(value: unknown, named: string): Judged<NamedTag | undefined> {
   const labels: readonly unknown[] = Object.values(value);
   const [label, more] = labels;
   if (more !== undefined) return invalid(`${named}: may have at most one label.`);
-  if (typeof label === 'string' && /^(?:|\s*[!-~]{1,100}\s*)$/.test(label)) return { sound: { text: label, field: 'labels' } };
+  if (typeof label === 'string' && /^(?:|\s*[!-~]{1,100}\s*)$/.test(label)) return { valid: { text: label, field: 'labels' } };
   return invalid(`${named}: a value must be 1 to 100 printable ASCII characters without spaces.`);
 }
 

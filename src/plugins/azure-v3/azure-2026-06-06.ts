@@ -69,7 +69,7 @@ const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
       const tone = wordOf(value, named, Object.keys(TONES));
       if ('problem' in tone) return tone;
       const isSupported = offer.languages.supportsFormality(targetLang) && offer.canFor(sourceLang, targetLang).formality;
-      return { sound: isSupported ? TONES[tone.sound] : undefined };
+      return { valid: isSupported ? TONES[tone.valid] : undefined };
     },
   },
   {
@@ -101,7 +101,7 @@ const INPUT: readonly ParameterEntry<InputOrder, CallerOffer>[] = [
     missing: notText,
     read(value, named) {
       if (typeof value !== 'string') return notText(named);
-      return value.isWellFormed() ? { sound: value } : wrong(400_005, `${named}: has half of a surrogate pair.`);
+      return value.isWellFormed() ? { valid: value } : wrong(400_005, `${named}: has half of a surrogate pair.`);
     },
   },
   {
@@ -183,12 +183,12 @@ function notText(named: string): Refusal {
 function readTranslation(readJson: ReadJson): Judged<ReadTranslation> {
   const body = readJson('inputs');
   if ('problem' in body) return body;
-  const inputs = isObject(body.sound) ? body.sound['inputs'] : undefined;
+  const inputs = isObject(body.valid) ? body.valid['inputs'] : undefined;
   if (!Array.isArray(inputs) || inputs.length === 0) return NO_INPUTS;
   if (inputs.length > PIECE_TEXTS) return TOO_MANY_TEXTS;
   const elements: readonly unknown[] = inputs;
   const characters = elements.reduce((sum: number, one) => sum + charactersIn(one), 0);
-  return { sound: { characters, judge: (offer) => judgeInputs(elements, offer) } };
+  return { valid: { characters, judge: (offer) => judgeInputs(elements, offer) } };
 }
 
 /** Of one input, once for each target. */
@@ -214,7 +214,7 @@ function judgeInputs(elements: readonly unknown[], offer: CallerOffer): Judged<r
     if (calls.size > TARGETS_MAX) return TOO_MANY_CALLS;
     inputs.push({ text: order.text, into });
   }
-  return { sound: inputs };
+  return { valid: inputs };
 }
 
 function readObject<Order extends object, Rules>(
@@ -240,7 +240,7 @@ function readTargets(value: unknown, named: string, input: InputOrder, offer: Ca
     const { target, formality, context } = order;
     targets.push({ to: target.to, options: { ...NOTHING_CHOSEN, sourceLang, targetLang: target.targetLang, format, formality, context } });
   }
-  return { sound: targets };
+  return { valid: targets };
 }
 
 /** A line for each pair. */
@@ -253,7 +253,7 @@ function readPairs(value: unknown, named: string): Judged<string | undefined> {
     if (!isText(source) || !isText(target)) return wrong(400_000, `${named}[${index}]: must have the texts source and target.`);
     lines.push(`${source} = ${target}`);
   }
-  return { sound: lines.join('\n') };
+  return { valid: lines.join('\n') };
 }
 
 function isText(value: unknown): value is string {

@@ -135,9 +135,9 @@ export const AZURE_3_0: AzureVersion = {
 function readTranslation(query: Query, readJson: ReadJson): Judged<ReadTranslation> {
   const texts = textsIn(readJson(undefined));
   if ('problem' in texts) return texts;
-  const { entries, characters } = texts.sound;
+  const { entries, characters } = texts.valid;
   return {
-    sound: {
+    valid: {
       characters: characters * Math.max(1, targetsIn(valuesOf(query).get('to')).length),
       judge(rules) {
         const order: SharedOptions = { ...NOTHING_READ };
@@ -148,7 +148,7 @@ function readTranslation(query: Query, readJson: ReadJson): Judged<ReadTranslati
           to,
           options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format },
         }));
-        return { sound: entries.map((text) => ({ text, into })) };
+        return { valid: entries.map((text) => ({ text, into })) };
       },
     },
   };
@@ -160,7 +160,7 @@ const EMPTY = wrong(400_005, 'The body has no text: it must be like [{"Text": "â
 /** The texts of a parsed body; also for /detect. */
 export function textsIn(body: Judged<unknown>): Judged<Texts> {
   if ('problem' in body) return body;
-  const { sound: value } = body;
+  const { valid: value } = body;
   if (value === undefined) return EMPTY;
   if (!Array.isArray(value)) return NOT_A_LIST;
   if (value.length === 0) return EMPTY;
@@ -190,9 +190,9 @@ function targetsOf(value: unknown, _named: string, _order: SharedOptions, offer:
   for (const [index, one] of given.entries()) {
     const target = readTarget(one, given.length === 1 ? 'to' : `to[${index}]`, offer);
     if ('problem' in target) return target;
-    targets.push(target.sound);
+    targets.push(target.valid);
   }
-  return { sound: targets };
+  return { valid: targets };
 }
 
 function firstOf(targets: readonly Target[], faultOf: (target: Target) => Refusal | undefined): Refusal | undefined {

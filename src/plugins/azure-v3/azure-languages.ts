@@ -72,14 +72,14 @@ export function languageList(variants: DefaultVariants): ApiPart {
         const query = queryOf(head.query);
         const version = versionOf(query);
         if ('problem' in version) return version;
-        const scopes = scopesOf(query, version.sound.scopes);
+        const scopes = scopesOf(query, version.valid.scopes);
         if ('problem' in scopes) return scopes;
         const languages = services.languages();
         const locale = acceptedLocale(head.headers['accept-language']);
-        const { models, version: name } = version.sound;
-        return listFor(languages, `${name} ${scopes.sound.join()} ${locale}`, () => {
+        const { models, version: name } = version.valid;
+        return listFor(languages, `${name} ${scopes.valid.join()} ${locale}`, () => {
           const parts: Readonly<Record<string, object>> = { translation: translatable(languages, variants, locale, models), models: [] };
-          const body = Object.fromEntries(scopes.sound.map((scope) => [scope, parts[scope] ?? {}]));
+          const body = Object.fromEntries(scopes.valid.map((scope) => [scope, parts[scope] ?? {}]));
           return validated({ ...answer(body), headers: [['Vary', 'Accept-Language']] });
         });
       },
@@ -92,10 +92,10 @@ const SCOPE_LENGTH_MAX = 64;
 /** In one order, whatever order was sent. */
 function scopesOf(query: Query, all: readonly string[]): Judged<readonly string[]> {
   const given = (query.get('scope') ?? []).filter((value) => value !== '').join();
-  if (given === '') return { sound: all };
+  if (given === '') return { valid: all };
   const words = given.length > SCOPE_LENGTH_MAX ? [''] : given.split(',').map((word) => word.trim().toLowerCase());
   return words.every((word) => all.includes(word))
-    ? { sound: all.filter((scope) => words.includes(scope)) }
+    ? { valid: all.filter((scope) => words.includes(scope)) }
     : wrong(400_001, `scope: must be ${all.join(', ')}, or several of them separated by commas.`);
 }
 

@@ -82,7 +82,7 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
     read: ({ head, body }, { bodyBytesMax }) => readTranslation(head.query, (list) => readBody(head.headers, body, bodyBytesMax, list)),
     order({ version, characters, judge }, offer) {
       const inputs = judge(offer);
-      return 'problem' in inputs ? refusedCharge(inputs, characters) : { sound: { version, characters, inputs: inputs.sound } };
+      return 'problem' in inputs ? refusedCharge(inputs, characters) : { valid: { version, characters, inputs: inputs.valid } };
     },
     charge: ({ characters }) => chargeFor(characters),
     run: (order, x, services) => translated(x, services, order),
@@ -163,10 +163,10 @@ export function detection(api: FacadeApi, host: PluginHost): ApiPart {
     read({ head, body }, { engineCan, bodyBytesMax }) {
       const version = versionOf(queryOf(head.query));
       if ('problem' in version) return version;
-      if (version.sound !== AZURE_3_0) return NOT_IN_VERSION;
+      if (version.valid !== AZURE_3_0) return NOT_IN_VERSION;
       return engineCan.detection ? textsIn(readBody(head.headers, body, bodyBytesMax, undefined)) : CANNOT;
     },
-    order: (texts, _offer, x, services) => (services.engineCanFor(x).detection ? { sound: texts } : CANNOT),
+    order: (texts, _offer, x, services) => (services.engineCanFor(x).detection ? { valid: texts } : CANNOT),
     charge: ({ characters }) => uncharged(characters),
     async run({ entries, text }, x, services) {
       const found = text.length === 0 ? { kind: 'detected' as const, languages: [] } : await services.detect(x, text);

@@ -86,18 +86,18 @@ export function wrongTarget(message: string): Refusal {
 
 /** The target for a code. */
 export function readTarget(value: unknown, named: string, { languages, variants }: CallerOffer): Judged<Target> {
-  const sound = typeof value === 'string' ? targetCode(value, languages, variants) : undefined;
-  return sound === undefined ? wrongTarget(`${named}: must be a code of a target language that GET /languages lists.`) : { sound };
+  const valid = typeof value === 'string' ? targetCode(value, languages, variants) : undefined;
+  return valid === undefined ? wrongTarget(`${named}: must be a code of a target language that GET /languages lists.`) : { valid };
 }
 
 /** The canonical source; `undefined` if it shall be detected. */
 export function readSource(value: unknown, named: string, languages: Languages): Judged<string | undefined> {
   if (typeof value !== 'string') return refuse('invalid_source_lang', `${named}: must be one code.`);
-  if (value.toLowerCase() === 'auto') return { sound: undefined };
-  const sound = sourceCode(value, languages);
-  return sound === undefined
+  if (value.toLowerCase() === 'auto') return { valid: undefined };
+  const valid = sourceCode(value, languages);
+  return valid === undefined
     ? refuse('invalid_source_lang', `${named}: must be a code of a source language that GET /languages lists, or be left out.`)
-    : { sound };
+    : { valid };
 }
 
 export function pairFault(
@@ -113,7 +113,7 @@ export function pairFault(
 
 export function readFormat(value: unknown, named: string): Judged<TextFormat> {
   const type = wordOf(value, named, ['plain', 'html'], 400_071);
-  return 'problem' in type ? type : { sound: type.sound === 'html' ? 'html' : 'text' };
+  return 'problem' in type ? type : { valid: type.valid === 'html' ? 'html' : 'text' };
 }
 
 /** Whether the engine for a pair supports the format. */

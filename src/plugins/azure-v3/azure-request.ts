@@ -88,8 +88,8 @@ export function valuesOf(query: Query): { readonly get: (name: string) => string
 export function wordOf<Word extends string>(value: unknown, named: string, words: readonly Word[], number = 400_000): Judged<Word> {
   if (Array.isArray(value)) return wrong(number, `${named}: may be given once.`);
   const lower = String(value).toLowerCase();
-  const sound = words.find((word) => word.toLowerCase() === lower);
-  return sound === undefined ? wrong(number, `${named}: must be ${words.join(' or ')}.`) : { sound };
+  const valid = words.find((word) => word.toLowerCase() === lower);
+  return valid === undefined ? wrong(number, `${named}: must be ${words.join(' or ')}.`) : { valid };
 }
 
 export const TOO_MANY_TEXTS = refuse('too_many_texts', `The body may hold at most ${PIECE_TEXTS} texts.`, { max_texts: PIECE_TEXTS });
@@ -106,9 +106,9 @@ export function readBody(
   if (!isJsonType(headers)) return NOT_JSON_TYPE;
   if (headers['content-encoding'] !== undefined) return ENCODED;
   if (body === 'too_large') return wrong(400_077, `The body may be at most ${bytesMax} bytes long.`);
-  if (body === 'none' || body.length === 0) return { sound: undefined };
+  if (body === 'none' || body.length === 0) return { valid: undefined };
   const json = readJsonBody(headers, body, bytesMax, { name: list, entriesMax: PIECE_TEXTS, refusal: TOO_MANY_TEXTS });
-  if (json.kind === 'value') return { sound: json.value };
+  if (json.kind === 'value') return { valid: json.value };
   return json.refusal === TOO_MANY_TEXTS ? json.refusal : wrong(400_074, json.refusal.problem.detail);
 }
 

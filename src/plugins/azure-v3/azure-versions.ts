@@ -36,8 +36,8 @@ export function azureOperations(): readonly DescribedOperation[] {
 
 /** The version of the API that a request is for; otherwise the refusal. */
 export function versionOf(query: Query): Judged<AzureVersion> {
-  const sound = versionIn(query);
-  return sound === undefined ? BAD_VERSION : { sound };
+  const valid = versionIn(query);
+  return valid === undefined ? BAD_VERSION : { valid };
 }
 
 export interface VersionedTranslation extends ReadTranslation {
@@ -49,8 +49,8 @@ export function readTranslation(queryText: string, readJson: ReadJson): Judged<V
   const query = queryOf(queryText);
   const version = versionOf(query);
   if ('problem' in version) return version;
-  const read = version.sound.translate.read(query, readJson);
-  return 'problem' in read ? read : { sound: { ...read.sound, version: version.sound } };
+  const read = version.valid.translate.read(query, readJson);
+  return 'problem' in read ? read : { valid: { ...read.valid, version: version.valid } };
 }
 
 function versionIn(query: Query): AzureVersion | undefined {

@@ -138,7 +138,7 @@ function stepsWith(service: DocumentServices, services: GatewayServices, variant
   const named = (x: Exchange): string | Refusal => {
     const members = membersOf(x, services);
     if ('problem' in members) return members;
-    const key = members.sound.get('document_key');
+    const key = members.valid.get('document_key');
     if (typeof key !== 'string' || key === '') return NO_KEY;
     const id = idOf(x.pathParameter);
     return id !== undefined && isSame(key, service.keyOf(id)) ? id : NO_DOCUMENT;
@@ -151,7 +151,7 @@ function stepsWith(service: DocumentServices, services: GatewayServices, variant
       async run(x, upload) {
         const judged = judgeUpload(upload, { ...offerTo(x, services, variants), passesStyle: false }, service.endings(x));
         if ('problem' in judged) return judged;
-        const kept = await service.create(x, judged.sound);
+        const kept = await service.create(x, judged.valid);
         if ('problem' in kept) return kept === NO_SUCH_GLOSSARY ? NO_GLOSSARY : kept;
         return answer({ document_id: shownId(kept.documentId), document_key: service.keyOf(kept.documentId) });
       },

@@ -53,7 +53,7 @@ export function languages(api: FacadeApi, host: PluginHost): ApiPart {
     order(members, _offer, { head }) {
       const given = new URLSearchParams(head.query).getAll('type');
       const type = given.length === 0 ? (chosen(members, 'type') ?? 'source') : given.length === 1 ? given[0] : undefined;
-      return type === 'source' || type === 'target' ? { sound: type } : WRONG_TYPE;
+      return type === 'source' || type === 'target' ? { valid: type } : WRONG_TYPE;
     },
     charge: () => undefined,
     run: (type, x, services) => listOf(services.languages(x), type),

@@ -94,51 +94,51 @@ const NAMES_MAX = 1000;
 
 export function flag(given: unknown, name: string): Judged<boolean | undefined> {
   const value = given === '' ? undefined : (given ?? undefined);
-  if (value === undefined) return { sound: undefined };
-  const sound = FLAGS.get(value);
-  return sound === undefined ? refuse('validation_error', `Value for '${name}' not supported: it is 0 or 1.`) : { sound };
+  if (value === undefined) return { valid: undefined };
+  const valid = FLAGS.get(value);
+  return valid === undefined ? refuse('validation_error', `Value for '${name}' not supported: it is 0 or 1.`) : { valid };
 }
 
 export function oneOf(given: unknown, name: string, words: readonly string[]): Judged<string | undefined> {
   const value = given === '' ? undefined : (given ?? undefined);
-  if (value === undefined) return { sound: undefined };
+  if (value === undefined) return { valid: undefined };
   // JSON's forms of 0 and 1 are accepted too.
   const word = typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' ? String(value) : value;
   const lower = typeof word === 'string' && word.length <= WORD_LENGTH_MAX ? word.toLowerCase() : undefined;
-  const sound = words.find((one) => one === lower);
-  return sound === undefined
+  const valid = words.find((one) => one === lower);
+  return valid === undefined
     ? refuse('validation_error', `Value for '${name}' not supported: it is one of ${words.join(', ')}.`)
-    : { sound };
+    : { valid };
 }
 
 /** A text of limited length. */
 export function textOf(given: unknown, name: string, charactersMax = Infinity): Judged<string | undefined> {
   const value = given === '' ? undefined : (given ?? undefined);
-  if (value === undefined) return { sound: undefined };
+  if (value === undefined) return { valid: undefined };
   if (typeof value !== 'string') return refuse('validation_error', `'${name}' must be a string, given once.`);
   if (!value.isWellFormed()) return refuse('validation_error', `'${name}' has half of a surrogate pair.`);
   if (value.length > charactersMax && countCharacters(value) > charactersMax) {
     return refuse('validation_error', `'${name}' may be at most ${charactersMax} characters long.`);
   }
-  return { sound: value };
+  return { valid: value };
 }
 
 /** Names, in a list or separated by commas; `undefined` for none. */
 export function namesOf(given: unknown, name: string): Judged<readonly string[] | undefined> {
   const value = given === '' ? undefined : (given ?? undefined);
-  if (value === undefined) return { sound: undefined };
+  if (value === undefined) return { valid: undefined };
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (!list.every((one) => typeof one === 'string' && one.isWellFormed())) {
     return refuse('validation_error', `'${name}' must be names, separated by commas.`);
   }
-  const sound: string[] = [];
+  const valid: string[] = [];
   let left = NAMES_MAX;
   for (const joined of list as readonly string[]) {
     // One more than is allowed shows that there are too many, without creating a string for each of a million commas.
     const names = joined.split(',', left + 1);
     left -= names.length;
     if (left < 0) return refuse('validation_error', `'${name}' may have at most ${NAMES_MAX} names.`);
-    for (const one of names) if (one.trim() !== '') sound.push(one.trim());
+    for (const one of names) if (one.trim() !== '') valid.push(one.trim());
   }
-  return { sound: sound.length === 0 ? undefined : sound };
+  return { valid: valid.length === 0 ? undefined : valid };
 }

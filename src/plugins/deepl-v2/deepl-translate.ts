@@ -71,7 +71,7 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
     read: (x, services) => membersOf(x, services, TEXTS_LIMIT),
     order(members, offer) {
       const judged = judgeTranslation(members, { ...offer, passesStyle });
-      return 'sound' in judged ? withMarkup(judged.sound, isMarkupFree) : judged;
+      return 'valid' in judged ? withMarkup(judged.valid, isMarkupFree) : judged;
     },
     charge: chargeOf,
     async run(order, x, services) {
@@ -94,17 +94,17 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
 }
 
 /** Reads the markup where only what stands outside of it is charged, or where XML has to be well-formed. */
-function withMarkup(order: TranslateOrder, isFree: boolean): { readonly sound: MarkedOrder } | Charge {
+function withMarkup(order: TranslateOrder, isFree: boolean): { readonly valid: MarkedOrder } | Charge {
   const { entries, characters, isStrict } = order;
   const { format } = order.options;
-  if (format === 'text' || (!isFree && !isStrict)) return { sound: { ...order, charged: undefined } };
+  if (format === 'text' || (!isFree && !isStrict)) return { valid: { ...order, charged: undefined } };
   const measured = entries.map((entry) => measureMarkup(entry, format));
   const malformed = isStrict ? measured.indexOf(undefined) : -1;
   if (malformed !== -1) {
     const detail = `Tag handling parsing failed, please check input: text[${malformed}] is not well-formed XML, which tag_handling_version v2 requires.`;
     return refusedCharge(refuse('validation_error', detail), characters);
   }
-  return { sound: { ...order, charged: isFree ? measured.map((one, i) => one ?? countCharacters(entries[i]!)) : undefined } };
+  return { valid: { ...order, charged: isFree ? measured.map((one, i) => one ?? countCharacters(entries[i]!)) : undefined } };
 }
 
 function chargeOf({ characters, charged, glossaryIds, options: { sourceLang, targetLang } }: MarkedOrder): Charge {

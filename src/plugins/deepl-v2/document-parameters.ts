@@ -72,5 +72,5 @@ export function judgeUpload(
   const { sourceLang, targetLang, formality, glossaryIds } = read;
   const [glossaryId, ...more] = glossaryIds;
   if (more.length > 0) return ONE_GLOSSARY;
-  return { sound: { fileName, bytes, sourceLang, targetLang, formality, glossaryId, glossaryByBase: true } };
+  return { valid: { fileName, bytes, sourceLang, targetLang, formality, glossaryId, glossaryByBase: true } };
 }

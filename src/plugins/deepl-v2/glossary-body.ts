@@ -28,24 +28,24 @@ export const DICTIONARIES_MAX = 100;
 
 export function judgeGlossary(members: Members, languages: Languages, judge = judgeDictionaries): Judged<NamedDictionaries> {
   const name = judgeName(members);
-  return 'problem' in name ? name : named(name.sound, judge(members, languages));
+  return 'problem' in name ? name : named(name.valid, judge(members, languages));
 }
 
 export function judgeAdditions(members: Members, languages: Languages): Judged<Additions> {
-  const name = chosen(members, 'name') === undefined ? { sound: undefined } : judgeName(members);
-  return 'problem' in name ? name : named(name.sound, judgeDictionaries(members, languages));
+  const name = chosen(members, 'name') === undefined ? { valid: undefined } : judgeName(members);
+  return 'problem' in name ? name : named(name.valid, judgeDictionaries(members, languages));
 }
 
 function named<Name>(name: Name, dictionaries: Judged<readonly DictionaryDraft[]>): Judged<NamedDictionaries<Name>> {
-  return 'problem' in dictionaries ? dictionaries : { sound: { name, dictionaries: dictionaries.sound } };
+  return 'problem' in dictionaries ? dictionaries : { valid: { name, dictionaries: dictionaries.valid } };
 }
 
 function judgeName(members: Members): Judged<string> {
   const given = textOf(members.get('name'), 'name');
   if ('problem' in given) return given;
-  const name = given.sound?.trim() ?? '';
+  const name = given.valid?.trim() ?? '';
   const fault = phraseFault(name);
-  return fault === undefined ? { sound: name } : refuse('validation_error', `'name' ${fault}.`);
+  return fault === undefined ? { valid: name } : refuse('validation_error', `'name' ${fault}.`);
 }
 
 export function judgePair(members: Members, languages: Languages): Judged<LanguagePair> {
@@ -53,21 +53,21 @@ export function judgePair(members: Members, languages: Languages): Judged<Langua
   if (sourceLang === undefined) return refuse('invalid_source_lang', "Value for 'source_lang' not supported.");
   const targetLang = targetBase(chosen(members, 'target_lang'), languages);
   if (targetLang === undefined) return refuse('invalid_target_lang', "Value for 'target_lang' not supported.");
-  return { sound: { sourceLang, targetLang } };
+  return { valid: { sourceLang, targetLang } };
 }
 
 export function judgeDictionary(members: Members, languages: Languages): Judged<DictionaryDraft> {
   const pair = judgePair(members, languages);
   if ('problem' in pair) return pair;
-  const { sourceLang, targetLang } = pair.sound;
+  const { sourceLang, targetLang } = pair.valid;
   const format = oneOf(members.get('entries_format'), 'entries_format', FORMATS);
   if ('problem' in format) return format;
   const text = textOf(members.get('entries'), 'entries');
   if ('problem' in text) return text;
   const fits = (source: string, target: string): boolean =>
     sourceBase(source, languages) === sourceLang && targetBase(target, languages) === targetLang;
-  const entries = parseEntries(text.sound ?? '', (format.sound ?? 'tsv') as EntriesFormat, fits);
-  return 'problem' in entries ? entries : { sound: { sourceLang, targetLang, entries: entries.sound } };
+  const entries = parseEntries(text.valid ?? '', (format.valid ?? 'tsv') as EntriesFormat, fits);
+  return 'problem' in entries ? entries : { valid: { sourceLang, targetLang, entries: entries.valid } };
 }
 
 /** Empty if there is no member with that name. A language pair may occur once. */
@@ -80,12 +80,12 @@ export function judgeDictionaries(members: Members, languages: Languages): Judge
     if (typeof one !== 'object' || one === null) return refuse('validation_error', `'dictionaries[${index}]' must be an object.`);
     const draft = judgeDictionary(one instanceof Map ? (one as Members) : new Map(Object.entries(one)), languages);
     if ('problem' in draft) return draft;
-    const { sourceLang, targetLang } = draft.sound;
+    const { sourceLang, targetLang } = draft.valid;
     const pair = `${sourceLang} ${targetLang}`;
     if (drafts.has(pair)) return refuse('validation_error', `'dictionaries[${index}]' has the same languages as another.`);
-    drafts.set(pair, draft.sound);
+    drafts.set(pair, draft.valid);
   }
-  return { sound: [...drafts.values()] };
+  return { valid: [...drafts.values()] };
 }
 
 /** The fields `dictionaries[0].source_lang` and so on: one dictionary for each number, in the order of the numbers. */

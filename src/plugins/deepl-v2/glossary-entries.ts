@@ -18,14 +18,14 @@ const BYTE_ORDER_MARK = /^\u{feff}/u;
 /** At least one entry and at most 10,000. White space around terms is removed; a fault names its line and quotes nothing. */
 export function parseEntries(text: string, format: EntriesFormat, fits: FitsLanguages): Judged<GlossaryEntries> {
   if (!text.isWellFormed()) return no('have half of a surrogate pair');
-  const sound = new Map<string, string>();
+  const valid = new Map<string, string>();
   const plain = text.replace(BYTE_ORDER_MARK, '');
   for (const row of format === 'csv' ? csvRows(plain) : tsvRows(plain)) {
-    const fault = 'fault' in row ? row.fault : addRow(row, format, fits, sound);
+    const fault = 'fault' in row ? row.fault : addRow(row, format, fits, valid);
     if (fault !== undefined) return no(`line ${row.line}: ${fault}`);
-    if (sound.size > ENTRIES_MAX) return no(`there may be at most ${ENTRIES_MAX}`);
+    if (valid.size > ENTRIES_MAX) return no(`there may be at most ${ENTRIES_MAX}`);
   }
-  return sound.size === 0 ? no('there must be at least one') : { sound: Object.fromEntries(sound) };
+  return valid.size === 0 ? no('there must be at least one') : { valid: Object.fromEntries(valid) };
 }
 
 export function entriesTsv(entries: GlossaryEntries): string {
@@ -56,7 +56,7 @@ function* tsvRows(text: string): Generator<CsvRow | CsvFault> {
   for (const { line, text: row } of textLines(text)) yield { line, fields: row.split('\t', COLUMNS_MAX + 1) };
 }
 
-function addRow({ fields }: CsvRow, format: EntriesFormat, fits: FitsLanguages, sound: Map<string, string>): string | undefined {
+function addRow({ fields }: CsvRow, format: EntriesFormat, fits: FitsLanguages, valid: Map<string, string>): string | undefined {
   const [source = '', target = '', sourceLang, targetLang] = fields;
   if (format === 'tsv' && fields.length !== 2) return 'must be a term, a tab and its translation';
   if (fields.length !== 2 && fields.length !== 4) return 'must be a term and its translation, optionally followed by both languages';
@@ -68,8 +68,8 @@ function addRow({ fields }: CsvRow, format: EntriesFormat, fits: FitsLanguages, 
   if (fault !== undefined) return `its term ${fault}`;
   const translationFault = phraseFault(translation);
   if (translationFault !== undefined) return `its translation ${translationFault}`;
-  if (sound.has(term)) return 'its term occurs twice';
-  sound.set(term, translation);
+  if (valid.has(term)) return 'its term occurs twice';
+  valid.set(term, translation);
   return undefined;
 }
 

@@ -46,7 +46,7 @@ const VERSIONS: readonly Version[] = [
     docs: V2,
     judge(members, languages) {
       const dictionary = judgeDictionary(members, languages);
-      return 'problem' in dictionary ? dictionary : { sound: [dictionary.sound] };
+      return 'problem' in dictionary ? dictionary : { valid: [dictionary.valid] };
     },
     shown: monolingual,
   },
@@ -154,7 +154,7 @@ export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[]
         services.glossaries,
         teamId,
         id,
-        ({ dictionaries }) => heldFor(dictionaries, pair.sound) ?? NO_DICTIONARY,
+        ({ dictionaries }) => heldFor(dictionaries, pair.valid) ?? NO_DICTIONARY,
       );
       return 'problem' in look ? look : entriesReply(look);
     }),
@@ -173,7 +173,7 @@ export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[]
     plain('drop-dictionary', ['DELETE', '/v3/glossaries/{id}/dictionaries', V3.drop], async (teamId, id, x, services) => {
       const pair = pairOf(x, services.languages());
       if ('problem' in pair) return pair;
-      const glossary = await changing(services).drop(teamId, id, pair.sound, NO_DICTIONARY);
+      const glossary = await changing(services).drop(teamId, id, pair.valid, NO_DICTIONARY);
       return 'problem' in glossary ? glossary : DELETED;
     }),
   ];

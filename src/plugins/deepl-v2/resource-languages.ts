@@ -33,8 +33,8 @@ const PARAMETERS: readonly ParameterEntry<Asked, undefined>[] = [
     example: 'translate_text',
     missing: () => WRONG_RESOURCE,
     read(value): Judged<Resource> {
-      const sound = RESOURCES.find((one) => one === value);
-      return sound === undefined ? WRONG_RESOURCE : { sound };
+      const valid = RESOURCES.find((one) => one === value);
+      return valid === undefined ? WRONG_RESOURCE : { valid };
     },
   },
   {
@@ -132,7 +132,7 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
     ),
     headers: [],
     read: ({ head }) => resourceIn(head.query),
-    order: (sound) => ({ sound }),
+    order: (valid) => ({ valid }),
     charge: () => undefined,
     run: (resource, x, services) => listOf(resource, offerFor(x, services)),
   });
@@ -183,7 +183,7 @@ function resourceIn(query: string): Judged<Resource> | Refusal {
       return more.length === 0 ? first : [first, ...more];
     },
   };
-  return readAll(PARAMETERS, values, asked, undefined) ?? { sound: asked.resource };
+  return readAll(PARAMETERS, values, asked, undefined) ?? { valid: asked.resource };
 }
 
 function resourcesOf({ features, can, hasDocuments }: ResourceOffer): Outcome {

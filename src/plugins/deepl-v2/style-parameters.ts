@@ -80,8 +80,8 @@ function engineFault(order: ReadOptions, { canFor }: TranslateRules): Refusal | 
 }
 
 function thresholdOf(value: unknown, named: string): Judged<number> {
-  const sound = typeof value === 'string' && PERCENT.test(value) ? Number(value) : value;
-  if (typeof sound === 'number' && Number.isInteger(sound) && sound >= 0 && sound <= 100) return { sound };
+  const valid = typeof value === 'string' && PERCENT.test(value) ? Number(value) : value;
+  if (typeof valid === 'number' && Number.isInteger(valid) && valid >= 0 && valid <= 100) return { valid };
   return refuse('validation_error', `Value for '${named}' not supported: it is a whole number from 0 to 100.`);
 }
 
@@ -97,5 +97,5 @@ function instructionsOf(value: unknown, named: string): Judged<readonly string[]
       return refuse('validation_error', `'${named}[${index}]' may be at most ${INSTRUCTION_CHARACTERS_MAX} characters long.`);
     }
   }
-  return { sound: (list as readonly string[]).filter((one) => one !== '') };
+  return { valid: (list as readonly string[]).filter((one) => one !== '') };
 }

@@ -65,7 +65,7 @@ export function judgeTranslation(members: Members, rules: TranslateRules): Judge
   if ('problem' in texts) return texts;
   const read: ReadOptions = { ...NOTHING_READ };
   const refusal = readAll(TRANSLATE_PARAMETERS, members, read, rules);
-  return refusal === undefined ? { sound: orderOf(texts.sound, read) } : refusedCharge(refusal, texts.sound.characters);
+  return refusal === undefined ? { valid: orderOf(texts.valid, read) } : refusedCharge(refusal, texts.valid.characters);
 }
 
 function orderOf(texts: Texts, read: ReadOptions): TranslateOrder {

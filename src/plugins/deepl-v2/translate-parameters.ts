@@ -47,8 +47,8 @@ export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [
     about: 'A target code in any case; `EN` and `PT` mean the variant that the operator has chosen.',
     missing: () => NO_TARGET,
     read(value, _named, _order, { languages, variants }) {
-      const sound = targetOf(value, languages, variants);
-      return sound === undefined ? NO_TARGET : { sound };
+      const valid = targetOf(value, languages, variants);
+      return valid === undefined ? NO_TARGET : { valid };
     },
   },
   {
@@ -57,8 +57,8 @@ export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [
     means: 'sourceLang',
     about: 'By default the engine detects it.',
     read(value, named, _order, { languages }) {
-      const sound = languages.source(value);
-      return sound === undefined ? refuse('invalid_source_lang', `Value for '${named}' not supported.`) : { sound };
+      const valid = languages.source(value);
+      return valid === undefined ? refuse('invalid_source_lang', `Value for '${named}' not supported.`) : { valid };
     },
   },
   { check: pairFault },
@@ -142,7 +142,7 @@ export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [
     about: 'Comes back as `model_type_used`; the engine is the same.',
     read(value, named) {
       const judged = oneOf(value, named, MODELS);
-      return 'problem' in judged ? judged : { sound: judged.sound?.replace('prefer_', '') };
+      return 'problem' in judged ? judged : { valid: judged.valid?.replace('prefer_', '') };
     },
   },
   ...STYLE_PARAMETERS,
@@ -168,10 +168,10 @@ function formalityOf(
 ): Judged<string | undefined> {
   const judged = oneOf(value, named, FORMALITIES);
   if ('problem' in judged) return judged;
-  const formality = judged.sound;
-  if (formality === undefined || formality === 'default') return { sound: undefined };
-  if (languages.supportsFormality(targetLang) && canFor(sourceLang, targetLang).formality) return { sound: formality };
-  if (!isRequired(formality)) return { sound: undefined };
+  const formality = judged.valid;
+  if (formality === undefined || formality === 'default') return { valid: undefined };
+  if (languages.supportsFormality(targetLang) && canFor(sourceLang, targetLang).formality) return { valid: formality };
+  if (!isRequired(formality)) return { valid: undefined };
   return refuse('validation_error', `Target language: 'formality' is not supported for given 'target_lang'; use prefer_${formality}.`);
 }
 
@@ -183,8 +183,8 @@ function glossaryIdsOf(
   { canFor }: TranslateRules,
 ): Judged<readonly string[]> {
   if ('problem' in given) return given;
-  const ids = typeof given.sound === 'string' ? [given.sound] : (given.sound ?? []);
-  if (ids.length === 0) return { sound: order.glossaryIds };
+  const ids = typeof given.valid === 'string' ? [given.valid] : (given.valid ?? []);
+  if (ids.length === 0) return { valid: order.glossaryIds };
   const { sourceLang, targetLang } = order;
   if (order.glossaryIds.length > 0) return refuse('validation_error', "'glossary_id' and 'glossary_ids' cannot be used together.");
   if (!canFor(sourceLang, targetLang, wantsSoFar(order)).glossaries) {
@@ -194,18 +194,18 @@ function glossaryIdsOf(
   // An id that is given twice counts once: ids may be in either case.
   const different = [...new Set(ids.map((id) => id.toLowerCase()))];
   if (different.length > GLOSSARIES_MAX) return refuse('validation_error', `'${named}' may have at most ${GLOSSARIES_MAX} ids.`);
-  const sound = different.map(ulidOf).filter((id) => id !== undefined);
-  return sound.length === different.length
-    ? { sound }
+  const valid = different.map(ulidOf).filter((id) => id !== undefined);
+  return valid.length === different.length
+    ? { valid }
     : refuse('validation_error', `Value for '${named}' not supported: ids of glossaries are UUIDs.`);
 }
 
 function formatOf(value: unknown, named: string, order: ReadOptions, { canFor }: TranslateRules): Judged<TextFormat> {
   const judged = oneOf(value, named, FORMATS);
   if ('problem' in judged) return judged;
-  const format = (judged.sound ?? 'text') as TextFormat;
+  const format = (judged.valid ?? 'text') as TextFormat;
   const { formats } = canFor(order.sourceLang, order.targetLang, wantsSoFar(order));
   return formats.includes(format)
-    ? { sound: format }
+    ? { valid: format }
     : refuse('validation_error', `'${named}': the engine of this service does not support ${format}; leave it out.`);
 }

@@ -63,9 +63,9 @@ export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: Fac
   const take = (x: Exchange, read: Read, services: GatewayServices): Charge | undefined => {
     const order = op.order(read, offerTo(x, services, api.variants), x, services);
     if ('problem' in order) return refusedCharge(order);
-    if (!('sound' in order)) return order;
-    x.set(slot, order.sound);
-    return op.charge(order.sound);
+    if (!('valid' in order)) return order;
+    x.set(slot, order.valid);
+    return op.charge(order.valid);
   };
   return {
     routes: op.at.map((place) => routeAt(place, op, [...api.before, reads, 'admit', runs])),
@@ -78,10 +78,10 @@ export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: Fac
           const found = op.read(x, services);
           // The bytes are no longer needed; a slow engine must not keep them in memory.
           x.body = 'none';
-          const charge = 'sound' in found ? take(x, found.sound, services) : 'problem' in found ? refusedCharge(found) : found;
+          const charge = 'valid' in found ? take(x, found.valid, services) : 'problem' in found ? refusedCharge(found) : found;
           // A refusal is answered after the admission, so that a revoked key and the rate limit take precedence.
           if (charge !== undefined) x.set(chargeSlot, charge);
-          if ('sound' in found) services.judgeAgain(x, (): Refusal | undefined => take(x, found.sound, services)?.refusal);
+          if ('valid' in found) services.judgeAgain(x, (): Refusal | undefined => take(x, found.valid, services)?.refusal);
           return undefined;
         },
       },

@@ -71,7 +71,7 @@ export function bodyKeyStep(
       // A body that cannot be parsed may contain a key: "no key" would be misleading.
       if ('problem' in read) return read;
       x.set(slot, read);
-      const key = credentialOf(read.sound.get(member), services);
+      const key = credentialOf(read.valid.get(member), services);
       return key.kind === 'missing' ? noKey : services.identify(x, key);
     },
   };

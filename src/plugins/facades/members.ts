@@ -6,13 +6,13 @@ import type { Body, FormBody, ListLimit, Refusal } from 'lingate';
 export type Members = ReadonlyMap<string, unknown>;
 
 /** The valid value, or the refusal. */
-export type Judged<T> = { readonly sound: T } | Refusal;
+export type Judged<T> = { readonly valid: T } | Refusal;
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 const NEITHER = refuse('validation_error', 'Content-Type: must be application/json or application/x-www-form-urlencoded.');
 const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or a form.');
 
-const NONE: Judged<Members> = { sound: new Map() };
+const NONE: Judged<Members> = { valid: new Map() };
 
 /** A repeated form field is a list of its values; without a body there are no members. */
 export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): Judged<Members> {
@@ -24,7 +24,7 @@ export function readMembers(headers: Readonly<Record<string, string>>, body: Bod
   if (json.kind === 'refused') return json.refusal;
   const { value } = json;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
-  return { sound: new Map(Object.entries(value)) };
+  return { valid: new Map(Object.entries(value)) };
 }
 
 export function isJsonType(headers: Readonly<Record<string, string>>): boolean {
@@ -39,16 +39,16 @@ export function chosen(members: Members, name: string): unknown {
 
 /** Adds those of the query, where a repeated parameter is a list of its values. None of `names` may be in both places. */
 export function withQuery(inBody: Members, query: string, names: readonly string[]): Judged<Members> {
-  if (query === '') return { sound: inBody };
+  if (query === '') return { valid: inBody };
   const inQuery = fromForm(readQuery(query));
   if ('problem' in inQuery || inBody.size === 0) return inQuery;
-  const both = names.find((name) => inQuery.sound.has(name) && inBody.has(name));
+  const both = names.find((name) => inQuery.valid.has(name) && inBody.has(name));
   if (both !== undefined) return refuse('validation_error', `${both}: must not be both in the query and in the body.`);
-  return { sound: new Map([...inQuery.sound, ...inBody]) };
+  return { valid: new Map([...inQuery.valid, ...inBody]) };
 }
 
 function fromForm(form: FormBody): Judged<Members> {
-  return form.kind === 'fields' ? { sound: grouped(form.fields) } : form.refusal;
+  return form.kind === 'fields' ? { valid: grouped(form.fields) } : form.refusal;
 }
 
 function grouped(fields: readonly (readonly [name: string, value: string])[]): Members {

@@ -117,7 +117,7 @@ function readOne<Order extends object, Rules>(
     case 'served': {
       const judged = parameter.read(value, named, order, rules);
       if ('problem' in judged) return judged;
-      order[parameter.means] = judged.sound;
+      order[parameter.means] = judged.valid;
       return undefined;
     }
   }

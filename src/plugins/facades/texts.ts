@@ -32,8 +32,8 @@ export function judgeTexts(entries: readonly unknown[], { notText, half, none }:
     if (!entry.isWellFormed()) return half(index);
     characters += countCharacters(entry);
   }
-  const sound = { entries: entries as readonly string[], text: (entries as readonly string[]).filter((entry) => entry !== ''), characters };
-  return sound.text.length === 0 && none !== undefined ? none : { sound };
+  const valid = { entries: entries as readonly string[], text: (entries as readonly string[]).filter((entry) => entry !== ''), characters };
+  return valid.text.length === 0 && none !== undefined ? none : { valid };
 }
 
 /** Maps each text to the result for it: empty ones have none. */

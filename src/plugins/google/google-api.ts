@@ -156,14 +156,14 @@ export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: L
       if (x.body === 'too_large') return refusedAs(`Request payload size exceeds the limit: ${bodyBytesMax} bytes.`, TOO_LARGE);
       const names = parametersIn(parameters).map(({ name }) => name);
       const sent = membersOnce(x, { slot, limit }, bodyBytesMax);
-      const all = 'problem' in sent ? sent : withQuery(sent.sound, x.head.query, names);
+      const all = 'problem' in sent ? sent : withQuery(sent.valid, x.head.query, names);
       if ('problem' in all) return all;
       // Google's clients send every parameter, as null or an empty list if there is nothing in it.
-      const members = new Map([...all.sound].filter(([name, value]) => name === limit.name || !isEmpty(value)));
+      const members = new Map([...all.valid].filter(([name, value]) => name === limit.name || !isEmpty(value)));
       const unknown = unknownAmong([...members.keys()], new Set([...COMMON_NAMES, ...names]));
       // Otherwise the answer would not be the requested one.
       if (unknown !== undefined) return invalid(`Unknown name: ${unknown}. Accepted are ${names.join(', ')}.`);
-      return readAll(COMMON, members, {}, undefined) ?? { sound: members };
+      return readAll(COMMON, members, {}, undefined) ?? { valid: members };
     },
   };
 }

@@ -66,8 +66,8 @@ export function choiceParameters(
       example: 'de',
       missing: (named) => missing(`Required Value: ${named}, the language to translate into.`),
       read(value, named, _choice, { languages, variants }) {
-        const sound = targetNamed(value, languages, variants)?.code;
-        return sound === undefined ? wrongTarget(named) : { sound };
+        const valid = targetNamed(value, languages, variants)?.code;
+        return valid === undefined ? wrongTarget(named) : { valid };
       },
     },
     {
@@ -77,9 +77,9 @@ export function choiceParameters(
       about: 'A code of the list of languages; by default the engine detects it.',
       example: 'en',
       read(value, named, _choice, { languages }) {
-        const sound = sourceNamed(value, languages);
+        const valid = sourceNamed(value, languages);
         const words = `Invalid Value: ${named} must be a code of the list of languages; without it the language is detected.`;
-        return sound === undefined ? refuse('invalid_source_lang', words) : { sound };
+        return valid === undefined ? refuse('invalid_source_lang', words) : { valid };
       },
     },
     {
@@ -97,8 +97,8 @@ export function choiceParameters(
       about: `\`${html}\` (the default) or \`${text}\`. If the engine does not support HTML, texts without \`<\` and \`&\` are treated as text.`,
       example: text,
       read(value, named) {
-        if (value === text) return { sound: 'text' };
-        return value === html ? { sound: 'html' } : invalid(`${named}: must be ${text} or ${html}.`);
+        if (value === text) return { valid: 'text' };
+        return value === html ? { valid: 'html' } : invalid(`${named}: must be ${text} or ${html}.`);
       },
     },
     {
@@ -161,7 +161,7 @@ export function translation(
       if (tag !== undefined) x.set(tagSlot, tag);
       const format = isHtml(choice, offer) ? 'html' : 'text';
       const isEscaped = format === 'text' && choice.format === 'html';
-      return { sound: { ...texts, glossaryId, isEscaped, options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format } } };
+      return { valid: { ...texts, glossaryId, isEscaped, options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format } } };
     },
     charge({ characters, glossaryId, options: { sourceLang, targetLang } }) {
       // Languages of glossaries are compared without regions, as Google does it.
@@ -199,7 +199,7 @@ export function readGlossary(
   if (id === undefined) return invalid(`${named}.glossary: must be the id of a glossary, or a path that ends in it.`);
   if (sourceLang === undefined) return invalid(`sourceLanguageCode: is required with ${named}.`);
   if (!canFor(sourceLang, targetLang).glossaries) return invalid(`${named}: the engine of this service takes no glossaries; leave it out.`);
-  return { sound: id };
+  return { valid: id };
 }
 
 interface Asked {
@@ -228,7 +228,7 @@ export function detection(
       const asked: Asked = { texts: NO_TEXTS };
       const refusal = readAll(parameters, members, asked, offer);
       if (refusal !== undefined) return refusal;
-      return services.engineCanFor(x).detection ? { sound: asked.texts } : CANNOT;
+      return services.engineCanFor(x).detection ? { valid: asked.texts } : CANNOT;
     },
     charge: ({ characters }) => uncharged(characters),
     async run({ entries, text }, x, services) {
@@ -264,9 +264,9 @@ export function localeParameter(name: string): ParameterEntry<NamesOrder, Caller
     example: 'en',
     read(value, named, _order, { languages, variants }) {
       // Somebody may read a language that is not offered.
-      if (typeof value === 'string' && LOCALE.test(value) && isLocale(value)) return { sound: value };
+      if (typeof value === 'string' && LOCALE.test(value) && isLocale(value)) return { valid: value };
       const code = targetNamed(value, languages, variants)?.code ?? sourceNamed(value, languages);
-      return code === undefined ? wrongTarget(named) : { sound: standardCode(code) };
+      return code === undefined ? wrongTarget(named) : { valid: standardCode(code) };
     },
   };
 }
@@ -296,7 +296,7 @@ export function languageList(
     read: (x, services) => api.members(x, parameters, services),
     order(members, offer) {
       const order: NamesOrder = { locale: undefined };
-      return readAll(parameters, members, order, offer) ?? { sound: order };
+      return readAll(parameters, members, order, offer) ?? { valid: order };
     },
     charge: () => undefined,
     run({ locale }, x, services) {

@@ -132,7 +132,7 @@ async function keep(x: Exchange, { fileName, bytes, fields }: ReadUpload, use: F
   const pair = pairIn(new Map(Object.entries(fields)), offerTo(x, services, variants));
   if ('problem' in pair) return pair;
   if (!documents.endings(x).includes(endingOf(fileName))) return NOT_SUPPORTED;
-  const kept = await documents.create(x, { fileName, bytes, ...pair.sound });
+  const kept = await documents.create(x, { fileName, bytes, ...pair.valid });
   if ('problem' in kept) return kept;
   x.set(use.kept, kept);
   return undefined;

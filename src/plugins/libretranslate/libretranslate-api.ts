@@ -111,10 +111,10 @@ export function libreTranslateApi(variants: DefaultVariants, { inBody, inQuery }
     members(x, { bodyBytesMax }) {
       const sent = membersOnce(x, rules, bodyBytesMax);
       const isJson = isJsonType(x.head.headers);
-      if ('problem' in sent || (isJson && sent.sound.size > 0)) return sent;
-      const all = withQuery(sent.sound, x.head.query, NAMES);
+      if ('problem' in sent || (isJson && sent.valid.size > 0)) return sent;
+      const all = withQuery(sent.valid, x.head.query, NAMES);
       if ('problem' in all || isJson) return all;
-      return { sound: new Map([...all.sound].map(([name, value]) => [name, lineFeeds(value)])) };
+      return { valid: new Map([...all.valid].map(([name, value]) => [name, lineFeeds(value)])) };
     },
   };
 }

@@ -38,9 +38,9 @@ const pairNamed = (source: string, target: string, isRequired: boolean): readonl
     about: `The code of the source language${isRequired ? ', or `auto`' : '; without it, or with `auto`'}: the engine detects it.`,
     ...(isRequired && { missing }),
     read(value, named, _choice, { languages }) {
-      if (typeof value === 'string' && (isRequired ? value : value.toLowerCase()) === 'auto') return { sound: undefined };
-      const sound = sourceCode(value, languages);
-      return sound === undefined ? unsupported('invalid_source_lang', named, value) : { sound };
+      if (typeof value === 'string' && (isRequired ? value : value.toLowerCase()) === 'auto') return { valid: undefined };
+      const valid = sourceCode(value, languages);
+      return valid === undefined ? unsupported('invalid_source_lang', named, value) : { valid };
     },
   },
   {
@@ -50,8 +50,8 @@ const pairNamed = (source: string, target: string, isRequired: boolean): readonl
     about: 'The code of the target language; `en` and `pt` mean the variant that the operator has chosen.',
     missing: isRequired ? missing : (named) => unsupported('invalid_target_lang', named, undefined),
     read(value, named, _choice, { languages, variants }) {
-      const sound = targetCode(value, languages, variants);
-      return sound === undefined ? unsupported('invalid_target_lang', named, value) : { sound };
+      const valid = targetCode(value, languages, variants);
+      return valid === undefined ? unsupported('invalid_target_lang', named, value) : { valid };
     },
   },
   {
@@ -65,7 +65,7 @@ const PAIR = pairNamed('source', 'target', true);
 /** The languages of a translation, of which both must be given. */
 export function pairIn(members: Members, offer: CallerOffer): Judged<Pick<TextChoice, 'sourceLang' | 'targetLang'>> {
   const { texts: _texts, format: _format, alternatives: _alternatives, ...choice } = NOTHING;
-  return readAll(PAIR, members, choice as TextChoice, offer) ?? { sound: choice };
+  return readAll(PAIR, members, choice as TextChoice, offer) ?? { valid: choice };
 }
 
 const FAULTS = {
@@ -102,9 +102,9 @@ const PARAMETERS: readonly Entry[] = [
     means: 'format',
     about: '`text` (the default), or `html` if the engine supports it.',
     read(value, _named, { sourceLang, targetLang }, { canFor }) {
-      if (value === 'text') return { sound: 'text' };
+      if (value === 'text') return { valid: 'text' };
       if (value !== 'html') return invalid('this format is not supported: use text or html');
-      if (canFor(sourceLang, targetLang).formats.includes('html')) return { sound: 'html' };
+      if (canFor(sourceLang, targetLang).formats.includes('html')) return { valid: 'html' };
       return invalid('html format is not supported by the engine of this service: send text');
     },
   },
@@ -116,7 +116,7 @@ const PARAMETERS: readonly Entry[] = [
     schema: Type.Union([Type.Integer(), Type.String()]),
     read: (value) =>
       typeof value === 'number' || (typeof value === 'string' && WHOLE_NUMBER.test(value))
-        ? { sound: Number(value) }
+        ? { valid: Number(value) }
         : invalid('Invalid request: alternatives parameter is not a number'),
   },
   API_KEY,
@@ -139,8 +139,8 @@ const DEEPLX_PARAMETERS: readonly Entry[] = [
     means: 'format',
     about: '`html` or `xml`, if the engine supports it.',
     read(value, _named, { sourceLang, targetLang }, { canFor }) {
-      const sound = canFor(sourceLang, targetLang).formats.find((known) => known === value && known !== 'text');
-      if (sound !== undefined) return { sound };
+      const valid = canFor(sourceLang, targetLang).formats.find((known) => known === value && known !== 'text');
+      if (valid !== undefined) return { valid };
       return invalid('tag_handling is not supported: use html or xml, if the engine of this service supports it');
     },
   },
@@ -188,7 +188,7 @@ export function orderOf(members: Members, offer: CallerOffer): Judged<Order> {
   const isDeepLX = !members.has('q') && members.has('text');
   const choice: TextChoice = { ...NOTHING };
   const refusal = readAll(isDeepLX ? DEEPLX_PARAMETERS : PARAMETERS, members, choice, offer);
-  return refusal ?? { sound: { choice, isDeepLX, isList: Array.isArray(members.get('q')) } };
+  return refusal ?? { valid: { choice, isDeepLX, isList: Array.isArray(members.get('q')) } };
 }
 
 export function translation(api: LibreTranslateApi, host: PluginHost): ApiPart {

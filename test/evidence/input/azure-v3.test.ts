@@ -129,12 +129,12 @@ test('every query and body gets a result, and a valid one counts code points onc
       const text = JSON.stringify(body);
       const search = new URLSearchParams([['api-version', '3.0'], ['to', 'de'], ...pairs]).toString();
       const read = readTranslation(search, () => readBody({ 'content-type': 'application/json' }, Buffer.from(text), 1 << 20, undefined));
-      const judged = 'sound' in read ? read.sound.judge(rules) : read;
+      const judged = 'valid' in read ? read.valid.judge(rules) : read;
       if ('problem' in judged) expect(CODES).toContain(judged.problem.code);
-      else if ('sound' in read) {
+      else if ('valid' in read) {
         const entries = (JSON.parse(text) as { Text: string }[]).map(({ Text }) => Text);
         const targets = 1 + pairs.filter(([name]) => name.toLowerCase() === 'to').length;
-        expect([judged.sound.map((one) => one.text), read.sound.characters]).toEqual([
+        expect([judged.valid.map((one) => one.text), read.valid.characters]).toEqual([
           entries,
           Array.from(entries.join('')).length * targets,
         ]);

@@ -146,15 +146,15 @@ describe('the rules, on any possible body', () => {
 
   function judged(type: string, body: string): ReturnType<typeof judgeTranslation> | 'unread' {
     const read = readMembers({ 'content-type': type }, Buffer.from(body), 1 << 20);
-    return 'sound' in read ? judgeTranslation(read.sound, rules) : 'unread';
+    return 'valid' in read ? judgeTranslation(read.valid, rules) : 'unread';
   }
   function check(verdict: ReturnType<typeof judged>, text: readonly string[]): void {
     if (verdict === 'unread') throw new Error('it could not be read');
     const seen =
-      'sound' in verdict
-        ? [verdict.sound.entries, verdict.sound.characters]
+      'valid' in verdict
+        ? [verdict.valid.entries, verdict.valid.characters]
         : ('problem' in verdict ? verdict : verdict.refusal!).problem.code;
-    expect(seen).toEqual('sound' in verdict ? [text, Array.from(text.join('')).length] : expect.toBeOneOf(CODES));
+    expect(seen).toEqual('valid' in verdict ? [text, Array.from(text.join('')).length] : expect.toBeOneOf(CODES));
   }
   const others = fc.dictionary(
     fc.constantFrom(

@@ -183,7 +183,7 @@ describe('the rules, on any possible body', () => {
 
   function judged(type: string, body: string | Uint8Array): Judged<Order> {
     const read = readMembers({ 'content-type': type }, Buffer.from(body as string), 1 << 20);
-    return 'problem' in read ? read : orderOf(read.sound, rules);
+    return 'problem' in read ? read : orderOf(read.valid, rules);
   }
 
   /** A refusal of a few codes, or the non-empty texts with their code points. */
@@ -191,7 +191,7 @@ describe('the rules, on any possible body', () => {
     if ('problem' in verdict) expect(CODES).toContain(verdict.problem.code);
     else {
       const text = [q].flat() as readonly string[];
-      const { texts } = verdict.sound.choice;
+      const { texts } = verdict.valid.choice;
       expect([texts.entries, texts.text, texts.characters]).toEqual([
         text,
         text.filter((one) => one !== ''),

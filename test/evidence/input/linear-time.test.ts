@@ -30,8 +30,8 @@ const TRIES = 5;
 const LANGUAGES = new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: true }] });
 const RULES = { languages: LANGUAGES, variants: { EN: 'EN-GB', PT: 'PT-PT' }, canFor: () => capabilitiesOf(nativeProtocol.can) };
 function azure(query: string): unknown {
-  const read = readTranslation(query, () => ({ sound: [{ Text: 'a' }] }));
-  return 'problem' in read ? read : read.sound.judge(RULES);
+  const read = readTranslation(query, () => ({ valid: [{ Text: 'a' }] }));
+  return 'problem' in read ? read : read.valid.judge(RULES);
 }
 const asked = (members: object): ReadonlyMap<string, unknown> =>
   new Map(Object.entries({ q: 'a', source: 'en', target: 'de', ...members }));

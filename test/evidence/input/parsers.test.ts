@@ -150,9 +150,9 @@ describe('bodies', () => {
 
   test('bytes are UTF-8 or they are not', () => {
     const good = anyText.map((value) => Array.from(Buffer.from(value)));
-    const bytes = fc.tuple(good, fc.array(fc.integer({ min: 0x7f, max: 0xff }), { maxLength: 4 }), fc.nat()).map(([sound, odd, at]) => {
-      const place = at % (sound.length + 1);
-      return Uint8Array.from([...sound.slice(0, place), ...odd, ...sound.slice(place)]);
+    const bytes = fc.tuple(good, fc.array(fc.integer({ min: 0x7f, max: 0xff }), { maxLength: 4 }), fc.nat()).map(([valid, odd, at]) => {
+      const place = at % (valid.length + 1);
+      return Uint8Array.from([...valid.slice(0, place), ...odd, ...valid.slice(place)]);
     });
     fc.assert(
       fc.property(bytes, (some) => {

@@ -28,16 +28,16 @@ interface Order {
 }
 
 function judge(query: string, rules = RULES): Judged<Order> | Charge {
-  const read = readTranslation(query, () => ({ sound: TEXTS }));
-  if (!('sound' in read)) return read;
-  const { characters } = read.sound;
-  const inputs = read.sound.judge(rules);
-  return 'problem' in inputs ? refusedCharge(inputs, characters) : { sound: { characters, inputs: inputs.sound } };
+  const read = readTranslation(query, () => ({ valid: TEXTS }));
+  if (!('valid' in read)) return read;
+  const { characters } = read.valid;
+  const inputs = read.valid.judge(rules);
+  return 'problem' in inputs ? refusedCharge(inputs, characters) : { valid: { characters, inputs: inputs.valid } };
 }
 /** The targets, which are the same for all texts. */
 function targetsOf(judged: Judged<Order> | Charge): readonly AzureTarget[] {
-  if (!('sound' in judged)) throw new Error(refusalIn(judged)!.problem.detail);
-  const [first, second] = judged.sound.inputs;
+  if (!('valid' in judged)) throw new Error(refusalIn(judged)!.problem.detail);
+  const [first, second] = judged.valid.inputs;
   expect(second!.into).toBe(first!.into);
   return first!.into;
 }
@@ -45,7 +45,7 @@ const V = 'api-version=3.0';
 const refusalIn = (judged: Refusal | Charge): Refusal | undefined => ('problem' in judged ? judged : judged.refusal);
 /** The error number of a refusal; `undefined` if there is none. */
 function numberOf(judged: Judged<Order> | Charge, query = ''): number | undefined {
-  if ('sound' in judged) return undefined;
+  if ('valid' in judged) return undefined;
   const { problem }: Refusal = refusalIn(judged)!;
   const { error } = JSON.parse(PROBLEM_FORM.body(problem, problemExample('validation_error', ''), query)) as { error: { code: number } };
   expect(PROBLEM_FORM.status(problem)).toBe(Math.floor(error.code / 1000));
@@ -69,7 +69,7 @@ describe('is accepted:', () => {
     const targets = targetsOf(judged);
     expect(targets.map(({ to, options }) => [to, options.sourceLang])).toEqual(codes.map((code) => [code, sourceLang]));
     // The characters count once for each target.
-    expect(judged).toMatchObject({ sound: { characters: 5 * codes.length } });
+    expect(judged).toMatchObject({ valid: { characters: 5 * codes.length } });
   });
 
   test('codes without a variant, which stand for the default one', () => {

@@ -9,7 +9,7 @@ const fits = (source: string, target: string): boolean => source.toLowerCase() =
 /** The entries, or the refusal's detail. */
 function parsed(text: string, format: EntriesFormat): unknown {
   const judged = parseEntries(text, format, fits);
-  return 'sound' in judged ? judged.sound : judged.problem.detail;
+  return 'valid' in judged ? judged.valid : judged.problem.detail;
 }
 
 describe('accepted', () => {
