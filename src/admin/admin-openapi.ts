@@ -1,6 +1,6 @@
 // The admin API's OpenAPI document, generated from the table of its routes.
 import { problems } from '../core/problem.ts';
-import { PROBLEM_HEADERS } from '../core/problem-headers.ts';
+import { PROBLEM_HEADERS } from '../core/problem-writer.ts';
 import { openApi } from '../docs/openapi-writer.ts';
 import type { DescribedRoute, DescribedParameter, DescribedResponses, OpenApiNode } from '../docs/openapi-writer.ts';
 import { Type } from '../domain/typebox.ts';

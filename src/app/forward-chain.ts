@@ -3,8 +3,7 @@ import type { Config } from '../config/config.ts';
 import { routeName } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/traceparent.ts';
-import { chargedAdmission } from '../forward/charged-admission.ts';
-import { forwardStep } from '../forward/forward-step.ts';
+import { chargedAdmission, forwardStep } from '../forward/forward-step.ts';
 import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/upstream.ts';
 import type { ChainParts } from './chain.ts';
 

@@ -49,10 +49,9 @@ export async function describeUwsBuild(): Promise<string> {
 export async function checkIdleSeconds(config: Config): Promise<void> {
   const { file, listener, limits } = config;
   if (listener === 'node' || (listener === 'auto' && streamingPart(config) !== undefined)) return;
-  const { FIXED_IDLE_SECONDS, setTimers } = await import('../server/uws-timers.ts');
+  const { FIXED_IDLE_SECONDS, loadUws, setTimers } = await import('../server/uws-build.ts');
   // Loading a build would take a sixth of the time of `config check`.
   if (limits.idleSeconds <= FIXED_IDLE_SECONDS) return;
-  const { loadUws } = await import('../server/uws-build.ts');
   let build;
   try {
     build = loadUws();

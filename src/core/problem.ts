@@ -2,7 +2,7 @@
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Refusal } from './outcome.ts';
 
-/** A response field that tells more about a problem; their values are in `problem-headers.ts`. */
+/** A response field that tells more about a problem; their values are in `problem-writer.ts`. */
 export type ProblemHeader = 'Retry-After' | 'X-RateLimit-Limit' | 'WWW-Authenticate' | 'Allow';
 
 /** The registry entry of a code; the reference page and the OpenAPI document are generated from it. */

@@ -1,7 +1,7 @@
 // The components of OpenAPI documents: named schemas of bodies, answers and problems, response headers, and ways to send a key.
 import { problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
-import { PROBLEM_HEADERS } from '../core/problem-headers.ts';
+import { PROBLEM_HEADERS } from '../core/problem-writer.ts';
 import type { TSchema } from 'typebox';
 import {
   CreditUsageAnswer,

@@ -118,3 +118,12 @@ function fromAuthorization(value: string, schemes: ReadonlySet<string>): Credent
 function fromValue(value: string): Credential {
   return PATTERN.test(value) ? { kind: 'key', key: value } : MALFORMED;
 }
+
+/** The hints of a cached key's owner. */
+export type WantedFact = 'addressWanted' | 'scopeWanted';
+
+/** As in the request to the store: absent if the key is not known to need it. */
+export interface CarriedFacts {
+  readonly address?: string | undefined;
+  readonly scope?: string | undefined;
+}

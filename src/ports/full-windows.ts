@@ -1,6 +1,6 @@
 // Rate windows that the store has reported as full: until a slot may be free, the requests of a key are refused without the store.
 import type { RequestTag } from '../domain/request-tag.ts';
-import type { CarriedFacts } from '../domain/wanted-facts.ts';
+import type { CarriedFacts } from '../domain/api-key.ts';
 import type { RateLimited } from './ledger.ts';
 
 export interface FullWindows {

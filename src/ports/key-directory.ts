@@ -1,7 +1,7 @@
 // Which team owns a key: the part of a key's record that never changes and may be cached.
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { WantedFact } from '../domain/wanted-facts.ts';
+import type { WantedFact } from '../domain/api-key.ts';
 
 export type { KeyOwner } from '../domain/api-key.ts';
 

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { WantedFact } from '../domain/wanted-facts.ts';
+import type { WantedFact } from '../domain/api-key.ts';
 import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.ts';
 import { IDLE_ENTRIES, purgeIdle } from './idle-entries.ts';
 

@@ -1,4 +1,6 @@
 // The interface of HTTP listeners, shared by both libraries.
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../core/gateway.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 
@@ -178,4 +180,19 @@ export function listenError(host: string, port: number, code: string | undefined
   const where = `cannot listen on ${host}:${port}`;
   const advice = LISTEN_ADVICE[code ?? ''] ?? `the system says ${code ?? 'nothing further'}; check host and port`;
   return new ListenError(code === 'EADDRINUSE' ? 'port_in_use' : 'cannot_listen', `${where}: ${advice}`);
+}
+
+/**
+ * Resolves with the port if no other program uses it at this moment; for 0, with a free one, because uWebSockets.js does not
+ * share a port chosen by the system. Rejects with a `ListenError`.
+ */
+export function freePortOf(host: string, port: number): Promise<number> {
+  const probe = createServer();
+  return new Promise((resolve, reject) => {
+    probe.once('error', (error: NodeJS.ErrnoException) => reject(listenError(host, port, error.code)));
+    probe.listen({ host, port, exclusive: true }, () => {
+      const found = (probe.address() as AddressInfo).port;
+      probe.close(() => resolve(found));
+    });
+  });
 }

@@ -1,5 +1,5 @@
 // Loads a build of uWebSockets.js, newest first: only binaries with a pinned SHA-256, or an upstream release. Its only
-// importer.
+// importer. Sets the timeouts of connections in builds that support it.
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire, findPackageJSON } from 'node:module';
@@ -180,4 +180,27 @@ function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const needed = /version [`']?(GLIBC(?:XX)?_[\d.]+)'? not found/.exec(text)?.[1];
   return needed === undefined ? text.split('\n', 1)[0]! : `needs ${needed}`;
+}
+
+/** Granularity of the library's timers; the first step may already be nearly over. */
+const STEP_SECONDS = 4;
+/** A connection with an incomplete head or body is closed after 8 to 12 seconds, the same as in builds without settings. */
+const PENDING_SECONDS = 10;
+/** The minimum in builds without settings: their 10 seconds are three steps. Every build keeps connections for this long. */
+export const FIXED_IDLE_SECONDS = 8;
+
+/** Throws a `ListenError` if idle connections cannot be kept that long. Call it before listening. */
+export function setTimers(build: Pick<UwsBuild, 'package' | 'version' | 'pinned'>, app: UwsApp, idleSeconds: number): void {
+  if (app.setIdleTimeout !== undefined && app.setResponseTimeout !== undefined) {
+    // Despite the names, this one applies to connections with an incomplete request,
+    app.setIdleTimeout(PENDING_SECONDS);
+    // and this one to the time after an answer; one step is added so that it is never shorter than configured.
+    app.setResponseTimeout(idleSeconds + STEP_SECONDS);
+  } else if (idleSeconds > FIXED_IDLE_SECONDS) {
+    throw new ListenError(
+      'cannot_listen',
+      `limits.idle_seconds: ${describeUws(build)} keeps idle connections for ${FIXED_IDLE_SECONDS} seconds and cannot keep them for ${idleSeconds}; ` +
+        'lower it, use "listener: node", or a system with glibc 2.38 (Debian 13, Ubuntu 24.04)',
+    );
+  }
 }

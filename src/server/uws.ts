@@ -1,14 +1,11 @@
 // Starts the listener on uWebSockets.js: its port, TLS and timers.
 import { HeaderFields } from './request-message.ts';
-import { IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';
+import { freePortOf, IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions, TlsFiles, TlsPair, TlsRenewal } from './listener.ts';
-import { freePortOf } from './port-check.ts';
-import { withTlsCopies } from './tls-copies.ts';
-import { isOnDisk, pairOf, renewal, samePair } from './tls-files.ts';
-import { describeUws, loadUws } from './uws-build.ts';
+import { isOnDisk, pairOf, renewal, samePair, withTlsCopies } from './tls-files.ts';
+import { describeUws, loadUws, setTimers } from './uws-build.ts';
 import type { Library, UwsApp, us_listen_socket } from './uws-build.ts';
 import { uwsHandler, wireOf } from './uws-call.ts';
-import { setTimers } from './uws-timers.ts';
 
 type Listen = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void;
 

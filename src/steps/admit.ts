@@ -21,11 +21,9 @@ import {
 } from '../domain/slots.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, rateLimitHeaders, STORE_UNAVAILABLE, tooManyRequests } from '../domain/refusals.ts';
-import { readWanted } from '../domain/wanted-facts.ts';
 import { TAG_HEADER } from '../domain/request-tag.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { quotaKind } from '../domain/limits.ts';
-import { sentTag } from '../domain/sent-tag.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type {
   Admission,
@@ -38,7 +36,7 @@ import type {
   Reservation,
   Settlements,
 } from '../ports/ledger.ts';
-import { CallerQuestion, callerRefusal, needsMore, timed } from './parts/caller-question.ts';
+import { CallerQuestion, callerRefusal, needsMore, readWanted, sentTag, timed } from './parts/caller-question.ts';
 import type { CallerQuestionOptions } from './parts/caller-question.ts';
 
 interface AdmitOptions extends CallerQuestionOptions {

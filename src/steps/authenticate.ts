@@ -11,13 +11,11 @@ import type { Credential, CredentialReader, KeyDigest } from '../domain/api-key.
 import { KEY_MALFORMED, KEY_MISPLACED, KEY_MISSING, STORE_UNAVAILABLE, tooManyRequests, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { TAG_HEADER } from '../domain/request-tag.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
-import { sentTag } from '../domain/sent-tag.ts';
 import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, NO_STATS, requestStatsSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { readWanted } from '../domain/wanted-facts.ts';
 import type { KeyCache, KeyOwner, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { CheckedCaller, Ledger } from '../ports/ledger.ts';
-import { CallerQuestion, callerRefusal, needsMore, timed } from './parts/caller-question.ts';
+import { CallerQuestion, callerRefusal, needsMore, readWanted, sentTag, timed } from './parts/caller-question.ts';
 import type { CallerQuestionOptions } from './parts/caller-question.ts';
 
 /** Stores the key's digest, and its owner if cached, in slots for later steps. */

@@ -20,7 +20,7 @@ import type { Log } from '../ports/log.ts';
 import type { MetricsSnapshot } from '../ports/metric-family.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
-import { freePortOf } from '../server/port-check.ts';
+import { freePortOf } from '../server/listener.ts';
 import { judge } from '../app/judge.ts';
 import { newStoreLine } from '../app/opened.ts';
 import type { OnNewStore } from '../app/opened.ts';

@@ -2,14 +2,15 @@
 // is refused.
 import type { Conclude, Exchange } from '../../core/exchange.ts';
 import type { Refusal } from '../../core/outcome.ts';
+import { refuse } from '../../core/problem.ts';
 import { throwOn } from '../../core/step.ts';
+import type { CarriedFacts, KeyOwner, WantedFact } from '../../domain/api-key.ts';
 import type { ClientAddressReader } from '../../domain/client-address.ts';
 import { ADDRESS_REFUSED, keyRevoked, scopeMissing, TAG_DISABLED, tooManyRequests, UNKNOWN_KEY } from '../../domain/refusals.ts';
+import { readTag, TAG_FAULT, TAG_FIELD, TAG_HEADER } from '../../domain/request-tag.ts';
 import type { RequestTag } from '../../domain/request-tag.ts';
 import { CLOSED } from '../../domain/scopes.ts';
-import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, requestStatsSlot } from '../../domain/slots.ts';
-import { readWanted, wantedBy } from '../../domain/wanted-facts.ts';
-import type { CarriedFacts } from '../../domain/wanted-facts.ts';
+import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, requestStatsSlot, tagSlot } from '../../domain/slots.ts';
 import type { FullWindows } from '../../ports/full-windows.ts';
 import type { KeyCache } from '../../ports/key-directory.ts';
 import type { Callbacks, CallerCheck, CallerRefusal } from '../../ports/ledger.ts';
@@ -110,4 +111,26 @@ export function callerRefusal(
       options.full.note(asked, refused, asked.startedAtMs);
       return tooManyRequests(x, refused, options.rateLimitHeaders);
   }
+}
+
+/** Reads what is known to be wanted. Call it before anything waits: the address is gone once the caller disconnects. */
+export function readWanted(x: Exchange, owner: Pick<KeyOwner, WantedFact>, client: ClientAddressReader): void {
+  if (owner.addressWanted === true) x.set(clientAddressSlot, client.of(x));
+  if (owner.scopeWanted === true) x.set(neededScopeSlot, x.route.scope ?? CLOSED);
+}
+
+/** What to send in addition, after this answer to a request with these facts. */
+function wantedBy(kind: string, { address, scope }: CarriedFacts): WantedFact | undefined {
+  if (kind === 'address_wanted' && address === undefined) return 'addressWanted';
+  return kind === 'scope_wanted' && scope === undefined ? 'scopeWanted' : undefined;
+}
+
+/** In lower case; a refusal if it is none. */
+export function sentTag(x: Exchange): string | Refusal | undefined {
+  const own = x.head.headers[TAG_HEADER];
+  // An empty field is none.
+  const sent = own === undefined || own.trim() === '' ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
+  if (sent === undefined) return undefined;
+  const tag = readTag(sent.text);
+  return tag === null ? refuse('validation_error', `${sent.field}: ${TAG_FAULT}.`) : tag;
 }

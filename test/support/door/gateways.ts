@@ -9,4 +9,4 @@ export { createDocumentFormats } from '../../../src/documents/create-document-fo
 export { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
 export { DocumentWorker } from '../../../src/runtime/document-worker.ts';
 export { LruKeyCache } from '../../../src/runtime/key-cache.ts';
-export { freePortOf } from '../../../src/server/port-check.ts';
+export { freePortOf } from '../../../src/server/listener.ts';
