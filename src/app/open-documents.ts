@@ -8,6 +8,7 @@ import type { Sink } from '../core/exchange.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
+import { clientAddressReader } from '../domain/client-address.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
@@ -139,11 +140,13 @@ export interface BuiltDocuments {
 }
 
 export function buildDocuments(
-  { documents: settings, engines }: Config,
+  config: Config,
   opened: DocumentSteps,
   { store, settlements, glossaries, offers, newId, now }: ChainParts,
 ): BuiltDocuments {
-  const { keepMs, bytesMax, storeBytesMax } = settings!;
+  const { documents: settings, engines, limits } = config;
+  const { keepMs, bytesMax, storeBytesMax, slowestBytesPerSecond: ofTeams } = settings!;
+  const slowest = { ofTeams, ofUnknown: limits.slowestBytesPerSecond };
   const { files } = opened;
   const own = opened.formats.all.map(({ name }) => name);
   const all = [...new Set([...own, ...engines.flatMap(({ name }) => files?.files.formatsOf(name) ?? [])])].toSorted();
@@ -155,6 +158,8 @@ export function buildDocuments(
     newId,
     bytesMax,
     storeBytesMax,
+    slowest,
+    client: clientAddressReader(config.listenTrustedProxies, config.listenClientAddress),
     keepMs,
     takeReservation,
     endings: () => all,
@@ -167,6 +172,7 @@ export function buildDocuments(
   const removal = { documents: opened.documents, ledger: store.ledger, settlements };
   const endpoints = {
     ...opened,
+    slowest,
     remove: (document: DueDocument, unlessTranslated = false) =>
       removeForCaller(document, { ...removal, spares: ({ resultId }) => unlessTranslated && resultId !== undefined }),
     keyRefusal: (document: DocumentRecord) => keyRefusal(store.ledger, document),

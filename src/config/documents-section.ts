@@ -13,6 +13,7 @@ export const DocumentsSection = Type.Object(
     hours: whole(1, 720, 24),
     bytes: whole(1024, 31_457_280, 31_457_280),
     store_bytes: whole(1_048_576, 1_099_511_627_776, 1_073_741_824),
+    slowest_bytes_per_second: whole(1, 1_048_576, 1024),
   },
   closed,
 );
@@ -28,5 +29,7 @@ export function toDocuments(raw: Static<typeof DocumentsSection>, pathOf: (path:
     bytesMax: raw.bytes,
     /** Of all files of all teams. */
     storeBytesMax: raw.store_bytes,
+    /** Of a file on its way in or out. */
+    slowestBytesPerSecond: raw.slowest_bytes_per_second,
   };
 }

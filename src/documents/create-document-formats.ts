@@ -1,20 +1,17 @@
-// Formats of documents by a worker thread, which is replaced when it dies or takes too long, and ends when nothing has come for a while;
-// calls wait for each other.
+// Formats of documents, each file in a thread of its own, within limits of time and memory; files wait for each other.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../ports/document-formats.ts';
 import { firstLook } from './first-look.ts';
 import { ALL_FORMATS, formatOf } from './format-table.ts';
 import { batchEnd } from './worker-messages.ts';
-import type { FromDocumentWorker, ToDocumentWorker } from './worker-messages.ts';
+import type { FromDocumentWorker, ReadingOrder } from './worker-messages.ts';
 
 export interface DocumentFormatsOptions {
   /** For one call, once the thread works on it; default 30,000, because it has little of a busy machine. */
   readonly timeMs?: number;
   /** Of JavaScript objects in the thread, in MiB; default 256. Bytes of files are limited otherwise. */
   readonly memoryMiB?: number;
-  /** How long the thread waits for another call before it ends and its memory goes back to the system; default 30,000. */
-  readonly idleMs?: number;
   /** Gets where a bug showed, or why the thread died, in words for a log. */
   readonly onFault?: (words: string) => void;
   /** The code of the thread; only tests have another. */
@@ -22,184 +19,121 @@ export interface DocumentFormatsOptions {
 }
 
 type Refused = { readonly kind: 'refused'; readonly reason: string };
-type JobResult =
+type FileResult =
   | Refused
   | { readonly kind: 'extracted'; readonly texts: DocumentText[] }
   | { readonly kind: 'built'; readonly bytes: Uint8Array };
 
-interface Job {
+/** `translations` are `undefined` for an extraction. */
+interface Job extends Omit<ReadingOrder, 'translations' | 'format'> {
   readonly format: DocumentFormat;
-  readonly bytes: Uint8Array;
-  /** `undefined` for an extraction. */
   readonly translations: readonly string[] | undefined;
-  readonly targetLang?: string | undefined;
-  readonly texts: DocumentText[];
-  readonly done: (result: JobResult) => void;
 }
 
 const TIME_MS = 30_000;
-const IDLE_MS = 30_000;
 const MEMORY_MIB = 256;
 /** Small, because V8 lets it grow to three times as much before it collects, also for files that leave little. */
 const YOUNG_MIB = 8;
 const STACK_MIB = 4;
 const WORKER = new URL(`./document-thread${extname(import.meta.url)}`, import.meta.url);
+const STOPPING: Refused = { kind: 'refused', reason: 'the gateway is stopping' };
+const UNREADABLE: Refused = { kind: 'refused', reason: 'the file cannot be read' };
 
 export function createDocumentFormats(options: DocumentFormatsOptions = {}): DocumentFormats {
-  const thread = new DocumentThread(options);
+  const reader = new FileReader(options);
   return {
     all: ALL_FORMATS,
     formatOf,
     firstLook,
-    extract: (format, bytes) => thread.run(format, bytes, undefined) as Promise<Extracted>,
-    build: (format, bytes, translations, targetLang) => thread.run(format, bytes, translations, targetLang) as Promise<Built>,
-    close: () => thread.close(),
+    extract: (format, bytes) => reader.run({ format, bytes, translations: undefined, targetLang: undefined }) as Promise<Extracted>,
+    build: (format, bytes, translations, targetLang) => reader.run({ format, bytes, translations, targetLang }) as Promise<Built>,
+    close: () => reader.close(),
   };
 }
 
-class DocumentThread {
+class FileReader {
   readonly #options: DocumentFormatsOptions;
-  readonly #waiting: Job[] = [];
-  #job: Job | undefined;
+  #last: Promise<unknown> = Promise.resolve();
   #worker: Worker | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #idle: NodeJS.Timeout | undefined;
-  #isReady = false;
   #isClosed = false;
 
   constructor(options: DocumentFormatsOptions) {
     this.#options = options;
   }
 
-  run(format: DocumentFormat, bytes: Uint8Array, translations: readonly string[] | undefined, targetLang?: string): Promise<JobResult> {
-    const { promise, resolve } = Promise.withResolvers<JobResult>();
-    this.#waiting.push({ format, bytes, translations, targetLang, texts: [], done: resolve });
-    this.#next();
-    return promise;
+  run(job: Job): Promise<FileResult> {
+    const result = this.#last.then(() => (this.#isClosed ? STOPPING : this.#read(job)));
+    this.#last = result;
+    return result;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#idle);
-    const worker = this.#worker;
-    this.#forget();
-    for (const job of this.#waiting.splice(0)) job.done(refused('the gateway is stopping'));
-    this.#end(refused('the gateway is stopping'));
-    await worker?.terminate();
+    await this.#worker?.terminate();
   }
 
-  #next(): void {
-    if (this.#job !== undefined) return;
-    clearTimeout(this.#idle);
-    this.#job = this.#waiting.shift();
-    if (this.#job === undefined) {
-      this.#endWhenIdle();
-    } else if (this.#isClosed) {
-      this.#end(refused('the gateway is stopping'));
-    } else if (this.#worker === undefined) {
-      this.#start();
-    } else {
-      this.#worker.ref();
-      // Otherwise it begins when the thread is ready.
-      if (this.#isReady) this.#begin(this.#job, this.#worker);
-    }
-  }
-
-  #endWhenIdle(): void {
-    const worker = this.#worker;
-    if (worker === undefined) return;
-    worker.unref();
-    const { idleMs = IDLE_MS } = this.#options;
-    this.#idle = setTimeout(() => {
-      if (worker === this.#worker) this.#forget();
-      void worker.terminate();
-    }, idleMs).unref();
-  }
-
-  #start(): void {
-    const { memoryMiB = MEMORY_MIB, worker: code = WORKER } = this.#options;
-    const resourceLimits = { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: YOUNG_MIB, stackSizeMb: STACK_MIB };
-    const worker = new Worker(code, { resourceLimits, name: 'documents' });
+  async #read(job: Job): Promise<FileResult> {
+    const { timeMs = TIME_MS, onFault } = this.#options;
+    const worker = this.#started(job);
     this.#worker = worker;
-    worker.on('message', (message: FromDocumentWorker) => {
-      if (worker === this.#worker) this.#heard(message, worker);
+    const { promise, resolve } = Promise.withResolvers<FileResult>();
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+    const end = (result: FileResult, fault?: string): void => {
+      if (!isOver && fault !== undefined) onFault?.(fault);
+      isOver = true;
+      resolve(result);
+    };
+    worker.once('online', () => {
+      timer = setTimeout(() => end(refused(`reading the file takes longer than ${timeMs / 1000} seconds`)), timeMs);
     });
-    worker.on('error', (error: Error & { readonly code?: string }) => {
-      if (worker !== this.#worker) return;
-      const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      if (!isMemory) this.#options.onFault?.(`the thread has failed: ${error.name} ${error.code ?? ''}`);
-      this.#forget();
-      this.#end(refused(isMemory ? 'the file needs too much memory to be read' : 'the file cannot be read'));
+    worker.on('error', ({ name, code }: Error & { readonly code?: string }) => {
+      if (code === 'ERR_WORKER_OUT_OF_MEMORY') end(refused('the file needs too much memory to be read'));
+      else end(UNREADABLE, `the thread has failed: ${name} ${code ?? ''}`);
     });
-    worker.on('exit', () => {
-      if (worker !== this.#worker) return;
-      this.#options.onFault?.('the thread has ended');
-      this.#forget();
-      this.#end(refused('the file cannot be read'));
-    });
+    worker.on('exit', () => (this.#isClosed ? end(STOPPING) : end(UNREADABLE, 'the thread has ended')));
+    exchange(worker, job, end);
+    const result = await promise;
+    clearTimeout(timer);
+    await worker.terminate();
+    return result;
   }
 
-  #begin({ format, bytes, translations, targetLang }: Job, worker: Worker): void {
-    const { timeMs = TIME_MS } = this.#options;
-    this.#timer = setTimeout(() => {
-      this.#forget();
-      void worker.terminate();
-      this.#end(refused(`reading the file takes longer than ${timeMs / 1000} seconds`));
-    }, timeMs);
+  #started({ format, bytes, translations, targetLang }: Job): Worker {
+    const { memoryMiB = MEMORY_MIB, worker = WORKER } = this.#options;
     // The caller keeps its bytes, so the thread gets a copy.
     const copy = new Uint8Array(bytes);
-    const send = (message: ToDocumentWorker): void => worker.postMessage(message, 'bytes' in message ? [copy.buffer] : []);
-    if (translations === undefined) {
-      send({ kind: 'extract', format: format.name, bytes: copy });
-    } else {
-      send({ kind: 'build', format: format.name, bytes: copy, translations: translations.length, targetLang });
-      this.#sendTranslations(translations, 0, worker);
-    }
+    const workerData: ReadingOrder = { format: format.name, bytes: copy, translations: translations?.length, targetLang };
+    const resourceLimits = { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: YOUNG_MIB, stackSizeMb: STACK_MIB };
+    return new Worker(worker, { resourceLimits, name: 'documents', workerData, transferList: [copy.buffer] });
   }
+}
 
-  /** A batch in each turn of the event loop. */
-  #sendTranslations(translations: readonly string[], from: number, worker: Worker): void {
-    if (from === translations.length || worker !== this.#worker) return;
-    const to = batchEnd(translations, from, ({ length }) => length);
-    worker.postMessage({ kind: 'translations', batch: translations.slice(from, to) } satisfies ToDocumentWorker, []);
-    setImmediate(() => this.#sendTranslations(translations, to, worker));
-  }
-
-  #heard(message: FromDocumentWorker, worker: Worker): void {
+/** Lists go in batches in both directions, each when it is asked for. */
+function exchange(worker: Worker, { translations = [] }: Job, end: (result: FileResult, fault?: string) => void): void {
+  const texts: DocumentText[] = [];
+  let sent = 0;
+  worker.on('message', (message: FromDocumentWorker) => {
     switch (message.kind) {
-      case 'ready':
-        this.#isReady = true;
-        if (this.#job !== undefined) this.#begin(this.#job, worker);
-        return;
       case 'texts':
-        clearTimeout(this.#timer);
-        this.#job?.texts.push(...message.batch);
-        if (message.isLast) this.#end({ kind: 'extracted', texts: this.#job?.texts ?? [] });
-        else worker.postMessage({ kind: 'more' } satisfies ToDocumentWorker, []);
+        texts.push(...message.batch);
+        if (message.isLast) end({ kind: 'extracted', texts });
+        else worker.postMessage([], []);
         return;
+      case 'more': {
+        const from = sent;
+        sent = batchEnd(translations, from, ({ length }) => length);
+        worker.postMessage(translations.slice(from, sent), []);
+        return;
+      }
       case 'built':
       case 'refused':
-        this.#end(message);
+        end(message);
         return;
       case 'fault':
-        this.#options.onFault?.(message.error);
-        this.#end(refused('the file cannot be read'));
+        end(UNREADABLE, message.error);
     }
-  }
-
-  /** Its thread is not listened to any more; the next call starts another. */
-  #forget(): void {
-    this.#worker = undefined;
-    this.#isReady = false;
-  }
-
-  #end(result: JobResult): void {
-    clearTimeout(this.#timer);
-    const job = this.#job;
-    this.#job = undefined;
-    job?.done(result);
-    this.#next();
-  }
+  });
 }
 
 function refused(reason: string): Refused {

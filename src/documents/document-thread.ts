@@ -1,78 +1,54 @@
-// The thread that parses and builds documents: one file at a time.
+// The thread of one file: takes its texts out, or builds it with their translations.
+import { once } from 'node:events';
 import { getPriority, setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
-import type { DocumentText } from '../ports/document-formats.ts';
+import { parentPort, workerData } from 'node:worker_threads';
 import { buildFile, extractTexts } from './read-and-build.ts';
-import type { FromDocumentWorker, ToDocumentWorker } from './worker-messages.ts';
 import { batchEnd } from './worker-messages.ts';
-
-type Building = Extract<ToDocumentWorker, { readonly kind: 'build' }> & { readonly given: string[] };
+import type { FromDocumentWorker, ReadingOrder } from './worker-messages.ts';
 
 /** A tenth of the weight of the event loop, if they compete. */
 const PRIORITY = 10;
 
 const port = parentPort!;
-let texts: readonly DocumentText[] = [];
-let sent = 0;
-let building: Building | undefined;
-
-port.on('message', (message: ToDocumentWorker) => {
-  // Never rejects: what is thrown is told.
-  void handle(message).catch((error: unknown) => send({ kind: 'fault', error: wordsOf(error) }));
-});
+const order = workerData as ReadingOrder;
 lowerPriority();
-send({ kind: 'ready' });
+try {
+  await (order.translations === undefined ? extract() : build(order.translations));
+} catch (error) {
+  send({ kind: 'fault', error: wordsOf(error) });
+}
 
-async function handle(message: ToDocumentWorker): Promise<void> {
-  switch (message.kind) {
-    case 'extract': {
-      const found = await extractTexts(message.format, message.bytes);
-      if (found.kind === 'refused') {
-        send(found);
-      } else {
-        [texts, sent] = [found.texts, 0];
-        sendBatch();
-      }
-      return;
-    }
-    case 'more':
-      sendBatch();
-      return;
-    case 'build':
-      building = { ...message, given: [] };
-      await buildIfComplete(building);
-      return;
-    case 'translations':
-      building!.given.push(...message.batch);
-      await buildIfComplete(building!);
-      return;
+async function extract(): Promise<void> {
+  const found = extractTexts(order.format, order.bytes);
+  if (found.kind === 'refused') return send(found);
+  const { texts } = found;
+  for (let at = 0; ;) {
+    const to = batchEnd(texts, at, ({ text }) => text.length);
+    const isLast = to === texts.length;
+    send({ kind: 'texts', batch: texts.slice(at, to), isLast });
+    if (isLast) return;
+    at = to;
+    await once(port, 'message');
   }
 }
 
-function sendBatch(): void {
-  const to = batchEnd(texts, sent, ({ text }) => text.length);
-  const isLast = to === texts.length;
-  send({ kind: 'texts', batch: texts.slice(sent, to), isLast });
-  sent = to;
-  if (isLast) texts = [];
-}
-
-async function buildIfComplete({ format, bytes, translations, targetLang, given }: Building): Promise<void> {
-  if (given.length < translations) return;
-  building = undefined;
-  const built = await buildFile(format, bytes, given, targetLang);
-  if (built.kind === 'refused') {
-    send(built);
-    return;
+async function build(count: number): Promise<void> {
+  const given: string[] = [];
+  while (given.length < count) {
+    send({ kind: 'more' });
+    const [[batch]] = [(await once(port, 'message')) as [string[]]];
+    given.push(...batch);
   }
+  const built = buildFile(order.format, order.bytes, given, order.targetLang);
+  if (built.kind === 'refused') return send(built);
   // In a buffer of its own, which goes to the gateway without being copied there.
   const own = new Uint8Array(built.bytes);
   port.postMessage({ kind: 'built', bytes: own } satisfies FromDocumentWorker, [own.buffer]);
 }
 
 /**
- * The event loop goes first: otherwise this thread may take the processor from it with each message that it sends here. Only on Linux,
- * where `0` is the calling thread; elsewhere it is the whole process.
+ * The event loop goes first: otherwise this thread may take the processor from it with each message that it sends there. Only on
+ * Linux, where `0` is the calling thread; elsewhere it is the whole process.
  */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;

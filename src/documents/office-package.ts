@@ -4,7 +4,7 @@ import { refuse } from './refused-file.ts';
 import { decoded } from './source-text.ts';
 import type { SourceText } from './source-text.ts';
 import { scanXml } from './xml-scan.ts';
-import { checkEntry, inflated } from './zip-archive.ts';
+import { inflated } from './zip-archive.ts';
 import { zipDirectory } from './zip-directory.ts';
 import type { ZipDirectory, ZipEntry } from './zip-directory.ts';
 
@@ -75,8 +75,8 @@ export class ZipPackage {
     return relation === undefined ? refuse('the file does not say which of its parts is the document') : this.needed(relation.target);
   }
 
-  /** Checks what has not been read. */
-  async checkOthers(): Promise<void> {
-    for (const entry of this.directory.entries) if (!this.#parts.has(entry)) await checkEntry(this.directory, entry);
+  /** Inflates what nobody reads here, for nothing but its length and sum: who gets the file will. */
+  checkOthers(): void {
+    for (const entry of this.directory.entries) if (!this.#parts.has(entry)) inflated(this.directory, entry);
   }
 }

@@ -46,16 +46,16 @@ const FORMAT_READERS: Readonly<Record<FormatName, { readonly text: TextReader } 
 
 type DocumentTexts = { readonly kind: 'extracted'; readonly texts: DocumentText[] } | { readonly kind: 'refused'; readonly reason: string };
 
-export async function extractTexts(format: string, bytes: Uint8Array): Promise<DocumentTexts> {
-  return orRefused(async () => {
+export function extractTexts(format: string, bytes: Uint8Array): DocumentTexts {
+  return orRefused(() => {
     const { document, archive } = read(format, bytes);
-    await archive?.checkOthers();
+    archive?.checkOthers();
     return { kind: 'extracted', texts: document.order.map(({ pieces }) => textOf(pieces)) };
   });
 }
 
-export async function buildFile(format: string, bytes: Uint8Array, translations: readonly string[], targetLang?: string): Promise<Built> {
-  return orRefused(async () => {
+export function buildFile(format: string, bytes: Uint8Array, translations: readonly string[], targetLang?: string): Built {
+  return orRefused(() => {
     const { document, archive } = read(format, bytes);
     const parts = builtParts(document, translations, targetLang);
     if (archive === undefined) return { kind: 'built', bytes: [...parts.values()][0] ?? bytes };
@@ -80,9 +80,9 @@ function read(format: string, bytes: Uint8Array): { document: ReadDocument; arch
   return { document: { parts: [{ ...source, given, entry: undefined }], order: source.passages }, archive: undefined };
 }
 
-async function orRefused<T>(work: () => Promise<T>): Promise<T | { readonly kind: 'refused'; readonly reason: string }> {
+function orRefused<T>(work: () => T): T | { readonly kind: 'refused'; readonly reason: string } {
   try {
-    return await work();
+    return work();
   } catch (error) {
     if (error instanceof RefusedFile) return { kind: 'refused', reason: error.message };
     throw error;

@@ -1,26 +1,22 @@
-// The messages between the gateway and the thread that parses documents. Lists go in batches, each when the last has been handled:
-// a long one at once would hold up the event loop.
+// What the gateway and the thread of a file say to each other. Lists go in batches, each when the last has been handled: a long one at
+// once would hold up the event loop.
 import type { DocumentText } from '../ports/document-formats.ts';
 
-export type ToDocumentWorker =
-  | { readonly kind: 'extract'; readonly format: string; readonly bytes: Uint8Array }
-  | {
-      readonly kind: 'build';
-      readonly format: string;
-      readonly bytes: Uint8Array;
-      readonly translations: number;
-      readonly targetLang: string | undefined;
-    }
-  /** For the last `build`, until it has all. */
-  | { readonly kind: 'translations'; readonly batch: readonly string[] }
-  /** Asks for the next batch of texts. */
-  | { readonly kind: 'more' };
+/** The thread's `workerData`. */
+export interface ReadingOrder {
+  readonly format: string;
+  readonly bytes: Uint8Array;
+  /** How many there are, if the file is to be built. */
+  readonly translations: number | undefined;
+  readonly targetLang: string | undefined;
+}
 
 export type FromDocumentWorker =
-  /** It has loaded what it needs. */
-  | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly reason: string }
+  /** Answered by any message, unless it is the last. */
   | { readonly kind: 'texts'; readonly batch: readonly DocumentText[]; readonly isLast: boolean }
+  /** Asks for translations: they are the answer. */
+  | { readonly kind: 'more' }
   | { readonly kind: 'built'; readonly bytes: Uint8Array }
   /** A bug, in words for the log: nothing of the file is in them. */
   | { readonly kind: 'fault'; readonly error: string };

@@ -9,10 +9,12 @@ interface PlanBase {
   readonly requests_per_second: number;
   readonly max_characters_per_request: number;
   readonly max_glossaries: number;
-  /** Held for a document until its characters are counted; read from the configuration, not from the team's copy, as is the next. */
+  /** Held for a document until its characters are counted; read from the configuration, not from the team's copy, as are the next two. */
   readonly document_characters?: number;
   /** How many documents of a team may be queued or translating. */
   readonly documents_at_once?: number;
+  /** The bytes of all files of a team; by default a quarter of what the store takes. */
+  readonly document_bytes?: number;
   /** ISO 4217. */
   readonly currency: string;
   /** Defaults to `creation`. */

@@ -6,6 +6,7 @@ import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
+import type { ClientAddressReader } from '../domain/client-address.ts';
 import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
@@ -23,6 +24,7 @@ import type { DocumentRecord, DocumentStore, DocumentTransfers, SealsDocuments }
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { Reservation } from '../ports/ledger.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import { TransferPace } from '../core/transfer-pace.ts';
 
 export interface CreateDocumentOptions {
   readonly documents: DocumentStore;
@@ -37,6 +39,9 @@ export interface CreateDocumentOptions {
   readonly bytesMax: number;
   /** Of all files of all teams. */
   readonly storeBytesMax: number;
+  /** How fast files must move; and before it is known whose they are. */
+  readonly slowest: { readonly ofTeams: number; readonly ofUnknown: number };
+  readonly client: ClientAddressReader;
   readonly keepMs: number;
   /** Takes the request's reservation, which the document has from now on. */
   readonly takeReservation: (x: Exchange) => Reservation | undefined;
@@ -54,6 +59,8 @@ const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as con
 /** For plans that say nothing, and teams whose plan this configuration does not have. */
 const DEFAULT_CHARACTERS = 50_000;
 const DEFAULT_AT_ONCE = 3;
+/** Of all files, those of a team whose plan says nothing. */
+const TEAM_SHARE = 4;
 /** Stands for the texts of the file, so that the other parameters are judged as those of a translation. */
 const SOME_TEXT = ['.'];
 
@@ -99,31 +106,31 @@ export function createDocument(options: CreateDocumentOptions): BodyStep {
 const collectedSlot = reserveSlot<Buffer>('collected upload');
 
 /** The step of an admitted upload: reads its form, and passes it on. */
-export function uploadStep(options: Pick<CreateDocumentOptions, 'transfers' | 'bytesMax'>, { name, fields, run }: UploadStep): BodyStep {
-  const { transfers, bytesMax } = options;
+export function uploadStep(
+  { transfers, bytesMax, slowest }: Pick<CreateDocumentOptions, 'transfers' | 'bytesMax' | 'slowest'>,
+  { name, fields, run }: UploadStep,
+): BodyStep {
   return {
     kind: 'body',
     name,
     headers: [...UPLOAD_HEADERS, 'traceparent'],
     async run(x) {
-      const { teamId } = x.need(keyOwnerSlot);
-      if (!transfers.begin(teamId)) return OVERLOADED;
+      const end = transfers.begin(x.need(keyOwnerSlot));
+      if (end === undefined) return OVERLOADED;
       try {
-        const body = x.get(collectedSlot) ?? (await collected(x, bytesMax));
+        const body = x.get(collectedSlot) ?? (await collected(x, bytesMax, slowest.ofTeams));
         if ('kind' in body) return body;
         const form = readUploadForm(x.head.headers, body, fields);
         if (form.kind === 'problem') return form;
         return form.bytes.length > bytesMax ? tooLong(bytesMax) : await run(x, form);
       } finally {
-        transfers.end(teamId);
+        end();
       }
     },
   };
 }
 
 const UPLOAD_HEADERS = ['content-type', 'content-encoding'] as const;
-/** Whoever is not known yet shares the places of one team. */
-const NOBODY = '';
 
 /**
  * The form of an upload whose sender can only be known from it. Few at a time, because anybody can send them. The step that reads
@@ -132,18 +139,19 @@ const NOBODY = '';
 export async function collectUpload(
   x: Exchange,
   bytesMax: number,
-  { transfers }: Pick<CreateDocumentOptions, 'transfers'>,
+  { transfers, client, slowest }: Pick<CreateDocumentOptions, 'transfers' | 'client' | 'slowest'>,
 ): Promise<UploadForm | Refusal> {
   const fault = uploadHeadFault(x.head.headers);
   if (fault !== undefined) return fault;
-  if (!transfers.begin(NOBODY)) return OVERLOADED;
+  const end = transfers.begin({ address: client.of(x) });
+  if (end === undefined) return OVERLOADED;
   try {
-    const body = await collected(x, bytesMax);
+    const body = await collected(x, bytesMax, slowest.ofUnknown);
     if ('kind' in body) return body;
     x.set(collectedSlot, body);
     return readUploadForm(x.head.headers, body, 'any');
   } finally {
-    transfers.end(NOBODY);
+    end();
   }
 }
 
@@ -153,7 +161,8 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: C
   const fault = (await glossaryFault(x, order, options)) ?? fileFault(x, order, options);
   if (fault !== undefined) return fault;
   const { documents, sealer, newId, plans, keepMs, storeBytesMax } = options;
-  const atOnce = plans().get(x.need(planSlot))?.documents_at_once ?? DEFAULT_AT_ONCE;
+  const { documents_at_once: atOnce = DEFAULT_AT_ONCE, document_bytes: teamBytesMax = Math.floor(storeBytesMax / TEAM_SHARE) } =
+    plans().get(x.need(planSlot)) ?? ({} as Partial<Plan>);
   const [documentId, fileId] = [newId(), newId()];
   const { teamId, keyId } = x.need(keyOwnerSlot);
   const held = { requestId: x.id, characters: x.need(chargeSlot).charged! };
@@ -181,11 +190,12 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: C
     },
     keepMs,
     { fileId, pieces },
-    { openMax: atOnce, bytesMax: storeBytesMax },
+    { openMax: atOnce, teamBytesMax, bytesMax: storeBytesMax },
   );
   if (isUnavailable(created)) return STORE_UNAVAILABLE;
   if (created.kind !== 'created') {
     if (created.kind === 'full') return STORE_UNAVAILABLE;
+    if (created.kind === 'team_full') return teamFull(teamBytesMax);
     return created.kind === 'team_unknown' ? UNKNOWN_KEY : tooMany(atOnce);
   }
   options.takeReservation(x);
@@ -224,9 +234,16 @@ async function glossaryFault(
 }
 
 function tooMany(limit: number): Refusal {
-  const detail = `The plan allows ${limit} documents at work at a time; wait until one is translated.`;
+  return limited(limit, `The plan allows ${limit} documents at work at a time; wait until one is translated.`, 5);
+}
+
+function teamFull(limit: number): Refusal {
+  return limited(limit, `The team's documents have reached ${limit} bytes; delete some, or wait until they expire.`, 60);
+}
+
+function limited(limit: number, detail: string, seconds: number): Refusal {
   return refuse('rate_limited', detail, { limit }, [
-    ['Retry-After', '5'],
+    ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
   ]);
 }
@@ -236,25 +253,41 @@ function tooLong(bytesMax: number): Refusal {
 }
 
 const NOT_WHOLE = refuse('validation_error', 'body: it did not arrive whole.');
+const TOO_SLOW = refuse('validation_error', 'body: it did not arrive in time; send it faster or send less.');
 
 /** What a form may have besides its file. */
 const FORM_BYTES = 65_536;
 
-/** The whole body, with a file of at most `bytesMax`; ends as well if the caller leaves, or the request is called off. */
-function collected(x: Exchange, bytesMax: number): Promise<Buffer | Refusal> {
+/**
+ * The whole body, with a file of at most `bytesMax`; ends as well if the caller leaves, or the request is called off, or fewer than
+ * `slowest` bytes a second arrive over ten seconds.
+ */
+function collected(x: Exchange, bytesMax: number, slowest: number): Promise<Buffer | Refusal> {
   const source = x.sink.incoming();
   if (source === undefined) return Promise.resolve(refuse('validation_error', 'body: is missing.'));
+  if (x.cancelled) return Promise.resolve(NOT_WHOLE);
   return new Promise((resolve) => {
     const pieces: Uint8Array[] = [];
     let left = bytesMax + FORM_BYTES;
-    if (x.cancelled) return resolve(NOT_WHOLE);
-    x.onCancel(() => resolve(NOT_WHOLE));
+    let isOver = false;
+    const end = (result: Buffer | Refusal): void => {
+      isOver = true;
+      pace.end();
+      resolve(result);
+    };
+    const pace = new TransferPace(slowest, () => {
+      x.closeAfter = true;
+      end(TOO_SLOW);
+    });
+    x.onCancel(() => end(NOT_WHOLE));
     source.stream.on('data', (bytes: Uint8Array) => {
+      if (isOver) return;
+      pace.moved(bytes.length);
       left -= bytes.length;
       if (left >= 0) pieces.push(bytes);
-      else resolve(tooLong(bytesMax));
+      else end(tooLong(bytesMax));
     });
-    source.stream.once('end', () => resolve(Buffer.concat(pieces)));
+    source.stream.once('end', () => end(Buffer.concat(pieces)));
     source.stream.resume();
   });
 }

@@ -14,12 +14,15 @@ import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { ResultStep, WantedResult } from '../ports/document-services.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DocumentStore, DocumentTransfers, DueDocument, SealsDocuments } from '../ports/documents.ts';
+import { READ_SECONDS, TransferPace } from '../core/transfer-pace.ts';
 
 export interface DocumentEndpointOptions {
   readonly documents: DocumentStore;
   readonly sealer: SealsDocuments;
   readonly formats: Pick<DocumentFormats, 'formatOf'>;
   readonly transfers: DocumentTransfers;
+  /** How many bytes a second must move. */
+  readonly slowest: { readonly ofTeams: number };
   /** From now on nobody finds it, and what is reserved for it is released. With `unlessTranslated` one that is stays. Whether it goes. */
   readonly remove: (document: DueDocument, unlessTranslated?: boolean) => Promise<boolean | StoreUnavailable>;
   /** Why its key may no longer be used. */
@@ -36,7 +39,6 @@ const TAKEN = refuse('service_unavailable', 'Document already downloaded: anothe
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
 /** Of a piece that is written. */
 const PIECE_BYTES = 65_536;
-const DOWNLOAD_MS_MAX = 3_600_000;
 /** Where a document has only one download: if its gateway dies, another one begins after it. */
 const TAKEN_MS = 60_000;
 /** What asks for it meanwhile waits so long for its end. */
@@ -76,13 +78,12 @@ export function documentResult(options: DocumentEndpointOptions): BodyStep {
   return resultStep(options, { name: 'document-result', find });
 }
 
-/** The team whose place is taken. */
-const transferSlot = reserveSlot<string>('document transfer');
+/** Gives its place back. */
+const transferSlot = reserveSlot<() => void>('document transfer');
 /** What is to be written down when the download has ended. */
 const downloadSlot = reserveSlot<(isComplete: boolean) => void>('download of a document');
 
 export function resultStep(options: DocumentEndpointOptions, { name, headers, find }: ResultStep): BodyStep {
-  const { transfers } = options;
   return {
     kind: 'body',
     name,
@@ -94,8 +95,7 @@ export function resultStep(options: DocumentEndpointOptions, { name, headers, fi
       return 'problem' in document ? document : deliver(x, document, wanted, options);
     },
     settle(x, outcome) {
-      const teamId = x.get(transferSlot);
-      if (teamId !== undefined) transfers.end(teamId);
+      x.get(transferSlot)?.();
       // Anything but a stream means that the file was not written to its end.
       x.get(downloadSlot)?.(outcome.kind === 'stream');
     },
@@ -103,14 +103,15 @@ export function resultStep(options: DocumentEndpointOptions, { name, headers, fi
 }
 
 async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResult, options: DocumentEndpointOptions): Promise<Outcome> {
-  const { documents, sealer, formats, transfers, keyRefusal } = options;
+  const { documents, sealer, formats, transfers, slowest, keyRefusal } = options;
   const { once = false, ofKey = false, contentType } = wanted;
   const refusal = ofKey ? await keyRefusal(document) : undefined;
   if (refusal !== undefined) return refusal;
   if (document.state === 'error') return failed(document);
   if (document.state !== 'done' || document.resultId === undefined) return NOT_READY;
-  if (!transfers.begin(document.teamId)) return OVERLOADED;
-  x.set(transferSlot, document.teamId);
+  const end = transfers.begin(document);
+  if (end === undefined) return OVERLOADED;
+  x.set(transferSlot, end);
   const fault = once ? await taken(document, options) : undefined;
   if (fault !== undefined) return fault;
   x.set(downloadSlot, (isComplete) => void noted(document, { isComplete, once }, options));
@@ -119,15 +120,14 @@ async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResu
   const bytes = pieces && (await sealer.open(document.documentId, document.resultId, pieces));
   // Unreadable: its secret was changed.
   if (bytes === undefined) return NOT_FOUND;
-  // A slow reader is fine, up to the end of the download.
   x.ownDeadline = true;
-  const untilMs = x.startedAtMs + DOWNLOAD_MS_MAX;
   const type = contentType ?? formats.formatOf(document.fileName)?.mediaType ?? 'application/octet-stream';
-  const reply = pacedReply(
-    type,
-    piecesOf(bytes, () => performance.now() < untilMs),
-    bytes.length,
-  );
+  const pace = new TransferPace(slowest.ofTeams, () => void reply.body.destroy(), READ_SECONDS);
+  x.set(transferSlot, () => {
+    pace.end();
+    end();
+  });
+  const reply = pacedReply(type, piecesOf(bytes, pace), bytes.length);
   return { ...reply, headers: [['Content-Disposition', disposition(document.fileName)]] };
 }
 
@@ -162,11 +162,11 @@ function failed({ code = 'internal_error', detail = 'It could not be translated.
   return refuse('document_failed', detail, { failed_with: code });
 }
 
-/** Throws when the time is over, which breaks the download off. */
-function* piecesOf(bytes: Uint8Array, isInTime: () => boolean): Generator<Uint8Array, void> {
+function* piecesOf(bytes: Uint8Array, pace: TransferPace): Generator<Uint8Array, void> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    if (!isInTime()) throw new Error('the download takes too long');
-    yield bytes.subarray(at, at + PIECE_BYTES);
+    const piece = bytes.subarray(at, at + PIECE_BYTES);
+    pace.moved(piece.length);
+    yield piece;
   }
 }
 

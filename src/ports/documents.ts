@@ -31,6 +31,8 @@ export interface DocumentRecord {
   readonly format: string;
   /** Of the file that was sent. */
   readonly bytes: number;
+  /** Of its file as it is stored; written by the store. */
+  readonly storedBytes?: number | undefined;
   /** Codes are canonical. */
   readonly sourceLang?: string | undefined;
   readonly targetLang: string;
@@ -77,13 +79,16 @@ export interface NewDocumentFile {
 export interface DocumentBounds {
   /** How many of the team's documents may be queued or translating. */
   readonly openMax: number;
+  /** The bytes of all files of the team. */
+  readonly teamBytesMax: number;
   /** The bytes of all files of all teams. */
   readonly bytesMax: number;
 }
 
 export type DocumentCreation =
   | { readonly kind: 'created'; readonly document: DocumentRecord }
-  | { readonly kind: 'too_many' | 'full' | 'team_unknown' };
+  /** `team_full`: the team has no room for its bytes; `full`: nobody has. */
+  | { readonly kind: 'too_many' | 'team_full' | 'full' | 'team_unknown' };
 
 /** A document whose time has come: to be translated, to be tried again, or to go. */
 export interface DueDocument {
@@ -164,11 +169,13 @@ export interface DocumentFolder {
   removeAll(documentId: string): Promise<void>;
 }
 
+/** Whose file it is; of a sender who is not known yet, the address. */
+export type TransferOwner = { readonly teamId: string } | { readonly address: string };
+
 /** Files that are uploaded or downloaded now. */
 export interface DocumentTransfers {
-  /** Whether there is a place; then `end` gives it back. */
-  begin(teamId: string): boolean;
-  end(teamId: string): void;
+  /** Gives the place back; `undefined` if there is none. */
+  begin(owner: TransferOwner): (() => void) | undefined;
 }
 
 /** Encrypts files, each with a key of its own. */

@@ -3,7 +3,7 @@
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import type { DocumentFolder, DocumentRecord } from '../ports/documents.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
-import { bytesOf, fileIdsOf, isOpen, OPEN, readDocument, readOpen } from './records/document-record.ts';
+import { bytesOf, fileIdsOf, OF_TEAM, readDocument, readOfTeam, teamDocuments } from './records/document-record.ts';
 import { readQueued, SUM } from './records/queued-document.ts';
 import type { QueuedDocument } from './records/queued-document.ts';
 import type { WholeStore } from './whole-store.ts';
@@ -15,7 +15,7 @@ export type DocumentMend =
   | { readonly kind: 'release'; readonly teamId: string; readonly requestId: string }
   | { readonly kind: 'files'; readonly documentId: string }
   | { readonly kind: 'bytes'; readonly documentId: string; readonly bytes: number }
-  | { readonly kind: 'open'; readonly teamId: string }
+  | { readonly kind: 'team'; readonly teamId: string }
   | { readonly kind: 'sum' };
 
 interface DocumentCounts {
@@ -75,10 +75,13 @@ export class DocumentCheck {
     let documentBytes = 0;
     for (const { documentId } of documents) this.#known.add(documentId);
     for (const document of documents) documentBytes += await this.#judgeDocument(document, queue.get(document.documentId), found);
-    const open = readOpen((await reader.records(teamId, 'totals')).get(OPEN.id));
-    const isSame = documents.filter(isOpen).every(({ documentId }) => open.includes(documentId));
-    if (!isSame || open.length !== documents.filter(isOpen).length)
-      found(`it is recorded with ${open.length} open documents, but has ${documents.filter(isOpen).length}`, { kind: 'open', teamId });
+    const recorded = readOfTeam((await reader.records(teamId, 'totals')).get(OF_TEAM.id));
+    const counted = teamDocuments(documents);
+    const isSame = recorded.bytes === counted.bytes && recorded.open.length === counted.open.length;
+    if (!isSame || !counted.open.every((id) => recorded.open.includes(id))) {
+      const [was, is] = [recorded, counted].map(({ open, bytes }) => `${open.length} open documents and ${bytes} bytes`);
+      found(`it is recorded with ${was}, but has ${is}`, { kind: 'team', teamId });
+    }
     this.#judgeHeld(contents, documents, nowMs, found);
     this.#mends.set(teamId, mends);
     this.#counts.set(teamId, { documents: documents.length, documentBytes });

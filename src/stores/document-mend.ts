@@ -39,8 +39,8 @@ async function mended(mend: DocumentMend, { documents, ledger, folder }: MendPar
       return undefined;
     case 'bytes':
       return documents.setBytes(mend.documentId, mend.bytes);
-    case 'open':
-      return documents.recountOpen(mend.teamId);
+    case 'team':
+      return documents.recountTeam(mend.teamId);
     case 'sum':
       return documents.recountBytes();
   }
@@ -64,8 +64,8 @@ export function mendLine(mend: DocumentMend): string {
       return `the files of document ${mend.documentId} are removed`;
     case 'bytes':
       return `document ${mend.documentId} is counted with ${mend.bytes} bytes`;
-    case 'open':
-      return `team ${mend.teamId}: its open documents are counted again`;
+    case 'team':
+      return `team ${mend.teamId}: its documents are counted again`;
     case 'sum':
       return 'the bytes of all documents are added up again';
   }

@@ -8,7 +8,7 @@ import { answered, StoreError } from '../domain/store-unavailable.ts';
 import type { NewBlob } from '../ports/record-space.ts';
 import type { PeriodContents, ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { UNMARKED } from './records/copy-mark.ts';
-import { OPEN } from './records/document-record.ts';
+import { OF_TEAM } from './records/document-record.ts';
 import { readGlossary, readTotals, TOTALS } from './records/glossary-record.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
 import type { WholeStore } from './whole-store.ts';
@@ -91,7 +91,7 @@ async function copyShared(source: WholeStore, target: WholeStore): Promise<void>
 
 /** Files of documents are not copied: they are gone after hours, and what is reserved for them with its lease. */
 function copiedRecords({ records }: WholeAccount): WholeAccount['records'] {
-  return records.filter(({ table, id }) => table !== 'documents' && !(table === OPEN.table && id === OPEN.id));
+  return records.filter(({ table, id }) => table !== 'documents' && !(table === OF_TEAM.table && id === OF_TEAM.id));
 }
 
 /** The entries of all dictionaries. */

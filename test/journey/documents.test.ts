@@ -97,7 +97,7 @@ onEveryGateway({ config }, (setting) => {
       ({ keyId }: TestTeam) => setting.gateway.store.teams.updateKey(keyId, { limits: { scopes: ['usage:read'] } }),
     ],
   ] as const)('a key that is %s ends its documents from the next part on, and nothing is charged', async (_what, code, change) => {
-    const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 1_000_000, document_characters: 500_000 });
+    const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 1_000_000 });
     const caller = callerOf(team);
     const id = await caller.uploaded({ file: LONG });
     await caller.reached(id, 'translating');

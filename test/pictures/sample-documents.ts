@@ -33,7 +33,7 @@ export async function sampleDocuments(store: Store, teamIds: readonly string[], 
     const named = { fileName: `sample.${format}`, format, bytes, sourceLang: 'EN', targetLang: index % 2 === 0 ? 'DE' : 'PT-BR' };
     const draft = { ...due, ...named, keyId: key?.keyId ?? ulid(), state: 'queued', holds: [], failures: 0 } as const;
     const file = { fileId: ulid(), pieces: [Buffer.from('sealed')] };
-    answered(await documents.create(draft, 48 * 3_600_000, file, { openMax: 100, bytesMax: 1_000_000 }));
+    answered(await documents.create(draft, 48 * 3_600_000, file, { openMax: 100, teamBytesMax: 10_000_000, bytesMax: 1_000_000 }));
     clock.atMs += (tookS ?? 0) * 1000;
     if (change.state !== undefined) answered(await documents.change(due, (known) => ({ ...known, ...change })));
   }

@@ -231,6 +231,7 @@ function limitsOf({ limits }: Config) {
     team_engine_share: limits.teamEngineShare,
     shed_loop_delay_ms: limits.shedLoopDelayMs,
     unknown_keys_per_minute: limits.unknownKeysPerMinute,
+    slowest_bytes_per_second: limits.slowestBytesPerSecond,
     rate_limit_headers: limits.rateLimitHeaders,
     glossary_bytes: limits.glossaryBytes,
     tags: limits.tags,

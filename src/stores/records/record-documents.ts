@@ -19,7 +19,8 @@ import type {
 } from '../../ports/documents.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import type { GroupChange, NewBlob, RecordSpace } from '../../ports/record-space.ts';
-import { bytesOf, fileIdsOf, isOpen, OPEN, readDocument, readOpen } from './document-record.ts';
+import { bytesOf, fileIdsOf, isOpen, OF_TEAM, ofTeam, readDocument, readOfTeam, teamDocuments } from './document-record.ts';
+import type { TeamDocuments } from './document-record.ts';
 import { createdAt, digits, entriesOf, idAfter, moved, placed, putOf, queueName, readPlace, readQueued, SUM } from './queued-document.ts';
 import type { QueuedDocument } from './queued-document.ts';
 
@@ -50,52 +51,58 @@ export class RecordDocuments implements DocumentStore {
     document: Omit<DocumentRecord, 'createdAtMs' | 'untilMs'>,
     keepMs: number,
     file: NewDocumentFile,
-    { openMax, bytesMax }: DocumentBounds,
+    bounds: DocumentBounds,
   ): Promise<DocumentCreation | StoreUnavailable> {
     const { documentId, teamId } = document;
+    const { bytesMax } = bounds;
     const bytes = bytesOf(file.pieces);
-    const open = await this.#space.change<number | 'too_many'>(teamId, [OPEN], ([text]) => ({
-      result: readOpen(text).length >= openMax ? 'too_many' : 0,
-    }));
-    if (open === undefined) return { kind: 'team_unknown' };
-    if (typeof open !== 'number') return open === 'too_many' ? { kind: 'too_many' } : open;
-    const room = await this.#space.change<number | undefined>(SHARED_RECORDS, [queueName(documentId), SUM], ([known, sum], { nowMs }) => {
-      if (known !== undefined) return { result: nowMs };
-      const total = Number(sum ?? 0) + bytes;
-      if (total > bytesMax) return { result: undefined };
-      const queued: QueuedDocument = { teamId, bytes, createdMs: nowMs, dueMs: nowMs + CREATION_MS, untilMs: nowMs + keepMs };
-      return {
-        result: nowMs,
-        ...placed(documentId, undefined, queued),
-        put: [...putOf(documentId, queued), { ...SUM, value: String(total) }],
-      };
-    });
-    if (room === undefined) return { kind: 'full' };
-    if (isUnavailable(room)) return room;
-    const whole: DocumentRecord = { ...document, createdAtMs: room, untilMs: room + keepMs };
-    const created = await this.#add(whole, file, openMax);
+    const room = await this.#space.change(teamId, [OF_TEAM], ([text]) => ({ result: roomOf(readOfTeam(text), bytes, bounds) }));
+    if (room === undefined) return { kind: 'team_unknown' };
+    if (typeof room !== 'string') return room;
+    if (room !== 'room') return { kind: room };
+    const createdAtMs = await this.#space.change<number | undefined>(
+      SHARED_RECORDS,
+      [queueName(documentId), SUM],
+      ([known, sum], { nowMs }) => {
+        if (known !== undefined) return { result: nowMs };
+        const total = Number(sum ?? 0) + bytes;
+        if (total > bytesMax) return { result: undefined };
+        const queued: QueuedDocument = { teamId, bytes, createdMs: nowMs, dueMs: nowMs + CREATION_MS, untilMs: nowMs + keepMs };
+        return {
+          result: nowMs,
+          ...placed(documentId, undefined, queued),
+          put: [...putOf(documentId, queued), { ...SUM, value: String(total) }],
+        };
+      },
+    );
+    if (createdAtMs === undefined) return { kind: 'full' };
+    if (isUnavailable(createdAtMs)) return createdAtMs;
+    const whole: DocumentRecord = { ...document, createdAtMs, untilMs: createdAtMs + keepMs, storedBytes: bytes };
+    const created = await this.#add(whole, file, bounds);
     if (isUnavailable(created)) return created;
     if (created.kind !== 'created') await this.#drop(documentId);
     else await this.yield({ documentId, teamId, worker: '' }, 0);
     return created;
   }
 
-  async #add(document: DocumentRecord, file: NewDocumentFile, openMax: number): Promise<DocumentCreation | StoreUnavailable> {
+  async #add(document: DocumentRecord, file: NewDocumentFile, bounds: DocumentBounds): Promise<DocumentCreation | StoreUnavailable> {
     const { documentId, teamId } = document;
     const blobs = await this.#keep(document, file);
     if (!Array.isArray(blobs)) return blobs as StoreUnavailable;
     const name = recordName(documentId);
     const latestMs = document.createdAtMs + CREATION_MS - CREATION_MARGIN_MS;
-    const created = await this.#space.change<DocumentCreation | StoreUnavailable>(teamId, [name, OPEN], ([known, text], { nowMs }) => {
+    const created = await this.#space.change<DocumentCreation | StoreUnavailable>(teamId, [name, OF_TEAM], ([known, text], { nowMs }) => {
       if (known !== undefined) return { result: { kind: 'created', document } };
       if (nowMs > latestMs) return { result: LATE };
-      const open = readOpen(text);
-      if (open.length >= openMax) return { result: { kind: 'too_many' } };
-      const put = [
-        { ...name, value: JSON.stringify(document) },
-        { ...OPEN, value: [...open, documentId].join(' ') },
-      ];
-      return { result: { kind: 'created', document }, put, attach: blobs as NewBlob[] };
+      const { open, bytes } = readOfTeam(text);
+      const room = roomOf({ open, bytes }, document.storedBytes!, bounds);
+      if (room !== 'room') return { result: { kind: room } };
+      const { put = [] } = ofTeam({ open: [...open, documentId], bytes: bytes + document.storedBytes! });
+      return {
+        result: { kind: 'created', document },
+        put: [{ ...name, value: JSON.stringify(document) }, ...put],
+        attach: blobs as NewBlob[],
+      };
     });
     return created ?? { kind: 'team_unknown' };
   }
@@ -130,20 +137,24 @@ export class RecordDocuments implements DocumentStore {
     if (!Array.isArray(blobs)) return blobs as StoreUnavailable;
     const name = recordName(documentId);
     let gone: readonly string[] = [];
-    const changed = await this.#space.change<DocumentRecord | undefined>(teamId, [name, OPEN], ([text, open], { nowMs }) => {
+    const changed = await this.#space.change<DocumentRecord | undefined>(teamId, [name, OF_TEAM], ([text, all], { nowMs }) => {
       gone = [];
       const known = text === undefined ? undefined : readDocument(text);
       const decided = known === undefined ? undefined : decide(known);
       if (known === undefined || decided === undefined) return { result: undefined };
-      const next = isOpen(known) && !isOpen(decided) ? { ...decided, endedAtMs: nowMs } : decided;
+      const ends = isOpen(known) && !isOpen(decided);
+      const kept = fileIdsOf(decided).length === 0 ? 0 : known.storedBytes;
+      const storedBytes = file === undefined ? kept : bytesOf(file.pieces);
+      const next = { ...decided, storedBytes, ...(ends ? { endedAtMs: nowMs } : {}) };
       gone = fileIdsOf(known).filter((id) => !fileIdsOf(next).includes(id));
+      const { put = [], remove } = ends || storedBytes !== known.storedBytes ? ofTeam(replaced(all, known, next)) : {};
       return {
         result: next,
-        put: [{ ...name, value: JSON.stringify(next) }, ...(isOpen(next) ? [] : openWithout(open, documentId).put)],
-        remove: isOpen(next) ? [] : openWithout(open, documentId).remove,
+        put: [{ ...name, value: JSON.stringify(next) }, ...put],
+        remove,
         attach: blobs as NewBlob[],
         detach: this.#folder === undefined ? gone : [],
-        ...(next === decided ? {} : { event: eventOf(next) }),
+        ...(ends ? { event: eventOf(next) } : {}),
       };
     });
     if (isUnavailable(changed)) return changed;
@@ -155,10 +166,10 @@ export class RecordDocuments implements DocumentStore {
 
   async remove({ documentId, teamId }: DueDocument): Promise<DocumentRecord | undefined | StoreUnavailable> {
     const name = recordName(documentId);
-    const removed = await this.#space.change<DocumentRecord | undefined>(teamId, [name, OPEN], ([text, open]) => {
+    const removed = await this.#space.change<DocumentRecord | undefined>(teamId, [name, OF_TEAM], ([text, all]) => {
       if (text === undefined) return { result: undefined };
       const known = readDocument(text);
-      const { put, remove } = openWithout(open, documentId);
+      const { put, remove = [] } = ofTeam(replaced(all, known, undefined));
       const detach = this.#folder === undefined ? fileIdsOf(known) : [];
       return { result: known, put, remove: [name, ...remove], detach };
     });
@@ -248,17 +259,14 @@ export class RecordDocuments implements DocumentStore {
     return isUnavailable(done) ? done : undefined;
   }
 
-  /** Counts a team's open documents again; for operators. */
-  async recountOpen(teamId: string): Promise<StoreUnavailable | undefined> {
-    const [all, open] = [await this.#space.list(teamId, 'documents'), await this.#space.read(teamId, [OPEN])];
+  /** Counts a team's documents again; for operators. */
+  async recountTeam(teamId: string): Promise<StoreUnavailable | undefined> {
+    const all = await this.#space.list(teamId, 'documents');
     if (isUnavailable(all)) return all;
-    if (isUnavailable(open)) return open;
-    const ids = [...new Set([...all.keys(), ...readOpen(open[0])])];
-    const done = await this.#space.change<true>(teamId, [OPEN, ...ids.map(recordName)], ([text, ...records]) => {
-      const known = ids.filter((_, i) => records[i] !== undefined && isOpen(readDocument(records[i])));
-      // Documents that were created meanwhile.
-      const others = readOpen(text).filter((id) => !ids.includes(id));
-      return { result: true, put: [{ ...OPEN, value: [...known, ...others].join(' ') }] };
+    const ids = [...all.keys()];
+    const done = await this.#space.change<true>(teamId, ids.map(recordName), (texts) => {
+      // What was created meanwhile is not among them: the next check finds it.
+      return { result: true, ...ofTeam(teamDocuments(texts.flatMap((text) => (text === undefined ? [] : readDocument(text))))) };
     });
     return isUnavailable(done) ? done : undefined;
   }
@@ -336,11 +344,23 @@ export class RecordDocuments implements DocumentStore {
 /** In the team's group. */
 const recordName = queueName;
 
-function openWithout(text: string | undefined, documentId: string) {
-  const open = readOpen(text).filter((id) => id !== documentId);
-  return open.length === 0
-    ? { put: [], remove: text === undefined ? [] : [OPEN] }
-    : { put: [{ ...OPEN, value: open.join(' ') }], remove: [] };
+function roomOf(
+  { open, bytes }: TeamDocuments,
+  more: number,
+  { openMax, teamBytesMax }: DocumentBounds,
+): 'room' | 'too_many' | 'team_full' {
+  if (open.length >= openMax) return 'too_many';
+  return bytes + more > teamBytesMax ? 'team_full' : 'room';
+}
+
+/** With `next` in place of what the document was; `undefined`: it goes. */
+function replaced(text: string | undefined, known: DocumentRecord, next: DocumentRecord | undefined): TeamDocuments {
+  const { open, bytes } = readOfTeam(text);
+  const stays = next !== undefined && isOpen(next);
+  return {
+    open: stays ? open : open.filter((id) => id !== known.documentId),
+    bytes: bytes - (known.storedBytes ?? 0) + (next?.storedBytes ?? 0),
+  };
 }
 
 /** Of a document that has just ended. */

@@ -396,7 +396,7 @@ describe('the alerts', () => {
     const fileId = ulid();
     const pieces = await new DocumentSealer(Buffer.from(DOCUMENTS.secret)).seal(due.documentId, fileId, Buffer.alloc(bytes, 'a'));
     const draft = { ...due, keyId, fileName: 'a.txt', format: 'txt', bytes, targetLang: 'DE', holds: [], failures: 0, sourceId: fileId };
-    const bounds = { openMax: 1, bytesMax: DOCUMENTS.store_bytes };
+    const bounds = { openMax: 1, teamBytesMax: 10_000_000, bytesMax: DOCUMENTS.store_bytes };
     const created = await documents.create({ ...draft, state: 'queued' }, DAY_MS, { fileId, pieces }, bounds);
     expect(created).toMatchObject({ kind: 'created' });
     expect(await documents.claim({ ...due, worker: 'elsewhere', leaseMs: DAY_MS / 2 })).toBeTypeOf('number');

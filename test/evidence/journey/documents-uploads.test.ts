@@ -31,7 +31,7 @@ onEveryGateway({ once: true, config }, (setting) => {
   test('callers who leave in the middle give their places back', async () => {
     const { key } = await setting.gateway.team();
     const caller = new DocumentCaller(setting.gateway.port, key);
-    // A team has eight places.
+    // A team has four places.
     for (let i = 0; i < 12; i++) {
       const connection = await open(key, '--x\r\n');
       connection.destroy();

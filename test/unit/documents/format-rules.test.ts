@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { buildFile, extractTexts } from '../../../src/documents/read-and-build.ts';
 
-async function texts(format: string, source: string): Promise<readonly string[]> {
-  const found = await extractTexts(format, Buffer.from(source));
+function texts(format: string, source: string): readonly string[] {
+  const found = extractTexts(format, Buffer.from(source));
   if (found.kind === 'refused') throw new Error(found.reason);
   return found.texts.map(({ text }) => text);
 }
 
-async function built(format: string, source: string, ...translations: readonly string[]): Promise<string> {
-  const result = await buildFile(format, Buffer.from(source), translations);
+function built(format: string, source: string, ...translations: readonly string[]): string {
+  const result = buildFile(format, Buffer.from(source), translations);
   if (result.kind === 'refused') throw new Error(result.reason);
   return Buffer.from(result.bytes).toString();
 }
@@ -41,23 +41,23 @@ describe('what is a text', () => {
       `${XLIFF}<source>a</source><target>a</target></trans-unit><trans-unit id="2"><source>b</source><target>c</target></trans-unit></body></file></xliff>`,
       ['a'],
     ],
-  ])('in %s: %s', async (format, source, expected) => {
-    expect(await texts(format, source)).toEqual(expected);
+  ])('in %s: %s', (format, source, expected) => {
+    expect(texts(format, source)).toEqual(expected);
   });
 
-  test('a long text without paragraphs is cut at lines, sentences, words, in this order', async () => {
+  test('a long text without paragraphs is cut at lines, sentences, words, in this order', () => {
     const sentence = `${'word '.repeat(300)}end. `;
-    const found = await texts('txt', sentence.repeat(8));
+    const found = texts('txt', sentence.repeat(8));
     expect(found.length).toBeGreaterThan(2);
     for (const text of found) expect(text).toMatch(/^word .*end\. ?$/s);
     // What was cut is counted too.
     expect(found.join('')).toBe(sentence.repeat(8).trim());
   });
 
-  test('UTF-16 with a byte order mark is read and written as it is', async () => {
+  test('UTF-16 with a byte order mark is read and written as it is', () => {
     const bytes = Buffer.from('\ufeff<p>a</p>', 'utf16le');
-    expect(await extractTexts('html', bytes)).toEqual({ kind: 'extracted', texts: [{ text: 'a', format: 'text' }] });
-    expect(await buildFile('html', bytes, ['ß'])).toEqual({ kind: 'built', bytes: Buffer.from('\ufeff<p>ß</p>', 'utf16le') });
+    expect(extractTexts('html', bytes)).toEqual({ kind: 'extracted', texts: [{ text: 'a', format: 'text' }] });
+    expect(buildFile('html', bytes, ['ß'])).toEqual({ kind: 'built', bytes: Buffer.from('\ufeff<p>ß</p>', 'utf16le') });
   });
 });
 
@@ -75,15 +75,15 @@ describe('how a translation is written', () => {
       ['b & \u0001'],
       `${XLIFF}<source>a</source><target>b &amp; </target></trans-unit></body></file></xliff>`,
     ],
-  ])('in %s: %s', async (format, source, translations, expected) => {
-    expect(await built(format, source, ...translations)).toBe(expected);
+  ])('in %s: %s', (format, source, translations, expected) => {
+    expect(built(format, source, ...translations)).toBe(expected);
   });
 });
 
-test('an engine that drops the white space at which a long text was cut loses none of it', async () => {
+test('an engine that drops the white space at which a long text was cut loses none of it', () => {
   const source = `${'word '.repeat(1_500)}end`;
-  const found = await texts('txt', source);
-  expect(await built('txt', source, ...found.map((text) => text.trim().toUpperCase()))).toBe(source.toUpperCase());
+  const found = texts('txt', source);
+  expect(built('txt', source, ...found.map((text) => text.trim().toUpperCase()))).toBe(source.toUpperCase());
 });
 
 describe('the target language is named where the file names one', () => {
@@ -106,8 +106,8 @@ describe('the target language is named where the file names one', () => {
       version2('<segment state="initial"><source>a</source></segment>'),
       version2('<segment state="translated"><source>a</source><target>A</target></segment>'),
     ],
-  ])('in %s: %s', async (format, source, expected) => {
-    const result = await buildFile(format, Buffer.from(source), ['A'], 'PT-BR');
+  ])('in %s: %s', (format, source, expected) => {
+    const result = buildFile(format, Buffer.from(source), ['A'], 'PT-BR');
     if (result.kind === 'refused') throw new Error(result.reason);
     const written = Buffer.from(result.bytes).toString();
     expect(written.replace(' trgLang="pt-BR"', '')).toBe(expected);
@@ -115,12 +115,12 @@ describe('the target language is named where the file names one', () => {
   });
 });
 
-test('each marked segment of XLIFF 1.2 is a text of its own, and stays one in the target', async () => {
+test('each marked segment of XLIFF 1.2 is a text of its own, and stays one in the target', () => {
   const segments = (a: string, b: string): string => `<mrk mtype="seg" mid="1">${a}</mrk> <mrk mtype="seg" mid="2">${b}</mrk>`;
   const unit = `${XLIFF}<source>A. B.</source><seg-source>${segments('A.', 'B.')}</seg-source>`;
   const end = '</trans-unit></body></file></xliff>';
-  expect(await texts('xliff', unit + end)).toEqual(['A.', 'B.']);
+  expect(texts('xliff', unit + end)).toEqual(['A.', 'B.']);
   const expected = `${unit}<target>${segments('C.', 'D.')}</target>${end}`;
-  expect(await built('xliff', unit + end, 'C.', 'D.')).toBe(expected);
-  expect(await built('xliff', `${unit}<target/>${end}`, 'C.', 'D.')).toBe(expected);
+  expect(built('xliff', unit + end, 'C.', 'D.')).toBe(expected);
+  expect(built('xliff', `${unit}<target/>${end}`, 'C.', 'D.')).toBe(expected);
 });

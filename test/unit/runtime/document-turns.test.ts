@@ -18,7 +18,7 @@ import { promisedStore } from '../../support/promised-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const KEEP_MS = 86_400_000;
-const BOUNDS = { openMax: 1000, bytesMax: 10_000_000 };
+const BOUNDS = { openMax: 1000, teamBytesMax: 10_000_000, bytesMax: 10_000_000 };
 const HELD = 5000;
 
 const directory = mkdtempSync(join(tmpdir(), 'lingate-turns-'));

@@ -24,7 +24,7 @@ import { SILENT } from '../../support/silent-log.ts';
 const HOUR_MS = 3_600_000;
 /** Longer than a claim. */
 const DEATH_MS = 60_000;
-const BOUNDS = { openMax: 10, bytesMax: 1_000_000 };
+const BOUNDS = { openMax: 10, teamBytesMax: 10_000_000, bytesMax: 1_000_000 };
 const removals: (() => unknown)[] = [];
 afterAll(async () => {
   for (const remove of removals) await remove();
@@ -251,7 +251,10 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
         holds: [],
         sourceId: fileId,
       } as DocumentRecord;
-      return { other, created: answered(await documents.create(draft, HOUR_MS, { fileId, pieces }, { openMax: 10, bytesMax })) };
+      return {
+        other,
+        created: answered(await documents.create(draft, HOUR_MS, { fileId, pieces }, { openMax: 10, teamBytesMax: 10_000_000, bytesMax })),
+      };
     };
     expect((await more(2 * bytes - 1)).created.kind).toBe('full');
     const { other, created } = await more(2 * bytes);

@@ -27,7 +27,7 @@ import { SILENT } from '../../support/silent-log.ts';
 
 const HOUR_MS = 3_600_000;
 const LEASE_MS_MAX = 600_000;
-const BOUNDS = { openMax: 10, bytesMax: 1_000_000 };
+const BOUNDS = { openMax: 10, teamBytesMax: 10_000_000, bytesMax: 1_000_000 };
 const PIECES = [Buffer.from('a sealed file')];
 const BYTES = PIECES[0]!.length;
 
@@ -155,9 +155,14 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
     ],
     ['a wrong sum', () => put(SHARED_RECORDS, { table: 'documents', id: 'bytes' }, '77'), ['are counted with 77 bytes, but have 13']],
     [
-      'a wrong number of open documents',
+      'a wrong number of open documents, as an earlier release has written it',
       ({ due }) => put(due.teamId, { table: 'totals', id: 'documents' }, `${newId()} ${due.documentId}`),
-      ['is recorded with 2 open documents, but has 1'],
+      ['is recorded with 2 open documents and 0 bytes, but has 1 open documents and 13 bytes'],
+    ],
+    [
+      'wrong bytes of a team',
+      ({ due }) => put(due.teamId, { table: 'totals', id: 'documents' }, JSON.stringify({ open: [due.documentId], bytes: 14 })),
+      ['is recorded with 1 open documents and 14 bytes, but has 1 open documents and 13 bytes'],
     ],
     [
       'characters that are held for no document',

@@ -20,7 +20,7 @@ import { startRedis } from '../../../support/redis.ts';
 import { SILENT } from '../../../support/silent-log.ts';
 
 const HOUR_MS = 3_600_000;
-const BOUNDS = { openMax: 10, bytesMax: 1_000_000 };
+const BOUNDS = { openMax: 10, teamBytesMax: 10_000_000, bytesMax: 1_000_000 };
 const RULES = eventRules([], []);
 const PIECES = [Buffer.from('sealed')];
 
