@@ -8,28 +8,33 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
-import type { Input } from './admin-handler.ts';
-import { adminHandlers } from './admin-handlers.ts';
-import type { HandlerParts } from './admin-handlers.ts';
-import { headerOf, match, readBody } from './admin-input.ts';
-import type { AdminRequest } from './admin-input.ts';
-import type { AdminOperations } from './admin-operations.ts';
-import { bugRefusal, MAY_ONLY_READ, refusalOf, refusalOfOperation, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
-import type { Handled } from './admin-refusals.ts';
-import { ADMIN_PREFIX, REPLAYED } from './admin-routes.ts';
-import type { HandledRouteId } from './admin-routes.ts';
-import type { OperationContext } from './operation-context.ts';
-import { audited, changes } from './operation.ts';
-import type { AdminOperation } from './operation.ts';
-import { answerTo } from './operation-http.ts';
-import type { AdminRoute } from './operation-http.ts';
+import type { JsonMembers } from '../domain/json-body.ts';
+import { jsonFault } from '../domain/json-bounds.ts';
+import { bugRefusal, KEY_OF_ANOTHER, MAY_ONLY_READ, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import { ADMIN_PREFIX, match, REPLAYED } from './admin-routes.ts';
+import type { Download } from './csv.ts';
 import { IDEMPOTENCY_KEY } from './idempotent-answers.ts';
 import type { Fate } from './idempotent-answers.ts';
 import { IdempotentRequests } from './idempotent-requests.ts';
 import type { Ran } from './idempotent-requests.ts';
+import type { OperationContext } from './operation-context.ts';
+import { answerTo } from './operation-http.ts';
+import type { AdminRoute } from './operation-http.ts';
+import { audited, changes, membersBeside } from './operation.ts';
+import type { OperationAttempt } from './operation.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator, SignInAttempts } from './operators.ts';
-import type { Download } from './csv.ts';
+import type { MatchedRoute } from './route-matching.ts';
+
+interface AdminRequest {
+  readonly method: string;
+  /** Includes the prefix `/admin/v1`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+  readonly remoteAddress: string;
+}
 
 interface AdminAnswer {
   readonly status: number;
@@ -40,8 +45,8 @@ interface AdminAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface AdminApiOptions extends HandlerParts {
-  readonly operations: AdminOperations;
+interface AdminApiOptions {
+  readonly context: OperationContext;
   readonly attempts: SignInAttempts;
   /** Called for each problem, because the documentation's URL is only known once every listener is open. */
   readonly problems: () => ProblemWriter;
@@ -52,10 +57,9 @@ interface AdminApiOptions extends HandlerParts {
   readonly now: () => number;
 }
 
-interface RequestContext extends Pick<Input, 'once'> {
+interface RequestContext extends OperationAttempt {
   readonly operator: KnownOperator;
   readonly requestId: string;
-  readonly id?: string | undefined;
 }
 
 /** An app of the ops listener. */
@@ -64,13 +68,11 @@ export class AdminApi {
   readonly bodyBytesMax = 16_384;
   readonly #options: AdminApiOptions;
   readonly #requests: IdempotentRequests;
-  readonly #handlers: ReturnType<typeof adminHandlers>;
 
   constructor(options: AdminApiOptions) {
     this.#options = options;
     const { idempotency, now } = options;
     this.#requests = new IdempotentRequests({ records: idempotency, now });
-    this.#handlers = adminHandlers(options);
   }
 
   async handle(request: AdminRequest): Promise<AdminAnswer> {
@@ -79,10 +81,10 @@ export class AdminApi {
     if ('kind' in operator) return this.#problem(operator, requestId);
     const matched = match(request.method, request.path.slice(ADMIN_PREFIX.length));
     if (!('route' in matched)) return this.#problem(matched, requestId);
-    const { route, parameters } = matched;
-    const looks = route.method === 'GET' || route.looksOnly === true;
+    const { route } = matched;
+    const looks = !changes(route.operation);
     if (!looks && operator.role !== 'manage') return this.#problem(MAY_ONLY_READ, requestId);
-    const run = (id?: string, once?: ChangeOnce) => this.#run(route, parameters, request, { operator, requestId, id, once });
+    const run = (id?: string, once?: ChangeOnce) => this.#run(matched, request, { operator, requestId, id, once });
     const key = headerOf(request, 'idempotency-key');
     if (key === undefined || looks) return (await run()).answer;
     if (!IDEMPOTENCY_KEY.test(key)) {
@@ -92,7 +94,7 @@ export class AdminApi {
     // By the operator's name: nobody gets the answers of others, and a token can be replaced. Names have no line feed.
     const once = { id: hash('sha256', `${operator.name}\n${key}`, 'hex'), request: hash('sha256', what, 'base64') };
     const recordId = this.#options.newId();
-    const teamId = teamOf(route, parameters, recordId);
+    const teamId = teamOf(matched, recordId);
     // If an answer was never kept, a change of a team is still made once, because the store remembers it with the change.
     const result = await this.#requests.run({ ...once, recordId, teamId }, (id) => run(id, once));
     switch (result.kind) {
@@ -103,6 +105,7 @@ export class AdminApi {
       case 'running':
         return this.#problem(STILL_RUNNING, requestId);
       case 'other_request':
+        return this.#problem(KEY_OF_ANOTHER, requestId);
       case 'unavailable':
         return this.#problem(refusalOf(result), requestId);
     }
@@ -122,48 +125,30 @@ export class AdminApi {
   }
 
   async #run(
-    route: AdminRoute,
-    parameters: Input['parameters'],
+    { route, parameters }: MatchedRoute<AdminRoute>,
     request: AdminRequest,
-    { operator, requestId, id, once }: RequestContext,
+    { operator, requestId, ...attempt }: RequestContext,
   ): Promise<Ran<AdminAnswer>> {
+    const { operation: one, status } = route;
     const actor = actorOf('admin', operator, request.remoteAddress);
     try {
-      const input = this.#inputOf(route, parameters, request);
-      const handled = 'kind' in input ? input : await this.#handle(route, actor, { ...input, id, once });
-      if ('kind' in handled) return ran(handled.kind === 'download' ? fileOf(handled, requestId) : this.#problem(handled, requestId));
-      if (handled.audit !== undefined) {
-        this.#options.log.info('audit', { action: route.id, ...handled.audit, actor, request_id: requestId });
-      }
-      // The record of a deletion must not name the team.
-      const teamId = route.answer === undefined ? undefined : handled.audit?.['team_id'];
-      const { status, shownOnce } = route;
-      if (route.answer === undefined) return ran(emptyAnswer(handled.value as { readonly replicated?: boolean }, requestId));
+      const sent = sentIn(route, request);
+      if ('kind' in sent) return ran(this.#problem(sent, requestId));
+      const context = this.#options.context.as(actor);
+      const { input, result } = await answerTo(one, context, { segments: parameters, query: request.query, body: sent.body, attempt });
+      if (result.kind === 'download') return ran(fileOf(result, requestId));
+      if (result.kind !== 'done') return ran(this.#problem(refusalOf(result), requestId));
+      const members = changes(one) ? audited(one, input, result) : undefined;
+      if (members !== undefined) this.#options.log.info('audit', { action: one.id, ...members, actor, request_id: requestId });
+      if (route.answer === undefined) return ran(emptyAnswer(result.replicated, requestId));
+      const value = { ...(result.value as object), ...membersBeside(result) };
       const headers = { 'X-Request-Id': requestId };
-      const answer = { status, contentType: 'application/json', body: JSON.stringify(handled.value), headers };
-      return ran(answer, () => (shownOnce === undefined ? answer.body : withoutMember(handled.value, shownOnce)), teamId);
+      const answer = { status, contentType: 'application/json', body: JSON.stringify(value), headers };
+      const shown = () => (one.shownOnce === undefined ? answer.body : withoutMember(value, one.shownOnce));
+      return ran(answer, shown, members?.['team_id']);
     } catch (error) {
-      return ran(this.#problem(bugRefusal(this.#options.log, requestId, `admin ${route.id}`, error), requestId));
+      return ran(this.#problem(bugRefusal(this.#options.log, requestId, `admin ${one.id}`, error), requestId));
     }
-  }
-
-  #handle(route: AdminRoute, actor: string, input: Omit<Input, 'operations'>): Promise<Handled> {
-    const operations = this.#options.operations.as(actor);
-    if (route.operation !== undefined) return handledBy(route.operation, operations.context, input);
-    return this.#handlers[route.id as HandledRouteId]({ ...input, operations });
-  }
-
-  #inputOf(route: AdminRoute, parameters: Input['parameters'], request: AdminRequest): Omit<Input, 'operations' | 'id' | 'once'> | Refusal {
-    const accepted = new Set(Object.keys(route.query ?? {}));
-    const names = [...request.query.keys()];
-    const foreign = names.find((name) => !accepted.has(name));
-    if (foreign !== undefined) return refuse('validation_error', `Unknown query parameter: ${shownWord(foreign)}.`);
-    const twice = names.find((name, index) => names.indexOf(name) !== index);
-    if (twice !== undefined) return refuse('validation_error', `${twice}: is given twice; give it once.`);
-    const isLeftOut = route.bodyOptional === true && request.body.length === 0;
-    if (route.body === undefined || isLeftOut) return { parameters, body: {}, query: request.query };
-    const body = readBody(request, route, route.body);
-    return 'kind' in body ? body : { parameters, body: body.members, query: request.query };
   }
 
   #problem({ problem }: Refusal, requestId: string): AdminAnswer {
@@ -177,25 +162,44 @@ export class AdminApi {
   }
 }
 
-async function handledBy(
-  one: AdminOperation,
-  context: OperationContext,
-  { parameters, query, body, id, once }: Omit<Input, 'operations'>,
-): Promise<Handled> {
-  const { input, result } = await answerTo(one, context, { segments: parameters, query, body, attempt: { id, once } });
-  if (result.kind === 'download') return result;
-  if (result.kind !== 'done') return refusalOfOperation(result);
-  const { value, replicated } = result;
-  return {
-    value: { ...(value as object), ...(replicated === undefined ? {} : { replicated }) },
-    ...(changes(one) ? { audit: audited(one, input, result) } : {}),
-  };
+/** The body; a query that the route does not take is refused. */
+function sentIn(route: AdminRoute, request: AdminRequest): { readonly body: JsonMembers } | Refusal {
+  const accepted = new Set(Object.keys(route.query ?? {}));
+  const names = [...request.query.keys()];
+  const foreign = names.find((name) => !accepted.has(name));
+  if (foreign !== undefined) return refuse('validation_error', `Unknown query parameter: ${shownWord(foreign)}.`);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) return refuse('validation_error', `${twice}: is given twice; give it once.`);
+  const isLeftOut = route.operation.bodyOptional === true && request.body.length === 0;
+  return route.body === undefined || isLeftOut ? { body: {} } : readBody(request);
+}
+
+function readBody(request: AdminRequest): { readonly body: JsonMembers } | Refusal {
+  const type = headerOf(request, 'content-type')?.split(';', 1)[0]!.trim().toLowerCase();
+  if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
+  try {
+    const { body } = request;
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    const fault = jsonFault(Buffer.from(body.buffer, body.byteOffset, body.length), text);
+    if (fault !== undefined) return refuse('validation_error', `body: ${fault}.`);
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? { body: value as JsonMembers } : refuse('validation_error', 'body: must be a JSON object.');
+  } catch {
+    return refuse('validation_error', 'body: must be well-formed JSON in UTF-8.');
+  }
+}
+
+/** `undefined` if the header is absent or was sent twice. */
+function headerOf({ headers }: Pick<AdminRequest, 'headers'>, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** The answer to a deletion has no body, only whether a replica has it. */
-function emptyAnswer({ replicated }: { readonly replicated?: boolean }, requestId: string): AdminAnswer {
-  const told: Record<string, string> = replicated === undefined ? {} : { 'Lingate-Replicated': String(replicated) };
-  return { status: 204, contentType: undefined, body: '', headers: { 'X-Request-Id': requestId, ...told } };
+function emptyAnswer(replicated: boolean | undefined, requestId: string): AdminAnswer {
+  const said: Record<string, string> = replicated === undefined ? {} : { 'Lingate-Replicated': String(replicated) };
+  return { status: 204, contentType: undefined, body: '', headers: { 'X-Request-Id': requestId, ...said } };
 }
 
 function fileOf({ contentType, disposition, pieces }: Download, requestId: string): AdminAnswer {
@@ -224,7 +228,7 @@ function withoutMember(value: unknown, name: string): string {
 }
 
 /** The team that a request concerns, if its path says so. A deletion removes what is remembered of its team, but not itself. */
-function teamOf({ id, path }: AdminRoute, parameters: Input['parameters'], recordId: string): string | undefined {
+function teamOf({ route: { id, path }, parameters }: MatchedRoute<AdminRoute>, recordId: string): string | undefined {
   if (id === 'createTeam') return recordId;
   return path.startsWith('/teams/{id}') && id !== 'deleteTeam' ? canonicalUlid(parameters['id'] ?? '') : undefined;
 }

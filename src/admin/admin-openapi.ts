@@ -5,6 +5,7 @@ import { openApi } from '../docs/openapi-writer.ts';
 import type { DescribedRoute, DescribedParameter, DescribedResponses, OpenApiNode } from '../docs/openapi-writer.ts';
 import { Type } from '../domain/typebox.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES, REPLAYED } from './admin-routes.ts';
+import { changes } from './operation.ts';
 import type { AdminRoute } from './operation-http.ts';
 
 interface AdminOpenApiOptions {
@@ -42,7 +43,8 @@ function shownSchema(schema: object): OpenApiNode {
 }
 
 function describedAdminRoute(route: AdminRoute): DescribedRoute {
-  const { id, method, summary, path, body, status, answer, query = {}, otherType } = route;
+  const { id, method, path, body, status, answer, query = {}, operation } = route;
+  const { summary, listing } = operation;
   const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   return {
     method,
@@ -52,19 +54,15 @@ function describedAdminRoute(route: AdminRoute): DescribedRoute {
     authenticated: true,
     inPath: segments.map((name) => ({ name, required: true, schema: Type.String() })),
     inQuery: Object.entries(query).map(([name, description]) => ({ name, description, schema: Type.String() })),
-    inHeader: changes(route) ? [IDEMPOTENCY] : [],
+    inHeader: changes(operation) ? [IDEMPOTENCY] : [],
     body: body && { schema: body },
-    answer: { status, description: summary, schema: answer, otherType },
+    answer: { status, description: summary, schema: answer, otherType: listing?.file && 'text/csv' },
   };
-}
-
-function changes({ method, looksOnly }: AdminRoute): boolean {
-  return method !== 'GET' && looksOnly !== true;
 }
 
 function responsesOf(route: AdminRoute): DescribedResponses {
   const failures = { default: FAILURE };
-  return changes(route) ? { headers: { ...REPLAY, ...(route.answer === undefined ? REPLICATED : {}) }, failures } : { failures };
+  return changes(route.operation) ? { headers: { ...REPLAY, ...(route.answer === undefined ? REPLICATED : {}) }, failures } : { failures };
 }
 
 const PROBLEM = {

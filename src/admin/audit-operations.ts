@@ -2,11 +2,10 @@
 import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditAction, AuditEntry } from '../domain/audit-entry.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import { done } from './admin-result.ts';
-import type { AdminResult } from './admin-result.ts';
+import { done } from './operation.ts';
+import type { Result } from './operation.ts';
 import type { OperationContext } from './operation-context.ts';
 
-/** Of `AdminOperations`. */
 export class AuditOperations {
   readonly #context: OperationContext;
   readonly #idAt = auditIdsAlone();
@@ -16,7 +15,7 @@ export class AuditOperations {
   }
 
   /** Leaves the audit entry on which every gateway clears its cached translations of a team, or of all teams. */
-  async clearMemory(teamId: string | undefined, nowMs: number): Promise<AdminResult<undefined>> {
+  async clearMemory(teamId: string | undefined, nowMs: number): Promise<Result<undefined>> {
     const { audit } = this.#context.options;
     const newest = await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 });
     if (isUnavailable(newest)) return newest;
@@ -26,7 +25,7 @@ export class AuditOperations {
   }
 
   /** Leaves the audit entry of a clock that an operator has vouched for, by that clock. */
-  async acceptClock(nowMs: number): Promise<AdminResult<undefined>> {
+  async acceptClock(nowMs: number): Promise<Result<undefined>> {
     return this.#leave('acceptClock', nowMs);
   }
 
@@ -34,7 +33,7 @@ export class AuditOperations {
     action: AuditAction,
     atMs: number,
     of: Partial<Pick<AuditEntry, 'teamId' | 'before' | 'after'>> = {},
-  ): Promise<AdminResult<undefined>> {
+  ): Promise<Result<undefined>> {
     const id = this.#idAt(atMs);
     const { teamId, before = {}, after = {} } = of;
     const failed = await this.#context.options.audit.restore([

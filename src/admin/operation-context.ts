@@ -1,5 +1,6 @@
 // What every operation of an operator shares: the store, who acts, and what follows a change.
 import type { AuditAction, Audited } from '../domain/audit-entry.ts';
+import type { Plan } from '../domain/plan.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { DocumentStore } from '../ports/documents.ts';
@@ -9,7 +10,10 @@ import type { TagHistory } from '../ports/tag-history.ts';
 import type { TagRegistry } from '../ports/tag-registry.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
-import type { Plans } from './team-terms.ts';
+import type { LiveReport } from './operations/live.ts';
+
+/** The plans of the configuration by their names. */
+export type Plans = ReadonlyMap<string, Plan>;
 
 /** Where settings of tags are kept, and how many a team may have. */
 interface TagPlace {
@@ -34,6 +38,10 @@ export interface AdminOptions {
   readonly documents?: () => Promise<Pick<DocumentStore, 'newest' | 'find'>>;
   /** The latest refused and failed requests of all processes, newest first. */
   readonly recentRequests?: () => Promise<readonly RecentRequest[]>;
+  /** The last 15 minutes of all processes. */
+  readonly live?: () => Promise<LiveReport>;
+  /** Deletes what plugins keep of a team; the names of those that could not be reached. */
+  readonly forget?: (teamId: string) => Promise<readonly string[]>;
   /** The wall clock. */
   readonly nowMs?: () => number;
   /** Without it, refusals are not reported. */
@@ -58,7 +66,9 @@ export class OperationContext {
   }
 
   /** A part that an operation works on. */
-  part<Name extends 'tags' | 'glossaries' | 'history' | 'documents' | 'recentRequests'>(name: Name): NonNullable<AdminOptions[Name]> {
+  part<Name extends 'tags' | 'glossaries' | 'history' | 'documents' | 'recentRequests' | 'live'>(
+    name: Name,
+  ): NonNullable<AdminOptions[Name]> {
     const part = this.options[name];
     if (part === undefined) throw new Error(`an operation without ${name}`);
     return part;

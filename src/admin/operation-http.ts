@@ -10,7 +10,7 @@ import type { InputField } from './input.ts';
 import { PAGE_DEFAULT, PAGE_MAX, pageAt } from './listing.ts';
 import type { OperationContext } from './operation-context.ts';
 import { changes, done, inPath, methodOf, pathOf, refused } from './operation.ts';
-import type { AdminOperation, MaybeRepeated, Result } from './operation.ts';
+import type { AdminOperation, OperationAttempt, Result } from './operation.ts';
 
 /** A route of the admin API. */
 export interface AdminRoute {
@@ -19,25 +19,16 @@ export interface AdminRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below `/admin/v1`; `{id}`, `{name}` and `{tag}` stand for one segment, the last one percent-encoded. */
   readonly path: string;
-  readonly summary: string;
   readonly body?: TObject;
-  /** It may be left out. */
-  readonly bodyOptional?: true;
   readonly status: 200 | 201 | 204;
   /** Absent with 204. */
   readonly answer?: TSchema;
-  /** A member of the answer that a repetition with the same `Idempotency-Key` does not get. */
-  readonly shownOnce?: string;
-  /** Changes nothing although it is not a GET: what it searches for must not be in a URL. */
-  readonly looksOnly?: true;
   /** Query parameters with their descriptions. */
   readonly query?: Readonly<Record<string, string>>;
-  /** The other media type that it can answer, if requested. */
-  readonly otherType?: string;
-  readonly operation?: AdminOperation;
+  readonly operation: AdminOperation;
 }
 
-export const replicated = Type.Optional(
+const replicated = Type.Optional(
   Type.Boolean({
     description:
       'Whether a replica of the store has the change. `false`: it is in effect, but a failover may undo it. Absent if the store has no replicas, or if nothing was revoked, disabled, limited or paid.',
@@ -84,11 +75,7 @@ export function routeOf(one: AdminOperation): AdminRoute {
     id: one.id,
     method,
     path: pathOf(one),
-    summary: one.summary,
     operation: one,
-    shownOnce: one.shownOnce,
-    ...(one.listing?.file === undefined ? {} : { otherType: 'text/csv' }),
-    looksOnly: one.looksOnly,
     ...(isBody && rest.length > 0 ? { body: bodyOf(one) } : {}),
     ...(!isBody && rest.length > 0 ? { query } : {}),
     status: one.status ?? 200,
@@ -118,7 +105,7 @@ interface Asked {
   readonly segments: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: JsonMembers;
-  readonly attempt: MaybeRepeated;
+  readonly attempt: OperationAttempt;
 }
 
 /** From path, query and body, all checked together; with the input, which the log line of a change names. */

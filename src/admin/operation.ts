@@ -3,7 +3,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
-import type { OperationContext } from './operation-context.ts';
+import type { OperationContext, Plans } from './operation-context.ts';
 
 /** Why an operation is not carried out, in words that follow the name of `field` if there is one, without a full stop. */
 export interface OperationRefusal {
@@ -16,23 +16,29 @@ export interface OperationRefusal {
   readonly named?: string | undefined;
   /** What else is wrong with the input. */
   readonly more?: readonly OperationRefusal[];
+  /** Members that the problem document has besides. */
+  readonly members?: Readonly<Record<string, unknown>>;
 }
 
-interface Done<T> {
+export interface Done<T> {
   readonly kind: 'done';
   readonly value: T;
   /** Whether a replica of the store has the change; `undefined` if that does not matter, or if the store has none. */
   readonly replicated?: boolean | undefined;
   /** Members of the audit line in the log, besides the team of the path. */
   readonly audit?: Readonly<Record<string, string | number>> | undefined;
+  /** Sentences on what was done and may not be intended. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
-/** Of a request that may be a repetition. */
-export interface MaybeRepeated {
+/** One attempt at an operation, which may be a repetition. */
+export interface OperationAttempt {
   /** The id for the record to create; a repetition has the same one. */
   readonly id?: string | undefined;
   /** The same for a change of an existing record. */
   readonly once?: ChangeOnce | undefined;
+  /** Called after each of many records that are changed. */
+  readonly onProgress?: ((changed: number, all: number) => void) | undefined;
 }
 
 export type Result<T> = Done<T> | OperationRefusal | StoreUnavailable;
@@ -109,13 +115,22 @@ interface RowFile<Input, Row> {
   readonly totals?: () => { add(rows: readonly Row[]): void; text(): string };
 }
 
-/** What is asked before something is done that cannot be undone. */
-interface AskedBefore {
-  /** One sentence: what will happen. */
+/** What is asked before something is done that cannot be undone, or costs somebody more. */
+export interface AskedBefore {
+  /** What will happen, in sentences. */
   readonly does: string;
+  /** Whether requests are refused from then on: then the button is a dangerous one. */
+  readonly refuses?: boolean;
   /** What is typed to go on, and what that is: `its name`. */
   readonly word: string;
   readonly wordIs: string;
+}
+
+interface RowsBelow<Row> {
+  readonly heads: readonly string[];
+  readonly rows: (row: Row, nowMs: number) => readonly (readonly Cell[])[];
+  /** What is said instead of an empty table. */
+  readonly none?: string;
 }
 
 export interface AdminOperation<Input extends TObject = TObject, Row extends TSchema = TSchema> {
@@ -146,17 +161,30 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly shownOnce?: string;
   /** Changes nothing although it is not a GET: what it searches for must not be in a URL. */
   readonly looksOnly?: true;
+  /** A request may leave its body out. */
+  readonly bodyOptional?: true;
   /** By default 200; with 204 the API answers without a body. */
   readonly status?: 201 | 204;
   readonly columns: readonly RowColumn<Static<Row>, Static<Input>>[];
+  /** What one record shows by name, where columns cannot say it. */
+  readonly facts?: (row: Static<Row>) => Readonly<Record<string, string | number>>;
+  /** A table below one record. */
+  readonly below?: RowsBelow<Static<Row>>;
   /** What is said of an empty list. */
   readonly none?: string;
-  readonly run?: (context: OperationContext, input: Static<Input>, attempt?: MaybeRepeated) => Promise<Result<unknown>>;
+  readonly run?: (context: OperationContext, input: Static<Input>, attempt?: OperationAttempt) => Promise<Result<unknown>>;
   /** Instead of `run`. */
   readonly listing?: Listing<Static<Input>, Static<Row>>;
-  readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<Result<AskedBefore>>;
-  /** What asks, as the message without a terminal names it: `deleting a glossary`. */
+  /** `undefined` if nothing is asked. Who is asked and goes on gives `confirm`, if the input has it. */
+  readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<Result<AskedBefore | undefined>>;
+  /** What always asks, as the message without a terminal names it: `deleting a glossary`. */
   readonly asking?: string;
+  /** Another way than to go on, for who cannot be asked. */
+  readonly instead?: string;
+  /** What the command refuses by the plans of the configuration, before it opens a store. */
+  readonly judgeByPlans?: (plans: Plans, input: Static<Input>) => OperationRefusal | undefined;
+  /** The command may create a database that does not exist. */
+  readonly makesStore?: true;
   /** What someone is told who has changed something. */
   readonly told?: (value: Static<Row>, input: Static<Input>) => string;
   /** Only the processes of a running gateway know: the command asks its admin API. */
@@ -168,8 +196,21 @@ export function operation<Input extends TObject, Row extends TSchema>(given: Adm
   return given;
 }
 
-export function done<T>(value: T, replicated?: boolean, audit?: Done<T>['audit']): Result<T> {
-  return { kind: 'done', value, replicated, audit };
+export function done<T>(value: T, replicated?: boolean, audit?: Done<T>['audit'], warnings?: readonly string[]): Done<T> {
+  return { kind: 'done', value, replicated, audit, ...(warnings?.length ? { warnings } : {}) };
+}
+
+/** The members that an answer has besides its value. */
+export function membersBeside({ replicated, warnings }: Done<unknown>): Pick<Done<unknown>, 'replicated' | 'warnings'> {
+  return { ...(replicated === undefined ? {} : { replicated }), ...(warnings === undefined ? {} : { warnings }) };
+}
+
+const NOT_REPLICATED =
+  'It is in effect, but no replica of the store has confirmed it within a second: a failover may undo it. Check the replicas, and after a failover check whether it is still in effect.';
+
+/** For people: the warning if no replica has the change. */
+export function replicatedWarning({ replicated }: Pick<Done<unknown>, 'replicated'>): string | undefined {
+  return replicated === false ? NOT_REPLICATED : undefined;
 }
 
 export function refused(field: string | undefined, words: string): OperationRefusal {

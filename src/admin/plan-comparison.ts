@@ -4,95 +4,79 @@ import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Team, TeamChange, TeamRegistry } from '../ports/team-registry.ts';
-import { DearerSum } from './dearer.ts';
-import type { Dearer } from './dearer.ts';
+import { CostlierSum } from './costlier.ts';
+import type { Costlier } from './costlier.ts';
 import { numberChanges } from './plan-numbers.ts';
 import type { NumberChange } from './plan-numbers.ts';
 import type { PlanTime } from './team-terms.ts';
 
-export interface PlanComparison {
-  /** How many teams were checked, whatever their plan. */
-  readonly looked: number;
-  /** False if there are more teams than were to be checked. */
-  readonly complete: boolean;
-  /** Of those, teams on the plan. */
-  readonly members: number;
-  /** Those of them that have other numbers. */
-  readonly behind: number;
-  /** The first of them. */
-  readonly examples: readonly TeamBehind[];
-  /** What applying the plan now would make dearer for them. */
-  readonly dearer: Dearer;
-}
-
-export interface TeamBehind {
-  readonly team: Team;
-  /** The team's and the plan's numbers where they differ. */
-  readonly differences: readonly { readonly number: keyof TeamLimits; readonly held: string | number; readonly plan: string | number }[];
-}
-
 /** Limits how long one page keeps the store and the process busy. */
 const PAGE_TEAMS = 200;
-const EXAMPLES_MAX = 10;
-
-/** Checks the first `teamsMax` teams. */
-export async function comparePlan(
-  teams: TeamRegistry,
-  name: string,
-  limits: TeamLimits,
-  teamsMax: number,
-): Promise<PlanComparison | StoreUnavailable> {
-  const examples: TeamBehind[] = [];
-  const compared = await eachBehind(teams, name, limits, teamsMax, (behind) => {
-    if (examples.length < EXAMPLES_MAX) examples.push(behind);
-  });
-  return isUnavailable(compared) ? compared : { ...compared, examples };
-}
 
 /** A number that a plan would change, and for how many teams. */
 export interface PlanChange extends NumberChange {
   readonly teams: number;
 }
 
-interface TeamsBehind {
-  /** All teams on the plan. */
+export interface TeamsBehind {
+  /** How many teams were checked, whatever their plan. */
+  readonly looked: number;
+  /** False if there are more teams than were to be checked. */
+  readonly complete: boolean;
+  /** Of those, teams on the plan. */
   readonly members: number;
   /** What is to be changed: of those that have other numbers, and of teams for which the plan waits with other numbers. */
-  readonly behind: readonly { readonly teamId: string; readonly change: Pick<TeamChange, 'plan' | 'nextPlan'> }[];
+  readonly behind: readonly TeamBehind[];
   readonly changes: readonly PlanChange[];
-  /** What changes that take effect at once make dearer. */
-  readonly dearer: Dearer;
+  /** What changes that take effect at once make costlier. */
+  readonly costlier: Costlier;
 }
 
+interface TeamBehind {
+  readonly team: Team;
+  readonly change: Pick<TeamChange, 'plan' | 'nextPlan'>;
+}
+
+/** Checks the first `teamsMax` teams. */
 export async function teamsBehind(
   teams: TeamRegistry,
-  name: string,
-  limits: TeamLimits,
-  when: PlanTime = 'now',
+  plan: NonNullable<TeamChange['plan']>,
+  when: PlanTime,
+  teamsMax: number,
 ): Promise<TeamsBehind | StoreUnavailable> {
-  const behind: TeamsBehind['behind'][number][] = [];
+  const behind: TeamBehind[] = [];
   const changes = new Map<string, PlanChange>();
-  const dearer = new DearerSum();
-  let members = 0;
+  const costlier = new CostlierSum();
+  let [looked, members] = [0, 0];
+  const result = (complete: boolean): TeamsBehind => ({
+    looked,
+    complete,
+    members,
+    behind,
+    changes: [...changes.values()],
+    costlier: costlier.sum,
+  });
   for await (const page of pagesOf(teams)) {
     if (isUnavailable(page)) return page;
+    if (looked >= teamsMax) return result(false);
+    looked += page.teams.length;
     const atOnce: Team[] = [];
     for (const team of page.teams) {
-      if (team.plan === name) members++;
-      const change = changeOf(team, { name, limits }, when);
+      if (team.plan === plan.name) members++;
+      const change = changeOf(team, plan, when);
       if (change === undefined) continue;
-      behind.push({ teamId: team.teamId, change });
+      behind.push({ team, change });
       if (change.plan !== undefined) atOnce.push(team);
       const from = change.plan === undefined ? (team.nextPlan?.limits ?? team.limits) : team.limits;
-      for (const one of numberChanges(from, change.nextPlan === null ? team.limits : limits)) {
+      for (const one of numberChanges(from, change.nextPlan === null ? team.limits : plan.limits)) {
         const key = `${one.number} ${one.from}`;
         changes.set(key, { ...one, teams: (changes.get(key)?.teams ?? 0) + 1 });
       }
     }
-    const failed = await dearer.addPage(teams, { after: page.after, limit: PAGE_TEAMS }, atOnce, limits);
+    const failed = await costlier.addPage(teams, { after: page.after, limit: PAGE_TEAMS }, atOnce, plan.limits);
     if (failed !== undefined) return failed;
   }
-  return { members, behind, changes: [...changes.values()], dearer: dearer.sum };
+  return result(true);
 }
 
 /** What applying a plan changes of a team. A waiting change to another plan stays, because the team leaves this one then. */
@@ -160,35 +144,6 @@ export function missingPlanText({ plan, teams }: MissingPlan): string {
 /** How many teams are checked for plans that are gone: a few seconds' work in the background. */
 export const TEAMS_CHECKED_MAX = 20_000;
 
-/** Calls `see` for each of the first `teamsMax` teams that is on the plan and has other numbers. */
-async function eachBehind(
-  teams: TeamRegistry,
-  name: string,
-  limits: TeamLimits,
-  teamsMax: number,
-  see: (behind: TeamBehind) => void,
-): Promise<Omit<PlanComparison, 'examples'> | StoreUnavailable> {
-  let [looked, members, behind] = [0, 0, 0];
-  const dearer = new DearerSum();
-  for await (const page of pagesOf(teams)) {
-    if (isUnavailable(page)) return page;
-    if (looked >= teamsMax) return { looked, complete: false, members, behind, dearer: dearer.sum };
-    looked += page.teams.length;
-    const changed: Team[] = [];
-    for (const team of page.teams.filter(({ plan }) => plan === name)) {
-      members++;
-      const differences = differencesOf(team.limits, limits);
-      if (differences.length === 0) continue;
-      behind++;
-      changed.push(team);
-      see({ team, differences });
-    }
-    const failed = await dearer.addPage(teams, { after: page.after, limit: PAGE_TEAMS }, changed, limits);
-    if (failed !== undefined) return failed;
-  }
-  return { looked, complete: true, members, behind, dearer: dearer.sum };
-}
-
 /** Ends after the last page, or after the first `unavailable`. */
 async function* pagesOf(
   teams: TeamRegistry,
@@ -204,7 +159,14 @@ async function* pagesOf(
   } while (after !== undefined);
 }
 
-function differencesOf(held: TeamLimits, plan: TeamLimits): TeamBehind['differences'] {
+/** The team's and the plan's numbers where they differ. */
+export interface NumberDifference {
+  readonly number: keyof TeamLimits;
+  readonly held: string | number;
+  readonly plan: string | number;
+}
+
+export function differencesOf(held: TeamLimits, plan: TeamLimits): readonly NumberDifference[] {
   const numbers = Object.keys(plan) as (keyof TeamLimits)[];
   return numbers.filter((number) => held[number] !== plan[number]).map((number) => ({ number, held: held[number], plan: plan[number] }));
 }

@@ -1,32 +1,22 @@
-// Checks a new team, or a change of a team, against the plans of the configuration: returns its limits, or why it is refused.
-import { MINOR_MAX, minorRoundedUp, toMicro } from '../domain/money.ts';
+// Checks a new team, or a change of a team, against the plans of the configuration: what it comes to, or why it is refused.
+import { nearest } from '../config/nearest.ts';
+import { amountText } from '../domain/currency.ts';
+import { MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../domain/money.ts';
+import type { Micro } from '../domain/money.ts';
 import { limitsOf } from '../domain/plan.ts';
-import type { Plan, TeamLimits } from '../domain/plan.ts';
-import type { ChangeOnce, Team, TeamChange } from '../ports/team-registry.ts';
-import { done } from './admin-result.ts';
-import type { AdminRefusal, AdminResult } from './admin-result.ts';
-
-export type Plans = ReadonlyMap<string, Plan>;
-
-export interface TeamDraft {
-  /** Set if the creation may be a repetition: a team that already has this id was created by the first attempt. */
-  readonly id?: string | undefined;
-  readonly name: string;
-  readonly reference?: string | undefined;
-  readonly plan: string;
-  /** `undefined` if none was named: then any plan will do. */
-  readonly creditMinor: number | undefined;
-}
+import type { TeamLimits } from '../domain/plan.ts';
+import type { Team, TeamChange } from '../ports/team-registry.ts';
+import { costlierText } from './costlier.ts';
+import type { Costlier } from './costlier.ts';
+import type { Plans } from './operation-context.ts';
+import { done, refused } from './operation.ts';
+import type { AskedBefore, Done, OperationRefusal } from './operation.ts';
 
 /** When a change of plan takes effect. */
 export const PLAN_TIMES = ['now', 'next-period', 'never'] as const;
-
 export type PlanTime = (typeof PLAN_TIMES)[number];
 
-export function isPlanTime(text: string): text is PlanTime {
-  return PLAN_TIMES.some((time) => time === text);
-}
-
+/** What is to be changed of a team. */
 export interface TeamEdit {
   readonly name?: string | undefined;
   /** `null` removes it. */
@@ -34,53 +24,84 @@ export interface TeamEdit {
   readonly plan?: string | undefined;
   /** When `plan` takes effect; `never` takes back the change that waits for the end of the period. By default `now`. */
   readonly when?: PlanTime | undefined;
-  /** Whether a change of plan may make the running period dearer. */
-  readonly confirmed?: boolean | undefined;
   /** Negative to deduct credit, which needs a reason. */
-  readonly addCreditMinor?: number | undefined;
-  /** For the audit. */
+  readonly add_credit_minor?: number | undefined;
   readonly reason?: string | undefined;
-  /** Set if the change may be a repetition. */
-  readonly once?: ChangeOnce | undefined;
 }
 
-export const BALANCE_TOO_LARGE: AdminRefusal = { kind: 'balance_too_large', maxMinor: MINOR_MAX };
+interface NewTerms {
+  readonly plan: string;
+  /** `undefined` if none was named: then any plan will do. */
+  readonly credit_minor?: number | undefined;
+}
 
-/** The limits of a new team, or why it is refused; without asking the store. */
-export function judgeNewTeam(plans: Plans, { plan, creditMinor }: Pick<TeamDraft, 'plan' | 'creditMinor'>): AdminResult<TeamLimits> {
+/** The limits of a new team, without asking the store. */
+export function judgeNewTeam(plans: Plans, { plan, credit_minor: credit }: NewTerms): Done<TeamLimits> | OperationRefusal {
   const limits = limitsOfPlan(plans, plan);
-  if ('kind' in limits) return limits;
-  return creditMinor !== undefined && limits.billing !== 'credit' ? { kind: 'plan_takes_no_credit', plan } : done(limits);
+  if (limits.kind !== 'done' || credit === undefined || limits.value.billing === 'credit') return limits;
+  return takesNoCredit('credit_minor', plan);
 }
 
 /** The limits in a configuration's plan. */
-export function limitsOfPlan(plans: Plans, name: string): TeamLimits | AdminRefusal {
+export function limitsOfPlan(plans: Plans, name: string): Done<TeamLimits> | OperationRefusal {
   const plan = plans.get(name);
-  return plan === undefined ? { kind: 'no_such_plan', plan: name, plans: [...plans.keys()] } : limitsOf(plan);
-}
-
-/** The change of a team whose current limits are `team.limits`. */
-export function judgeTeamEdit(plans: Plans, team: Team, edit: TeamEdit): TeamChange | AdminRefusal {
-  const { name, reference, plan, when = 'now', addCreditMinor = 0, reason } = edit;
-  const wanted = plan === undefined ? undefined : limitsOfPlan(plans, plan);
-  if (wanted !== undefined && 'kind' in wanted) return wanted;
-  const isNow = when === 'now';
-  const limits = isNow ? (wanted ?? team.limits) : team.limits;
-  if (addCreditMinor !== 0 && limits.billing !== 'credit')
-    return { kind: 'plan_takes_no_credit', plan: isNow ? (plan ?? team.plan) : team.plan };
-  if (addCreditMinor < 0 && reason === undefined) return { kind: 'reason_missing' };
-  // Above this, millionths of a minor unit are no longer exact integers.
-  if (addCreditMinor > 0 && minorRoundedUp(team.balanceMicro) + addCreditMinor > MINOR_MAX) return BALANCE_TOO_LARGE;
+  if (plan !== undefined) return done(limitsOf(plan));
+  const all = [...plans.keys()];
+  const similar = nearest(name, all);
+  const named = `the configuration has no plan ${JSON.stringify(name)}; the plans are ${all.join(', ')}`;
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(reference === undefined ? {} : { reference }),
-    ...(when === 'never' ? { nextPlan: null } : planChange(plan, wanted, isNow)),
-    ...(addCreditMinor === 0 ? {} : { addMicro: toMicro(addCreditMinor) }),
+    ...refused('plan', `there is no such plan; the plans are ${all.join(', ')}`),
+    named: similar === undefined ? named : `${named}; did you mean ${similar}?`,
   };
 }
 
+function takesNoCredit(field: 'credit_minor' | 'add_credit_minor', plan: string): OperationRefusal {
+  const words = `plan ${plan} has billing quota, which takes no credit; leave out {${field}} or choose a credit plan`;
+  return { ...refused(field, words), named: words };
+}
+
+export function balanceTooLarge(): OperationRefusal {
+  return refused('add_credit_minor', `the balance would be more than a team can have, ${MINOR_MAX} minor units; add less`);
+}
+
+export function creditNotFree(freeMicro: Micro, { balanceMicro, limits: { currency } }: Team): OperationRefusal {
+  const most = `${amountText(minorRoundedDown(freeMicro), currency)} ${currency}`;
+  const rest = freeMicro < balanceMicro ? 'open reservations hold the rest' : 'the whole balance';
+  return refused('add_credit_minor', `at most ${most} can be deducted: ${rest}`);
+}
+
+/** What is asked before a plan is changed that makes somebody pay more, or refuses somebody. */
+export function questionOf(costlier: Costlier, { name, limits }: NonNullable<TeamChange['plan']>): AskedBefore {
+  return { does: `This ${costlierText(costlier, limits.currency)}.`, refuses: costlier.refused > 0, word: name, wordIs: "the plan's name" };
+}
+
+/** Such a change, if nobody has confirmed it. */
+export function unconfirmed(costlier: Costlier, currency: string): OperationRefusal {
+  const otherwise = 'send "confirm": true to change it anyway, or "when": "next-period"';
+  return { ...refused('confirm', `this ${costlierText(costlier, currency)}; ${otherwise}`), members: { dearer: { ...costlier } } };
+}
+
+/** The change of a team whose current limits are `team.limits`. */
+export function judgeTeamEdit(plans: Plans, team: Team, edit: TeamEdit): Done<TeamChange> | OperationRefusal {
+  const { name, reference, plan, when = 'now', add_credit_minor: added = 0 } = edit;
+  const required = plan === undefined ? undefined : limitsOfPlan(plans, plan);
+  if (required?.kind === 'refused') return required;
+  const planned = plan === undefined || required === undefined ? undefined : { name: plan, limits: required.value };
+  const charged = when === 'now' && planned !== undefined ? planned : { name: team.plan, limits: team.limits };
+  if (added !== 0 && charged.limits.billing !== 'credit') return takesNoCredit('add_credit_minor', charged.name);
+  // Above this, millionths of a minor unit are no longer exact integers.
+  if (added > 0 && minorRoundedUp(team.balanceMicro) + added > MINOR_MAX) return balanceTooLarge();
+  return done({
+    ...(name === undefined ? {} : { name: name.trim() }),
+    ...(reference === undefined ? {} : { reference: reference === null ? null : reference.trim() }),
+    ...planChange(planned, when),
+    ...(added === 0 ? {} : { addMicro: toMicro(added) }),
+  });
+}
+
 /** A change at once replaces the one that waits. */
-function planChange(name: string | undefined, limits: TeamLimits | undefined, isNow: boolean): Pick<TeamChange, 'plan' | 'nextPlan'> {
-  if (name === undefined || limits === undefined) return {};
-  return isNow ? { plan: { name, limits }, nextPlan: null } : { nextPlan: { name, limits } };
+function planChange(plan: TeamChange['plan'], when: PlanTime): Pick<TeamChange, 'plan' | 'nextPlan'> {
+  if (when === 'never') return { nextPlan: null };
+  if (plan === undefined) return {};
+  return when === 'now' ? { plan, nextPlan: null } : { nextPlan: plan };
 }

@@ -4,10 +4,9 @@ import type { PeriodUse, TeamDays, UsageHistory } from '../ports/usage-history.t
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TagDay, TagHistory } from '../ports/tag-history.ts';
-import { done, ofTeam } from './admin-result.ts';
-import type { AdminResult } from './admin-result.ts';
 import { RowsOfTeams } from './rows-of-teams.ts';
 import type { RowPlace } from './rows-of-teams.ts';
+import { done, noSuch } from './operation.ts';
 import type { ListedPage, Result, RowPart } from './operation.ts';
 import { tagRows, usageRows } from './usage-rows.ts';
 import type { UsageQuestion, UsageRow } from './usage-rows.ts';
@@ -35,18 +34,18 @@ export class UsageReading {
     this.#tags = tags;
   }
 
-  async days(teamId: string, range: DayRange): Promise<AdminResult<TeamDays>> {
+  async days(teamId: string, range: DayRange): Promise<Result<TeamDays>> {
     return ofTeam(teamId, await this.#history.days(teamId, range));
   }
 
   /** In order of days, and within a day of tags; none for a team that does not exist. */
-  async tagDays(teamId: string, range: DayRange): Promise<AdminResult<readonly TagDay[]>> {
+  async tagDays(teamId: string, range: DayRange): Promise<Result<readonly TagDay[]>> {
     const found = (await this.#tags?.days(teamId, range)) ?? [];
     return isUnavailable(found) ? found : done(found);
   }
 
   /** Newest first. */
-  async periods(teamId: string): Promise<AdminResult<readonly PeriodUse[]>> {
+  async periods(teamId: string): Promise<Result<readonly PeriodUse[]>> {
     return ofTeam(teamId, await this.#history.periods(teamId));
   }
 
@@ -114,4 +113,10 @@ function rowsAfter(rows: readonly UsageRow[], { date, keyId, tag }: UsageRowAt):
 /** Tags are in order, and what has none comes last. */
 function isTagAfter(tag: UsageRow['tag'], last: UsageRowAt['tag']): boolean {
   return typeof last === 'string' && tag !== undefined && (tag === null || tag > last);
+}
+
+/** What the history has of a team. */
+function ofTeam<T extends object>(teamId: string, found: T | undefined | StoreUnavailable): Result<T> {
+  if (found === undefined) return noSuch('team', teamId);
+  return isUnavailable(found) ? found : done(found);
 }

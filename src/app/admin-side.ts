@@ -1,9 +1,8 @@
 // Builds the admin API and the console for the ops listener.
 import { performance } from 'node:perf_hooks';
 import { AdminApi } from '../admin/admin-api.ts';
-import { liveReport } from '../admin/reports.ts';
-import type { LiveReport } from '../admin/reports.ts';
-import { AdminOperations } from '../admin/admin-operations.ts';
+import { OperationContext } from '../admin/operation-context.ts';
+import { liveReport } from '../admin/operations/live.ts';
 import { Operators, SignInAttempts } from '../admin/operators.ts';
 import { SignInAudit } from '../admin/sign-in-audit.ts';
 import { UsageReading } from '../admin/usage-reading.ts';
@@ -86,7 +85,13 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
   const settings = { registry: store.tagSettings, most: () => config().limits.tags };
-  const parts = {
+  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs(), pluginStatuses);
+  const context = new OperationContext({
+    teams,
+    plans: () => config().plans,
+    newId,
+    audit,
+    onChange,
     tags: settings,
     refusals,
     glossaries: store.glossaries,
@@ -94,23 +99,21 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
     tagHistory: store.tags,
     documents: async () => documentsOf(store, nowMs),
     recentRequests,
+    live: async () => {
+      const { stepMs, steps } = await overview();
+      return liveReport(stepMs / 1000, steps);
+    },
     nowMs,
-  };
-  const operations = new AdminOperations({ teams, plans: () => config().plans, newId, audit, onChange, ...parts });
+  });
   const usage = new UsageReading(history, store.tags);
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, { secrets: store.secrets, records: store.records, now, nowMs });
-  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs(), pluginStatuses);
-  const live = async (): Promise<LiveReport> => {
-    const { stepMs, steps } = await overview();
-    return liveReport(stepMs / 1000, steps);
-  };
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { operations, usage, attempts, problems, log, newId, now, nowMs };
+  const shared = { context, usage, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name }),
-    new AdminApi({ ...shared, idempotency: store.idempotency, live }),
+    new AdminApi({ ...shared, idempotency: store.idempotency }),
   ];
 }

@@ -1,5 +1,5 @@
 // Builds the figures of the console's overview from the states of all processes.
-import type { StepFigures } from '../admin/reports.ts';
+import type { StepFigures } from '../admin/operations/live.ts';
 import type { Config } from '../config/config.ts';
 import type { Overview } from '../console/overview-figures.ts';
 import { withoutCredentials } from '../domain/store-url.ts';

@@ -15,15 +15,15 @@ function operation<Name extends string>(name: string, summary: string, ...[load,
 
 const serveFile = () => import('./commands/serve.ts');
 const demoFile = () => import('./commands/demo.ts');
-const teamCommands = () => import('./commands/team-commands.ts');
+const teamsFile = () => import('../admin/operations/teams.ts');
 const keysFile = () => import('../admin/operations/keys.ts');
 const keyCommands = () => import('./commands/key-commands.ts');
 const tagsFile = () => import('../admin/operations/tags.ts');
 const glossariesFile = () => import('../admin/operations/glossaries.ts');
-const usageCommands = () => import('./commands/usage-commands.ts');
+const periodsFile = () => import('../admin/operations/periods.ts');
 const usageFile = () => import('../admin/operations/usage.ts');
 const invoicesFile = () => import('../admin/operations/invoices.ts');
-const planApply = () => import('./commands/plan-apply.ts');
+const plansFile = () => import('../admin/operations/plans.ts');
 const storeCommands = () => import('./commands/store-commands.ts');
 const storeShowFile = () => import('./commands/store-show.ts');
 const requestsFile = () => import('../admin/operations/requests.ts');
@@ -37,11 +37,11 @@ const apiCommands = () => import('./commands/api-commands.ts');
 export const COMMANDS: readonly ListedCommand[] = [
   command('serve', 'Runs the gateway.', serveFile, 'serve'),
   command('demo', 'Runs the gateway with a built-in engine, a demo team and a key to try it with.', demoFile, 'demo'),
-  command('team create', 'Creates a team on a plan.', teamCommands, 'teamCreate'),
-  command('team list', 'Lists teams: all of them, or by plan and by what is left of their limits.', teamCommands, 'teamList'),
-  command('team show', 'Shows a team and its limits.', teamCommands, 'teamShow'),
-  command('team update', "Changes a team's plan or name, or adds or deducts credit.", teamCommands, 'teamUpdate'),
-  command('team delete', 'Deletes a team with all its data.', teamCommands, 'teamDelete'),
+  operation('team create', 'Creates a team on a plan.', teamsFile, 'createTeam'),
+  operation('team list', 'Lists teams: all of them, or by plan and by what is left of their limits.', teamsFile, 'listTeams'),
+  operation('team show', 'Shows a team and its limits.', teamsFile, 'showTeam'),
+  operation('team update', "Changes a team's plan or name, or adds or deducts credit.", teamsFile, 'updateTeam'),
+  operation('team delete', 'Deletes a team with its keys, glossaries, credit and name.', teamsFile, 'deleteTeam'),
   operation('key create', 'Creates a key for a team and shows it, once.', keysFile, 'createKey'),
   operation('key list', "Lists a team's keys and when each was last used.", keysFile, 'listKeys'),
   command('key find', 'Finds a key: by all of it, from standard input, or by its first twelve characters.', keyCommands, 'keyFind'),
@@ -52,11 +52,11 @@ export const COMMANDS: readonly ListedCommand[] = [
   operation('tag delete', 'Removes the limits of a tag.', tagsFile, 'deleteTag'),
   operation('glossary list', "Lists a team's glossaries.", glossariesFile, 'listGlossaries'),
   operation('glossary delete', 'Deletes a glossary.', glossariesFile, 'deleteGlossary'),
-  command('usage', "Shows a team's usage in its current period.", usageCommands, 'usage'),
+  operation('usage', "Shows a team's usage in its current period.", periodsFile, 'teamUsage'),
   operation('usage export', 'Exports the usage of teams by day, month or in total, for invoices.', usageFile, 'listUsage'),
-  command('usage periods', "Shows a team's periods and the usage in each.", usageCommands, 'usagePeriods'),
+  operation('usage periods', "Shows a team's periods and the usage in each.", periodsFile, 'listPeriods'),
   operation('invoices', 'Lists what each period of a team that was closed in a month comes to.', invoicesFile, 'listInvoices'),
-  command('plan apply', "Copies a plan's numbers to all of its teams.", planApply, 'planApply'),
+  operation('plan apply', "Copies a plan's numbers to all of its teams.", plansFile, 'applyPlan'),
   command('store backup', 'Copies the SQLite store to a file, while gateways use it.', storeCommands, 'storeBackup'),
   command('store check', 'Checks the store for inconsistent records.', storeCommands, 'storeCheck'),
   command('store copy', 'Copies a store to an empty store of any kind, and compares both.', storeCommands, 'storeCopy'),

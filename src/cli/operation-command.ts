@@ -1,23 +1,23 @@
 // A command from an operation: its flags and operands, its help, how it reads them, what it asks, and what it prints.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { checked, fieldsOf, labelOf, placeText, valueOf, wordsWith } from '../admin/input.ts';
+import { checked, fieldsOf, labelOf, valueOf, wordsWith } from '../admin/input.ts';
 import type { InputField, InputFields, GivenMembers } from '../admin/input.ts';
 import { csvOf } from '../admin/csv.ts';
 import { allRows } from '../admin/listing.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
 import { changes, inPath, noId, pathOf } from '../admin/operation.ts';
-import type { Cell, AdminOperation, OperationRefusal, Result } from '../admin/operation.ts';
+import type { AskedBefore, Cell, AdminOperation, OperationRefusal } from '../admin/operation.ts';
 import { teamMeant } from '../admin/teams-meant.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { storeErrorOf } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { CommandFailure, UsageError } from './command.ts';
-import type { Command, CommandContext, Flag } from './command.ts';
-import { confirm, requireConfirmable, YES } from './confirmation.ts';
+import type { Command, CommandContext, Flag, Flags } from './command.ts';
+import { confirm, requireConfirmable, YES, YES_COSTLIER } from './confirmation.ts';
 import { GATEWAY_FLAGS, runningGateway } from './running-gateway.ts';
 import { Progress } from './progress.ts';
 import { GrowingTable, labelled, textTable } from './text-table.ts';
-import { saying, withAdmin } from './with-store.ts';
+import { doneFrom, flagOf, printChange, valueFrom, withAdmin } from './with-store.ts';
 
 /** Where each flag of a command belongs: the member, and the value that a switch stands for. */
 interface FlagOf {
@@ -33,16 +33,18 @@ export function commandOf(one: AdminOperation): Command {
   const flagsOf = new Map(given.flatMap(([name, field]) => flagsFor(name, field, one)));
   const flags = Object.fromEntries([...flagsOf].map(([name, of]) => [name, flagFor(of, one)]));
   const names = operands.map((name) => fields.get(name)!.given?.value ?? name.toUpperCase());
+  const yes: Flags = one.asks === undefined ? {} : { yes: one.asking === undefined ? YES_COSTLIER : YES };
   const more = {
     ...(one.listing?.file && { csv: CSV }),
-    ...(one.asks === undefined ? {} : { yes: YES }),
+    ...yes,
     ...(one.ofGateway === true ? GATEWAY_FLAGS : {}),
   };
   return {
-    usage: usageOf(names, Object.entries({ ...flags, ...(one.asks === undefined ? {} : { yes: YES }) })),
+    usage: usageOf(names, Object.entries({ ...flags, ...yes })),
     about: one.about,
     operands: names,
     ...(flagsOf.size === 0 && one.asks === undefined ? {} : { flags: { ...flags, ...more } }),
+    makesStore: one.makesStore,
     examples: one.examples ?? [],
     async run(context) {
       if (context.json && context.on('csv')) throw new UsageError('--csv and --json exclude each other; give one of them');
@@ -54,7 +56,11 @@ export function commandOf(one: AdminOperation): Command {
       if ('kind' in read) throw wrong(read, one, sent);
       if (one.asking !== undefined) requireConfirmable(context, one.asking);
       if (one.ofGateway === true) return printOfGateway(one, context, read.input);
-      await withAdmin(context, async ({ context: on }) => runOn(one, on, context, read.input));
+      if (one.judgeByPlans !== undefined) {
+        const refusal = one.judgeByPlans((await context.config()).plans, read.input);
+        if (refusal !== undefined) valueFrom(refusal, fields);
+      }
+      await withAdmin(context, async (on) => runOn(one, on, context, read.input));
     },
   };
 }
@@ -138,7 +144,7 @@ async function withMeant(members: GivenMembers, fields: InputFields, context: Co
   const found: Record<string, unknown> = { ...members };
   for (const [name, word] of Object.entries(members)) {
     if (fields.get(name)?.given?.meant !== true || canonicalUlid(String(word)) !== undefined) continue;
-    await withAdmin(context, async ({ context: on }) => {
+    await withAdmin(context, async (on) => {
       const meant = await teamMeant(on, String(word));
       if ('kind' in meant) throw meant.kind === 'unavailable' ? storeErrorOf(meant) : new CommandFailure(meant.words);
       found[name] = meant.teamId;
@@ -163,40 +169,55 @@ function wrong(fault: OperationRefusal, one: AdminOperation, { texts, operands }
   );
 }
 
-function flagOf(member: string, fields: InputFields): string {
-  return fields.get(member)?.given?.flag ?? member.replaceAll('_', '-');
-}
-
-/** The value, or throws what a person can do about it. */
-export function valueFrom<T>(result: Result<T>, fields: InputFields = new Map()): T {
-  if (result.kind === 'done') return result.value;
-  if (result.kind === 'unavailable') throw storeErrorOf(result);
-  const { field, words, named } = result;
-  const said = wordsWith(words, (name) => `--${flagOf(name, fields)}`);
-  throw new CommandFailure(
-    named ?? (field === undefined || fields.get(field)?.given?.flag === undefined ? said : `--${placeText(flagOf(field, fields))} ${said}`),
-  );
-}
-
 async function runOn(one: AdminOperation, on: OperationContext, context: CommandContext, input: GivenMembers): Promise<void> {
   const fields = fieldsOf(one);
   if (one.listing !== undefined) {
     return printPieces(one, context, on, input);
   }
-  if (one.asks !== undefined) await confirm(context, valueFrom(await one.asks(on, input as never), fields));
-  const result = await one.run!(on, input);
-  const value = valueFrom(result, fields);
+  const asked = one.asks === undefined || context.on('yes') ? undefined : valueFrom(await one.asks(on, input as never), fields);
+  if (asked !== undefined) await confirmed(one, asked, context);
+  const given = 'confirm' in one.input.properties ? { ...input, confirm: true } : input;
+  const made = doneFrom(await one.run!(on, given, { onProgress: progressOf(context) }), fields);
+  const { value } = made;
   if (one.list !== undefined) return printRows(one, context, value as readonly unknown[]);
-  const replicated = result.kind === 'done' ? result.replicated : undefined;
   const said = textOf(one, value, input, context.io.nowMs());
-  context.print({ ...(value as object), replicated }, () => (changes(one) ? saying(said, { kind: 'done', value, replicated }) : said));
+  if (changes(one)) printChange(context, made, value as object, said);
+  else context.print(value, () => said);
 }
 
-/** What was done, and the record as it is now. */
+/** Who cannot be asked is refused: a script that lost its terminal must not change what a person would have been asked about. */
+async function confirmed(one: AdminOperation, asked: AskedBefore, context: CommandContext): Promise<void> {
+  if (!context.io.asks) {
+    const otherwise = one.instead === undefined ? '' : `, or ${wordsWith(one.instead, (name) => `--${flagOf(name, fieldsOf(one))}`)}`;
+    throw new UsageError(`nothing was changed: ${lower(asked.does).replace(/\.$/, '')}; use --yes as well${otherwise}`);
+  }
+  await confirm(context, asked);
+}
+
+/** At a terminal. */
+function progressOf({ io }: CommandContext): (changed: number, all: number) => void {
+  return (changed, all) => {
+    if (io.watched) io.err(`\r${changed} of ${all} teams${changed === all ? '\n' : ''}`);
+  };
+}
+
+/** What was done, the record as it is now, and what is below it. */
 function textOf(one: AdminOperation, value: unknown, input: GivenMembers, nowMs: number): string {
-  const facts = shownBy(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs), nowMs)] as const);
-  const told = changes(one) ? one.told?.(value, input) : undefined;
-  return [told, ...(facts.length === 0 ? [] : [labelled(Object.fromEntries(facts))])].filter((part) => part !== undefined).join('\n\n');
+  const columns = shownBy(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs), nowMs)] as const);
+  const facts = one.facts?.(value as never) ?? Object.fromEntries(columns);
+  const said = changes(one) ? one.told?.(value as never, input) : undefined;
+  const below = one.below?.rows(value as never, nowMs).map((row) => row.map((cell) => shown(cell, nowMs))) ?? [];
+  return [
+    said,
+    Object.keys(facts).length === 0 ? undefined : labelled(facts),
+    below.length === 0 ? one.below?.none : textTable(headsOf(one.below!.heads), below),
+  ]
+    .filter((part) => part !== undefined)
+    .join('\n\n');
+}
+
+function headsOf(heads: readonly string[]): string[] {
+  return heads.map((head) => head.toUpperCase());
 }
 
 function shownBy({ columns }: AdminOperation): AdminOperation['columns'] {
@@ -340,7 +361,7 @@ function changesText({ before, after }: Extract<Cell, { kind: 'changes' }>): str
 
 /** All pages of its answer. */
 async function printOfGateway(one: AdminOperation, context: CommandContext, members: GivenMembers): Promise<void> {
-  const gateway = runningGateway(context, await context.config());
+  const gateway = await runningGateway(context, await context.config());
   const query = new URLSearchParams({ limit: '200' });
   for (const [name, value] of Object.entries(members)) query.set(name, String(value));
   const rows: unknown[] = [];

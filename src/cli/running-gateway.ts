@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import { reachedAt } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
 import type { Config } from '../config/config.ts';
-import { adminOperators } from '../config/secrets.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext, Flags } from './command.ts';
 
@@ -30,8 +29,10 @@ interface RunningGateway {
   get(path: string): Promise<unknown>;
 }
 
-/** Throws a `CommandFailure` if there is no token, and a `ConfigError` for one that cannot be read. */
-export function runningGateway({ io }: CommandContext, config: Config): RunningGateway {
+/** Rejects with a `CommandFailure` if there is no token, and with a `ConfigError` for one that cannot be read. */
+export async function runningGateway({ io }: CommandContext, config: Config): Promise<RunningGateway> {
+  // Imported here: help needs none of the YAML parser.
+  const { adminOperators } = await import('../config/secrets.ts');
   // Every role may read.
   const [operator] = adminOperators(config, io.env) ?? [];
   const token = operator?.token ?? io.env[TOKEN_VARIABLE] ?? '';

@@ -1,12 +1,12 @@
 // Opens the configured store for a command, and turns refusals of its operations into error messages.
 import { hostname, userInfo } from 'node:os';
-import type { AdminOperations } from '../admin/admin-operations.ts';
-import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
-import type { AdminRefusal, AdminResult, AnyResult } from '../admin/admin-result.ts';
-import { noSuch } from '../admin/operation.ts';
+import { placeText, wordsWith } from '../admin/input.ts';
+import type { InputFields } from '../admin/input.ts';
+import { OperationContext } from '../admin/operation-context.ts';
+import type { AdminOptions } from '../admin/operation-context.ts';
+import { membersBeside, replicatedWarning } from '../admin/operation.ts';
+import type { Done, Result } from '../admin/operation.ts';
 import type { Config } from '../config/config.ts';
-import { dearerText, minorText } from '../admin/dearer-text.ts';
-import { nearest } from '../config/nearest.ts';
 import { stepText } from '../domain/clock-judge.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
@@ -14,6 +14,7 @@ import type { ClockStep } from '../ports/clock.ts';
 import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
+import { typed } from './help.ts';
 
 /** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
 export async function withStore(
@@ -72,20 +73,30 @@ export function whereNoStore({ sources }: Config): (error: unknown) => never {
 }
 
 /** Rejects with a `StoreError` if the store cannot be opened. */
-export async function withAdmin(context: CommandContext, use: (admin: AdminOperations, store: Store) => Promise<void>): Promise<void> {
+export async function withAdmin(context: CommandContext, use: (on: OperationContext) => Promise<void>): Promise<void> {
   await withStore(context, async (store, config, nowMs) => {
     const { refusalDaysOf } = await import('../app/configured-store.ts');
-    const operations = await import('../admin/admin-operations.ts');
-    const { plans, limits } = config;
-    const newId = ulidSource(nowMs);
-    const refusals = refusalDaysOf(store, config);
-    const { teams, audit } = store;
-    const tags = { registry: store.tagSettings, most: () => limits.tags };
     const documents = async () => (await import('../app/listed-documents.ts')).documentsOf(store, nowMs);
+    // Running gateways clear their caches themselves; this clears what they share, in case none is running.
+    const forget = async (teamId: string) => {
+      const { forgetInPlugins } = await import('../app/forget-team.ts');
+      return (await forgetInPlugins(config, teamId)).flatMap(({ plugin, failed }) => (failed ? [plugin] : []));
+    };
+    const tags = { registry: store.tagSettings, most: () => config.limits.tags };
     const { glossaries, history, tags: tagHistory } = store;
-    const parts = { tags, refusals, glossaries, history, tagHistory, documents, nowMs };
-    await use(new operations.AdminOperations({ teams, plans: () => plans, newId, audit, ...parts, actor: commandActor() }), store);
+    const parts = { tags, refusals: refusalDaysOf(store, config), glossaries, history, tagHistory, documents, forget };
+    await use(commandOn(store, config, nowMs, parts));
   });
+}
+
+/** What operations work on, in the name of who runs the command. */
+export function commandOn(
+  { teams, audit }: Pick<Store, 'teams' | 'audit'>,
+  { plans }: Pick<Config, 'plans'>,
+  nowMs: () => number,
+  parts: Partial<AdminOptions> = {},
+): OperationContext {
+  return new OperationContext({ teams, audit, plans: () => plans, newId: ulidSource(nowMs), nowMs, ...parts, actor: commandActor() });
 }
 
 /** Who runs the command, as the audit records it. */
@@ -102,46 +113,27 @@ function userName(): string {
   }
 }
 
-/** The value, or throws a `CommandFailure` or `StoreError` that says what to do. `creditFlag` is this command's flag for credit. */
-export function valueOf<T>(result: AdminResult<T>, creditFlag = '--credit-minor'): T {
-  if (result.kind === 'done') return result.value;
+/** What was done, or throws what a person can do about it. */
+export function doneFrom<T>(result: Result<T>, fields: InputFields = new Map()): Done<T> {
+  if (result.kind === 'done') return result;
   if (result.kind === 'unavailable') throw storeErrorOf(result);
-  throw new CommandFailure(wordsOf(result, creditFlag));
+  const { field, words, named } = result;
+  const said = wordsWith(named ?? words, (name) => `--${flagOf(name, fields)}`);
+  const isFlag = named === undefined && field !== undefined && fields.get(field)?.given?.flag !== undefined;
+  throw new CommandFailure(isFlag ? `--${placeText(flagOf(field, fields))} ${said}` : said);
+}
+
+export function valueFrom<T>(result: Result<T>, fields?: InputFields): T {
+  return doneFrom(result, fields).value;
+}
+
+export function flagOf(member: string, fields: InputFields): string {
+  return fields.get(member)?.given?.flag ?? member.replaceAll('_', '-');
 }
 
 /** Prints a change that was made, with its warnings. */
-export function printChange(context: CommandContext, result: AnyResult, report: object, text: string): void {
-  const members = resultMembers(result);
-  for (const warning of members.warnings ?? []) context.io.err(`lingate ${context.name}: warning: ${warning}\n`);
-  context.print({ ...report, ...members }, () => saying(text, result));
-}
-
-/** The text, with a warning if a failover may undo the change. */
-export function saying(text: string, result: AnyResult): string {
-  const warning = replicatedWarning(result);
-  return warning === undefined ? text : `${text}\n\n${warning}`;
-}
-
-function wordsOf(refusal: AdminRefusal, creditFlag: string): string {
-  switch (refusal.kind) {
-    case 'no_such_team':
-      return noSuch('team', refusal.teamId).named!;
-    case 'no_such_plan': {
-      const meant = nearest(refusal.plan, refusal.plans);
-      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      return `the configuration has no plan ${JSON.stringify(refusal.plan)}; the plans are ${refusal.plans.join(', ')}${hint}`;
-    }
-    case 'plan_takes_no_credit':
-      return `plan ${refusal.plan} has billing quota, which takes no credit; leave out ${creditFlag} or choose a credit plan`;
-    case 'other_request':
-      return 'another change has already used this id';
-    case 'balance_too_large':
-      return `the balance would exceed ${refusal.maxMinor} minor units, the most that a team can have; add less`;
-    case 'credit_not_free':
-      return `at most ${refusal.freeMinor} minor units can be deducted: ${refusal.isHeld ? 'open reservations hold the rest' : 'the whole balance'}`;
-    case 'dearer':
-      return `nothing was changed: this ${dearerText(refusal.dearer, minorText(refusal.currency))}; use --yes, or --when next-period`;
-    case 'reason_missing':
-      return 'deducting credit requires a --reason, which the audit records';
-  }
+export function printChange(context: CommandContext, made: Done<unknown>, report: object, text: string): void {
+  for (const warning of made.warnings ?? []) context.io.err(`lingate ${context.name}: warning: ${warning}\n`);
+  const warning = replicatedWarning(made);
+  context.print({ ...report, ...membersBeside(made) }, () => typed(warning === undefined ? text : `${text}\n\n${warning}`, context.io.env));
 }

@@ -1,8 +1,7 @@
 // The types of a console page: its row in the table of routes, its handler's input and answer, and the audit line of a change.
-import type { AdminOperations } from '../admin/admin-operations.ts';
-import { replicatedWarning, resultMembers } from '../admin/admin-result.ts';
-import type { AnyResult } from '../admin/admin-result.ts';
-import type { AdminRouteId } from '../admin/admin-routes.ts';
+import type { OperationContext } from '../admin/operation-context.ts';
+import { replicatedWarning } from '../admin/operation.ts';
+import type { Done } from '../admin/operation.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { Operators, SignInAttempts } from '../admin/operators.ts';
 import type { RecentFailures } from '../admin/recent-failures.ts';
@@ -25,7 +24,7 @@ import type { Session, Sessions } from './sessions.ts';
 /** What the pages work on. */
 export interface ConsoleParts {
   /** In the name of the visitor. */
-  readonly operations: AdminOperations;
+  readonly context: OperationContext;
   readonly usage: UsageReading;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;
@@ -170,8 +169,8 @@ export function pageAnswer(content: PageContent, faults: FieldFaults = {}): Cons
 }
 
 /** After a change: a page with a notice, and with its warnings. */
-export function changedAnswer(to: string, notice: Html, result: AnyResult): ConsoleAnswer {
-  const warnings = [...(resultMembers(result).warnings ?? []), replicatedWarning(result)].filter((warning) => warning !== undefined);
+export function changedAnswer(to: string, notice: Html, made: Pick<Done<unknown>, 'replicated' | 'warnings'>): ConsoleAnswer {
+  const warnings = [...(made.warnings ?? []), replicatedWarning(made)].filter((warning) => warning !== undefined);
   return { kind: 'see', to, notice: html`${notice} ${warnings.map((warning) => html`<p class="warning">${warning}</p>`)}` };
 }
 
@@ -180,7 +179,7 @@ export const CONSOLE_PREFIX = '/console';
 /** What was changed, without secrets. */
 type Changed = Readonly<Record<string, string | number>>;
 
-export function audit({ log }: ConsoleParts, { request, requestId, session }: SignedInVisit, action: AdminRouteId, changed: Changed): void {
+export function audit({ log }: ConsoleParts, { request, requestId, session }: SignedInVisit, action: string, changed: Changed): void {
   const actor = actorOf('console', session.operator, request.remoteAddress);
   log.info('audit', { action, ...changed, actor, request_id: requestId });
 }

@@ -2,8 +2,8 @@
 import { listAudit } from '../admin/operations/audit.ts';
 import { listDocuments } from '../admin/operations/documents.ts';
 import { listRequests } from '../admin/operations/requests.ts';
-import { matchingOf } from '../admin/admin-input.ts';
-import type { MatchedRoute } from '../admin/admin-input.ts';
+import { matchingOf } from '../admin/route-matching.ts';
+import type { MatchedRoute } from '../admin/route-matching.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';

@@ -131,7 +131,7 @@ export class Console implements OpsApp {
       if (route.access === 'everybody') return await route.handle(visit, this.#parts);
       if (session === undefined) return NOT_SIGNED_IN;
       const actor = actorOf('console', session.operator, visit.request.remoteAddress);
-      const parts = { ...this.#parts, operations: this.#parts.operations.as(actor) };
+      const parts = { ...this.#parts, context: this.#parts.context.as(actor) };
       const answer = await route.handle({ ...visit, session }, parts);
       const isAway = answer.kind === 'problem' && answer.problem.code === 'service_unavailable';
       return isAway && route.method === 'POST' ? PERHAPS_DONE : answer;

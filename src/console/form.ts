@@ -7,15 +7,7 @@ import type { Html } from '../docs/html.ts';
 import { decimalsOf } from '../domain/currency.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
 import { MINOR_MAX } from '../domain/money.ts';
-import {
-  judgeReason,
-  judgeRecordName,
-  judgeReference,
-  REASON_CHARACTERS_MAX,
-  RECORD_NAME_CHARACTERS_MAX,
-  REFERENCE_CHARACTERS_MAX,
-} from '../domain/record-name.ts';
-import type { JudgedText } from '../domain/record-name.ts';
+import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
 import type { OpsRequest } from '../ops/ops-request.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 
@@ -134,8 +126,6 @@ function labelled({ faults }: FieldTexts, name: string, label: string, hint: str
   </div>`;
 }
 
-export type JudgedField<T> = { readonly value: T } | { readonly fault: string };
-
 /** The errors of a form's fields, by their names. */
 export type FieldFaults = Readonly<Record<string, string>>;
 
@@ -144,26 +134,8 @@ export const NAME_INPUT = { maxlength: 2 * RECORD_NAME_CHARACTERS_MAX, autocompl
 export const REFERENCE_INPUT = { maxlength: 2 * REFERENCE_CHARACTERS_MAX, autocomplete: 'off' } as const;
 export const REASON_INPUT = { maxlength: 2 * REASON_CHARACTERS_MAX, autocomplete: 'off' } as const;
 
-export function nameField(sent: string): JudgedField<string> {
-  return textOf(judgeRecordName(sent), 'name');
-}
-
-/** A reference is optional: `null` for none. */
-export function referenceField(sent: string): JudgedField<string | null> {
-  return sent.trim() === '' ? { value: null } : textOf(judgeReference(sent), 'reference');
-}
-
-/** A reason is optional unless credit is deducted. */
-export function reasonField(sent: string): JudgedField<string | undefined> {
-  return sent.trim() === '' ? { value: undefined } : textOf(judgeReason(sent), 'reason');
-}
-
-function textOf(judged: JudgedText, what: string): JudgedField<string> {
-  return 'fault' in judged ? { fault: `This ${what} ${judged.fault}.` } : { value: judged.text };
-}
-
 /** An amount in minor units, from digits and a point, with as many decimals as the currency has. */
-export function amountField(sent: string, currency: string): JudgedField<number> {
+export function amountField(sent: string, currency: string): { readonly value: number } | { readonly fault: string } {
   const digits = decimalsOf(currency);
   const example = digits === 0 ? '50' : `50.${'0'.repeat(digits)}`;
   const [, whole, , part = ''] = /^(\d{1,12})(\.(\d+))?$/.exec(sent.trim()) ?? [];
@@ -171,12 +143,6 @@ export function amountField(sent: string, currency: string): JudgedField<number>
   const minor = Number(whole) * 10 ** digits + Number(part.padEnd(digits, '0'));
   if (minor === 0) return { fault: 'Enter an amount other than 0.' };
   return minor > MINOR_MAX ? { fault: 'This is more than a team can have.' } : { value: minor };
-}
-
-/** The errors of those fields that have one; `undefined` if none has. */
-export function faultsOf(judged: Readonly<Record<string, JudgedField<unknown>>>): FieldFaults | undefined {
-  const faults = Object.entries(judged).flatMap(([name, field]) => ('fault' in field ? [[name, field.fault]] : []));
-  return faults.length === 0 ? undefined : (Object.fromEntries(faults) as FieldFaults);
 }
 
 export const CONSOLE_BODY_BYTES_MAX = 16_384;

@@ -5,11 +5,11 @@ import { PAGE_DEFAULT, pageAt } from '../admin/listing.ts';
 import type { ShownPage } from '../admin/listing.ts';
 import { downloadOf } from '../admin/csv.ts';
 import { audited } from '../admin/operation.ts';
-import type { Cell, RowColumn, AdminOperation, OperationRefusal, Result } from '../admin/operation.ts';
+import type { AskedBefore, Cell, RowColumn, AdminOperation, Done, OperationRefusal, Result } from '../admin/operation.ts';
 import { forPrograms, paged } from '../admin/operation-http.ts';
 import { teamMeant } from '../admin/teams-meant.ts';
-import { refusalOfOperation } from '../admin/admin-refusals.ts';
-import type { AdminOperations } from '../admin/admin-operations.ts';
+import { refusalOf } from '../admin/admin-refusals.ts';
+import type { OperationContext } from '../admin/operation-context.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -61,14 +61,14 @@ export function listPage({ one, path, section, title, intro, of = title, pageSiz
       fault,
       isFiltered: [...fields.keys()].some((name) => (query.get(name) ?? '').trim() !== ''),
     });
-  return async (visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> => {
+  return async (visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> => {
     const { query } = visit.request;
-    const found = await rowsFor(one, visit, operations, pageSize);
+    const found = await rowsFor(one, visit, context, pageSize);
     if (found.kind === 'refused' && found.code === 'validation_error') {
       const fault = detailOf(found);
       return content(filter(query, fault), { [found.field ?? 'query']: fault });
     }
-    if (found.kind !== 'done') return refusalOfOperation(found);
+    if (found.kind !== 'done') return refusalOf(found);
     const { rows, next, checkedMax, input } = found.value;
     const teamId = input['team'] as string | undefined;
     const kept = Object.fromEntries([...fields.keys(), 'limit'].map((name) => [name, query.get(name) ?? undefined]));
@@ -76,13 +76,13 @@ export function listPage({ one, path, section, title, intro, of = title, pageSiz
     const isNewestFirst = one.listing?.newestFirst === true;
     const around = {
       caption: isNewestFirst ? `${of}, newest first` : of,
-      operations,
+      context,
       nowMs: visit.nowMs,
       hidden: teamId === undefined ? [] : ['Team'],
     };
     return content(
       html`${filter(query, undefined)}
-      ${teamId === undefined ? undefined : html`<p>${of} of team ${teamLink(await namesOf(operations, [teamId]), teamId)}.</p>`}
+      ${teamId === undefined ? undefined : html`<p>${of} of team ${teamLink(await namesOf(context, [teamId]), teamId)}.</p>`}
       ${rows.length === 0 ? html`<p class="soft">${one.none}</p>` : await tableOf(one, rows, around)}
       ${checkedNote(checkedMax, of.toLowerCase())}
       ${pager(query.has('cursor') ? to(undefined) : undefined, next && to(next), isNewestFirst ? ['Newest', 'Older'] : ['First page', 'Next page'])}`,
@@ -92,13 +92,13 @@ export function listPage({ one, path, section, title, intro, of = title, pageSiz
 
 /** The handler of a file with all rows that the query asks for. */
 export function filePage(one: AdminOperation) {
-  return async ({ request: { query }, nowMs }: SignedInVisit, { operations: { context } }: ConsoleParts): Promise<ConsoleAnswer> => {
+  return async ({ request: { query }, nowMs }: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> => {
     const fields = fieldsOf(one);
     const given = Object.fromEntries([...query].map(([name, sent]) => [name, valueOf(fields.get(name) ?? {}, [sent], nowMs)]));
     const read = checked(one, given, nowMs);
-    if ('kind' in read) return refusalOfOperation(read);
+    if ('kind' in read) return refusalOf(read);
     const file = await downloadOf(one, context, read.input);
-    return file.kind === 'download' ? file : refusalOfOperation(file);
+    return file.kind === 'download' ? file : refusalOf(file);
   };
 }
 
@@ -113,7 +113,7 @@ export interface ReadRows<Row> {
 export async function pageOfQuery<Row>(
   one: AdminOperation,
   { request: { query } }: SignedInVisit,
-  { context }: AdminOperations,
+  context: OperationContext,
   input: GivenMembers,
   limit: number,
 ): Promise<Result<ReadRows<Row>>> {
@@ -129,7 +129,7 @@ export async function pageOfQuery<Row>(
 async function rowsFor(
   one: AdminOperation,
   { request: { query }, nowMs }: SignedInVisit,
-  { context }: AdminOperations,
+  context: OperationContext,
   pageSize: number,
 ): Promise<Result<ShownPage & { readonly input: GivenMembers }>> {
   const taken = paged(one);
@@ -163,7 +163,7 @@ function widthOf(maxlength: string | number | undefined): 'few' | 'short' | 'lon
 
 interface Around {
   readonly caption: string;
-  readonly operations: AdminOperations;
+  readonly context: OperationContext;
   readonly nowMs: number;
   /** Heads of columns that say the same in every row. */
   readonly hidden?: readonly string[];
@@ -175,11 +175,11 @@ interface Around {
 export async function tableOf(
   { columns: all }: AdminOperation,
   rows: readonly unknown[],
-  { caption, operations, nowMs, hidden = [], change }: Around,
+  { caption, context, nowMs, hidden = [], change }: Around,
 ): Promise<Html> {
   const columns = all.filter(({ only, head }) => only !== 'command' && !hidden.includes(head));
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
-  const known = await knownIn(cells.flat(), operations);
+  const known = await knownIn(cells.flat(), context);
   return htmlTable({
     caption,
     columns: [...columns.map(headOf), ...(change === undefined ? [] : ['Change'])],
@@ -200,11 +200,11 @@ interface Known {
   readonly keys: KnownKeys;
 }
 
-async function knownIn(cells: readonly Cell[], operations: AdminOperations): Promise<Known> {
+async function knownIn(cells: readonly Cell[], context: OperationContext): Promise<Known> {
   const objects = cells.filter((cell) => typeof cell === 'object');
   const teams = objects.flatMap((cell) => (cell.kind === 'team' ? [cell.id] : []));
   const keys = objects.flatMap((cell) => (cell.kind === 'key' ? [cell.teamId] : []));
-  return { teams: await namesOf(operations, teams), keys: await keysOf(operations, keys) };
+  return { teams: await namesOf(context, teams), keys: await keysOf(context, keys) };
 }
 
 /** A cell as a page shows it. */
@@ -323,25 +323,32 @@ export function linesOf(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-interface CarriedOut<T> {
-  readonly value: T;
-  readonly replicated: boolean | undefined;
-}
-
 /** Carries out what a form asks for. A fault is that of a field; anything else is a page of its own. */
 export async function carriedOut<T = unknown>(
   one: AdminOperation,
   given: GivenMembers,
   visit: SignedInVisit,
   parts: ConsoleParts,
-): Promise<CarriedOut<T> | { readonly faults: FieldFaults } | Refusal> {
+): Promise<Done<T> | { readonly faults: FieldFaults } | Refusal> {
   const read = checked(one, given, visit.nowMs);
-  const result: Result<unknown> = 'kind' in read ? read : await one.run!(parts.operations.context, read.input);
+  const result: Result<unknown> = 'kind' in read ? read : await one.run!(parts.context, read.input);
   if (result.kind === 'done') {
     audit(parts, visit, one.id, audited(one, given, result));
-    return { value: result.value as T, replicated: result.replicated };
+    return { ...result, value: result.value as T };
   }
-  return faultsIn(one, result) ?? refusalOfOperation(result);
+  return faultsIn(one, result) ?? refusalOf(result);
+}
+
+/** What is asked before a form is carried out; `undefined` if nothing. */
+export async function askedBy(
+  one: AdminOperation,
+  given: GivenMembers,
+  { nowMs }: SignedInVisit,
+  { context }: ConsoleParts,
+): Promise<AskedBefore | { readonly faults: FieldFaults } | Refusal | undefined> {
+  const read = checked(one, given, nowMs);
+  const result = 'kind' in read ? read : await one.asks!(context, read.input);
+  return result.kind === 'done' ? result.value : (faultsIn(one, result) ?? refusalOf(result));
 }
 
 function faultsIn(one: AdminOperation, result: OperationRefusal | StoreUnavailable): { readonly faults: FieldFaults } | undefined {

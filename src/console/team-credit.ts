@@ -29,9 +29,9 @@ interface Movement {
 }
 
 /** `undefined` for a team that has never had any credit, as far as is known. */
-export async function teamCredit(team: Team, { operations, usage }: Pick<ConsoleParts, 'operations' | 'usage'>): Promise<Html | undefined> {
+export async function teamCredit(team: Team, { context, usage }: Pick<ConsoleParts, 'context' | 'usage'>): Promise<Html | undefined> {
   const [entries, periods] = await Promise.all([
-    operations.context.options.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
+    context.options.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
     usage.periods(team.teamId),
   ]);
   const changed = isUnavailable(entries) ? [] : entries.flatMap(movementOf);

@@ -1,6 +1,6 @@
 // The history on a team's page: the last 30 days and 13 months, and its periods with their usage.
 import { refusalOf } from '../admin/admin-refusals.ts';
-import { periodReport } from '../admin/reports.ts';
+import { periodReport } from '../admin/operations/periods.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';

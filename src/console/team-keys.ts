@@ -3,11 +3,13 @@ import { NO_KEY, NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
 import { limitsText } from '../admin/fields.ts';
 import { limitsReport } from '../admin/operations/key-rows.ts';
 import type { NewKeyRow } from '../admin/operations/key-rows.ts';
+import { foundTeam } from '../admin/operations/teams.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { hasLimits } from '../domain/key-limits.ts';
 import type { Period } from '../domain/period.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { KeyStatus, KeyUsage, Team, Usage } from '../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
@@ -84,21 +86,21 @@ export interface TeamKey {
 const QUIET_MS = 600_000;
 
 /** By the path's `id`. */
-export async function findTeam({ parameters }: SignedInVisit, { operations }: ConsoleParts): Promise<Team | Refusal> {
+export async function findTeam({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Team | Refusal> {
   const teamId = canonicalUlid(parameters['id'] ?? '');
-  const found = teamId === undefined ? undefined : await operations.showTeam(teamId);
+  const found = teamId === undefined ? undefined : await foundTeam(context, teamId);
   if (found === undefined) return NO_TEAM;
   return found.kind === 'done' ? found.value : refusalOf(found);
 }
 
 /** By the path's `id` and `key`. */
-export async function findTeamKey({ parameters }: SignedInVisit, { operations }: ConsoleParts): Promise<TeamKey | Refusal> {
+export async function findTeamKey({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<TeamKey | Refusal> {
   const teamId = canonicalUlid(parameters['id'] ?? '');
   const keyId = canonicalUlid(parameters['key'] ?? '');
-  const found = teamId === undefined ? undefined : await operations.usage(teamId);
-  if (found?.kind === 'unavailable') return refusalOf(found);
-  if (found?.kind !== 'done') return NO_KEY;
-  const { team, keys, periodStartMs: startMs, periodEndMs: endMs } = found.value.figures;
+  const found = teamId === undefined ? undefined : await context.options.teams.usage(teamId);
+  if (found === undefined) return NO_KEY;
+  if (isUnavailable(found)) return refusalOf(found);
+  const { team, keys, periodStartMs: startMs, periodEndMs: endMs } = found;
   const key = keys.find((one) => one.keyId === keyId);
   return key === undefined ? NO_KEY : { team, key, keys, period: { startMs, endMs } };
 }

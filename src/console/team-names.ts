@@ -1,5 +1,5 @@
 // The names of teams and the beginnings of keys, for pages whose records only have their ids.
-import type { AdminOperations } from '../admin/admin-operations.ts';
+import type { OperationContext } from '../admin/operation-context.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -10,11 +10,11 @@ import { CONSOLE_PREFIX } from './console-route.ts';
 export type TeamNames = ReadonlyMap<string, string>;
 
 /** One look-up for each team; pages are short. A team that cannot be read has no name. */
-export async function namesOf(operations: AdminOperations, teamIds: readonly (string | undefined)[]): Promise<TeamNames> {
+export async function namesOf({ options: { teams } }: OperationContext, teamIds: readonly (string | undefined)[]): Promise<TeamNames> {
   const found = await Promise.all(
     different(teamIds).map(async (id) => {
-      const team = await operations.showTeam(id);
-      return team.kind === 'done' ? ([[id, team.value.name]] as const) : [];
+      const team = await teams.findTeam(id);
+      return team === undefined || isUnavailable(team) ? [] : ([[id, team.name]] as const);
     }),
   );
   return new Map(found.flat());
@@ -24,10 +24,10 @@ export async function namesOf(operations: AdminOperations, teamIds: readonly (st
 export type KnownKeys = ReadonlyMap<string, Pick<KeyRecord, 'display' | 'label' | 'teamId'>>;
 
 /** All keys of these teams: one look-up for each. */
-export async function keysOf(operations: AdminOperations, teamIds: readonly (string | undefined)[]): Promise<KnownKeys> {
+export async function keysOf({ options: { teams } }: OperationContext, teamIds: readonly (string | undefined)[]): Promise<KnownKeys> {
   const found = await Promise.all(
     different(teamIds).map(async (id) => {
-      const keys = await operations.context.options.teams.listKeys(id);
+      const keys = await teams.listKeys(id);
       return keys === undefined || isUnavailable(keys) ? [] : keys.map((key) => [key.keyId, key] as const);
     }),
   );

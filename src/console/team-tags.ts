@@ -1,5 +1,5 @@
 // A team's tags in the console: those that were used lately or have limits, their table, and the tag of a path.
-import { NO_TEAM, refusalOf, refusalOfOperation } from '../admin/admin-refusals.ts';
+import { NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { limitsText } from '../admin/fields.ts';
@@ -34,16 +34,16 @@ type CountedTag = { -readonly [Name in keyof TeamTag]: TeamTag[Name] };
 /** Those with settings first, then by what was charged. */
 export async function tagsOf(
   { teamId }: Team,
-  { operations, usage }: Pick<ConsoleParts, 'operations' | 'usage'>,
+  { context, usage }: Pick<ConsoleParts, 'context' | 'usage'>,
   nowMs: number,
 ): Promise<readonly TeamTag[] | Refusal> {
   const today = dayOf(nowMs);
   const [set, days] = await Promise.all([
-    operations.context.part('tags').registry.list(teamId),
+    context.part('tags').registry.list(teamId),
     usage.tagDays(teamId, { from: today - TAG_DAYS + 1, to: today }),
   ]);
   if (set === undefined) return NO_TEAM;
-  if (isUnavailable(set)) return refusalOfOperation(set);
+  if (isUnavailable(set)) return refusalOf(set);
   if (days.kind !== 'done') return refusalOf(days);
   const tags = new Map<string, CountedTag>(set.map((one) => [one.tag, { tag: one.tag, characters: 0, requests: 0, set: one }]));
   for (const { tag, characters, requests } of days.value) {

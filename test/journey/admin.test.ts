@@ -218,7 +218,7 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
   test('a value that is none of a list is refused with the list', async () => {
     const body = { when: 'later' };
     expect(expectProblem(await call('POST', '/plans/pro/apply', { body }), 'validation_error')).toBe(
-      'when: must be one of now, next-period, never.',
+      'when: "later" is not one of now, next-period, never.',
     );
   });
 

@@ -95,15 +95,18 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const wrong = await lingate(['team', 'list', '--standing', 'rich', '--store', setting.url]);
       expect([wrong.status, wrong.stderr]).toEqual([
         2,
-        expect.stringContaining('--standing must be one of near_limit, over_quota, out_of_credit'),
+        expect.stringContaining('--standing "rich" is not one of near_limit, over_quota, out_of_credit'),
       ]);
     });
 
     test('a wrong one is a 400 that names it, and beside the form in the console', async () => {
       const detail = expectProblem(await call('GET', '/teams?standing=rich'), 'validation_error');
-      expect(detail).toBe('standing: must be one of near_limit, over_quota, out_of_credit.');
+      expect(detail).toBe('standing: "rich" is not one of near_limit, over_quota, out_of_credit.');
       const page = await (await operator()).get('/console/teams?standing=rich');
-      expect([page.status, page.body]).toEqual([400, expect.stringContaining(`<p class="fault" role="alert">${detail}</p>`)]);
+      expect([page.status, page.body]).toEqual([
+        400,
+        expect.stringContaining(`<p class="fault" role="alert">${detail.replaceAll('"', '&quot;')}</p>`),
+      ]);
     });
   });
 

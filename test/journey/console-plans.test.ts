@@ -73,7 +73,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(await read(visitor, '/console/plans/big/apply')).toContain('With other numbers than the configuration: none.');
   });
 
-  test('what becomes dearer is said before it is confirmed: when a plan is applied, and when a team gets another plan', async () => {
+  test('what becomes costlier is said before it is confirmed: when a plan is applied, and when a team gets another plan', async () => {
     const visitor = await operator();
     const { teamId, key } = await setting.gateway.team();
     const { teams } = setting.gateway.store;
@@ -81,7 +81,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
     await expect.poll(() => teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
     await teams.updateTeam(teamId, { plan: { name: 'dear', limits: limitsOf(QUOTA_PLAN) } });
-    const says = 'This makes the running period dearer for one team, by 0.06 EUR for what has been used so far.';
+    const says = 'This makes the running period costlier for one team, by 0.06 EUR for what has been used so far.';
     expect(await read(visitor, '/console/plans/dear/apply')).toContain(says);
     const page = `/console/teams/${teamId}`;
     const sent = await visitor.submit(page, `${page}/plan`, { plan: 'dear', when: 'now' });

@@ -40,7 +40,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
   describe('the role read, over the admin API', () => {
     const attacks = ADMIN_ROUTES.map((route) => ({ ...route, what: `${route.method} ${route.path}` }));
 
-    test.each(attacks)('$what: reads, and changes nothing', async ({ method, path, body, looksOnly }) => {
+    test.each(attacks)('$what: reads, and changes nothing', async ({ method, path, body, operation: { looksOnly } }) => {
       const teamId = await makeTeam();
       const before = [await auditOf(teamId), (await call('GET', `/teams/${teamId}`)).body];
       const target = path.replace('{id}', path.startsWith('/keys') ? UNKNOWN : teamId).replace('{name}', 'prepaid');
@@ -141,12 +141,12 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
     expect(await refused({ add_credit_minor: 0, reason: 'x' })).toMatch(/^add_credit_minor: must not be 0/);
     expect(await refused({ reason: 'x' })).toMatch(/^reason: there is nothing that it is for/);
     expect(await refused({ add_credit_minor: -901, reason: 'x' })).toBe(
-      'add_credit_minor: at most 900 minor units can be deducted: the whole balance.',
+      'add_credit_minor: at most 9.00 EUR can be deducted: the whole balance.',
     );
     const operator = await signedIn(OPS);
     const page = `/console/teams/${teamId}`;
     for (const [fields, words] of [
-      [{ amount: '-1' }, 'it is required to deduct credit'],
+      [{ amount: '-1' }, 'is required to deduct credit'],
       [{ amount: '-9.01', reason: 'x' }, 'At most 9.00 EUR can be deducted'],
       [{ amount: '--1', reason: 'x' }, 'Enter an amount in EUR'],
     ] as const) {

@@ -14,8 +14,9 @@ import { overageOf } from '../../domain/usage-report.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import type { PeriodUse, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
 import { closed, moment, ofTeam, orNull, text, utcDay, whole } from '../fields.ts';
+import type { OperationContext } from '../operation-context.ts';
 import { done, operation } from '../operation.ts';
-import type { RowColumn } from '../operation.ts';
+import type { Result, RowColumn } from '../operation.ts';
 import { RowsOfTeams } from '../rows-of-teams.ts';
 import type { RowPlace } from '../rows-of-teams.ts';
 import { daysIn, fileName, judgeDays } from './usage.ts';
@@ -105,6 +106,20 @@ function creditOf({ limits, credit }: PeriodUse) {
     credit_deducted_minor: minorRoundedDown(credit.deductedMicro),
     balance_minor: minorRoundedDown(credit.balanceMicro),
   };
+}
+
+/** What the running period comes to, and what is left of the credit: `It owes 0.86 EUR for the running period.` */
+export async function owedText(context: OperationContext, team: Team): Promise<Result<string>> {
+  const periods = await context.part('history').periods(team.teamId);
+  if (periods !== undefined && isUnavailable(periods)) return periods;
+  const { billing, currency } = team.limits;
+  const money = (minor: number): string => (minor === 0 ? 'nothing' : amount(minor, currency)!);
+  const running = periods?.find(({ closed: isClosed }) => !isClosed);
+  const total = running === undefined ? 0 : (invoiceRow(team, false, running).total_minor ?? 0);
+  const comesTo =
+    billing === 'quota' ? `It owes ${money(total)} for the running period` : `It has spent ${money(total)} in the running period`;
+  if (billing === 'quota' && team.balanceMicro === 0) return done(`${comesTo}.`);
+  return done(`${comesTo}, and ${money(minorRoundedDown(team.balanceMicro))} of its credit is left.`);
 }
 
 /** How many teams are read together: event loop or Redis are busy with them for about half a millisecond. Fewer cost Redis more round trips. */

@@ -2,22 +2,20 @@
 import { withoutCredentials } from '../../domain/store-url.ts';
 import { stepText } from '../../domain/clock-judge.ts';
 import { storeErrorOf } from '../../domain/store-unavailable.ts';
-import { AdminOperations } from '../../admin/admin-operations.ts';
-import { ulidSource } from '../../domain/ulid.ts';
+import { AuditOperations } from '../../admin/audit-operations.ts';
 import type { AcceptedClock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import { CommandFailure } from '../command.ts';
 import type { CommandContext } from '../command.ts';
-import { commandActor, valueOf, withStore } from '../with-store.ts';
+import { commandOn, valueFrom, withStore } from '../with-store.ts';
 
 export async function acceptClock(context: CommandContext): Promise<void> {
-  await withStore(context, async (store, { store: url, plans }, nowMs) => {
+  await withStore(context, async (store, config, nowMs) => {
     const { nowMs: acceptedMs, steppedMs } = await accepted(store);
-    const { teams, audit } = store;
-    const admin = new AdminOperations({ teams, plans: () => plans, newId: ulidSource(nowMs), audit, actor: commandActor() });
-    valueOf(await admin.audit.acceptClock(acceptedMs));
+    const audit = new AuditOperations(commandOn(store, config, nowMs));
+    valueFrom(await audit.acceptClock(acceptedMs));
     const clock = new Date(acceptedMs).toISOString();
-    const shown = { store: withoutCredentials(url), clock, stepped_seconds: Math.round(steppedMs / 1000) };
+    const shown = { store: withoutCredentials(config.store), clock, stepped_seconds: Math.round(steppedMs / 1000) };
     context.print(shown, () =>
       [
         `The clock is accepted: ${clock}${steppedMs === 0 ? '' : `, which is ${stepText(steppedMs)} the latest time of the store`}.`,

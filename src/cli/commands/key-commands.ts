@@ -1,12 +1,13 @@
 // lingate key find and revoke: also by a whole key from standard input, and of all keys of a team.
 import { findKeys, foundKeys, revokeAll, revokedKey } from '../../admin/operations/keys.ts';
+import { foundTeam } from '../../admin/operations/teams.ts';
 import { matchesDisplay } from '../../domain/api-key.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { confirm, requireConfirmable, YES } from '../confirmation.ts';
 import { given, readId, readKey, readTeam, TEAM_FLAG } from '../operand.ts';
-import { printRows, valueFrom } from '../operation-command.ts';
-import { printChange, valueOf, withAdmin } from '../with-store.ts';
+import { printRows } from '../operation-command.ts';
+import { doneFrom, printChange, valueFrom, withAdmin } from '../with-store.ts';
 
 /** If --store is wrong, it has none of the gateway's keys. */
 const NOBODYS_KEY = 'no team in this store has this key; check that --store and --config are those of the gateway';
@@ -22,7 +23,7 @@ export const keyFind: Command = {
   examples: ['lingate key find', 'lingate key find < leaked.txt', 'lingate key find --display la_live_Ab3d'],
   async run(context) {
     const search = await searchOf(context);
-    await withAdmin(context, async ({ context: on }) => {
+    await withAdmin(context, async (on) => {
       const keys = valueFrom(await foundKeys(on, search));
       if (keys.length > 0 || context.json) printRows(findKeys, context, keys);
       if (keys.length === 0) throw new CommandFailure(NOBODYS_KEY);
@@ -62,12 +63,12 @@ export const keyRevoke: Command = {
     const [operand] = context.operands;
     const whole = operand === undefined ? await readKey(context) : undefined;
     const named = operand === undefined ? '' : readId('key', operand);
-    await withAdmin(context, async ({ context: on }) => {
+    await withAdmin(context, async (on) => {
       const id = whole === undefined ? named : valueFrom(await foundKeys(on, { key: whole }))[0]?.key_id;
       if (id === undefined) throw new CommandFailure(NOBODYS_KEY);
-      const result = await revokedKey(on, id);
-      const { display, status } = valueFrom(result);
-      printChange(context, result, { key_id: id, status }, `Key ${id} (${display}…) is revoked.`);
+      const revoked = doneFrom(await revokedKey(on, id));
+      const { display, status } = revoked.value;
+      printChange(context, revoked, { key_id: id, status }, `Key ${id} (${display}…) is revoked.`);
     });
   },
 };
@@ -77,12 +78,12 @@ async function revokeEveryKey(context: CommandContext): Promise<void> {
   const teamId = given(context, 'team', readTeam);
   if (teamId === undefined) throw new UsageError('--team TEAM is missing: it says whose keys are revoked');
   requireConfirmable(context, 'revoking all keys of a team');
-  await withAdmin(context, async (admin) => {
-    const { name } = valueOf(await admin.showTeam(teamId));
+  await withAdmin(context, async (on) => {
+    const { name } = valueFrom(await foundTeam(on, teamId));
     const does = `This revokes every key of the team ${JSON.stringify(name)} permanently.`;
     await confirm(context, { does, word: name, wordIs: "the team's name" });
-    const result = await revokeAll(admin.context, teamId);
-    const revoked = valueFrom(result);
+    const result = doneFrom(await revokeAll(on, teamId));
+    const revoked = result.value;
     const many = revoked.length === 1 ? '1 key is' : `${revoked.length} keys are`;
     const text = revoked.length === 0 ? `Every key of team ${teamId} was revoked before.` : `${many} revoked.`;
     printChange(context, result, { team_id: teamId, revoked }, text);

@@ -1,9 +1,10 @@
 // lingate memory clear: clears the caches of translations of every gateway on the store, and the one that they share.
+import { AuditOperations } from '../../admin/audit-operations.ts';
 import type { Command } from '../command.ts';
 import { CommandFailure } from '../command.ts';
 import { confirm, requireConfirmable, YES } from '../confirmation.ts';
 import { given, readTeam } from '../operand.ts';
-import { valueOf, withAdmin } from '../with-store.ts';
+import { valueFrom, withAdmin } from '../with-store.ts';
 
 export const memoryClear: Command = {
   usage: '[--team TEAM] [--yes]',
@@ -24,8 +25,8 @@ export const memoryClear: Command = {
     const forgot = await forgetInPlugins(await context.config(), teamId);
     if (forgot.length === 0)
       throw new CommandFailure('the configuration has no plugin that caches translations, such as lingate/plugins/memory');
-    await withAdmin(context, async (admin) => {
-      valueOf(await admin.audit.clearMemory(teamId, context.io.nowMs()));
+    await withAdmin(context, async (on) => {
+      valueFrom(await new AuditOperations(on).clearMemory(teamId, context.io.nowMs()));
       const away = forgot.filter(({ failed }) => failed).map(({ plugin }) => plugin);
       const dropped = forgot.reduce((sum, one) => sum + (one.dropped ?? 0), 0);
       context.print({ team_id: teamId ?? null, shared_texts: dropped, ...(away.length === 0 ? {} : { away }) }, () => {

@@ -1,5 +1,5 @@
 // A team's glossaries: the list, and deleting one, after a question.
-import { refusalOfOperation } from '../../admin/admin-refusals.ts';
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { noSuch } from '../../admin/operation.ts';
 import { deleteGlossary, findGlossary, listGlossaries } from '../../admin/operations/glossaries.ts';
 import type { GlossaryRow } from '../../admin/operations/glossaries.ts';
@@ -25,15 +25,15 @@ export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
 /** Limits the page. */
 const GLOSSARIES_MAX = 200;
 
-async function list(visit: SignedInVisit, { operations }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
-  const found = await listGlossaries.run!(operations.context, { id: teamId });
-  if (found.kind !== 'done') return refusalOfOperation(found);
+async function list(visit: SignedInVisit, { context }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
+  const found = await listGlossaries.run!(context, { id: teamId });
+  if (found.kind !== 'done') return refusalOf(found);
   const rows = found.value as readonly GlossaryRow[];
   const title = `Glossaries of ${name}`;
   const left = rows.length - GLOSSARIES_MAX;
   const link = ({ glossary_id: id, name: which }: GlossaryRow) =>
     html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries/${id}/delete">Delete<span class="unseen"> ${which}</span></a>`;
-  const around = { caption: title, operations, nowMs: visit.nowMs, ...(mayChange(visit) ? { change: link } : {}) };
+  const around = { caption: title, context, nowMs: visit.nowMs, ...(mayChange(visit) ? { change: link } : {}) };
   const main = html`<h1>${title}</h1>
     ${rows.length === 0 ? html`<p class="soft">${listGlossaries.none}</p>` : await tableOf(listGlossaries, rows.slice(0, GLOSSARIES_MAX), around)}
     ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate glossary list</code>.</p>` : undefined}
@@ -58,15 +58,15 @@ function question({ formToken }: SignedInVisit, _parts: ConsoleParts, { teamId, 
 
 async function remove(visit: SignedInVisit, parts: ConsoleParts, { teamId, glossary }: Owned): Promise<ConsoleAnswer> {
   const removed = await carriedOut(deleteGlossary, { id: glossary.glossaryId }, visit, parts);
-  if (!('value' in removed)) return 'faults' in removed ? refusalOfOperation(noSuch('glossary', glossary.glossaryId)) : removed;
-  return changedAnswer(`/teams/${teamId}/glossaries`, html`<p>Glossary ${glossary.name} is deleted.</p>`, { kind: 'done', ...removed });
+  if (!('value' in removed)) return 'faults' in removed ? refusalOf(noSuch('glossary', glossary.glossaryId)) : removed;
+  return changedAnswer(`/teams/${teamId}/glossaries`, html`<p>Glossary ${glossary.name} is deleted.</p>`, removed);
 }
 
 /** By the path's `id` and `glossary`. */
-async function findOwned({ parameters }: SignedInVisit, { operations }: ConsoleParts): Promise<Owned | Refusal> {
+async function findOwned({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Owned | Refusal> {
   const glossaryId = canonicalUlid(parameters['glossary'] ?? '');
   const none = noSuch('glossary', glossaryId ?? '');
-  const found = glossaryId === undefined ? none : await findGlossary(operations.context, glossaryId);
-  if ('kind' in found) return refusalOfOperation(found);
-  return found.teamId === canonicalUlid(parameters['id'] ?? '') ? found : refusalOfOperation(none);
+  const found = glossaryId === undefined ? none : await findGlossary(context, glossaryId);
+  if ('kind' in found) return refusalOf(found);
+  return found.teamId === canonicalUlid(parameters['id'] ?? '') ? found : refusalOf(none);
 }

@@ -1,6 +1,6 @@
 // The invoices of a month: what each period that was closed in it comes to, in pages, with totals for each currency; as a file, and
 // as a page to print.
-import { refusalOfOperation } from '../../admin/admin-refusals.ts';
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { InvoiceTotals, listInvoices } from '../../admin/operations/invoices.ts';
 import type { InvoiceRow, InvoiceTotal } from '../../admin/operations/invoices.ts';
 import type { OperationContext } from '../../admin/operation-context.ts';
@@ -39,12 +39,12 @@ function askedOf(visit: SignedInVisit): Asked {
   return { ...monthOfQuery(visit), open: visit.request.query.get('open') === 'true' };
 }
 
-async function invoicesPage(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+async function invoicesPage(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
   const asked = askedOf(visit);
   const { month, open } = asked;
-  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, operations, { month, open }, PAGE_LINES);
-  if (found.kind !== 'done') return refusalOfOperation(found);
-  const totals = await totalsOf(operations.context, asked);
+  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, context, { month, open }, PAGE_LINES);
+  if (found.kind !== 'done') return refusalOf(found);
+  const totals = await totalsOf(context, asked);
   if (totals !== undefined && 'kind' in totals) return totals;
   const { rows, next, isFirst } = found.value;
   const path = (cursor?: string): string => pathTo('/invoices', asked, cursor);
@@ -59,10 +59,10 @@ const TOO_MANY = html`<p class="soft">
   There are more than ${count(TOTALED_TEAMS_MAX)} teams: <code>lingate invoices --month</code> shows what they come to.
 </p>`;
 
-async function printPage(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+async function printPage(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
   const { month, open, from, to } = askedOf(visit);
-  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, operations, { month, open }, PRINTED_MAX);
-  if (found.kind !== 'done') return refusalOfOperation(found);
+  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, context, { month, open }, PRINTED_MAX);
+  if (found.kind !== 'done') return refusalOf(found);
   const { rows, next } = found.value;
   const totals = new InvoiceTotals();
   totals.add(rows);
@@ -84,7 +84,7 @@ async function printPage(visit: SignedInVisit, { operations }: ConsoleParts): Pr
 async function totalsOf(context: OperationContext, { month, open }: Asked): Promise<readonly InvoiceTotal[] | Refusal | undefined> {
   const totals = new InvoiceTotals();
   for await (const part of listInvoices.listing!.file!.walk(context, { month, open })) {
-    if (part.kind !== 'done') return refusalOfOperation(part);
+    if (part.kind !== 'done') return refusalOf(part);
     totals.add(part.value.rows as readonly InvoiceRow[]);
     if (part.value.teams > TOTALED_TEAMS_MAX) return undefined;
   }

@@ -134,5 +134,5 @@ async function update(
   if (!('value' in result)) return 'faults' in result ? keyPage(visit, found, result.faults) : result;
   const notice = html`<p>Key ${display} ${words}.</p>
     ${result.value.status === 'expired' ? html`<p>It has expired: give it a later expiry, and it works again.</p>` : undefined}`;
-  return changedAnswer(keyPath(teamId, keyId), notice, { kind: 'done', ...result });
+  return changedAnswer(keyPath(teamId, keyId), notice, result);
 }

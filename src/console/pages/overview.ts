@@ -34,9 +34,9 @@ async function overviewNews(_visit: SignedInVisit, parts: ConsoleParts): Promise
   };
 }
 
-function busiestNames({ operations }: ConsoleParts, { busiest: { byRequests, byCharacters } }: Overview): Promise<TeamNames> {
+function busiestNames({ context }: ConsoleParts, { busiest: { byRequests, byCharacters } }: Overview): Promise<TeamNames> {
   return namesOf(
-    operations,
+    context,
     [...byRequests, ...byCharacters].map(({ teamId }) => teamId),
   );
 }

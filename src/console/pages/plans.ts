@@ -1,11 +1,14 @@
 // The plans of the configuration with their numbers, and applying one: first the question, with the teams that have other numbers.
 import { refusalOf } from '../../admin/admin-refusals.ts';
-import { dearerText } from '../../admin/dearer-text.ts';
-import { missingPlanText } from '../../admin/plan-comparison.ts';
-import type { MissingPlan, PlanComparison, TeamBehind } from '../../admin/plan-comparison.ts';
-import type { PlanReport } from '../../admin/reports.ts';
+import { costlierText } from '../../admin/costlier.ts';
+import { comparedPlan, planReports } from '../../admin/operations/plans.ts';
+import type { PlanReport } from '../../admin/operations/plans.ts';
+import { differencesOf, missingPlans, missingPlanText } from '../../admin/plan-comparison.ts';
+import type { MissingPlan, TeamsBehind } from '../../admin/plan-comparison.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
 import { windowTexts } from '../../domain/given-windows.ts';
 import { periodRule } from '../../domain/period-rule.ts';
 import { writtenWindows } from '../../domain/window-limits.ts';
@@ -19,28 +22,27 @@ import { ago, count, money, numberLabel, numberText, periodText } from '../shown
 const APPLY = '/plans/{name}/apply';
 export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage), get(APPLY, question), post(APPLY, apply)];
 
-async function plansPage({ nowMs }: SignedInVisit, { operations, applications }: ConsoleParts): Promise<ConsoleAnswer> {
-  const missing = await operations.plans.missing(COMPARED_MAX);
+async function plansPage({ nowMs }: SignedInVisit, { context, applications }: ConsoleParts): Promise<ConsoleAnswer> {
+  const { teams, plans } = context.options;
+  const missing = await missingPlans(teams, plans(), COMPARED_MAX);
   const limits = [numeric('Requests per second'), numeric('Longest request'), numeric('Glossaries'), 'Limits'];
   const columns = ['Plan', 'Included characters', 'Overage', ...limits, 'Its teams'];
-  const rows = operations.plans
-    .list()
-    .map((plan) => [
-      plan.name,
-      ...billing(plan),
-      count(plan.requests_per_second),
-      `${count(plan.max_characters_per_request)} characters`,
-      count(plan.max_glossaries),
-      windowTexts(writtenWindows(plan.limits ?? []), count).join(', ') || '–',
-      html`${standing(applications.of(plan.name), nowMs)}
-        <a href="${CONSOLE_PREFIX}/plans/${plan.name}/apply">Compare<span class="unseen"> plan ${plan.name} with its teams</span></a>`,
-    ]);
+  const rows = planReports(context).map((plan) => [
+    plan.name,
+    ...billing(plan),
+    count(plan.requests_per_second),
+    `${count(plan.max_characters_per_request)} characters`,
+    count(plan.max_glossaries),
+    windowTexts(writtenWindows(plan.limits ?? []), count).join(', ') || '–',
+    html`${standing(applications.of(plan.name), nowMs)}
+      <a href="${CONSOLE_PREFIX}/plans/${plan.name}/apply">Compare<span class="unseen"> plan ${plan.name} with its teams</span></a>`,
+  ]);
   const main = html`<h1>Plans</h1>
     <p>
       From the configuration. Each team has its own copy of its plan's numbers. After a change here, compare the plan, and apply it to its
       teams.
     </p>
-    ${missing.kind !== 'done' ? undefined : missing.value.missing.map(missingPlan)}
+    ${isUnavailable(missing) ? undefined : missing.missing.map(missingPlan)}
     ${htmlTable({ caption: 'The plans of the configuration', columns, rows })}`;
   return pageAnswer({ title: 'Plans', section: 'plans', main });
 }
@@ -79,65 +81,72 @@ function standing(application: Application | undefined, nowMs: number): Html | u
 /** How many are compared for the question; applying goes through all teams. */
 const COMPARED_MAX = 10_000;
 
-async function question(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+async function question(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
   const { parameters, formToken } = visit;
   const name = parameters['name'] ?? '';
-  const compared = await operations.plans.compare(name, COMPARED_MAX);
-  if (compared.kind !== 'done') return refusalOf(compared, 'path');
-  const { behind, complete, examples, dearer } = compared.value;
-  const currency = operations.plans.list().find((plan) => plan.name === name)!.currency;
+  const compared = await comparedPlan(context, name, 'now', COMPARED_MAX);
+  if (compared.kind !== 'done') return refusalOf(compared);
+  const { behind, complete, costlier, limits } = compared.value;
   const form = postForm({
     action: `/plans/${name}/apply`,
     formToken,
     fields: html`<p>The plan's numbers take effect at the next request of each of these teams. Their old numbers are not kept.</p>`,
-    submit: complete ? `Apply to ${teams(behind)}` : 'Apply to all of its teams',
+    submit: complete ? `Apply to ${teamsText(behind.length)}` : 'Apply to all of its teams',
+    danger: costlier.refused > 0,
     cancel: '/plans',
   });
-  const asks = mayChange(visit) && !(behind === 0 && complete);
+  const asks = mayChange(visit) && !(behind.length === 0 && complete);
   const title = !asks ? `Plan ${name}` : `Apply plan ${name}?`;
   const main = html`<h1>${title}</h1>
     <p>${found(compared.value)}</p>
-    ${dearer.teams === 0 ? undefined : html`<p class="warning">This ${dearerText(dearer, (minor) => money(minor, currency))}.</p>`}
-    ${behind === 0 ? undefined : differences(examples, behind)}
+    ${costlier.teams === 0 ? undefined : html`<p class="warning">This ${costlierText(costlier, limits.currency)}.</p>`}
+    ${behind.length === 0 ? undefined : differences(behind, limits)}
     ${!asks ? html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>` : form}`;
   return pageAnswer({ title, section: 'plans', main });
 }
 
 async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const plan = visit.parameters['name'] ?? '';
-  const stands = await parts.applications.start(parts.operations, plan, ({ teams: all, changed }) =>
+  const stands = await parts.applications.start(parts.context, plan, ({ teams: all, changed }) =>
     audit(parts, visit, 'applyPlan', { plan, teams: all, changed }),
   );
   const see = (text: string): ConsoleAnswer => ({ kind: 'see', to: '/plans', notice: html`<p>${text}</p>` });
   if (stands.kind === 'running') return see(`Plan ${plan} is being applied; its progress is shown below.`);
   if (stands.kind === 'stopped')
-    return see(`Plan ${plan}: the store stopped answering after ${teams(stands.changed)}. Apply it again to continue.`);
-  if (stands.kind !== 'done') return refusalOf(stands, 'path');
+    return see(`Plan ${plan}: the store stopped answering after ${teamsText(stands.changed)}. Apply it again to continue.`);
+  if (stands.kind !== 'done') return refusalOf(stands);
   const { applied: value, replicated } = stands;
-  const notice = html`<p>Plan ${plan}: ${teams(value.changed)} changed, of ${count(value.teams)} on it.</p>`;
-  return changedAnswer('/plans', notice, { kind: 'done', value, replicated });
+  const notice = html`<p>Plan ${plan}: ${teamsText(value.changed)} changed, of ${count(value.teams)} on it.</p>`;
+  return changedAnswer('/plans', notice, { replicated });
 }
 
-function found({ members, behind, looked, complete }: PlanComparison): string {
+function found({ members, behind, looked, complete }: TeamsBehind): string {
   const of = complete ? '' : `The first ${count(looked)} teams were checked. `;
   if (members === 0) return `${of}No team is on this plan.`;
-  return `${of}Teams on this plan: ${count(members)}. With other numbers than the configuration: ${behind === 0 ? 'none' : count(behind)}.`;
+  const others = behind.length === 0 ? 'none' : count(behind.length);
+  return `${of}Teams on this plan: ${count(members)}. With other numbers than the configuration: ${others}.`;
 }
 
-function differences(examples: readonly TeamBehind[], behind: number): Html {
+const SHOWN_MAX = 10;
+
+function differences(behind: TeamsBehind['behind'], limits: TeamLimits): Html {
   const columns = ['Team', 'Number', numeric('The team has'), numeric('The plan has')];
-  const rows = examples.flatMap(({ team, differences: numbers }) =>
-    numbers.map(({ number, held, plan }) => [
-      html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
-      numberLabel(number),
-      numberText(number, held, team.limits.currency),
-      numberText(number, plan, team.limits.currency),
-    ]),
-  );
-  const more = behind > examples.length ? html`<p class="soft">The first ${count(examples.length)} of them.</p>` : undefined;
+  const rows = behind
+    .slice(0, SHOWN_MAX)
+    .flatMap(({ team, change }) =>
+      differencesOf(change.plan === undefined ? (team.nextPlan?.limits ?? team.limits) : team.limits, limits).map(
+        ({ number, held, plan }) => [
+          html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
+          numberLabel(number),
+          numberText(number, held, team.limits.currency),
+          numberText(number, plan, team.limits.currency),
+        ],
+      ),
+    );
+  const more = behind.length > SHOWN_MAX ? html`<p class="soft">The first ${count(SHOWN_MAX)} of them.</p>` : undefined;
   return html`${htmlTable({ caption: "Where teams differ from the plan's numbers", columns, rows })} ${more}`;
 }
 
-function teams(number: number): string {
+function teamsText(number: number): string {
   return number === 1 ? 'one team' : `${count(number)} teams`;
 }

@@ -129,5 +129,5 @@ async function revoke(visit: SignedInVisit, parts: ConsoleParts, { team, key, ..
   const revoked = await carriedOut(revokeKey, { id: key.keyId }, visit, parts);
   if (!('value' in revoked)) return 'faults' in revoked ? rotation(visit, { team, key, ...more }, revoked.faults) : revoked;
   const notice = html`<p>Key ${key.display} is revoked: its next request is refused.</p>`;
-  return changedAnswer(`/teams/${team.teamId}`, notice, { kind: 'done', ...revoked });
+  return changedAnswer(`/teams/${team.teamId}`, notice, revoked);
 }

@@ -1,5 +1,5 @@
 // A team's tags: the list with a way to any tag, and the page of one, with what it has used and the forms to limit, disable and enable it.
-import { refusalOfOperation } from '../../admin/admin-refusals.ts';
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { refused } from '../../admin/operation.ts';
 import { deleteTag, setTag } from '../../admin/operations/tags.ts';
 import type { Refusal } from '../../core/outcome.ts';
@@ -83,7 +83,7 @@ async function findTeamTag(visit: SignedInVisit, parts: ConsoleParts): Promise<T
   const team = await findTeam(visit, parts);
   if ('problem' in team) return team;
   const tag = readTag(visit.form('tag'));
-  return typeof tag === 'string' ? teamTag(visit, parts, team, tag) : refusalOfOperation(refused('tag', TAG_FAULT));
+  return typeof tag === 'string' ? teamTag(visit, parts, team, tag) : refusalOf(refused('tag', TAG_FAULT));
 }
 
 async function teamTag({ nowMs }: SignedInVisit, parts: ConsoleParts, team: Team, name: string): Promise<TagOfTeam | Refusal> {
@@ -186,7 +186,7 @@ async function change(
   } = found;
   const set = await carriedOut(setTag, { id, tag, ...settings }, visit, parts);
   if (!('value' in set)) return 'faults' in set ? tagPage(visit, found, besideAField(set.faults)) : set;
-  return changedAnswer(tagPath(id, tag), html`<p>Tag ${tag} ${words}.</p>`, { kind: 'done', ...set });
+  return changedAnswer(tagPath(id, tag), html`<p>Tag ${tag} ${words}.</p>`, set);
 }
 
 /** What is wrong with the form as a whole stands beside its first field. */
@@ -201,5 +201,5 @@ async function remove(visit: SignedInVisit, parts: ConsoleParts, found: TagOfTea
   } = found;
   const removed = await carriedOut(deleteTag, { id, tag }, visit, parts);
   if (!('value' in removed)) return 'faults' in removed ? tagPage(visit, found, removed.faults) : removed;
-  return changedAnswer(tagsPath(id), html`<p>Tag ${tag} has no limits any more.</p>`, { kind: 'done', ...removed });
+  return changedAnswer(tagsPath(id), html`<p>Tag ${tag} has no limits any more.</p>`, removed);
 }

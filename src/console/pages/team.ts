@@ -1,11 +1,14 @@
 // A team's page: its usage, its keys, and the forms to change it.
 import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
 import { createKey } from '../../admin/operations/keys.ts';
-import type { PlanReport } from '../../admin/reports.ts';
+import { planReports } from '../../admin/operations/plans.ts';
+import type { PlanReport } from '../../admin/operations/plans.ts';
+import { teamUse } from '../../admin/operations/teams.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import { anchorOf } from '../../domain/period-rule.ts';
+import { usageReport } from '../../domain/usage-report.ts';
 import type { UsageReport } from '../../domain/usage-report.ts';
 import { REFUSAL_CODES } from '../../domain/usage-days.ts';
 import type { RefusalCode, RefusalCounts } from '../../ports/refusal-days.ts';
@@ -29,10 +32,10 @@ export const TEAM_ROUTES: readonly ConsoleRoute[] = [get('/teams/{id}', (visit, 
 /** `faults` are the errors of a form that was sent; that form is shown with the values sent. */
 export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults: FieldFaults): Promise<ConsoleAnswer> {
   const teamId = canonicalUlid(visit.parameters['id'] ?? '');
-  const found = teamId === undefined ? undefined : await parts.operations.showTeamUse(teamId);
+  const found = teamId === undefined ? undefined : await teamUse(parts.context, teamId);
   if (found?.kind !== 'done') return found === undefined ? NO_TEAM : refusalOf(found);
-  const { figures, report, refusals } = found.value;
-  const { team } = figures;
+  const { usage, refusals } = found.value;
+  const { team } = usage;
   const [history, credit] = await Promise.all([teamHistory(team.teamId, parts, visit.nowMs), teamCredit(team, parts)]);
   if ('kind' in history) return history;
   const main = html`<h1>${team.name}</h1>
@@ -41,7 +44,7 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
       since ${day(team.createdAtMs)}
     </p>
     ${team.nextPlan === undefined ? undefined : html`<p>When this period ends, it gets plan ${team.nextPlan.name}.</p>`}
-    ${usageSection(figures, report, refusals)}
+    ${usageSection(usage, refusals)}
     <p>
       <a href="#history">Days, months and periods</a> ·
       <a href="${CONSOLE_PREFIX}/requests?team=${team.teamId}">Refused and failed requests</a> ·
@@ -51,22 +54,20 @@ export async function teamPage(visit: SignedInVisit, parts: ConsoleParts, faults
       ${mayChange(visit) ? html`· <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/delete">Delete the team</a>` : undefined}
     </p>
     <h2 id="keys">Keys</h2>
-    ${keysTable(figures, visit.nowMs, mayChange(visit))}
+    ${keysTable(usage, visit.nowMs, mayChange(visit))}
     <p>
       <a href="${CONSOLE_PREFIX}/audit?team=${team.teamId}">Audit<span class="unseen"> of ${team.name}</span></a>
     </p>
-    ${mayChange(visit) ? teamForms(team, parts.operations.plans.list(), visit, faults) : undefined} ${credit}
+    ${mayChange(visit) ? teamForms(team, planReports(parts.context), visit, faults) : undefined} ${credit}
     <div id="history">${history}</div>`;
   const assets = ['copy.js'] as const;
   return pageAnswer({ title: team.name, section: 'teams', main, assets }, faults);
 }
 
-function usageSection(
-  { team, periodStartMs, periodEndMs, windows }: Usage,
-  report: UsageReport,
-  refusals: RefusalCounts | undefined,
-): Html {
+function usageSection(usage: Usage, refusals: RefusalCounts | undefined): Html {
+  const { team, periodStartMs, periodEndMs, windows } = usage;
   const { limits } = team;
+  const report = usageReport(usage);
   const { test_keys: free } = report;
   const charged = report.character_count - (free?.character_count ?? 0);
   const chargedTests = (report.test_character_count ?? 0) - (free?.character_count ?? 0);

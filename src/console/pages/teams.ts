@@ -1,8 +1,10 @@
 // The list of teams, in pages: search, order, usage of their limits.
 import { refusalOf } from '../../admin/admin-refusals.ts';
-import type { Page } from '../../admin/admin-result.ts';
-import { readTeamFilter, TEAM_CRITERION_NAMES, TEAM_STANDINGS } from '../../admin/team-filter.ts';
-import type { TeamCriterionName, TeamStanding } from '../../admin/team-filter.ts';
+import { checked, detailOf } from '../../admin/input.ts';
+import type { ListedPage } from '../../admin/operation.ts';
+import { planReports } from '../../admin/operations/plans.ts';
+import { chargedIn, listTeams, STANDING_WORDS, TEAM_STANDINGS, teamSummaries } from '../../admin/operations/teams.ts';
+import type { TeamStanding } from '../../admin/operations/teams.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
@@ -35,32 +37,31 @@ const SORTS = {
 type Sort = keyof typeof SORTS;
 
 interface Asked {
-  readonly search: string;
   readonly sort: Sort;
   readonly cursor: string | undefined;
-  /** The texts of the filter's criteria. */
-  readonly criteria: Readonly<Record<TeamCriterionName, string>>;
+  /** As they were sent. */
+  readonly texts: Readonly<Record<'q' | 'plan' | 'standing', string>>;
 }
 
-async function teamsPage(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+async function teamsPage(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
   const { request, nowMs } = visit;
   const asked = askedOf(request.query);
   if (holdsKey(request.query.get('q') ?? '')) return withoutKey();
-  const plans = operations.plans.list().map(({ name }) => name);
-  const read = readTeamFilter((name) => asked.criteria[name]);
-  if ('fault' in read) {
-    const fault = `${read.field}: ${read.fault}.`;
-    return pageAnswer(content(visit, searchedBy(asked, plans, fault)), { [read.field]: fault });
+  const plans = planReports(context).map(({ name }) => name);
+  const read = checked(listTeams, Object.fromEntries(Object.entries(asked.texts).filter(([, text]) => text !== '')), nowMs);
+  if ('kind' in read) {
+    const fault = detailOf(read);
+    return pageAnswer(content(visit, searchedBy(asked, plans, fault)), { [read.field ?? 'q']: fault });
   }
-  const keys = matchesDisplay(asked.search) ? await operations.context.options.teams.findKeys({ display: asked.search }) : undefined;
+  const { q: display } = asked.texts;
+  const keys = matchesDisplay(display) ? await context.options.teams.findKeys({ display }) : undefined;
   if (keys !== undefined && isUnavailable(keys)) return refusalOf(keys);
-  const page = { after: asked.cursor, limit: PAGE_TEAMS, search: asked.search === '' ? undefined : asked.search };
-  const found = await operations.listSummaries(page, read.filter);
+  const found = await teamSummaries(context, read.input, asked.cursor, PAGE_TEAMS);
   if (found.kind !== 'done') return refusalOf(found);
   const { compare } = SORTS[asked.sort];
-  const teams = compare === undefined ? found.value.items : found.value.items.toSorted(compare);
+  const teams = compare === undefined ? found.value.rows : found.value.rows.toSorted(compare);
   const main = html`${searchedBy(asked, plans, undefined)} ${standingNote(asked)}
-  ${keys === undefined ? undefined : foundKeys(asked.search, keys, nowMs, mayChange(visit))}
+  ${keys === undefined ? undefined : foundKeys(display, keys, nowMs, mayChange(visit))}
   ${teams.length > 0 ? listed(teams, nowMs) : keys === undefined ? nobody(asked, found.value) : undefined} ${pages(asked, found.value)}`;
   return pageAnswer(content(visit, main));
 }
@@ -89,43 +90,37 @@ function withoutKey(): ConsoleAnswer {
 /** A wrong order or cursor is ignored: a truncated link still opens the teams. */
 function askedOf(query: URLSearchParams): Asked {
   const sort = query.get('sort') ?? '';
+  const text = (name: string): string => (query.get(name) ?? '').trim();
   return {
-    search: (query.get('q') ?? '').trim().slice(0, SEARCH_MAX),
     sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : 'created',
     cursor: canonicalUlid(query.get('cursor') ?? ''),
-    criteria: Object.fromEntries(TEAM_CRITERION_NAMES.map((name) => [name, (query.get(name) ?? '').trim()])) as Asked['criteria'],
+    texts: { q: text('q').slice(0, SEARCH_MAX), plan: text('plan'), standing: text('standing') },
   };
 }
 
-const STANDING_LABELS: Readonly<Record<TeamStanding, string>> = {
-  near_limit: 'near the limit',
-  over_quota: 'over quota',
-  out_of_credit: 'out of credit',
-};
-
 const ANY = { value: '', label: 'any' };
 
-function searchedBy({ search, sort, criteria }: Asked, plans: readonly string[], fault: string | undefined): Html {
+function searchedBy({ sort, texts }: Asked, plans: readonly string[], fault: string | undefined): Html {
   const keyless = { type: 'search', maxlength: SEARCH_MAX, pattern: NO_WHOLE_KEY, title: 'Only the first twelve characters of a key' };
-  const named = [...new Set([...plans, criteria.plan])].filter((name) => name !== '').map((name) => ({ value: name, label: name }));
-  const standings = Object.entries(STANDING_LABELS).map(([value, label]) => ({ value, label }));
+  const named = [...new Set([...plans, texts.plan])].filter((name) => name !== '').map((name) => ({ value: name, label: name }));
+  const standings = Object.entries(STANDING_WORDS).map(([value, label]) => ({ value, label }));
   const sorts = Object.entries(SORTS).map(([value, { label }]) => ({ value, label }));
   return searchForm({
     action: '/teams',
     fields: [
-      searchText('q', 'Name, reference, id or beginning of a key', search, keyless, 'long'),
-      searchSelect('plan', 'Plan', [ANY, ...named], criteria.plan),
-      searchSelect('standing', 'Limit', [ANY, ...standings], criteria.standing),
+      searchText('q', 'Name, reference, id or beginning of a key', texts.q, keyless, 'long'),
+      searchSelect('plan', 'Plan', [ANY, ...named], texts.plan),
+      searchSelect('standing', 'Limit', [ANY, ...standings], texts.standing),
       searchSelect('sort', 'Order', sorts, sort),
     ],
     submit: 'Search',
     fault,
-    isFiltered: [search, ...Object.values(criteria)].some((text) => text !== ''),
+    isFiltered: Object.values(texts).some((text) => text !== ''),
   });
 }
 
 /** What the chosen standing means. */
-function standingNote({ criteria: { standing } }: Asked): Html | undefined {
+function standingNote({ texts: { standing } }: Asked): Html | undefined {
   if (!Object.hasOwn(TEAM_STANDINGS, standing)) return undefined;
   return html`<p class="soft">Each of these teams ${TEAM_STANDINGS[standing as TeamStanding]}.</p>`;
 }
@@ -150,12 +145,17 @@ function listed(teams: readonly TeamSummary[], nowMs: number): Html {
   return htmlTable({ caption: 'Teams', columns, rows });
 }
 
-function used({ team, characters }: TeamSummary): Html {
+/** What counts: not what test keys use for nothing. */
+function used(summary: TeamSummary): Html {
+  const { team } = summary;
+  const characters = chargedIn(summary);
   if (team.limits.billing === 'credit') return html`${count(characters)} characters`;
   return usageBar(`Characters of ${team.name}`, characters, team.limits.characterLimit);
 }
 
-function shareOf({ team, characters }: TeamSummary): number {
+function shareOf(summary: TeamSummary): number {
+  const { team } = summary;
+  const characters = chargedIn(summary);
   return team.limits.billing === 'credit' ? characters / Number.MAX_SAFE_INTEGER : characters / Math.max(team.limits.characterLimit, 1);
 }
 
@@ -164,20 +164,20 @@ function creditOf({ team }: TeamSummary): number {
   return team.limits.billing === 'credit' ? team.balanceMicro : Number.MAX_SAFE_INTEGER;
 }
 
-function nobody({ search, criteria }: Asked, { checkedMax }: Page<TeamSummary>): Html {
-  if (Object.values(criteria).some((text) => text !== ''))
+function nobody({ texts: { q, plan, standing } }: Asked, { checkedMax }: ListedPage<TeamSummary>): Html {
+  if (plan !== '' || standing !== '')
     return html`<p class="soft">${checkedMax === undefined ? 'No team fits.' : 'None of these teams fits.'}</p>`;
-  if (search === '') return html`<p class="soft">There are no teams here.</p>`;
-  return html`<p class="soft">No team's name, reference or id contains “${search}”.</p>`;
+  if (q === '') return html`<p class="soft">There are no teams here.</p>`;
+  return html`<p class="soft">No team's name, reference or id contains “${q}”.</p>`;
 }
 
-function pages({ search, sort, cursor, criteria }: Asked, { next, checkedMax }: Page<TeamSummary>): Html | undefined {
+function pages({ sort, cursor, texts }: Asked, { next, checkedMax }: ListedPage<TeamSummary>): Html | undefined {
   if (cursor === undefined && next === undefined) return undefined;
-  const to = (at: string | undefined): string =>
-    `${CONSOLE_PREFIX}/teams${queryOf({ q: search, ...criteria, sort: sort === 'created' ? '' : sort, cursor: at })}`;
+  const to = (at: unknown): string =>
+    `${CONSOLE_PREFIX}/teams${queryOf({ ...texts, sort: sort === 'created' ? '' : sort, cursor: at as string | undefined })}`;
   const sorted = `Each page of ${PAGE_TEAMS} teams is sorted separately; pages are in order of creation.`;
   return html`${sort === 'created' ? undefined : html`<p class="soft">${sorted}</p>`} ${checkedNote(checkedMax, 'teams')}
-  ${pager(cursor && to(undefined), next && to(next), ['First page', 'Next page'])}`;
+  ${pager(cursor && to(undefined), next === undefined ? undefined : to(next), ['First page', 'Next page'])}`;
 }
 
 /** Limits the page. */

@@ -1,5 +1,5 @@
 // The usage of all teams in a month, in pages, and the same as a file.
-import { refusalOfOperation } from '../../admin/admin-refusals.ts';
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { listUsage } from '../../admin/operations/usage.ts';
 import type { UsageRow } from '../../admin/usage-rows.ts';
 import { html } from '../../docs/html.ts';
@@ -18,11 +18,11 @@ export const USAGE_ROUTES: readonly ConsoleRoute[] = [get('/usage', usagePage), 
 
 const PAGE_ROWS = 50;
 
-async function usagePage(visit: SignedInVisit, { operations }: ConsoleParts): Promise<ConsoleAnswer> {
+async function usagePage(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
   const asked = monthOfQuery(visit);
   const { month, from, to } = asked;
-  const found = await pageOfQuery<UsageRow>(listUsage, visit, operations, { from, to, by: 'total' }, PAGE_ROWS);
-  if (found.kind !== 'done') return refusalOfOperation(found);
+  const found = await pageOfQuery<UsageRow>(listUsage, visit, context, { from, to, by: 'total' }, PAGE_ROWS);
+  if (found.kind !== 'done') return refusalOf(found);
   const fields = [monthSelect(asked)];
   const { next, isFirst } = found.value;
   const path = (cursor?: string): string => `${CONSOLE_PREFIX}/usage${queryOf({ month, cursor })}`;

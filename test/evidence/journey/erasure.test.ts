@@ -96,7 +96,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       const [stays, goes] = [await lively(), await lively()];
       const before = await placesOf(setting.url, [...goes.words, ...goes.ids]);
       expect(before.length).toBeGreaterThan(8);
-      const status = (await call('DELETE', `/teams/${goes.teamId}`)).status;
+      const status = (await call('DELETE', `/teams/${goes.teamId}?keep_usage=false`)).status;
       expect(status).toBe(204);
       expect(await placesOf(setting.url, goes.words)).toEqual([]);
       expect((await placesOf(setting.url, goes.ids)).filter((place) => !isAudit(place))).toEqual([]);
@@ -111,7 +111,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
 
     test('leaves days and periods without names if they are kept, until it is deleted without them', async () => {
       const goes = await lively();
-      expect(await cli('team', 'delete', goes.teamId, '--keep-usage', '--yes')).toEqual({
+      expect(await cli('team', 'delete', goes.teamId, '--yes')).toEqual({
         team_id: goes.teamId,
         status: 'deleted',
         kept_usage: true,
@@ -126,7 +126,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
       );
       const { periods } = await answered('listPeriods', call('GET', `/teams/${goes.teamId}/periods`));
       expect(periods).toMatchObject([{ closed: true, character_count: 8 }]);
-      expect(await cli('team', 'delete', goes.teamId, '--yes')).toMatchObject({ status: 'deleted', kept_usage: false });
+      expect(await cli('team', 'delete', goes.teamId, '--erase-usage', '--yes')).toMatchObject({ status: 'deleted', kept_usage: false });
       expect((await placesOf(setting.url, [...goes.words, ...goes.ids])).filter((place) => !isAudit(place))).toEqual([]);
       expectProblem(await call('GET', `/teams/${goes.teamId}/periods`), 'not_found');
     });
@@ -148,7 +148,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
         setting.engine.behave((_request, response) => asked(() => void response.writeHead(200).end(body)));
         underWay = translate(key);
       });
-      expect(await cli('team', 'delete', teamId, '--yes')).toMatchObject({ team_id: teamId });
+      expect(await cli('team', 'delete', teamId, '--erase-usage', '--yes')).toMatchObject({ team_id: teamId });
       answer();
       expect((await underWay!).status).toBe(200);
       for (const path of ['/v1/usage', '/v1/languages', '/v1/glossaries']) expectProblem(await ofCaller(key, 'GET', path), 'unauthorized');

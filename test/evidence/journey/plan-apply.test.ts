@@ -41,7 +41,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
         { number: 'requests_per_second', from: 7, to: 5000, teams: 1 },
         { number: 'requests_per_second', from: 8, to: 5000, teams: 1 },
       ],
-      dearer: { teams: 0, minor: 0 },
+      dearer: { teams: 0, refused: 0, minor: 0 },
     });
     expect(Object.keys(shown)).toEqual(['plan', 'teams', 'changed', 'changes', 'dearer']);
     expect([await rateOf(one), await rateOf(two)]).toEqual([7, 8]);
@@ -83,7 +83,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(await rateOf(team)).toBe(5000);
   });
 
-  test('what makes a running period dearer is said, and done only if that is confirmed', async () => {
+  test('what makes a running period costlier is said, and done only if that is confirmed', async () => {
     const { teamId, key } = await setting.gateway.team();
     const { store } = setting.gateway;
     const generous = { ...limitsOf(FAST), characterLimit: 3_000_000, overageCharacters: 0 };
@@ -101,7 +101,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const refused = await applyLow([]);
     expect([refused.status, refused.stdout]).toEqual([2, '']);
     expect(refused.stderr).toContain(
-      'lingate plan apply: nothing was changed: this makes the running period dearer for one team, by 6 minor units of EUR for what has been used so far; use --yes as well, or --when next-period',
+      'lingate plan apply: nothing was changed: this makes the running period costlier for one team, by 0.06 EUR for what has been used so far; use --yes as well, or --when next-period',
     );
     const update = (words: readonly string[]) => run(['team', 'update', teamId, '--plan', 'low', '--json', ...words], plans);
     const updated = await update([]);

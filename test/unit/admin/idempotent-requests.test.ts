@@ -1,9 +1,10 @@
 // Requests that take effect once: what a process leaves that dies, a store that fails, and many at a time.
 import { afterEach, describe, expect, test } from 'vitest';
-import { AdminOperations } from '../../../src/admin/admin-operations.ts';
 import { IdempotentRequests, LEASE_MS } from '../../../src/admin/idempotent-requests.ts';
 import type { AskedRecords, Ran } from '../../../src/admin/idempotent-requests.ts';
+import { OperationContext } from '../../../src/admin/operation-context.ts';
 import { createKey } from '../../../src/admin/operations/keys.ts';
+import { createTeam, updateTeam } from '../../../src/admin/operations/teams.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
@@ -25,11 +26,11 @@ async function scene() {
   const clock = new MovableClock();
   store = await openSqliteStore({ path: ':memory:', log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000 });
   const { teams, audit, idempotency } = store;
-  const operations = new AdminOperations({ teams, plans: () => new Map([['prepaid', CREDIT_PLAN]]), newId, audit, actor: 'x' });
+  const context = new OperationContext({ teams, plans: () => new Map([['prepaid', CREDIT_PLAN]]), newId, audit, actor: 'x' });
   const of = (records: AskedRecords): IdempotentRequests => new IdempotentRequests({ records, now: monotonic });
   const recordId = newId();
   const asked = { id: newId(), request: 'r', recordId, teamId: recordId };
-  return { clock, teams, operations, records: idempotency, of, asked };
+  return { clock, teams, context, records: idempotency, of, asked };
 }
 
 const kept = <T>(answer: T): Ran<T> => ({ answer, fate: 'kept', kept: () => ({ answer: JSON.stringify(answer), teamId: undefined }) });
@@ -37,8 +38,9 @@ const never = async (): Promise<never> => Promise.reject(new Error('was run agai
 
 describe('a process that dies', () => {
   test('between a creation and its record: whoever repeats the request finds what was created', async () => {
-    const { clock, teams, operations, records, of, asked } = await scene();
-    const create = async (id: string) => answered(await operations.createTeam({ id, name: 'Acme', plan: 'prepaid', creditMinor: 500 }));
+    const { clock, teams, context, records, of, asked } = await scene();
+    const create = async (id: string) =>
+      answered(await createTeam.run!(context, { name: 'Acme', plan: 'prepaid', credit_minor: 500 }, { id }));
     const dead = of(records).run(asked, async (id) => {
       await create(id);
       throw new Error('killed');
@@ -46,17 +48,18 @@ describe('a process that dies', () => {
     await expect(dead).rejects.toThrow('killed');
     clock.step(LEASE_MS);
     const again = await of(records).run({ ...asked, recordId: newId() }, async (id) => kept(await create(id)));
-    expect(again).toMatchObject({ kind: 'ran', answer: { kind: 'done', value: { teamId: asked.recordId } } });
+    expect(again).toMatchObject({ kind: 'ran', answer: { kind: 'done', value: { team_id: asked.recordId } } });
     expect(answered(await teams.listTeams()).map(({ teamId, balanceMicro }) => [teamId, balanceMicro])).toEqual([
       [asked.recordId, 500_000_000],
     ]);
   });
 
   test('between adding credit and the record: the repetition adds none', async () => {
-    const { clock, teams, operations, records, of, asked } = await scene();
-    const made = await operations.createTeam({ id: asked.recordId, name: 'Acme', plan: 'prepaid', creditMinor: 500 });
+    const { clock, teams, context, records, of, asked } = await scene();
+    const made = await createTeam.run!(context, { name: 'Acme', plan: 'prepaid', credit_minor: 500 }, { id: asked.recordId });
     expect(made.kind).toBe('done');
-    const add = async () => operations.updateTeam(asked.recordId, { addCreditMinor: 7, once: { id: asked.id, request: asked.request } });
+    const add = async () =>
+      updateTeam.run!(context, { id: asked.recordId, add_credit_minor: 7 }, { once: { id: asked.id, request: asked.request } });
     const dead = of(records).run(asked, async () => {
       await add();
       throw new Error('killed');
@@ -68,10 +71,10 @@ describe('a process that dies', () => {
   });
 
   test('between creating a key and the record: the key that nobody has seen is revoked', async () => {
-    const { clock, teams, operations, records, of, asked } = await scene();
+    const { clock, teams, context, records, of, asked } = await scene();
     const teamId = newId();
-    await operations.createTeam({ id: teamId, name: 'Acme', plan: 'prepaid', creditMinor: 0 });
-    const create = async (id: string) => createKey.run!(operations.context, { id: teamId, mode: 'live' }, { id });
+    await createTeam.run!(context, { name: 'Acme', plan: 'prepaid', credit_minor: 0 }, { id: teamId });
+    const create = async (id: string) => createKey.run!(context, { id: teamId, mode: 'live' }, { id });
     const dead = of(records).run(asked, async (id) => {
       await create(id);
       throw new Error('killed');

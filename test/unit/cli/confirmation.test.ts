@@ -61,7 +61,7 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
       status: 1,
       stdout: '',
       stderr:
-        'This deletes the team "Web shop" permanently. Type its name to continue: ' +
+        'This deletes the team "Web shop" permanently. It owes nothing for the running period. Type its name to continue: ' +
         'lingate team delete: this is not "Web shop"; nothing was changed\n',
     });
     expect(await statuses()).toEqual(['active', 'active']);

@@ -173,7 +173,7 @@ describe("a plugin's store", () => {
     // All of this plugin's URLs name one store.
     const back = await run('store', 'copy', '--from', file, '--to', 'memory:two');
     expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has teams)')]);
-    expect((await run('team', 'delete', team, '--yes')).status).toBe(0);
+    expect((await run('team', 'delete', team, '--erase-usage', '--yes')).status).toBe(0);
     const kept = await run('store', 'copy', '--from', file, '--to', 'memory:two');
     expect([kept.status, kept.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has an audit)')]);
   });

@@ -1,4 +1,6 @@
-// What a change of plan that takes effect at once makes dearer in the periods that run: for how many teams, and by how much so far.
+// What a change of plan that takes effect at once makes costlier in the periods that run: for how many teams, by how much so far, and
+// how many of them have already used more than they get.
+import { amountText } from '../domain/currency.ts';
 import { sameLength } from '../domain/period-rule.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -7,8 +9,10 @@ import { overageOf } from '../domain/usage-report.ts';
 import { windowLimits } from '../domain/window-limits.ts';
 import type { Team, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
 
-export interface Dearer {
+export interface Costlier {
   readonly teams: number;
+  /** Those of them whose next request is refused, because a limit is below what they have used. */
+  readonly refused: number;
   /** What the running periods cost more than before, as far as they have been used; in minor units. */
   readonly minor: number;
 }
@@ -17,22 +21,34 @@ export interface Dearer {
 type Used = Pick<TeamSummary, 'characters' | 'allowanceUsed'> & Pick<Usage, 'windows'>;
 
 /**
- * By how many minor units other limits make the period dearer in which so much was used; 0 if only what is used from now on costs
- * more, or if a limit is now below what is used. `undefined` if it becomes no dearer. Another length of periods begins a new period:
+ * By how many minor units other limits make the period costlier in which so much was used; 0 if only what is used from now on costs
+ * more, or if a limit is now below what is used. `undefined` if it becomes no costlier. Another length of periods begins a new period:
  * what was used before it keeps its price.
  */
-export function dearerBy(from: TeamLimits, to: TeamLimits, used: Used): number | undefined {
+export function costlierBy(from: TeamLimits, to: TeamLimits, used: Used): number | undefined {
   if (!sameLength(from.period, to.period)) return undefined;
   const charged = used.characters - used.allowanceUsed;
   // Amounts of another currency cannot be subtracted.
   const more = costSoFar(to, charged) - (from.currency === to.currency ? costSoFar(from, charged) : 0);
   if (more > 0) return more;
   const isMore = hasHigherPrice(from, to) || paysForQuota(from, to, charged) || paysForTests(from, to);
-  return isMore || isBelowUsed(from, to, charged, used) ? 0 : undefined;
+  return isMore || isBelowUsed(from, to, used) ? 0 : undefined;
 }
 
-/** Whether it can be dearer for some usage; otherwise that need not be read. */
-export function canBeDearer(from: TeamLimits, to: TeamLimits): boolean {
+/** What it does, for a sentence that begins with "This". Without a currency, in minor units. */
+export function costlierText({ teams, refused, minor }: Costlier, currency?: string): string {
+  const whose = teams === 1 ? 'one team' : `${teams} teams`;
+  const refusals =
+    teams === 1 ? 'its next request' : refused === teams ? 'the next request of each' : `the next request of ${refused} of them`;
+  const refusedBelow = `${refusals} will be refused, because less is left than is used`;
+  if (minor === 0 && refused === teams) return `changes the running period for ${whose}: ${refusedBelow}`;
+  const amount = currency === undefined ? `${minor} minor units` : `${amountText(minor, currency)} ${currency}`;
+  const by = minor === 0 ? 'for what is used from now on' : `by ${amount} for what has been used so far`;
+  return `makes the running period costlier for ${whose}, ${by}${refused === 0 ? '' : `; ${refusedBelow}`}`;
+}
+
+/** Whether it can be costlier for some usage; otherwise that need not be read. */
+export function canBeCostlier(from: TeamLimits, to: TeamLimits): boolean {
   if (!sameLength(from.period, to.period)) return false;
   const isLess = to.characterLimit < from.characterLimit || most(to) < most(from) || to.testAllowance < from.testAllowance;
   const isMore = hasHigherPrice(from, to) || to.overageCapMinor > from.overageCapMinor;
@@ -68,8 +84,8 @@ function priceIn(currency: string, limits: TeamLimits): number {
 
 /**
  * A quota becomes credit, and what comes next was included, or cost less as overage. A team that has used nothing of its period yet
- * begins it on credit, as a new team does: nothing that it had before becomes dearer, no price that it paid is higher, and no limit
- * is below what it has used. For the same reason fewer included characters are dearer only if more of them are used already.
+ * begins it on credit, as a new team does: nothing that it had before becomes costlier, no price that it paid is higher, and no limit
+ * is below what it has used. For the same reason fewer included characters are costlier only if more of them are used already.
  */
 function paysForQuota(from: TeamLimits, to: TeamLimits, charged: number): boolean {
   if (!hasQuota(from) || hasQuota(to) || charged === 0) return false;
@@ -83,14 +99,15 @@ function paysForTests(from: TeamLimits, to: TeamLimits): boolean {
 }
 
 /** Requests are refused by a limit that is below what is used already, and were not before. */
-function isBelowUsed(from: TeamLimits, to: TeamLimits, charged: number, { allowanceUsed, windows = [] }: Used): boolean {
+function isBelowUsed(from: TeamLimits, to: TeamLimits, { characters, allowanceUsed, windows = [] }: Used): boolean {
+  const charged = characters - allowanceUsed;
   const byQuota = hasQuota(to) && charged > most(to) && !(hasQuota(from) && charged > most(from));
   const byTests = to.testAllowance > 0 && allowanceUsed > to.testAllowance && allowanceUsed <= from.testAllowance;
   if (byQuota || byTests) return true;
   const limits = windowLimits(to.windows);
-  return windows.some(({ per, requests, characters, usedRequests, usedCharacters }) => {
+  return windows.some(({ per, usedRequests, usedCharacters, ...before }) => {
     const limit = limits.find((one) => one.per === per);
-    return passes(usedRequests, requests, limit?.requests) || passes(usedCharacters, characters, limit?.characters);
+    return passes(usedRequests, before.requests, limit?.requests) || passes(usedCharacters, before.characters, limit?.characters);
   });
 }
 
@@ -109,15 +126,17 @@ function hasLowerWindow(from: TeamLimits, to: TeamLimits): boolean {
 }
 
 /** Adds up changes of teams. */
-export class DearerSum {
+export class CostlierSum {
   #teams = 0;
+  #refused = 0;
   #minor = 0;
 
   add(from: TeamLimits, to: TeamLimits, used: Used): void {
-    const by = dearerBy(from, to, used);
+    const by = costlierBy(from, to, used);
     if (by === undefined) return;
     this.#teams++;
     this.#minor += by;
+    if (isBelowUsed(from, to, used)) this.#refused++;
   }
 
   /** Some teams of a page of the registry get these limits. */
@@ -127,7 +146,7 @@ export class DearerSum {
     teams: readonly Team[],
     to: TeamLimits,
   ): Promise<StoreUnavailable | undefined> {
-    const asked = teams.filter(({ limits }) => canBeDearer(limits, to));
+    const asked = teams.filter(({ limits }) => canBeCostlier(limits, to));
     // What is used of limits by minute to month is not in a page.
     const [alone, paged] = [
       asked.filter(({ limits }) => hasLowerWindow(limits, to)),
@@ -146,7 +165,21 @@ export class DearerSum {
     return undefined;
   }
 
-  get sum(): Dearer {
-    return { teams: this.#teams, minor: this.#minor };
+  get sum(): Costlier {
+    return { teams: this.#teams, refused: this.#refused, minor: this.#minor };
   }
+}
+
+/** What other limits at once make costlier for one team; `undefined` if nothing. */
+export async function costlierFor(
+  registry: TeamRegistry,
+  { teamId, limits }: Team,
+  to: TeamLimits,
+): Promise<Costlier | StoreUnavailable | undefined> {
+  if (!canBeCostlier(limits, to)) return undefined;
+  const used = await registry.usage(teamId);
+  if (used === undefined || isUnavailable(used)) return used;
+  const sum = new CostlierSum();
+  sum.add(used.team.limits, to, used);
+  return sum.sum.teams === 0 ? undefined : sum.sum;
 }

@@ -1,8 +1,8 @@
-// What a change of plan makes dearer in the period that runs: what was included and becomes overage or is paid by credit, a higher price,
+// What a change of plan makes costlier in the period that runs: what was included and becomes overage or is paid by credit, a higher price,
 // a limit below what is used; and nothing else.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canBeDearer, dearerBy } from '../../../src/admin/dearer.ts';
+import { canBeCostlier, costlierBy } from '../../../src/admin/costlier.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { Plan, QuotaPlan } from '../../../src/domain/plan.ts';
 import { overageOf } from '../../../src/domain/usage-report.ts';
@@ -54,8 +54,8 @@ test.each<[string, Plan, Plan, used: number, by: number | undefined]>([
   ['test keys have more for nothing', quota({ test_keys: { characters: 500 } }), quota({ test_keys: { characters: 600 } }), 10, undefined],
   ['another length of periods begins a new one', quota(), quota({ characters: 1, period: 'P7D' }), 700, undefined],
 ])('%s', (_what, from, to, characters, by) => {
-  expect(dearerBy(limitsOf(from), limitsOf(to), { characters, allowanceUsed: 0 })).toBe(by);
-  expect(dearerBy(limitsOf(from), limitsOf(to), { characters: characters + 99, allowanceUsed: 99 })).toBe(by);
+  expect(costlierBy(limitsOf(from), limitsOf(to), { characters, allowanceUsed: 0 })).toBe(by);
+  expect(costlierBy(limitsOf(from), limitsOf(to), { characters: characters + 99, allowanceUsed: 99 })).toBe(by);
 });
 
 test('is never less than what the invoice of the period grows by', () => {
@@ -65,7 +65,7 @@ test('is never less than what the invoice of the period grows by', () => {
   fc.assert(
     fc.property(plan, plan, fc.nat(3000), (from, to, characters) => {
       const more = overageOf(characters, to).cost_minor - overageOf(characters, from).cost_minor;
-      expect(dearerBy(from, to, { characters, allowanceUsed: 0 }) ?? 0).toBe(Math.max(0, more));
+      expect(costlierBy(from, to, { characters, allowanceUsed: 0 }) ?? 0).toBe(Math.max(0, more));
     }),
   );
 });
@@ -75,8 +75,8 @@ test.each<[string, allowance: number, used: number, by: number | undefined]>([
   ['above it', 300, 300, undefined],
 ])('fewer free characters for test keys: %s', (_what, characters, allowanceUsed, by) => {
   const [from, to] = [quota({ test_keys: { characters: 500 } }), quota({ test_keys: { characters } })].map(limitsOf);
-  expect(dearerBy(from!, to!, { characters: allowanceUsed + 7, allowanceUsed })).toBe(by);
-  expect(canBeDearer(from!, to!)).toBe(true);
+  expect(costlierBy(from!, to!, { characters: allowanceUsed + 7, allowanceUsed })).toBe(by);
+  expect(canBeCostlier(from!, to!)).toBe(true);
 });
 
 const DAY: Plan['limits'] = [{ per: 'day', requests: 100, characters: 1000 }];
@@ -91,11 +91,11 @@ test.each<[string, Plan['limits'], usedRequests: number, usedCharacters: number,
 ])('a limit by the day: %s', (_what, limits, usedRequests, usedCharacters, by) => {
   const [from, to] = [quota({ limits: DAY }), quota({ limits: limits! })].map(limitsOf);
   const windows = [{ per: 'day', requests: 100, characters: 1000, usedRequests, usedCharacters, endMs: 0 } as const];
-  expect(dearerBy(from!, to!, { characters: usedCharacters, allowanceUsed: 0, windows })).toBe(by);
-  if (by !== undefined) expect(canBeDearer(from!, to!)).toBe(true);
+  expect(costlierBy(from!, to!, { characters: usedCharacters, allowanceUsed: 0, windows })).toBe(by);
+  if (by !== undefined) expect(canBeCostlier(from!, to!)).toBe(true);
 });
 
-test('a team whose usage is not read, because no usage makes it dearer, is made no dearer', () => {
+test('a team whose usage is not read, because no usage makes it costlier, is made no costlier', () => {
   const numbers = { characters: fc.nat(1000), overage_cap_minor: fc.nat(500), overage_minor_per_million: fc.nat(3_000_000) };
   const some = fc.oneof(
     fc
@@ -107,7 +107,7 @@ test('a team whose usage is not read, because no usage makes it dearer, is made 
   fc.assert(
     fc.property(plan, plan, fc.nat(3000), fc.nat(300), (from, to, characters, free) => {
       const allowanceUsed = Math.min(free, characters);
-      if (!canBeDearer(from, to)) expect(dearerBy(from, to, { characters, allowanceUsed })).toBeUndefined();
+      if (!canBeCostlier(from, to)) expect(costlierBy(from, to, { characters, allowanceUsed })).toBeUndefined();
     }),
   );
 });

@@ -1,0 +1,139 @@
+// What a team has used: in its running period, as its callers see it, and in all of its periods.
+import type { Static } from 'typebox';
+import { TestKeysAnswer } from '../../domain/answers.ts';
+import { rfc3339 } from '../../domain/period.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { Type } from '../../domain/typebox.ts';
+import { overageOf, testKeysOf, usageReport } from '../../domain/usage-report.ts';
+import type { UsageReport } from '../../domain/usage-report.ts';
+import type { PeriodUse } from '../../ports/usage-history.ts';
+import { closed, moment, teamId, whole } from '../fields.ts';
+import { done, noSuch, operation } from '../operation.ts';
+
+const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+
+type Overage = Pick<Extract<UsageReport, { billing: 'quota' }>['overage'], 'character_count' | 'cost_minor' | 'cap_minor' | 'currency'>;
+
+function overageText(overage: Overage): string {
+  return `${overage.character_count} characters, ${overage.cost_minor} of ${overage.cap_minor} minor units of ${overage.currency}`;
+}
+
+type WindowUsed = NonNullable<UsageReport['limits']>[number];
+
+function windowText({
+  requests,
+  used_requests: usedRequests,
+  characters,
+  used_characters: usedCharacters,
+  resets_at: until,
+}: WindowUsed): string {
+  const parts = [
+    ...(requests === undefined ? [] : [`${usedRequests} of ${requests} requests`]),
+    ...(characters === undefined ? [] : [`${usedCharacters} of ${characters} characters`]),
+  ];
+  return `${parts.join(', ')}, until ${until}`;
+}
+
+export const teamUsage = operation({
+  id: 'teamUsage',
+  command: 'usage',
+  http: 'GET /teams/{id}/usage',
+  summary: "Shows a team's usage in its current period, like GET /v1/usage.",
+  about: 'With --json, exactly what GET /v1/usage answers. Includes only settled requests, not those in progress.',
+  examples: [`lingate usage ${TEAM}`],
+  input: Type.Object({ id: teamId }, closed),
+  row: Type.Object({}),
+  columns: [],
+  facts(row) {
+    const report = row as UsageReport;
+    const { test_character_count: ofTests = 0, test_keys: free, limits = [] } = report;
+    const isQuota = report.billing === 'quota';
+    return {
+      team: report.team_id,
+      plan: `${report.plan} (${report.billing}, ${report.requests_per_second} requests per second)`,
+      period: `${report.period_start} to ${report.period_end}`,
+      characters: isQuota ? `${report.character_count} of ${report.character_limit}` : report.character_count,
+      ...(ofTests === 0 ? {} : { 'with test keys': ofTests }),
+      ...(free === undefined ? {} : { 'of these free': `${free.character_count} of ${free.character_limit}` }),
+      ...Object.fromEntries(limits.map((one) => [`this ${one.per}`, windowText(one)])),
+      ...(isQuota
+        ? { overage: overageText(report.overage) }
+        : { balance: `${report.credit.balance_minor} minor units of ${report.credit.currency}` }),
+    };
+  },
+  below: {
+    heads: ['Key begins with', 'Label', 'Mode', 'Characters', 'Requests', 'Last used'],
+    rows: (row) =>
+      (row as UsageReport).keys.map((key) => [
+        key.display,
+        key.label || undefined,
+        key.mode,
+        key.character_count,
+        key.request_count,
+        { kind: 'ago', at: key.last_used_at },
+      ]),
+    none: 'This team has no keys yet.',
+  },
+  async run({ options: { teams } }, { id }) {
+    const usage = await teams.usage(id);
+    if (usage === undefined) return noSuch('team', id);
+    return isUnavailable(usage) ? usage : done(usageReport(usage));
+  },
+});
+
+const Period = Type.Object({
+  period_start: moment,
+  period_end: moment,
+  closed: Type.Boolean({ description: 'Whether it has ended and has no open reservations: then it never changes.' }),
+  plan: Type.String({ description: 'The plan at the end of the period.' }),
+  billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
+  character_count: whole,
+  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  test_keys: Type.Optional(TestKeysAnswer),
+  character_limit: Type.Optional(whole),
+  overage: Type.Optional(
+    Type.Object(
+      { character_count: whole, cost_minor: whole, cap_minor: whole, currency: Type.String() },
+      { description: 'Only with quota billing, like character_limit; as in GET /v1/usage.' },
+    ),
+  ),
+});
+type PeriodRow = Static<typeof Period>;
+
+/** Based on the last plan that applied in the period. */
+export function periodReport(period: Omit<PeriodUse, 'number'>): PeriodRow {
+  const { startMs, endMs, closed: isClosed, plan, limits, characters, allowanceUsed, testCharacters } = period;
+  const { billing } = limits;
+  const base = { period_start: rfc3339(startMs), period_end: rfc3339(endMs), closed: isClosed, plan, billing };
+  const counts = { ...base, character_count: characters, test_character_count: testCharacters, ...testKeysOf(limits, allowanceUsed) };
+  if (billing === 'credit') return counts;
+  return { ...counts, character_limit: limits.characterLimit, overage: overageOf(characters - allowanceUsed, limits) };
+}
+
+export const listPeriods = operation({
+  id: 'listPeriods',
+  command: 'usage periods',
+  http: 'GET /teams/{id}/periods',
+  summary: "Shows a team's periods and the usage in each, newest first, including the current one.",
+  about: 'A closed period never changes.',
+  examples: [`lingate usage periods ${TEAM}`],
+  input: Type.Object({ id: teamId }, closed),
+  row: Period,
+  list: 'periods',
+  columns: [
+    { head: 'From', cell: (row) => row.period_start },
+    { head: 'To', cell: (row) => row.period_end },
+    { head: 'State', cell: (row) => (row.closed ? 'closed' : 'open') },
+    { head: 'Plan', cell: (row) => row.plan },
+    { head: 'Billing', cell: (row) => row.billing },
+    { head: 'Characters', cell: (row) => row.character_count },
+    { head: 'Included', cell: (row) => row.character_limit },
+    { head: 'Overage', cell: (row) => row.overage && overageText(row.overage) },
+  ],
+  none: 'This team has no usage yet.',
+  async run(context, { id }) {
+    const periods = await context.part('history').periods(id);
+    if (periods === undefined) return noSuch('team', id);
+    return isUnavailable(periods) ? periods : done(periods.map(periodReport));
+  },
+});

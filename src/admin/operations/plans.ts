@@ -1,0 +1,143 @@
+// The plans of the configuration: listing them, comparing one with its teams, and applying it to them.
+import type { Plan, TeamLimits } from '../../domain/plan.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { Type } from '../../domain/typebox.ts';
+import { costlierText } from '../costlier.ts';
+import { choice, closed, whole } from '../fields.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { done, operation } from '../operation.ts';
+import type { AskedBefore, Result } from '../operation.ts';
+import type { TeamsBehind } from '../plan-comparison.ts';
+import { limitsOfPlan, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
+import type { PlanTime } from '../team-terms.ts';
+import { CostlierAnswer } from './team-rows.ts';
+
+export type PlanReport = { readonly name: string } & Plan;
+
+export function planReports({ options: { plans } }: OperationContext): readonly PlanReport[] {
+  return [...plans()].map(([name, plan]) => ({ name, ...plan }));
+}
+
+export const listPlans = operation({
+  id: 'listPlans',
+  http: 'GET /plans',
+  summary: 'Lists the plans of the configuration.',
+  input: Type.Object({}, closed),
+  row: Type.Object({ name: Type.String() }),
+  list: 'plans',
+  columns: [{ head: 'Plan', cell: (row) => row.name }],
+  run: (context) => Promise.resolve(done(planReports(context))),
+});
+
+/** A plan, and what applying it would change. */
+interface ComparedPlan extends TeamsBehind {
+  readonly limits: TeamLimits;
+}
+
+/** With the teams that have other numbers, among the first `teamsMax` teams. */
+export async function comparedPlan(
+  { options: { plans, teams } }: OperationContext,
+  name: string,
+  when: PlanTime = 'now',
+  teamsMax = Infinity,
+): Promise<Result<ComparedPlan>> {
+  const limits = limitsOfPlan(plans(), name);
+  // The plan is in the path.
+  if (limits.kind === 'refused') return { ...limits, code: 'not_found', field: undefined };
+  // Imported when needed, because most commands need none of it.
+  const { teamsBehind } = await import('../plan-comparison.ts');
+  const found = await teamsBehind(teams, { name, limits: limits.value }, when, teamsMax);
+  return 'kind' in found ? found : done({ ...found, limits: limits.value });
+}
+
+const numberValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
+const PlanApplied = Type.Object({
+  plan: Type.String(),
+  teams: Type.Integer({ minimum: 0, description: 'Teams on the plan.' }),
+  changed: Type.Integer({ minimum: 0, description: 'Those of them whose numbers were changed.' }),
+  changes: Type.Array(Type.Object({ number: Type.String(), from: numberValue, to: numberValue, teams: whole }), {
+    description: 'Which numbers changed, from what to what, for how many teams; `null` if a billing does not have the number.',
+  }),
+  dearer: CostlierAnswer,
+});
+export interface PlanAppliedRow {
+  readonly plan: string;
+  readonly teams: number;
+  readonly changed: number;
+}
+
+export const applyPlan = operation({
+  id: 'applyPlan',
+  command: 'plan apply',
+  http: 'POST /plans/{name}/apply',
+  summary: "Copies a plan's numbers to all of its teams, now or when their periods end.",
+  about:
+    "The new numbers take effect at each team's next request. Run twice, it does nothing the second time. If it makes running " +
+    'periods costlier, or leaves teams less than they have used, it asks before it changes anything.',
+  examples: ['lingate plan apply pro --dry-run', 'lingate plan apply pro', 'lingate plan apply pro --when next-period'],
+  input: Type.Object(
+    {
+      name: Type.String({ given: { value: 'NAME' } }),
+      when: Type.Optional(
+        choice(PLAN_TIMES, 'When it takes effect: now, next-period (when the period ends), or never (takes back what waits).', {
+          value: 'TIME',
+          fallback: 'now',
+        }),
+      ),
+      dry_run: Type.Optional(Type.Boolean({ description: 'Only show what would change.', given: { only: 'command' } })),
+      force: Type.Optional(Type.Boolean({ description: 'Accepted for older scripts; it changes nothing.', given: { only: 'command' } })),
+      confirm: Type.Optional(
+        Type.Boolean({
+          description:
+            'Required as `true` for a change that takes effect at once and makes running periods costlier, or leaves teams less than they have used; without it that is a `validation_error` with `dearer`, and nothing is changed.',
+          given: { only: 'programs' },
+        }),
+      ),
+    },
+    closed,
+  ),
+  bodyOptional: true,
+  row: PlanApplied,
+  columns: [],
+  told({ plan, teams, changed, dearer }, { dry_run: isDry = false }) {
+    const costlier = dearer.teams === 0 ? '' : ` This ${costlierText(dearer)}.`;
+    return `${changed} of the ${teams} teams on plan ${plan} ${isDry ? 'would change' : 'changed'}.${costlier}`;
+  },
+  below: {
+    heads: ['Number', 'From', 'To', 'Teams'],
+    rows: ({ changes }) => changes.map(({ number, from, to, teams }) => [number, String(from ?? 'none'), String(to ?? 'none'), teams]),
+  },
+  instead: '{when} next-period',
+  async asks(context, { name, when, dry_run: isDry = false }): Promise<Result<AskedBefore | undefined>> {
+    if (isDry) return done(undefined);
+    const compared = await comparedPlan(context, name, when);
+    if (compared.kind !== 'done') return compared;
+    const { costlier, limits } = compared.value;
+    return done(costlier.teams === 0 ? undefined : questionOf(costlier, { name, limits }));
+  },
+  /** After an interruption, a second run changes the remaining teams. */
+  async run(context, { name, when, dry_run: isDry = false, confirm = false }, { onProgress } = {}) {
+    const compared = await comparedPlan(context, name, when);
+    if (compared.kind !== 'done') return compared;
+    const { members, behind, changes, costlier, limits } = compared.value;
+    const row = { plan: name, teams: members, changed: behind.length, changes, dearer: costlier };
+    if (isDry) return done(row);
+    if (costlier.teams > 0 && !confirm) return unconfirmed(costlier, limits.currency);
+    const { teams } = context.options;
+    let changed = 0;
+    const apply = async (): Promise<StoreUnavailable | undefined> => {
+      for (const { team, change } of behind) {
+        const made = await teams.updateTeam(team.teamId, change, context.by('applyPlan'));
+        if (isUnavailable(made)) return made;
+        if (made !== undefined) changed++;
+        onProgress?.(changed, behind.length);
+      }
+      return undefined;
+    };
+    const failed = await context.changing(apply());
+    if (failed !== undefined) return failed;
+    const replicated = changed === 0 ? undefined : await context.replicated(behind.map(({ team }) => team.teamId));
+    return done({ ...row, changed }, replicated, { plan: name, teams: members, changed });
+  },
+});

@@ -1,0 +1,456 @@
+// Teams: creating, listing, showing, changing and deleting them.
+import type { Static } from 'typebox';
+import { holdsKey } from '../../domain/api-key.ts';
+import { amountText } from '../../domain/currency.ts';
+import { MINOR_MAX, toMicro } from '../../domain/money.ts';
+import { dayOf } from '../../domain/period.ts';
+import {
+  judgeReason,
+  judgeRecordName,
+  judgeReference,
+  REASON_CHARACTERS_MAX,
+  RECORD_NAME_CHARACTERS_MAX,
+  REFERENCE_CHARACTERS_MAX,
+} from '../../domain/record-name.ts';
+import type { JudgedText } from '../../domain/record-name.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { Type } from '../../domain/typebox.ts';
+import type { RefusalCounts } from '../../ports/refusal-days.ts';
+import type { Team, TeamChange, TeamPage, TeamSummary, Usage } from '../../ports/team-registry.ts';
+import type { Costlier } from '../costlier.ts';
+import { choice, closed, recordText, teamId } from '../fields.ts';
+import { orderedPage } from '../listing.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { done, noSuch, operation, refused } from '../operation.ts';
+import type { AskedBefore, ListedPage, OperationRefusal, Result } from '../operation.ts';
+import { balanceTooLarge, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
+import type { TeamEdit } from '../team-terms.ts';
+import { ChangedTeam, ShownTeam, shownTeamFacts, TeamAnswer, teamColumns, teamFacts, teamReport } from './team-rows.ts';
+import type { ChangedTeamRow } from './team-rows.ts';
+
+const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+
+export const TEAM_STANDINGS = {
+  near_limit: 'has used at least 80 % of its characters, overage included, or has credit for less than one longest request',
+  over_quota: 'has used all included characters of its period: further ones are overage, or refused',
+  out_of_credit: 'has no credit left for a single character',
+} as const;
+export type TeamStanding = keyof typeof TEAM_STANDINGS;
+
+/** For people, in short. */
+export const STANDING_WORDS: Readonly<Record<TeamStanding, string>> = {
+  near_limit: 'near the limit',
+  over_quota: 'over quota',
+  out_of_credit: 'out of credit',
+};
+
+const NEAR_RATIO = 0.8;
+
+type Fits = (summary: TeamSummary) => boolean;
+
+/** Settled characters and balances count; open reservations do not. */
+const STANDING_FITS: Readonly<Record<TeamStanding, Fits>> = {
+  near_limit: (summary) => {
+    const { limits } = summary.team;
+    if (limits.billing === 'credit') return !buys(summary, limits.maxCharactersPerRequest);
+    return chargedIn(summary) >= NEAR_RATIO * (limits.characterLimit + limits.overageCharacters);
+  },
+  over_quota: (summary) => summary.team.limits.billing === 'quota' && chargedIn(summary) >= summary.team.limits.characterLimit,
+  out_of_credit: (summary) => summary.team.limits.billing === 'credit' && !buys(summary, 1),
+};
+
+/** What counts against the quota: not what test keys use for nothing. */
+export function chargedIn({ characters, allowanceUsed }: Pick<TeamSummary, 'characters' | 'allowanceUsed'>): number {
+  return characters - allowanceUsed;
+}
+
+function buys({ team: { limits, balanceMicro } }: TeamSummary, characters: number): boolean {
+  return balanceMicro >= characters * limits.minorPerMillion;
+}
+
+const SEARCH_MAX = 100;
+
+function judgeSearch(sent: string): JudgedText {
+  const text = sent.trim();
+  if (text === '') return { fault: 'is blank; give a part of a name, reference or id' };
+  if (text.length > SEARCH_MAX) return { fault: `may be at most ${SEARCH_MAX} characters long` };
+  if (!holdsKey(text)) return { text };
+  return { fault: 'contains a key, which does not belong here: find it with "lingate key find" or POST /admin/v1/keys/find' };
+}
+
+const TeamQuestion = Type.Object(
+  {
+    plan: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Only teams on this plan, which the configuration need not have any more.',
+        given: { value: 'PLAN', fallback: 'all teams' },
+      }),
+    ),
+    standing: Type.Optional(
+      choice(
+        Object.keys(TEAM_STANDINGS) as TeamStanding[],
+        `Only teams of which this is true: ${Object.entries(TEAM_STANDINGS)
+          .map(([name, words]) => `${name} (${words})`)
+          .join('; ')}.`,
+        {
+          label: 'Limit',
+          fallback: 'all teams',
+          words: STANDING_WORDS,
+        },
+      ),
+    ),
+    q: Type.Optional(
+      recordText(judgeSearch, SEARCH_MAX, 'Only teams whose name, reference or id contains this, in upper or lower case.', {
+        flag: 'search',
+        value: 'TEXT',
+        fallback: 'all teams',
+      }),
+    ),
+  },
+  closed,
+);
+type TeamsAsked = Static<typeof TeamQuestion>;
+
+/** Whether a team is among those asked for; `undefined` if all are. */
+export function fitsOf({ plan, standing }: Pick<TeamsAsked, 'plan' | 'standing'>): Fits | undefined {
+  if (plan === undefined && standing === undefined) return undefined;
+  return (summary) => (plan === undefined || summary.team.plan === plan) && (standing === undefined || STANDING_FITS[standing](summary));
+}
+
+/** With a filter: how much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
+const TEAMS_CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
+
+/** With the teams' usage, in one call to the store. */
+export async function teamSummaries(
+  { options: { teams } }: OperationContext,
+  asked: TeamsAsked,
+  after: unknown,
+  limit: number,
+): Promise<Result<ListedPage<TeamSummary>>> {
+  const read = (from: string | undefined, size: number) => teams.pageSummaries(pageOf(asked, from, size));
+  return orderedPage({ read, idOf: ({ team }) => team.teamId, fits: fitsOf(asked), ...TEAMS_CHECKED }, after, limit);
+}
+
+function pageOf({ q }: TeamsAsked, after: string | undefined, limit: number): TeamPage {
+  return { after, limit, search: q?.trim() };
+}
+
+export const listTeams = operation({
+  id: 'listTeams',
+  command: 'team list',
+  http: 'GET /teams',
+  summary: 'Lists teams in order of creation, in pages.',
+  examples: [
+    'lingate team list',
+    'lingate team list --search K-20417',
+    'lingate team list --plan pro --standing near_limit',
+    'lingate team list --json',
+  ],
+  input: TeamQuestion,
+  row: TeamAnswer,
+  list: 'teams',
+  columns: teamColumns,
+  none: 'There are no such teams; create one with "lingate team create".',
+  listing: {
+    async page(context, asked, after, limit) {
+      if (fitsOf(asked) !== undefined) {
+        const found = await teamSummaries(context, asked, after, limit);
+        return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(({ team }) => teamReport(team)) }) : found;
+      }
+      const read = (from: string | undefined, size: number) => context.options.teams.pageTeams(pageOf(asked, from, size));
+      const found = await orderedPage<Team>({ read, idOf: (team) => team.teamId, ...TEAMS_CHECKED }, after, limit);
+      return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(teamReport) }) : found;
+    },
+    pieceSize: 200,
+  },
+});
+
+const plan = (description: string) => Type.String({ description, given: { value: 'PLAN' } });
+const REFERENCE = 'Your own word for the team, for example a customer number. Need not be unique.';
+const reference = (removes?: string) =>
+  recordText(judgeReference, REFERENCE_CHARACTERS_MAX, REFERENCE, { value: 'R', ...(removes === undefined ? {} : { removes }) });
+const name = (description: string) => recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, description, { value: 'NAME' });
+
+export const createTeam = operation({
+  id: 'createTeam',
+  command: 'team create',
+  http: 'POST /teams',
+  summary: 'Creates a team on a plan.',
+  about: 'The plan\'s numbers are copied into the team\'s record; "lingate plan apply" applies later changes of the plan to it.',
+  examples: [
+    'lingate team create --name "Web shop" --plan pro',
+    'lingate team create --name "Web shop" --plan pro --reference K-20417',
+    'lingate team create --name Press --plan prepaid --credit-minor 5000',
+  ],
+  input: Type.Object(
+    {
+      name: name("The team's name."),
+      reference: Type.Optional(reference()),
+      plan: plan('A plan of the configuration; its numbers are copied into the team.'),
+      credit_minor: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MINOR_MAX,
+          description: 'Starting credit in minor units (cents); only with a credit plan.',
+          given: { label: 'Opening credit', fallback: '0' },
+        }),
+      ),
+    },
+    closed,
+  ),
+  makesStore: true,
+  judgeByPlans(plans, given) {
+    const judged = judgeNewTeam(plans, given);
+    return judged.kind === 'done' ? undefined : judged;
+  },
+  status: 201,
+  row: ChangedTeam,
+  columns: [],
+  facts: teamFacts,
+  told: ({ team_id: id, name: named }) => `Team ${named} has been created. Next, a key for it: lingate key create --team ${id} --mode live`,
+  async run(context, { name: named, reference: referred, plan: planned, credit_minor: creditMinor }, attempt = {}) {
+    const { teams, plans, newId } = context.options;
+    const judged = judgeNewTeam(plans(), { plan: planned, credit_minor: creditMinor });
+    if (judged.kind !== 'done') return judged;
+    const texts = { name: named.trim(), ...(referred === undefined ? {} : { reference: referred.trim() }) };
+    const draft = { ...texts, teamId: attempt.id ?? newId(), plan: planned, limits: judged.value, balanceMicro: toMicro(creditMinor ?? 0) };
+    const team = await teams.createTeam(draft, context.by('createTeam'));
+    if (isUnavailable(team)) return team;
+    const replicated = team.balanceMicro === 0 ? undefined : await context.replicated([team.teamId]);
+    return done(teamReport(team), replicated, { team_id: team.teamId }, await alike(context, team, texts));
+  },
+});
+
+/** Sentences on other teams of the same name or reference. */
+async function alike({ options }: OperationContext, team: Team, given: Pick<TeamChange, 'name' | 'reference'>): Promise<readonly string[]> {
+  if ((given.name ?? given.reference ?? undefined) === undefined) return [];
+  // Imported when needed, because most commands need none of it.
+  const { warningsOfAlike } = await import('../alike-teams.ts');
+  return warningsOfAlike(options.teams, team, given);
+}
+
+export async function foundTeam({ options }: OperationContext, id: string): Promise<Result<Team>> {
+  const team = await options.teams.findTeam(id);
+  if (team === undefined) return noSuch('team', id);
+  return isUnavailable(team) ? team : done(team);
+}
+
+export interface TeamUse {
+  readonly usage: Usage;
+  /** `undefined` if they are not counted. */
+  readonly refusals: RefusalCounts | undefined;
+}
+
+/** With the refusals of the running period, from the day on which it began. */
+export async function teamUse({ options: { teams, refusals } }: OperationContext, id: string): Promise<Result<TeamUse>> {
+  const usage = await teams.usage(id);
+  if (usage === undefined) return noSuch('team', id);
+  if (isUnavailable(usage)) return usage;
+  const counts = await refusals?.sum(id, { from: dayOf(usage.periodStartMs), to: dayOf(usage.periodEndMs) });
+  return counts !== undefined && isUnavailable(counts) ? counts : done({ usage, refusals: counts });
+}
+
+export const showTeam = operation({
+  id: 'showTeam',
+  command: 'team show',
+  http: 'GET /teams/{id}',
+  summary: 'Shows a team, its limits, and how many of its requests were refused.',
+  examples: [`lingate team show ${TEAM}`],
+  input: Type.Object({ id: teamId }, closed),
+  row: ShownTeam,
+  columns: [],
+  facts: shownTeamFacts,
+  async run(context, { id }) {
+    const found = await teamUse(context, id);
+    return found.kind === 'done' ? done({ ...teamReport(found.value.usage.team), refusals: found.value.refusals }) : found;
+  },
+});
+
+interface JudgedEdit {
+  readonly team: Team;
+  readonly change: TeamChange;
+  /** What a plan makes costlier that takes effect at once; `undefined` if nothing. */
+  readonly costlier: Costlier | undefined;
+}
+
+async function judgedEdit(context: OperationContext, id: string, edit: TeamEdit): Promise<Result<JudgedEdit>> {
+  const found = await foundTeam(context, id);
+  if (found.kind !== 'done') return found;
+  const team = found.value;
+  const judged = judgeTeamEdit(context.options.plans(), team, edit);
+  if (judged.kind !== 'done') return judged;
+  const change = judged.value;
+  if (change.plan === undefined) return done({ team, change, costlier: undefined });
+  const { costlierFor } = await import('../costlier.ts');
+  const costlier = await costlierFor(context.options.teams, team, change.plan.limits);
+  return costlier !== undefined && 'kind' in costlier ? costlier : done({ team, change, costlier });
+}
+
+export const updateTeam = operation({
+  id: 'updateTeam',
+  command: 'team update',
+  http: 'PATCH /teams/{id}',
+  summary: "Changes a team's plan, name or reference, or adds or deducts credit.",
+  about:
+    'The change takes effect at the next request. A plan with another period length starts a new period. If a plan makes the ' +
+    'running period costlier, or leaves less than is used, it asks before it changes anything.',
+  examples: [
+    `lingate team update ${TEAM} --plan pro`,
+    `lingate team update ${TEAM} --plan pro --when next-period`,
+    `lingate team update ${TEAM} --name "Web shop"`,
+    `lingate team update ${TEAM} --add-credit-minor 2500`,
+    `lingate team update ${TEAM} --add-credit-minor -500 --reason "invoice 1042 was paid twice"`,
+  ],
+  input: Type.Object(
+    {
+      id: teamId,
+      plan: Type.Optional(plan('A plan of the configuration; effective at the next request, or as `when` says.')),
+      when: Type.Optional(
+        choice(PLAN_TIMES, 'When the plan takes effect; never, without a plan, takes back what waits for the end of the period.', {
+          value: 'TIME',
+          fallback: 'now',
+        }),
+      ),
+      name: Type.Optional(name('A new name.')),
+      reference: Type.Optional(reference('no-reference')),
+      add_credit_minor: Type.Optional(
+        Type.Integer({
+          minimum: -MINOR_MAX,
+          maximum: MINOR_MAX,
+          description:
+            'Credit to add, in minor units (cents); only with a credit plan. Negative to deduct credit, except what open reservations hold; not 0.',
+        }),
+      ),
+      reason: Type.Optional(
+        recordText(judgeReason, REASON_CHARACTERS_MAX, 'Why, for the audit. Required to deduct credit.', { value: 'TEXT' }),
+      ),
+      confirm: Type.Optional(
+        Type.Boolean({
+          description:
+            'Required as `true` for a change of plan that takes effect at once and makes a running period costlier, or leaves less than is used; without it that is a `validation_error` with `dearer`, and nothing is changed.',
+          given: { only: 'programs' },
+        }),
+      ),
+    },
+    closed,
+  ),
+  clears: ['reference'],
+  judge({ plan: planned, when, name: named, reference: referred, add_credit_minor: added, reason }): OperationRefusal | undefined {
+    if (when !== undefined && (when === 'never') === (planned !== undefined))
+      return refused('when', 'now and next-period need a {plan}, never takes none');
+    if (added === 0) return refused('add_credit_minor', 'must not be 0: positive to add credit, negative to deduct it');
+    if (referred === undefined && (named ?? planned ?? when ?? added) === undefined) {
+      const given = 'give {name}, {reference}, {plan}, {when} or {add_credit_minor}';
+      return reason === undefined
+        ? refused('body', `nothing to change; ${given}`)
+        : refused('reason', `there is nothing that it is for; also ${given}`);
+    }
+    return (added ?? 0) < 0 && reason === undefined ? refused('reason', 'is required to deduct credit') : undefined;
+  },
+  row: ChangedTeam,
+  columns: [],
+  facts: teamFacts,
+  told: editText,
+  instead: '{when} next-period',
+  async asks(context, { id, confirm: _confirm, ...edit }): Promise<Result<AskedBefore | undefined>> {
+    const judged = await judgedEdit(context, id, edit);
+    if (judged.kind !== 'done') return judged;
+    const { costlier, change } = judged.value;
+    return done(costlier && questionOf(costlier, change.plan!));
+  },
+  async run(context, { id, confirm = false, ...edit }, { once } = {}) {
+    const judged = await judgedEdit(context, id, edit);
+    if (judged.kind !== 'done') return judged;
+    const { team: before, change, costlier } = judged.value;
+    if (costlier !== undefined && !confirm) return unconfirmed(costlier, change.plan!.limits.currency);
+    const made = once === undefined ? change : { ...change, once };
+    const after = await context.changing(context.options.teams.updateTeam(id, made, context.by('updateTeam', edit.reason?.trim())));
+    if (after === undefined) return noSuch('team', id);
+    if ('kind' in after) {
+      if (after.kind === 'unavailable') return after;
+      if (after.kind === 'other_request') return OTHER_REQUEST;
+      return after.kind === 'balance_out_of_bounds' ? balanceTooLarge() : creditNotFree(after.freeMicro, before);
+    }
+    const isWeighty = change.plan !== undefined || change.nextPlan !== undefined || change.addMicro !== undefined;
+    const row = { ...teamReport(after), ...(costlier === undefined ? {} : { dearer: costlier }) };
+    return done(row, isWeighty ? await context.replicated([id]) : undefined, undefined, await alike(context, after, change));
+  },
+});
+
+const OTHER_REQUEST: OperationRefusal = refused(undefined, 'Idempotency-Key: was already used for another request; use a new one');
+
+/** What was changed, a sentence for each part. */
+function editText(
+  row: ChangedTeamRow,
+  { plan: planned, when = 'now', name: named, reference: referred, add_credit_minor: added }: TeamEdit,
+): string {
+  const money = (minor: number): string => `${amountText(minor, row.currency)} ${row.currency}`;
+  const next = row.next_plan === undefined ? 'No change of plan waits for the end of the period.' : undefined;
+  const said = [
+    when === 'now'
+      ? planned === undefined
+        ? undefined
+        : `The team is now on plan ${row.plan}, effective at its next request.`
+      : undefined,
+    when === 'now' ? undefined : (next ?? `The team gets plan ${row.next_plan!.plan} when its period ends.`),
+    added === undefined
+      ? undefined
+      : `${money(Math.abs(added))} has been ${added < 0 ? 'deducted' : 'added'}. The credit is now ${money(row.balance_minor ?? 0)}.`,
+    named === undefined ? undefined : `The team is now called ${row.name}.`,
+    referred === undefined
+      ? undefined
+      : row.reference === undefined
+        ? 'The team has no reference now.'
+        : `The team's reference is now ${row.reference}.`,
+  ];
+  return said.filter((one) => one !== undefined).join(' ');
+}
+
+export const deleteTeam = operation({
+  id: 'deleteTeam',
+  command: 'team delete',
+  http: 'DELETE /teams/{id}',
+  summary: 'Deletes a team with its keys, glossaries, credit and name. Repeat an interrupted deletion.',
+  about:
+    'Its keys are refused at their next request, on every node. This cannot be undone: at a terminal you must type the name of ' +
+    'the team. Its usage by day and period stays for invoices, with its reference, without names of the team and of keys, unless ' +
+    '--erase-usage is given, which also deletes what an earlier deletion has left. If a deletion was interrupted, repeat it.',
+  examples: [`lingate team delete ${TEAM}`, `lingate team delete ${TEAM} --erase-usage`, `lingate team delete ${TEAM} --yes --json`],
+  input: Type.Object(
+    {
+      id: teamId,
+      keep_usage: Type.Boolean({
+        default: true,
+        description: 'Days and periods stay, without names and labels. `true` by default.',
+        given: { flag: 'keep-usage', flagOff: 'erase-usage' },
+      }),
+    },
+    closed,
+  ),
+  asking: 'deleting a team',
+  status: 204,
+  row: Type.Object({ team_id: Type.String(), status: Type.Enum(['deleted']), kept_usage: Type.Boolean() }),
+  columns: [],
+  told: ({ team_id: id, kept_usage: kept }) => `Team ${id} is deleted${kept ? '; its days and periods are kept' : ''}.`,
+  async asks(context, { id }) {
+    const found = await foundTeam(context, id);
+    // A team that is already deleted may have left data behind.
+    if (found.kind !== 'done') return found.kind === 'refused' ? done(undefined) : found;
+    const { name: word } = found.value;
+    const { owedText } = await import('./invoices.ts');
+    const owed = await owedText(context, found.value);
+    if (owed.kind !== 'done') return owed;
+    return done({ does: `This deletes the team ${JSON.stringify(word)} permanently. ${owed.value}`, word, wordIs: 'its name' });
+  },
+  async run(context, { id, keep_usage: keepUsage }) {
+    const { teams, forget } = context.options;
+    const deleted = await context.changing(teams.deleteTeam(id, { keepUsage }, context.by('deleteTeam')));
+    if (isUnavailable(deleted)) return deleted;
+    if (!deleted) return noSuch('team', id);
+    const warnings = ((await forget?.(id)) ?? []).map(
+      (plugin) => `the data that plugin ${plugin} stores of the team could not be reached; it is deleted when it expires`,
+    );
+    return done({ team_id: id, status: 'deleted', kept_usage: keepUsage }, await context.replicated([id]), undefined, warnings);
+  },
+});
