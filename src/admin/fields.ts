@@ -25,7 +25,7 @@ export function text(is: string, test: (value: string) => boolean, description: 
 /** A short text for people; white space around it is left out by who stores it. `judge` finds what is wrong. */
 export function recordText(judge: (text: string) => JudgedText, charactersMax: number, description: string, given: GivenAs = {}) {
   const faultIn = (value: string): string | undefined => {
-    const judged = value === '' && given.removes !== undefined ? { text: '' } : judge(value);
+    const judged = value === '' && given.blank === true ? { text: '' } : judge(value);
     return 'fault' in judged ? judged.fault : undefined;
   };
   // A browser lets people type twice as many UTF-16 units: a character has at most two.

@@ -16,6 +16,8 @@ export interface GivenAs {
   readonly flagOff?: string;
   /** The switch that removes what is set: by `null` if the operation clears it, otherwise by an empty text. */
   readonly removes?: string;
+  /** Of a text: an empty one is valid, and removes what is set. */
+  readonly blank?: true;
   /** What stands for the value in help, or for the operand. */
   readonly value?: string;
   /** The label of the field; by default the member's name. */

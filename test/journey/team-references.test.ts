@@ -91,7 +91,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const listed = (await operator.get(`/console/teams?q=c-${mark}`)).body;
     expect(listed.match(new RegExp(`C-${mark}`, 'g'))).toHaveLength(2);
     expect(await seen(await operator.submit(team, `${team}/reference`, { reference: `D-${mark}` }))).toContain(`is now D-${mark}.`);
-    expect((await operator.submit(team, `${team}/reference`, { reference: 'x'.repeat(65) })).body).toContain('This reference is too long');
+    expect((await operator.submit(team, `${team}/reference`, { reference: 'x'.repeat(65) })).body).toContain('This is too long');
     expect(await seen(await operator.submit(team, `${team}/reference`, { reference: '' }))).toContain('The team has no reference now.');
     expect((await operator.get(team)).body).not.toContain(`D-${mark}`);
   });

@@ -46,6 +46,7 @@ const Terms = {
     recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, 'What the key is for.', {
       value: 'LABEL',
       removes: 'no-label',
+      blank: true,
       hint: 'What the key is for; optional.',
     }),
   ),
