@@ -52,7 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   workers: ['core', 'ports', 'runtime', 'engines', 'server', 'ops', 'config', 'app'],
   // Of the stores only what opens them: commands on teams and keys must not load the whole gateway.
   admin: ['core', 'domain', 'ports', 'docs/openapi-writer.ts', 'config/faults.ts', 'config/nearest.ts'],
-  console: ['core', 'domain', 'ports', 'admin', 'docs/html.ts', 'docs/engine-advice.ts', 'ops/ops-request.ts'],
+  console: ['core', 'domain', 'ports', 'admin', 'docs/html.ts', 'docs/engine-advice.ts', 'ops/ops-listener.ts'],
   cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
   'routes.ts': ['core', 'domain/scopes.ts'],
   'main.ts': ['cli'],
@@ -116,7 +116,7 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   ulid: 'domain/',
   'http-proxy-3': 'forward/upstream.ts',
   // Types besides the one import, which happens only if a provider is configured.
-  'openid-client': ['runtime/oidc-provider.ts', 'runtime/oidc-refusals.ts'],
+  'openid-client': ['runtime/oidc-provider.ts'],
   'typebox/compile': 'domain/typebox.ts',
   'typebox/system': 'domain/typebox.ts',
   'typebox/value': 'domain/typebox.ts',

@@ -7,13 +7,12 @@ import { Operators, SignInAttempts } from '../admin/operators.ts';
 import { SignInAudit } from '../admin/sign-in-audit.ts';
 import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
-import { oidcSettings } from '../config/oidc-settings.ts';
-import { adminOperators } from '../config/secrets.ts';
+import { oidcSettings, adminOperators } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';
 import type { Overview } from '../console/overview-figures.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
-import type { OpsApp } from '../ops/ops-request.ts';
+import type { OpsApp } from '../ops/ops-listener.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
@@ -21,8 +20,8 @@ import type { RecentRequest } from '../ports/access-entry.ts';
 import { documentsOf } from './listed-documents.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
-import { overviewOf } from './overview-of-processes.ts';
-import type { ProcessStates } from './process-state.ts';
+import { overviewOf } from './processes.ts';
+import type { ProcessStates } from './processes.ts';
 
 /** Who may use the admin API and the console, and how they sign in. */
 interface OpenOperators {

@@ -13,7 +13,7 @@ import type { Log } from '../ports/log.ts';
 import { ONLY_PROCESS } from './configured-telemetry.ts';
 import { openServing } from './serving.ts';
 import { announceReady } from './ready-line.ts';
-import { withUsableTls } from './tls-in-force.ts';
+import { withUsableTls } from './certificate.ts';
 import { stopWithinMs } from './until-stopped.ts';
 import { openEvents, openPlanCheck, openTeamWatch } from './once-per-gateway.ts';
 

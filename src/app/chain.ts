@@ -1,4 +1,4 @@
-// Creates the steps, and puts them, with those of plugins, into the chains of the routes.
+// Creates the steps, and puts them, with those of plugins, into the chains of the routes; forward routes have their own.
 import { longestTimeoutMs } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
@@ -36,9 +36,7 @@ import type { Log } from '../ports/log.ts';
 import type { RefusalCounter } from '../ports/refusal-days.ts';
 import type { RequestTracer } from '../ports/telemetry.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
-import type { BusyTeams } from '../runtime/busy-teams.ts';
-import type { LiveWindow } from '../runtime/live-window.ts';
-import type { RecentRequests } from '../runtime/recent-requests.ts';
+import type { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
 import type { Store } from '../ports/store.ts';
 import type { Upstream } from '../forward/upstream.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
@@ -46,17 +44,17 @@ import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
 import { authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/authenticate.ts';
 import type { AuthenticateOptions } from '../steps/authenticate.ts';
-import { AddressLimit } from '../runtime/unknown-key-limit.ts';
-import { QuotaAlarm } from '../runtime/quota-alarm.ts';
+import { AddressLimit } from '../runtime/refusals.ts';
+import { QuotaAlarm } from '../runtime/failure-log.ts';
 import { readStep } from '../steps/read.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
 import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
 import { buildDocuments } from './open-documents.ts';
 import type { BuiltDocuments, DocumentSteps } from './open-documents.ts';
-import { stepsOfForward } from './forward-chain.ts';
-import { stepsOfPlugins } from './plugin-routes.ts';
-import { inConfiguration, routeRows } from './route-rows.ts';
+import { stepsOfPlugins, inConfiguration, routeRows } from './route-rows.ts';
+import { chargedAdmission, forwardStep } from '../forward/forward-step.ts';
+import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/upstream.ts';
 
 /** What the steps need. They only keep references until the first request. */
 export interface ChainParts {
@@ -283,4 +281,32 @@ export function passTraceparentOf(tracer: RequestTracer | undefined): PassTracep
 function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {
   const perMinute = limits.unknownKeysPerMinute;
   return perMinute === 0 ? undefined : new AddressLimit({ perMinute, now });
+}
+
+/** The steps of each forward route, by its name. */
+function stepsOfForward(
+  { forward, upstream, now, log, tracer }: ChainParts,
+  leaseMs: number,
+  admit: Step,
+  shared: ReadonlyMap<string, Step>,
+): ReadonlyMap<string, ReadonlyMap<string, Step>> {
+  if (upstream === undefined) return new Map();
+  const named = forward.flatMap((route) => route.methods.map((method) => [routeName({ method, path: route.path }), route] as const));
+  const step = forwardStep({
+    routes: new Map(named),
+    upstream,
+    leaseMs,
+    passTraceparent: tracer === undefined ? traceparentForward : traceparentUnsampled,
+    now,
+    onFailures: (x, failures, answered) =>
+      log.warn('forward attempts failed', { request_id: x.id, route: x.route.name, causes: failures.join(' '), answered }),
+  });
+  return new Map(named.map(([name, route]) => [name, new Map([...shared, ['forward', step], ['admit', chargedAdmission(admit, route)]])]));
+}
+
+/** What forwards requests; `undefined` if there are no forward routes, so that http-proxy-3 is not loaded. */
+export async function openUpstream({ forward }: Config, options: ProxyUpstreamOptions): Promise<ProxyUpstream | undefined> {
+  if (forward.length === 0) return undefined;
+  const { openProxyUpstream } = await import('../forward/upstream.ts');
+  return openProxyUpstream(options);
 }

@@ -1,4 +1,5 @@
-// Has each replica of every engine translate one sentence, like a request: with the same protocol, options and limits.
+// Asks the engines of a configuration without a gateway: each replica translates one sentence, like a request, and which engine a
+// request would go to and why.
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { pairsOf } from '../config/engine-options.ts';
@@ -13,6 +14,12 @@ import type { CheckedReplica } from '../engines/ask-replica.ts';
 import { shownUrl } from '../engines/http1/url.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
 import { withEngines } from './engine-setup.ts';
+import type { EngineSettings } from '../config/engine-options.ts';
+import { explainRoute } from '../domain/explained-route.ts';
+import type { ExplainedEngine } from '../domain/explained-route.ts';
+import type { OfferedEngine } from '../domain/engine-offer.ts';
+import type { TranslationOptions } from '../domain/translation-options.ts';
+import { openEngine } from '../engines/open-engine.ts';
 
 /** Codes from the configuration's languages. */
 export interface CheckedPair {
@@ -94,4 +101,48 @@ function reportOf(engine: string, url: string, { attempt, tookMs, echoesId }: Ch
   const { failure, status } = attempt;
   const answered = status === undefined ? {} : { status, echoes_id: echoesId };
   return { ...place, ok: false, failure, ...answered, advice: adviceFor(attempt) };
+}
+
+export interface RouteQuestion {
+  readonly plan: string | undefined;
+  readonly options: TranslationOptions;
+  readonly hasGlossary: boolean;
+}
+
+export interface RouteReport {
+  /** Index of the rule in `routing`; `undefined` if none matches, and without rules. */
+  readonly rule: number | undefined;
+  readonly engines: readonly ExplainedEngine[];
+  /** Engines that should report their pairs and did not answer: all pairs are allowed, as in a gateway that is starting. */
+  readonly silent: readonly string[];
+}
+
+/** Throws a `ConfigError` if the configuration is wrong. */
+export function reportRoute(config: Config, env: Environment, question: RouteQuestion): Promise<RouteReport> {
+  return withEngines(config, env, async (all) => {
+    const told = await Promise.all(all.map((settings) => pairsOfEngine(settings, config.languages)));
+    const engines = all.map(({ config: { name }, can }, index): OfferedEngine => ({
+      name,
+      can,
+      pairs: told[index] === 'silent' ? undefined : told[index],
+    }));
+    const { rule, engines: explained } = explainRoute(config.languages, engines, config.routing, question);
+    const silent = engines.filter((_, index) => told[index] === 'silent').map(({ name }) => name);
+    return { rule: config.routing === undefined ? undefined : rule, engines: explained, silent };
+  });
+}
+
+/** `undefined` for an engine that offers all pairs. */
+async function pairsOfEngine(settings: EngineSettings, table: LanguageTable): Promise<PairTest | undefined | 'silent'> {
+  const { pairs, config, protocol, options, headers } = settings;
+  if (pairs === 'any') return undefined;
+  if (pairs !== 'ask') return pairsOfList(pairs, table);
+  const engine = openEngine({ ...config, protocol, options, headers });
+  try {
+    const answers = (await engine.askPairs?.()) ?? [];
+    const tests = answers.map((answer) => answer.pairs).filter((answer) => typeof answer === 'function');
+    return tests.length === 0 ? 'silent' : (source, target) => tests.some((test) => test(source, target));
+  } finally {
+    await engine.close();
+  }
 }

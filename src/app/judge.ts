@@ -1,19 +1,16 @@
 // Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes, secrets, files.
 import { isAbsolute } from 'node:path';
-import { documentsSecret } from '../config/documents-secret.ts';
-import { adminOperators, eventsSecret } from '../config/secrets.ts';
+import { documentsSecret, adminOperators, eventsSecret, oidcSettings } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
 import { assertFaultless, ConfigError, labelOf, linesOf } from '../config/config-error.ts';
 import type { Fault } from '../config/config-error.ts';
 import type { EngineSettings } from '../config/engine-options.ts';
-import { oidcSettings } from '../config/oidc-settings.ts';
 import { forwardSettings } from '../config/forward-settings.ts';
 import type { Environment } from '../config/environment.ts';
 import type { FileContents } from '../config/file-set.ts';
 import { otelSettings } from '../config/otel-settings.ts';
 import { reasonOf } from '../config/yaml-file.ts';
-import { isShipped } from '../config/plugin-import.ts';
-import { loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
+import { isShipped, loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Operator } from '../domain/operator.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
@@ -26,8 +23,7 @@ import { judgeTelemetry } from './configured-telemetry.ts';
 import { setUpEngines, withEngines } from './engine-setup.ts';
 import { openOidc } from './oidc-side.ts';
 import { checkIdleSeconds } from './http-library.ts';
-import { pluginRows } from './plugin-routes.ts';
-import { ownRows, routeRows } from './route-rows.ts';
+import { pluginRows, ownRows, routeRows } from './route-rows.ts';
 
 /** The checked configuration, as values that the wiring hands out. Contains secrets: do not print it. */
 export interface SoundSettings {
@@ -76,7 +72,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
   const otel = await faults.of(() => judgeTelemetry(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
   if (config.tls !== undefined && !missing.some(({ path }) => path.startsWith('tls.'))) {
-    const { tlsOf } = await import('./tls-in-force.ts');
+    const { tlsOf } = await import('./certificate.ts');
     await faults.of(() => tlsOf(config));
   }
   await faults.of(() => checkIdleSeconds(config));

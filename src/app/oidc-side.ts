@@ -2,7 +2,7 @@
 import { assertFaultless } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
-import { oidcSettings } from '../config/oidc-settings.ts';
+import { oidcSettings } from '../config/secrets.ts';
 import { RecentFailures } from '../admin/recent-failures.ts';
 import type { ConsoleOidc } from '../console/console-route.ts';
 import type { GroupRoles } from '../domain/operator.ts';

@@ -7,10 +7,9 @@ import type { TeamGaugesOptions } from '../ops/metrics/scraped-series.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
-import { EventSender, SEND_MS, SENDS_MAX } from '../runtime/event-sender.ts';
+import { EventSender, SEND_MS, SENDS_MAX, Webhook } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
 import { withEngineEvents } from '../stores/records/record-engine-use.ts';
-import { Webhook } from '../runtime/webhook.ts';
 import { CLOUD_EVENT_TYPE, eventDocument } from './event-document.ts';
 import { performance } from 'node:perf_hooks';
 

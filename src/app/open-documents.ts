@@ -1,7 +1,7 @@
 // The documents of one process: where they are kept, the steps of their routes, and the worker that translates them.
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { documentsSecret } from '../config/documents-secret.ts';
+import { documentsSecret } from '../config/secrets.ts';
 import type { Environment } from '../config/environment.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Sink } from '../core/exchange.ts';

@@ -24,11 +24,10 @@ import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
 import { replicaWatch } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
-import { openUpstream } from './forward-chain.ts';
+import { openUpstream } from './chain.ts';
 import { judge } from './judge.ts';
-import { openAwaited } from './configured-store.ts';
+import { openAwaited, openMachineClock } from './configured-store.ts';
 import { openTelemetryOf } from './configured-telemetry.ts';
-import { openMachineClock } from './machine-clock.ts';
 
 export const monotonicMs: () => number = performance.now.bind(performance);
 

@@ -12,8 +12,7 @@ import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
 import { json, opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
-import type { MetricTexts } from '../ops/ops-pages.ts';
-import type { Readiness } from '../ops/readiness.ts';
+import type { MetricTexts, Readiness } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
 

@@ -11,7 +11,7 @@ import type { Listener, ListenerOptions } from '../server/listener.ts';
 import type { Chains } from './chain.ts';
 import type { WithoutUws } from './http-library.ts';
 import { whyNode } from './http-library.ts';
-import { tlsOf } from './tls-in-force.ts';
+import { tlsOf } from './certificate.ts';
 
 /** The sources of ids and time; tests pass their own. */
 export interface Sources {

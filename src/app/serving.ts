@@ -11,52 +11,45 @@ import type { Gateway } from '../core/gateway.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import { ulidSource } from '../domain/ulid.ts';
-import type { ProcessState } from './process-state.ts';
+import type { ProcessState } from './processes.ts';
 import { monotonicMs, openParts } from './opened.ts';
 import type { OnNewStore, Opened } from './opened.ts';
 import { openGateway, startListener } from './public-listener.ts';
 import type { Listening, ListenOptions, Sources } from './public-listener.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
-import { engineReadiness } from '../ops/readiness.ts';
-import type { Readiness } from '../ops/readiness.ts';
+import { engineReadiness } from '../ops/ops-pages.ts';
+import type { Readiness } from '../ops/ops-pages.ts';
 import { stopWithinMs } from './until-stopped.ts';
-import { apiOptions, serverUrlOf } from './api-description.ts';
+import { apiOptions, serverUrlOf, documentationStep } from './api-description.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
-import { EngineTrials } from './engine-trials.ts';
-import type { TriedEngine } from './engine-trials.ts';
-import { documentationStep } from './public-docs.ts';
+import { EngineTrials } from './engine-watch.ts';
+import type { TriedEngine } from './engine-watch.ts';
 import { pluginDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { documentRouteNames } from './route-rows.ts';
-import { certificateEnd, watchCertificate } from './certificate-watch.ts';
-import { tlsOf } from './tls-in-force.ts';
+import { certificateEnd, watchCertificate, tlsOf } from './certificate.ts';
 import { flushWithinMs } from './configured-telemetry.ts';
-import { openSettlements, settle, settleWithinMs } from './settling.ts';
+import { settle, settleWithinMs, SettlementQueue } from '../runtime/settlement-queue.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Store } from '../ports/store.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
-import { BusyTeams } from '../runtime/busy-teams.ts';
-import { LiveWindow } from '../runtime/live-window.ts';
-import { RecentRequests } from '../runtime/recent-requests.ts';
+import { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import { drain } from '../server/lifecycle.ts';
 import { ListenError } from '../server/listener.ts';
 import type { Listener } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';
-import { GlossaryUpkeepTimer } from '../runtime/glossary-upkeep-timer.ts';
-import { Forgetting } from '../runtime/forgetting.ts';
-import { KnownFullWindows } from '../runtime/known-full-windows.ts';
+import { GlossaryUpkeepTimer, Forgetting } from '../runtime/forgetting.ts';
+import { KnownFullWindows, PendingRefusals } from '../runtime/refusals.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
-import { PendingRefusals } from '../runtime/pending-refusals.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
-import type { SettlementQueue } from '../runtime/settlement-queue.ts';
 
 interface Serving {
   /** For the API reference. */
@@ -195,7 +188,14 @@ class OpenServing implements Serving {
   async listen(options: ListenOptions): Promise<Listening> {
     const { config, output, down, metrics, plugins } = this.#opened;
     const { store } = this.#opened;
-    const settlements = openSettlements({ config, store, metrics, now: monotonicMs, nowMs: this.nowMs, log: output.log });
+    const settlements = new SettlementQueue({
+      ledger: store.ledger,
+      now: monotonicMs,
+      nowMs: this.nowMs,
+      log: output.log,
+      leaseMs: config.limits.leaseMs,
+      onSettled: metrics.requests.settlement,
+    });
     this.#settlements = settlements;
     metrics.gauge('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));

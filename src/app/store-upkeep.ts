@@ -1,11 +1,10 @@
-// Operations on a whole store, for the command line.
+// Operations on a whole store, of ours or of a plugin, for the command line.
 import type { Config } from '../config/config.ts';
 import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
-import { withoutCredentials } from '../domain/store-url.ts';
-import { withWholeStores } from './whole-stores.ts';
+import { withoutCredentials, storeKindOf } from '../domain/store-url.ts';
 import { DocumentCheck } from '../stores/document-check.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { mendDocuments, mendLine } from '../stores/document-mend.ts';
@@ -20,7 +19,11 @@ import type { CheckCounts } from '../stores/store-check.ts';
 
 export type { CopyProgress } from '../stores/whole-copy.ts';
 export { backUpStore } from '../stores/backup.ts';
-export { withWholeStores } from './whole-stores.ts';
+import { stepText } from '../domain/clock-judge.ts';
+import { dayOf } from '../domain/period.ts';
+import type { OpenPluginStore } from '../ports/plugin.ts';
+import { beginClock } from '../stores/records/record-clock.ts';
+import { SILENT, openMachineClock } from './configured-store.ts';
 
 /** Rejects with a `StoreError` if the store cannot be read. */
 export async function checkStoreAt(config: Config, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {
@@ -113,4 +116,42 @@ export async function copyStoreTo({ from, to, restart, onProgress, others }: Cop
   } finally {
     await source.reader.close();
   }
+}
+
+/**
+ * Calls `use` with the stores of the plugins that the configuration names; they are loaded if one of `urls` is not of ours, and closed
+ * afterwards. Rejects with a `ConfigError` if they cannot be.
+ */
+export async function withWholeStores<T>(
+  urls: readonly string[],
+  config: () => Promise<Pick<Config, 'plugins'>>,
+  use: (others: OtherStores) => Promise<T>,
+): Promise<T> {
+  if (urls.every((url) => storeKindOf(url) !== undefined)) return use(new Map());
+  const { withPlugins } = await import('../config/plugins.ts');
+  const { plugins } = await config();
+  return withPlugins(plugins, ({ stores }) => use(new Map([...stores].map(([scheme, open]) => [scheme, opener(open)]))));
+}
+
+/** Each store has a clock of its own, which it judges: without it, nothing could be said of what has ended. */
+function opener(open: OpenPluginStore): (url: string, mayCreate: boolean) => ReturnType<OpenPluginStore> {
+  return async (url, mayCreate) => {
+    const clock = openMachineClock();
+    // Nothing in the audit is too old to be copied.
+    const store = await open(url, { log: SILENT, clock, historyDays: dayOf(clock.nowMs()), mayCreate });
+    try {
+      await beginClock(store.records, clock, SILENT);
+      if (clock.stepMs !== 0) throw wrongClock(url, clock.stepMs);
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  };
+}
+
+function wrongClock(url: string, byMs: number): StoreError {
+  return new StoreError(
+    `this machine's clock is ${stepText(byMs)} the latest time of the store ${withoutCredentials(url)}: set it right, or if it is, run "lingate store check --accept-clock"`,
+  );
 }

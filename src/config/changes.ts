@@ -1,10 +1,9 @@
 // What a reload takes over: members whose schema says so. Every other keeps its value, and its change waits for a restart.
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, labelOf } from './config-error.ts';
-import { ENGINE_URLS, toConfig } from './config.ts';
+import { ENGINE_URLS, toConfig, namedFiles } from './config.ts';
 import type { Config } from './config.ts';
 import type { FileContents } from './file-set.ts';
-import { namedFiles } from './named-files.ts';
 import { ConfigFile } from './schema.ts';
 import type { Reloading } from './schema-parts.ts';
 

@@ -1,4 +1,9 @@
-// Loads the plugins that the configuration lists: imports each module, checks its options, and runs its setup once.
+// Loads the plugins that the configuration lists: imports each module, checks its options and problem codes, and runs its setup once.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { findPackageJSON, registerHooks, stripTypeScriptTypes } from 'node:module';
+import type { LoadFnOutput, ResolveFnOutput, ResolveHookContext } from 'node:module';
+import { basename, extname, isAbsolute } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { TSchema } from 'typebox';
 import { reserveSlot } from '../core/exchange.ts';
 import type { StepPlacement } from '../core/step-placement.ts';
@@ -8,14 +13,23 @@ import type { TextStage } from '../domain/text-stages.ts';
 import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
-import type { NamedFigures, OpenPluginStore, PluginDefinition, PluginHost, PluginMetric, PluginParts } from '../ports/plugin.ts';
-import type { LoadedProblem, PluginApis } from '../ports/plugin-route.ts';
+import type {
+  NamedFigures,
+  OpenPluginStore,
+  PluginDefinition,
+  PluginHost,
+  PluginMetric,
+  PluginParts,
+  PluginProblem,
+} from '../ports/plugin.ts';
+import type { LoadedProblem, PluginApis, PluginRoute } from '../ports/plugin-route.ts';
 import { ConfigError, labelOf } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { nearest } from './nearest.ts';
 import { Clone, Default } from '../domain/typebox.ts';
-import { importPluginModule, shippedInstead } from './plugin-import.ts';
-import { loadedProblems, problemFaults, refuseBy, undeclaredCodes } from './plugin-problems.ts';
+import { problems as ownProblems, refuseAs } from '../core/problem.ts';
+import type { ProblemKind } from '../core/problem.ts';
+import type { Refusal } from '../core/outcome.ts';
 
 export interface PluginEntry {
   /** An absolute path, or the name of an installed package. */
@@ -206,4 +220,152 @@ async function setup(
 
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!;
+}
+
+const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
+
+/** The faults of a plugin's codes, one line each; `taken` are the codes of the plugins before it. */
+export function problemFaults(declared: unknown, taken: ReadonlyMap<string, LoadedProblem>): string[] {
+  if (declared === undefined) return [];
+  if (typeof declared !== 'object' || declared === null) return ['problems: must be an object of codes'];
+  return Object.entries(declared).flatMap(([code, problem]) => [
+    ...codeFaults(code, taken).map((fault) => `problems: ${fault}`),
+    ...memberFaults(problem).map((fault) => `problems.${code}${fault}`),
+  ]);
+}
+
+function codeFaults(code: string, taken: ReadonlyMap<string, LoadedProblem>): string[] {
+  if (!CODE.test(code)) return [`"${code}" is not a code; write it in lower case with underscores, for example back_soon`];
+  if (code in ownProblems || code === 'ok' || code === 'client_closed') return [`${code} belongs to the gateway; choose another word`];
+  const other = taken.get(code);
+  return other === undefined ? [] : [`${code} already belongs to plugin "${other.plugin}"; choose another word`];
+}
+
+function memberFaults(problem: unknown): string[] {
+  if (typeof problem !== 'object' || problem === null) return [': must be an object with status, title and retry'];
+  const { status, title, retry, meaning, advice } = problem as Partial<Record<keyof PluginProblem, unknown>>;
+  const sound = Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
+  return [
+    ...(sound ? [] : ['.status: must be a whole number from 400 to 599']),
+    ...(isWords(title) ? [] : ['.title: must be a few words']),
+    ...(typeof retry === 'boolean' ? [] : ['.retry: must be true or false']),
+    ...(meaning === undefined || isWords(meaning) ? [] : ['.meaning: must be a sentence']),
+    ...(advice === undefined || isWords(advice) ? [] : ['.advice: must be a sentence']),
+  ];
+}
+
+function isWords(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+/** Codes named in a route's documentation that do not exist. */
+export function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap<string, LoadedProblem>): string[] {
+  const named = new Set(routes.flatMap(({ doc }) => doc?.problems ?? []));
+  return [...named]
+    .filter((code) => !(code in ownProblems || own.has(code)))
+    .map((code) => `a route's documentation names the problem "${code}"; declare it under problems`);
+}
+
+/** For a plugin whose codes have no faults. */
+export function loadedProblems(plugin: string, declared: Readonly<Record<string, PluginProblem>> = {}): Map<string, LoadedProblem> {
+  return new Map(Object.entries(declared).map(([code, problem]) => [code, { plugin, kind: kindOf(problem), advice: problem.advice }]));
+}
+
+function kindOf({ status, title, retry, meaning = `${title}.` }: PluginProblem): ProblemKind {
+  return { status, title, meaning, retry, fields: [], mayHave: [], headers: retry ? ['Retry-After'] : [], dashboardOnly: false };
+}
+
+/** `host.refuse` of a plugin with these codes. Throws for a code that it has not declared, which is a bug in the plugin. */
+export function refuseBy(own: ReadonlyMap<string, LoadedProblem>) {
+  return (code: string, detail: string, fields?: Readonly<Record<string, string | number>>): Refusal => {
+    const kind = own.get(code)?.kind;
+    if (kind === undefined) throw new Error(`the plugin has no problem code "${code}"; declare it under problems`);
+    return refuseAs(code, kind, detail, fields);
+  };
+}
+
+/** With its own copy of these, a plugin would reserve slots that requests do not have. */
+const OWN = /^(?:lingate|typebox)(?:\/|$)/;
+const SHIPPED = /^lingate\/plugins\/([\w-]+)$/;
+/** Imports by a path, from the importing file or its package. */
+const BY_PATH = /^(?:\.{0,2}\/|file:|#)/;
+/** The condition in package.json's `exports` for the sources, which exist only in a checkout. */
+const SOURCES = 'lingate-sources';
+
+type NextResolve = (specifier: string, context?: ResolveHookContext) => ResolveFnOutput;
+
+/** URLs of the plugins' own files: their modules, and what those import by a path. */
+const files = new Set<string>();
+/** URL of the file from which a package is currently being resolved. */
+let lookingFrom: string | undefined;
+let hooked = false;
+
+/**
+ * Rejects as `import` does. `module` is an absolute path, or the name of a package, which is resolved as if imported by `from`, an
+ * absolute path; `lingate/plugins/…` are the gateway's own.
+ */
+export async function importPluginModule(module: string, from: string): Promise<{ readonly default?: unknown }> {
+  if (!hooked) registerHooks({ resolve: resolvePluginImport, load: loadPluginFile });
+  hooked = true;
+  const url = isAbsolute(module) ? pathToFileURL(module).href : (shipped(module) ?? locate(module, from));
+  files.add(url);
+  return (await import(url)) as { readonly default?: unknown };
+}
+
+/** The file of a plugin that comes with the gateway, found beside this file and not through `node_modules`. */
+function shipped(name: string): string | undefined {
+  const found = SHIPPED.exec(name);
+  return found === null ? undefined : new URL(`../plugins/${found[1]!}${extname(import.meta.url)}`, import.meta.url).href;
+}
+
+/** Whether the name is that of a plugin that comes with the gateway, whether it exists or not. Those provide no engines or stores. */
+export function isShipped(name: string): boolean {
+  return SHIPPED.test(name);
+}
+
+/** The names of our plugins, without `lingate/plugins/`, if `name` is like theirs but none of them; `undefined` for any other. */
+export function shippedInstead(name: string): readonly string[] | undefined {
+  const url = shipped(name);
+  if (url === undefined || existsSync(fileURLToPath(url))) return undefined;
+  const extension = extname(url);
+  const beside = readdirSync(fileURLToPath(new URL('.', url))).filter((file) => extname(file) === extension);
+  return beside.map((file) => basename(file, extension)).toSorted();
+}
+
+function locate(name: string, from: string): string {
+  lookingFrom = pathToFileURL(from).href;
+  try {
+    return import.meta.resolve(name);
+  } finally {
+    lookingFrom = undefined;
+  }
+}
+
+function resolvePluginImport(specifier: string, context: ResolveHookContext, next: NextResolve): ResolveFnOutput {
+  if (context.parentURL === import.meta.url) return next(specifier, ourContext(specifier, context));
+  if (context.parentURL === undefined || !files.has(context.parentURL)) return next(specifier, context);
+  // By our own import, not by `next` with another `parentURL`: `require` in a CommonJS plugin ignores that.
+  if (OWN.test(specifier)) return { url: import.meta.resolve(specifier), shortCircuit: true };
+  const found = next(specifier, context);
+  if (BY_PATH.test(specifier)) files.add(found.url);
+  return found;
+}
+
+/** Resolves for this file itself: plugins from the file that names them, our own copies from here. */
+function ourContext(specifier: string, context: ResolveHookContext): ResolveHookContext {
+  if (!OWN.test(specifier)) return lookingFrom === undefined ? context : { ...context, parentURL: lookingFrom };
+  return import.meta.url.endsWith('.ts') ? { ...context, conditions: [...context.conditions, SOURCES] } : context;
+}
+
+/** Node does not strip types below `node_modules`, but plugins must work there as well. */
+function loadPluginFile(url: string, context: unknown, next: (url: string, context?: never) => LoadFnOutput): LoadFnOutput {
+  if (!files.has(url) || !/\/node_modules\/.*\.[cm]?ts$/.test(url)) return next(url, context as never);
+  const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'));
+  return { format: isCommonJs(url) ? 'commonjs' : 'module', source, shortCircuit: true };
+}
+
+function isCommonJs(url: string): boolean {
+  if (/\.[cm]ts$/.test(url)) return url.endsWith('.cts');
+  const manifest = findPackageJSON(url);
+  return manifest !== undefined && (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly type?: unknown }).type === 'commonjs';
 }

@@ -1,4 +1,4 @@
-// Reads secrets from where a configuration says they are: a string, an environment variable or a file; also operators' tokens and the events' secret. Never prints one.
+// Reads secrets from where a configuration says they are: a string, an environment variable or a file. Never prints one.
 import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import type { OperatorToken } from '../domain/operator.ts';
 import { isSecret, secret } from '../domain/option-schema.ts';
@@ -12,6 +12,7 @@ import type { Config } from './config.ts';
 import { join, shown } from './faults.ts';
 import { reasonOf } from './yaml-file.ts';
 import type { Environment } from './environment.ts';
+import type { OidcSettings } from '../ports/identity-provider.ts';
 
 export interface SecretSources {
   readonly env: Environment;
@@ -143,4 +144,28 @@ export function eventsSecret({ events, file, sources: { files } }: Config, env: 
   const right = `it must be whsec_ and the base64 of ${WEBHOOK_BYTES.min} to ${WEBHOOK_BYTES.max} bytes, for example from: echo "whsec_$(openssl rand -base64 32)"`;
   assertFaultless(file, isKey ? [] : [{ path, reason: `is not a signing secret; ${right}` }]);
   return key;
+}
+
+const SECRET_LENGTH_MIN = 32;
+
+/** `undefined` if documents are off. Throws a `ConfigError`. */
+export function documentsSecret({ documents, file, sources: { files } }: Config, env: Environment): Buffer | undefined {
+  if (documents === undefined) return undefined;
+  const path = 'documents.secret';
+  const { value, faults } = reveal(secret(''), documents.secret, { env, file, files }, path);
+  assertFaultless(file, faults);
+  const text = value as string;
+  const reason = `is too weak; it must be at least ${SECRET_LENGTH_MIN} characters, for example from "openssl rand -hex 32"`;
+  assertFaultless(file, text.length < SECRET_LENGTH_MIN ? [{ path, reason }] : []);
+  return Buffer.from(text);
+}
+
+/** `undefined` if it is off. Throws a `ConfigError`. */
+export function oidcSettings({ admin, file, sources: { files } }: Config, env: Environment): OidcSettings | undefined {
+  if (admin?.oidc === undefined || admin.console_url === undefined) return undefined;
+  const { issuer, client_id: clientId, client_secret: written, scopes, roles, claim, name_claim: nameClaim } = admin.oidc;
+  const { value, faults } = reveal(secret(''), written, { env, file, files }, 'admin.oidc.client_secret');
+  assertFaultless(file, faults);
+  const clientSecret = value as string;
+  return { issuer, clientId, clientSecret, scopes, roles, groupsClaim: claim, nameClaim, consoleUrl: new URL(admin.console_url).origin };
 }

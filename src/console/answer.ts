@@ -3,7 +3,7 @@ import type { Refusal } from '../core/outcome.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Problem } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
-import type { OpsAnswer, OpsRequest } from '../ops/ops-request.ts';
+import type { OpsAnswer, OpsRequest } from '../ops/ops-listener.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleAnswer, PageContent } from './console-route.ts';
 import { CONSOLE_SECURITY, page } from './layout.ts';

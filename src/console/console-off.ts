@@ -1,6 +1,6 @@
 // What the console's and the admin API's paths answer while no operator has a token: 404, and what to configure.
 import { html } from '../docs/html.ts';
-import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-request.ts';
+import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-listener.ts';
 import { assetPath, ASSETS } from './assets.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import { CONSOLE_SECURITY, page } from './layout.ts';

@@ -11,7 +11,7 @@ import type { UsageReading } from '../admin/usage-reading.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import type { OpsRequest } from '../ops/ops-request.ts';
+import type { OpsRequest } from '../ops/ops-listener.ts';
 import type { IdentityProvider, OidcSettings, SignInAttemptSource } from '../ports/identity-provider.ts';
 import type { Log } from '../ports/log.ts';
 import type { AssetName } from './assets.ts';

@@ -6,7 +6,7 @@ import type { Operators } from '../admin/operators.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
-import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-request.ts';
+import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-listener.ts';
 import { answerOf } from './answer.ts';
 import { cookieOf, isSame, Sessions, SignInFormTokens } from './sessions.ts';
 import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, isFromHere, ONCE_FIELD, readForm, TOKEN_FIELD } from './form.ts';

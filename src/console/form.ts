@@ -8,7 +8,7 @@ import { decimalsOf } from '../domain/currency.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
 import { MINOR_MAX } from '../domain/money.ts';
 import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
-import type { OpsRequest } from '../ops/ops-request.ts';
+import type { OpsRequest } from '../ops/ops-listener.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 
 export const TOKEN_FIELD = 'csrf_token';

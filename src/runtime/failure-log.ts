@@ -1,4 +1,5 @@
-// Logs failed engine attempts: the first of each kind at once, and a count of further ones every ten seconds.
+// Logs failed engine attempts without burying everything else: the first of each kind at once, further ones as counts, and a used-up
+// quota at the engine once a minute.
 import type { Log, LogFields } from '../ports/log.ts';
 
 const EVERY_MS = 10_000;
@@ -53,5 +54,27 @@ export class FailureLog {
       clearInterval(span.timer);
       this.#spans.delete(kind);
     }
+  }
+}
+
+/** Every request fails while it lasts; one line a minute is enough. */
+const AGAIN_MS = 60_000;
+
+export class QuotaAlarm {
+  readonly #log: Log;
+  readonly #now: () => number;
+  #silentUntilMs = -Infinity;
+
+  /** `now` is a monotonic clock in milliseconds. */
+  constructor(log: Log, now: () => number) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  ring(): void {
+    const nowMs = this.#now();
+    if (nowMs < this.#silentUntilMs) return;
+    this.#silentUntilMs = nowMs + AGAIN_MS;
+    this.#log.error("the operator's own quota at the engine is used up: raise it there, or translations stay unavailable");
   }
 }

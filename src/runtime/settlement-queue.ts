@@ -3,7 +3,7 @@ import type { AskedResolution, Ledger, Reservation, Resolution, SettlementResult
 import type { RequestTrace, SettlementTrace } from '../domain/request-trace.ts';
 import type { Log } from '../ports/log.ts';
 
-export interface SettlementQueueOptions {
+interface SettlementQueueOptions {
   readonly ledger: Pick<Ledger, 'resolve'>;
   /** A monotonic clock in milliseconds: adjusting the wall clock must not end a lease early. */
   readonly now: () => number;
@@ -147,4 +147,23 @@ class OpenSettlement implements AskedResolution {
   failed(): void {
     this.#queue.conclude(this, BUG);
   }
+}
+
+const SETTLE_WAIT_MS = 5000;
+/** The part of the time for stopping that is left when waiting for settlements ends: for what is closed after them. */
+const AFTER_SETTLING_MS = 1000;
+
+/** How long to wait for settlements, given the remaining time for stopping. */
+export function settleWithinMs(leftMs: number): number {
+  return Math.max(0, Math.min(SETTLE_WAIT_MS, leftMs - AFTER_SETTLING_MS));
+}
+
+/** Waits a moment for settlements that the store has not acknowledged. After that they are released when their leases end. */
+export async function settle(settlements: SettlementQueue, log: Log, withinMs: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, withinMs);
+  await Promise.race([settlements.drained(), late]);
+  clearTimeout(timer);
+  if (settlements.open > 0) log.warn('reservations left to their leases', { count: settlements.open });
+  settlements.close();
 }

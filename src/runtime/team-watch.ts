@@ -5,7 +5,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
 import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../ports/teams-near-limits.ts';
-import { Worst } from './worst.ts';
+import { Worst } from './recent-traffic.ts';
 
 interface TeamWatchSettings {
   /** Interval between the starts of two scans, unless a scan takes longer. */

@@ -2,21 +2,20 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OnNewStore } from '../app/opened.ts';
-import type { ProcessStates } from '../app/process-state.ts';
-import { newestFirst } from '../runtime/recent-requests.ts';
+import type { ProcessStates } from '../app/processes.ts';
+import { newestFirst } from '../runtime/recent-traffic.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Listening } from '../app/public-listener.ts';
 import type { Config } from '../config/config.ts';
 import { openPrimary } from './worker.ts';
 import type { Primary, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
-import { readinessOfAll } from '../ops/readiness.ts';
-import type { Readiness } from '../ops/readiness.ts';
+import { readinessOfAll } from '../ops/ops-pages.ts';
+import type { Readiness } from '../ops/ops-pages.ts';
 import type { Reloadable } from '../app/reload.ts';
 import type { Log } from '../ports/log.ts';
 import { stopWithinMs } from '../app/until-stopped.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
-import { HEARTBEAT_MS, HeartbeatWatch } from './heartbeats.ts';
-import { WorkerProcess } from './worker-process.ts';
+import { HEARTBEAT_MS, HeartbeatWatch, WorkerProcess } from './worker-process.ts';
 
 /** Delay between a worker's death and its replacement, doubled with every early death. */
 const RESTART_MS = 100;

@@ -1,16 +1,14 @@
-// A worker as the primary sees it: a child process that starts, answers questions, and ends.
+// A worker as the primary sees it: a child process that starts, answers questions, beats and ends; and the messages between the two.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Listening } from '../app/public-listener.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { ProcessState } from '../app/process-state.ts';
+import type { ProcessState } from '../app/processes.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Config } from '../config/config.ts';
 import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
-import type { Readiness } from '../ops/readiness.ts';
-import { WORKER_VARIABLE } from './messages.ts';
-import type { AnswerValue, FromWorker, Question, StartFailure, ToWorker } from './messages.ts';
+import type { Readiness } from '../ops/ops-pages.ts';
 
 /** From the sources and from `dist/`. */
 const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
@@ -124,4 +122,88 @@ export class WorkerProcess {
 function errorOf({ name, message, lines }: StartFailure): Error {
   if (name === 'ConfigError') return new ConfigError(lines);
   return Object.assign(new Error(message), { name });
+}
+
+/** A worker's answer to a question. */
+export type AnswerValue = true | Readiness | MetricsSnapshot | ProcessState | readonly RecentRequest[];
+
+/** `drain` is answered when it has finished. `teams_changed` tells that the primary has changed a team or a key. */
+export type Question = 'ready' | 'metrics' | 'state' | 'recent_requests' | 'teams_changed' | 'drain';
+
+export type ToWorker =
+  | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }
+  | { readonly kind: 'replace'; readonly config: Config }
+  | { readonly kind: 'ask'; readonly id: number; readonly what: Question };
+
+export type FromWorker =
+  /** Heartbeat: the event loop is running. */
+  | { readonly kind: 'heartbeat' }
+  | { readonly kind: 'listening'; readonly listening: Listening }
+  | { readonly kind: 'failed'; readonly error: StartFailure }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: AnswerValue };
+
+/** Why a worker did not start: the parts of the error shown to an operator. */
+export interface StartFailure {
+  readonly name: string;
+  readonly message: string;
+  /** Set for a `ConfigError`. */
+  readonly lines: readonly string[];
+}
+
+/** Only set for workers. Contains the primary's process id, so that a stray variable does not turn a process into a worker. */
+export const WORKER_VARIABLE = 'LINGATE_WORKER_OF';
+
+/** How often a worker sends a heartbeat, and how often the primary checks for missing ones. */
+export const HEARTBEAT_MS = 1_000;
+/** A worker silent for this long is hung: it would hold its connections, and new ones that the system assigns to it, for ever. */
+const SILENT_MS = 10_000;
+/** Limit before the first heartbeat, because loading modules can take long on a slow machine. */
+const STARTING_MS = 60_000;
+/**
+ * If the primary's own check is this late, it was suspended or starved, most likely together with its workers (a suspended
+ * machine, SIGSTOP for the whole group): their heartbeats may be unread, so no worker is declared hung.
+ */
+const LATE_MS = 1_000;
+
+export class HeartbeatWatch<W> {
+  readonly #now: () => number;
+  readonly #onSilent: (worker: W, silentMs: number) => void;
+  readonly #heard = new Map<W, { atMs: number; limitMs: number }>();
+  #lookedAtMs: number;
+
+  /** `now` is a monotonic clock in milliseconds. `onSilent` is called once per hung worker. */
+  constructor(now: () => number, onSilent: (worker: W, silentMs: number) => void) {
+    this.#now = now;
+    this.#onSilent = onSilent;
+    this.#lookedAtMs = now();
+  }
+
+  add(worker: W): void {
+    this.#heard.set(worker, { atMs: this.#now(), limitMs: STARTING_MS });
+  }
+
+  remove(worker: W): void {
+    this.#heard.delete(worker);
+  }
+
+  beat(worker: W): void {
+    const heard = this.#heard.get(worker);
+    if (heard === undefined) return;
+    heard.atMs = this.#now();
+    heard.limitMs = SILENT_MS;
+  }
+
+  /** Call it every `HEARTBEAT_MS`, after reading the workers' messages. */
+  look(): void {
+    const nowMs = this.#now();
+    const late = nowMs - this.#lookedAtMs > HEARTBEAT_MS + LATE_MS;
+    this.#lookedAtMs = nowMs;
+    for (const [worker, heard] of this.#heard) {
+      if (late) heard.atMs = nowMs;
+      const silentMs = nowMs - heard.atMs;
+      if (silentMs <= heard.limitMs) continue;
+      this.#heard.delete(worker);
+      this.#onSilent(worker, silentMs);
+    }
+  }
 }

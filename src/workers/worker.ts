@@ -1,5 +1,6 @@
-// The two halves of a gateway with several processes: a worker, which serves callers, and the primary, which serves the
-// operator.
+// The two halves of a gateway with several processes: a worker, which serves callers and follows the primary's messages, and the
+// primary, which serves the operator.
+import { once } from 'node:events';
 import { teardownOf } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
 import { reloadOf } from '../config/changes.ts';
@@ -14,8 +15,8 @@ import { openSnapshots, registerEventSeries, registerTeamGauges } from '../ops/m
 import { openEvents, openPlanCheck, openTeamWatch } from '../app/once-per-gateway.ts';
 import { openOperators, readOperators } from '../app/admin-side.ts';
 import type { AdminParts } from '../app/admin-side.ts';
-import type { ProcessStates } from '../app/process-state.ts';
-import type { Readiness } from '../ops/readiness.ts';
+import type { ProcessStates } from '../app/processes.ts';
+import type { Readiness } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { MetricsSnapshot } from '../ports/metric-family.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
@@ -26,11 +27,13 @@ import { newStoreLine } from '../app/opened.ts';
 import type { OnNewStore } from '../app/opened.ts';
 import { announceReady } from '../app/ready-line.ts';
 import { openServing } from '../app/serving.ts';
-import { withUsableTls } from '../app/tls-in-force.ts';
-import { stopWithinMs } from '../app/until-stopped.ts';
+import { withUsableTls } from '../app/certificate.ts';
+import { stopWithinMs, stopAsked, stopInTime } from '../app/until-stopped.ts';
 import type { Listening } from '../app/public-listener.ts';
-
 export type { MetricsSnapshot } from '../ports/metric-family.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { HEARTBEAT_MS, WORKER_VARIABLE } from './worker-process.ts';
+import type { FromWorker, Question, StartFailure, AnswerValue, ToWorker } from './worker-process.ts';
 
 export interface WorkerPlace {
   /** 0 picks a free one, for the first worker. */
@@ -42,10 +45,10 @@ export interface WorkerPlace {
 }
 
 /** What one worker process runs. */
-export type Worker = Awaited<ReturnType<typeof startWorker>>;
+type Worker = Awaited<ReturnType<typeof startWorker>>;
 
 /** Rejects like `startApp`. */
-export async function startWorker(config: Config, { port, first, number }: WorkerPlace, onNewStore: OnNewStore) {
+async function startWorker(config: Config, { port, first, number }: WorkerPlace, onNewStore: OnNewStore) {
   const output = openSharedJsonLog();
   const down = teardownOf(output);
   const stop = async (): Promise<void> => {
@@ -214,4 +217,106 @@ async function openOnStore(config: Config, workers: WorkerSource, log: Log, onNe
       await opened.close();
     },
   };
+}
+
+type Start = Extract<ToWorker, { kind: 'start' }>;
+
+export function isWorker(env: Readonly<Record<string, string | undefined>>): boolean {
+  return process.send !== undefined && env[WORKER_VARIABLE] === String(process.ppid);
+}
+
+/** Resolves when the worker has stopped. `reportNewStore` is called once it is listening. */
+export async function runAsWorker(reportNewStore: (place: string) => void): Promise<void> {
+  // Ctrl-C and a closed terminal signal the whole process group; only the primary reacts to them.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGHUP', () => undefined);
+  sendHeartbeats();
+  const start = await firstMessage();
+  if (start === undefined) return;
+  try {
+    const made: string[] = [];
+    const worker = await startWorker(start.config, start.place, (place) => void made.push(place));
+    for (const place of made) reportNewStore(place);
+    obey(worker);
+    const asked = Promise.race([stopAsked(worker.log, ['SIGTERM']), primaryGone(worker.log)]);
+    send({ kind: 'listening', listening: worker.listening });
+    const reason = await asked;
+    worker.log.info('a worker is stopping', { pid: process.pid, reason });
+    await stopInTime(worker, () => worker.stop());
+  } catch (error) {
+    send({ kind: 'failed', error: failureOf(error) });
+    process.exitCode = 1;
+  }
+  // An open channel keeps the process alive. The `disconnect` listeners go first: to them it would mean that the primary is
+  // gone.
+  process.removeAllListeners('disconnect');
+  if (process.connected) process.disconnect();
+}
+
+/** Every second, with at most one in flight: a suspended primary reads none. */
+function sendHeartbeats(): void {
+  let inFlight = false;
+  const sendOne = (): void => {
+    if (inFlight || !process.connected) return;
+    inFlight = true;
+    process.send?.({ kind: 'heartbeat' } satisfies FromWorker, undefined, undefined, () => (inFlight = false));
+  };
+  sendOne();
+  setInterval(sendOne, HEARTBEAT_MS).unref();
+}
+
+/** `undefined` if the primary is gone before it has sent anything. */
+function firstMessage(): Promise<Start | undefined> {
+  return new Promise((resolve) => {
+    process.once('disconnect', () => resolve(undefined));
+    process.once('message', (message: ToWorker) => resolve(message.kind === 'start' ? message : undefined));
+  });
+}
+
+function obey(worker: Worker): void {
+  process.on('message', (message: ToWorker) => {
+    switch (message.kind) {
+      case 'replace':
+        return worker.replace(message.config);
+      case 'ask':
+        return void answerTo(worker, message.what).then((value) => send({ kind: 'answer', id: message.id, value }));
+      case 'start':
+        return undefined;
+    }
+  });
+}
+
+async function primaryGone(log: Log): Promise<string> {
+  if (process.connected) await once(process, 'disconnect');
+  log.warn('the primary process is gone: its workers stop');
+  return 'primary gone';
+}
+
+async function answerTo(worker: Worker, what: Question): Promise<AnswerValue> {
+  switch (what) {
+    case 'ready':
+      return worker.readiness();
+    case 'metrics':
+      return worker.snapshot();
+    case 'state':
+      return worker.state();
+    case 'recent_requests':
+      return worker.recentRequests();
+    case 'teams_changed':
+      worker.teamsChanged();
+      return true;
+    case 'drain':
+      await worker.drain();
+      return true;
+  }
+}
+
+function send(message: FromWorker): void {
+  // A primary that is gone is detected by `disconnect`.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+function failureOf(error: unknown): StartFailure {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), lines: [] };
+  return { name: error.name, message: error.message, lines: error instanceof ConfigError ? error.lines : [] };
 }

@@ -1,10 +1,9 @@
 // Fifteen minutes of a gateway's life, made up: traffic that comes and goes, an engine that stumbles once. The same every time.
-import type { ProcessStates } from '../../src/app/process-state.ts';
+import type { ProcessStates } from '../../src/app/processes.ts';
 import { ulid } from 'ulid';
 import type { RecentRequest } from '../../src/ports/access-entry.ts';
-import type { BusyTeamsSnapshot } from '../../src/runtime/busy-teams.ts';
-import { LiveWindow, LIVE_STEP_MS, LIVE_STEPS } from '../../src/runtime/live-window.ts';
-import type { LiveStep } from '../../src/runtime/live-window.ts';
+import type { BusyTeamsSnapshot, LiveStep } from '../../src/runtime/recent-traffic.ts';
+import { LiveWindow, LIVE_STEP_MS, LIVE_STEPS } from '../../src/runtime/recent-traffic.ts';
 
 /** `nowMs` is the wall clock. The teams have the traffic. */
 export function sampleStates(nowMs: number, teamIds: readonly string[]): ProcessStates {

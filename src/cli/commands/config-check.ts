@@ -1,6 +1,6 @@
 // lingate config check: whether a configuration is valid, what is in force, and what is probably a mistake.
 import type { TeamsPlans } from '../../admin/plan-comparison.ts';
-import { adviceOn } from '../../app/config-advice.ts';
+import { adviceOn } from '../../app/ready-line.ts';
 import { streamingPart } from '../../app/http-library.ts';
 import type { SoundSettings } from '../../app/judge.ts';
 import { ConfigError } from '../../config/config-error.ts';

@@ -1,6 +1,5 @@
 // lingate engine check and route: whether each replica can translate, and which engine a request would go to, and why.
-import type { CheckedPair, ReplicaReport } from '../../app/check-replicas.ts';
-import type { RouteQuestion, RouteReport } from '../../app/explain-route.ts';
+import type { CheckedPair, ReplicaReport, RouteQuestion, RouteReport } from '../../app/check-replicas.ts';
 import type { Config } from '../../config/config.ts';
 import { lackText } from '../../domain/engine-offer.ts';
 import type { ExplainedEngine } from '../../domain/explained-route.ts';
@@ -103,7 +102,7 @@ export const engineRoute: Command = {
     const config = await context.config();
     const question = questionOf(context, config);
     // Loaded late, because it loads the engine client.
-    const { reportRoute } = await import('../../app/explain-route.ts');
+    const { reportRoute } = await import('../../app/check-replicas.ts');
     const report = await reportRoute(config, context.io.env, question);
     const { sourceLang, targetLang, formality, format } = question.options;
     const asked = {

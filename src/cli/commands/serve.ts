@@ -11,7 +11,7 @@ import type { Reloadable } from '../../app/reload.ts';
 import { runUntilStopped } from '../../app/until-stopped.ts';
 import type { Stoppable } from '../../app/until-stopped.ts';
 import { startWorkers } from '../../workers/supervisor.ts';
-import { isWorker, runAsWorker } from '../../workers/worker-main.ts';
+import { isWorker, runAsWorker } from '../../workers/worker.ts';
 
 export const LISTEN_FLAGS: Flags = {
   listen: {

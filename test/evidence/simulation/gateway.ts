@@ -6,7 +6,7 @@ import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
 import type { FullWindows } from '../../../src/ports/full-windows.ts';
 import type { Ledger, Resolution } from '../../../src/ports/ledger.ts';
-import { KnownFullWindows } from '../../../src/runtime/known-full-windows.ts';
+import { KnownFullWindows } from '../../../src/runtime/refusals.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { CallerEnd } from './caller-end.ts';
 import { simulatedEngine } from './engine.ts';

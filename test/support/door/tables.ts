@@ -1,6 +1,6 @@
 // The tables by which tests at the boundary find out what there is: routes, operations, commands, codes, answers, settings, builds.
 export { ADMIN_ROUTES } from '../../../src/admin/admin-routes.ts';
-export { reportRoute } from '../../../src/app/explain-route.ts';
+export { reportRoute } from '../../../src/app/check-replicas.ts';
 export { describeRoutes } from '../../../src/app/route-rows.ts';
 export { versionOf } from '../../../src/app/version.ts';
 export { COMMANDS } from '../../../src/cli/commands.ts';
@@ -21,6 +21,6 @@ export {
 export { SCOPES } from '../../../src/domain/scopes.ts';
 export { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 export { ROUTES } from '../../../src/routes.ts';
-export { LIVE_STEPS } from '../../../src/runtime/live-window.ts';
+export { LIVE_STEPS } from '../../../src/runtime/recent-traffic.ts';
 export { describeUws, loadUws, NoUws } from '../../../src/server/uws-build.ts';
 export { NEWER, OLDER } from '../../../src/server/uws-pins.ts';

@@ -7,8 +7,7 @@ import { readArguments } from '../../../src/cli/arguments.ts';
 import { serve } from '../../../src/cli/commands/serve.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { opsPages } from '../../../src/ops/ops-pages.ts';
-import { WAITING } from '../../../src/ops/readiness.ts';
+import { opsPages, WAITING } from '../../../src/ops/ops-pages.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const read = (name: string): string => readFileSync(join(root, name), 'utf8');

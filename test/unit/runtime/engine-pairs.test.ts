@@ -5,8 +5,7 @@ import type { LanguageTable } from '../../../src/domain/languages.ts';
 import type { AttemptFailure, ReplicaPairs } from '../../../src/ports/engine.ts';
 import type { LogFields } from '../../../src/ports/log.ts';
 import { OfferedLanguages } from '../../../src/runtime/offered-languages.ts';
-import type { OfferedByConfig } from '../../../src/runtime/offered-languages.ts';
-import type { PairsMode } from '../../../src/runtime/engine-pairs.ts';
+import type { OfferedByConfig, PairsMode } from '../../../src/runtime/offered-languages.ts';
 
 const TABLE: LanguageTable = {
   sources: ['EN', 'ES', 'FR'].map((code) => ({ code, name: code })),

@@ -1,7 +1,7 @@
 // A refusal by a rate is repeated exactly for as long as the store would repeat it: by key and address, at most a second, bounded.
 import { expect, test } from 'vitest';
 import type { RateLimited } from '../../../src/ports/ledger.ts';
-import { KnownFullWindows } from '../../../src/runtime/known-full-windows.ts';
+import { KnownFullWindows } from '../../../src/runtime/refusals.ts';
 
 const KEY = { keyId: 'K' };
 /** Clocks may differ by a thousandth. */

@@ -1,6 +1,6 @@
 // From claims to a person: groups in the forms that providers send, and a name that is safe in the audit.
 import { expect, test } from 'vitest';
-import { personOf } from '../../../src/runtime/proven-person.ts';
+import { personOf } from '../../../src/runtime/oidc-provider.ts';
 
 const CLAIMS = { iss: 'https://id.example.com', sub: '248289761001', groups: ['a'] };
 const SETTINGS = {

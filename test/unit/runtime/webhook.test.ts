@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { Webhook } from '../../../src/runtime/webhook.ts';
+import { Webhook } from '../../../src/runtime/event-sender.ts';
 
 /** Loaded with require, because its types are not those of a module. */
 const { Webhook: Verifier } = createRequire(import.meta.url)('standardwebhooks') as {

@@ -14,7 +14,7 @@ import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { keyDigestSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../../../src/domain/slots.ts';
 import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
-import { KnownFullWindows } from '../../../src/runtime/known-full-windows.ts';
+import { KnownFullWindows } from '../../../src/runtime/refusals.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
 import { withCallbacks } from '../../../src/stores/records/plugin-store.ts';

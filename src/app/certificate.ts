@@ -1,9 +1,13 @@
-// When the certificate of the public listener ends: for the advice on a configuration, the log once a day, and a metric.
+// The certificate of the public listener: taken from the files of the configuration, kept at a reload that has no usable one, and
+// reported before it ends: as advice, in the log once a day, and as a metric.
 import { X509Certificate } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { bytesOf } from '../config/file-set.ts';
 import { DAY_MS } from '../domain/period.ts';
 import type { Log } from '../ports/log.ts';
+import { ListenError } from '../server/listener.ts';
+import type { TlsFiles } from '../server/listener.ts';
+import { readTlsFiles } from '../server/tls-files.ts';
 
 const WARNED_DAYS = 14;
 
@@ -41,4 +45,34 @@ export function watchCertificate(config: () => Config, log: Log): () => void {
     log[ended ? 'error' : 'warn'](ended ? 'TLS: the certificate has ended' : 'TLS: the certificate ends soon', { reason });
   }, DAY_MS).unref();
   return () => clearInterval(timer);
+}
+
+/** `undefined` without TLS. Throws a `ListenError` if the two are not a certificate and its key. */
+export function tlsOf({ tls, sources: { files } }: Config): TlsFiles | undefined {
+  return tls && { ...tls, contents: readTlsFiles(tls, (path) => bytesOf(files, path)) };
+}
+
+/** `next`, which a reload is about to apply, with the certificate of `running` if its own cannot be used, which is logged. */
+export function withUsableTls(running: Config, next: Config, log: Log): Config {
+  const reason = whyUnusable(next);
+  if (reason === undefined || running.tls === undefined) return next;
+  log.error('TLS: the certificate stays as it was', { reason });
+  const { certFile, keyFile } = running.tls;
+  const kept = [certFile, keyFile].map((path) => [path, running.sources.files.get(path)!] as const);
+  return {
+    ...next,
+    raw: { ...next.raw, tls: running.raw.tls! },
+    tls: running.tls,
+    sources: { ...next.sources, files: new Map([...next.sources.files, ...kept]) },
+  };
+}
+
+function whyUnusable(next: Config): string | undefined {
+  try {
+    tlsOf(next);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ListenError) return error.message;
+    throw error;
+  }
 }

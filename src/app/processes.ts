@@ -1,8 +1,13 @@
-// The state that a process reports to the console, as values that survive structured cloning, and how several are merged.
+// The state that a process reports to the console, as values that survive structured cloning; several are merged into the overview.
 import type { ReplicaHealth } from '../ports/engine.ts';
 import type { NamedFigures, PluginFigure } from '../ports/plugin.ts';
-import type { BusyTeamsSnapshot } from '../runtime/busy-teams.ts';
-import type { LiveStep } from '../runtime/live-window.ts';
+import type { BusyTeamsSnapshot, LiveStep } from '../runtime/recent-traffic.ts';
+import type { StepFigures } from '../admin/operations/live.ts';
+import type { Config } from '../config/config.ts';
+import type { Overview } from '../console/overview-figures.ts';
+import { withoutCredentials } from '../domain/store-url.ts';
+import { busiestOf, addUp, grouped, quantileMs, LIVE_STEP_MS, sumOf } from '../runtime/recent-traffic.ts';
+import { versionOf } from './version.ts';
 
 /** A replica with its engine. */
 type EngineReplica = ReplicaHealth & { readonly engine: string };
@@ -42,12 +47,12 @@ export function mergeReplicas(states: readonly Pick<ProcessState, 'replicas'>[])
   for (const health of states.flatMap(({ replicas }) => replicas)) {
     const name = `${health.engine} ${health.url}`;
     const before = merged.get(name);
-    merged.set(name, before === undefined ? health : sum(before, health));
+    merged.set(name, before === undefined ? health : addedUp(before, health));
   }
   return [...merged.values()];
 }
 
-function sum(a: EngineReplica, b: EngineReplica): EngineReplica {
+function addedUp(a: EngineReplica, b: EngineReplica): EngineReplica {
   const usableAgoMs = Math.min(a.usableAgoMs ?? Infinity, b.usableAgoMs ?? Infinity);
   const [failed, other] = [a.lastFailure, b.lastFailure];
   return {
@@ -79,4 +84,70 @@ function added(before: PluginFigure | undefined, figure: PluginFigure): PluginFi
   if (before === undefined) return figure;
   if ('count' in figure) return 'count' in before ? { name: figure.name, count: before.count + figure.count } : figure;
   return 'part' in before ? { name: figure.name, part: before.part + figure.part, whole: before.whole + figure.whole } : figure;
+}
+
+const MINUTE_MS = 60_000;
+
+/** The last minute: twelve complete steps, and the current one. */
+const LATELY_STEPS = MINUTE_MS / LIVE_STEP_MS + 1;
+
+const BUSIEST_SHOWN = 10;
+
+const version = versionOf();
+
+/** `nowMs` is the wall clock. */
+export function overviewOf(
+  { expected, states }: ProcessStates,
+  config: Config,
+  nowMs: number,
+  pluginStatuses: Overview['pluginStatuses'],
+): Overview {
+  const steps = addUp(
+    states.map((state) => state.steps),
+    nowMs,
+  );
+  const tookMs = states.map((state) => state.storeTookMs).filter((ms) => ms !== undefined);
+  return {
+    nowMs,
+    stepMs: LIVE_STEP_MS,
+    steps: steps.map(figuresOf),
+    minutes: grouped(steps, MINUTE_MS).map(figuresOf),
+    lately: figuresOf(sumOf(steps.slice(-LATELY_STEPS))),
+    whole: figuresOf(sumOf(steps)),
+    inFlight: sumBy(states, (state) => state.inFlight),
+    busiest: busiestOf(
+      states.map((state) => state.busy),
+      BUSIEST_SHOWN,
+    ),
+    processes: { expected, answering: states.length },
+    draining: states.some((state) => state.draining),
+    store: {
+      url: withoutCredentials(config.store),
+      answers: states.length > 0 && states.every((state) => state.storeAnswers),
+      fault: states.find((state) => state.storeFault !== undefined)?.storeFault,
+      tookMs: tookMs.length === 0 ? undefined : Math.max(...tookMs),
+      openSettlements: sumBy(states, (state) => state.openSettlements),
+      clockStepMs: states.find((state) => state.clockStepMs !== undefined)?.clockStepMs,
+    },
+    engines: enginesOf(config, states),
+    routing: config.routing,
+    pluginStatuses,
+    plugins: mergeFigures(states),
+    version,
+    startedAtMs: nowMs - process.uptime() * 1000,
+  };
+}
+
+function enginesOf({ engines }: Config, states: ProcessStates['states']): Overview['engines'] {
+  const replicas = mergeReplicas(states);
+  return engines.map(({ name, protocol }) => ({ name, protocol, replicas: replicas.filter(({ engine }) => engine === name) }));
+}
+
+/** A step with its durations reduced to quantiles. */
+function figuresOf(step: LiveStep): StepFigures {
+  return { ...step, p50Ms: quantileMs(step, 0.5), p99Ms: quantileMs(step, 0.99) };
+}
+
+function sumBy<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + of(item), 0);
 }

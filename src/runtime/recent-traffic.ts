@@ -1,0 +1,343 @@
+// The requests of the last 15 minutes in this process, for the console: rates and durations, the busiest teams, and the latest that
+// were refused or met a failure.
+import type { AccessEntry, AccessLog, Busiest, TeamTraffic, RecentRequest } from '../ports/access-entry.ts';
+
+export const LIVE_STEP_MS = 5000;
+/** 15 minutes. */
+export const LIVE_STEPS = 180;
+
+/** Upper bounds of the duration buckets in ms, each a quarter larger than the previous: from 0.1 ms to over a minute. */
+const BOUNDS = Array.from({ length: 62 }, (_, index) => 0.1 * 1.25 ** index);
+
+/** One step, structured-cloneable so that several processes can be summed. */
+export interface LiveStep {
+  /** Wall clock, a multiple of `LIVE_STEP_MS`. */
+  readonly atMs: number;
+  /** By problem code, `ok`, `client_closed`. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** The number of requests in each duration bucket, by index of its bound. */
+  readonly durations: readonly number[];
+  readonly characters: number;
+  readonly engineFailures: number;
+  readonly inFlight: number;
+}
+
+type MutableLiveStep = { -readonly [Name in Exclude<keyof LiveStep, 'requests' | 'durations'>]: number } & {
+  readonly requests: Record<string, number>;
+  readonly durations: number[];
+};
+
+export class LiveWindow implements AccessLog {
+  readonly #nowMs: () => number;
+  /** By step number modulo `LIVE_STEPS`; a step is created when something happens in it. */
+  readonly #steps: (MutableLiveStep | undefined)[] = Array.from({ length: LIVE_STEPS }, () => undefined);
+  #inFlight: { readonly size: number } = { size: 0 };
+  #quietRoutes: ReadonlySet<string> = new Set();
+
+  /** `nowMs` is the wall clock. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Sets where the number of requests in flight is read, and routes whose requests must not look like traffic. */
+  watch(inFlight: { readonly size: number }, quietRoutes: ReadonlySet<string>): void {
+    this.#inFlight = inFlight;
+    this.#quietRoutes = quietRoutes;
+  }
+
+  /** Records a finished request. */
+  record(entry: AccessEntry): void {
+    if (this.#quietRoutes.has(entry.route)) return;
+    const step = this.#step();
+    step.requests[entry.code] = (step.requests[entry.code] ?? 0) + 1;
+    let low = 0;
+    for (let high = BOUNDS.length - 1; low < high;) {
+      const middle = (low + high) >> 1;
+      if (entry.durationMs <= BOUNDS[middle]!) high = middle;
+      else low = middle + 1;
+    }
+    step.durations[low]!++;
+    step.characters += entry.characters;
+  }
+
+  engineFailures(count: number): void {
+    if (count > 0) this.#step().engineFailures += count;
+  }
+
+  /** Oldest first; only steps with activity, and the current one. */
+  snapshot(): readonly LiveStep[] {
+    const nowMs = this.#step().atMs;
+    const oldestMs = nowMs - (LIVE_STEPS - 1) * LIVE_STEP_MS;
+    const steps = this.#steps.filter((step): step is MutableLiveStep => step !== undefined && step.atMs >= oldestMs && step.atMs <= nowMs);
+    return steps.toSorted((a, b) => a.atMs - b.atMs).map((step) => structuredClone(step));
+  }
+
+  #step(): MutableLiveStep {
+    const atMs = Math.floor(this.#nowMs() / LIVE_STEP_MS) * LIVE_STEP_MS;
+    const index = (atMs / LIVE_STEP_MS) % LIVE_STEPS;
+    let step = this.#steps[index];
+    if (step === undefined || step.atMs !== atMs) {
+      step = emptyStep(atMs);
+      this.#steps[index] = step;
+    }
+    // Peaks occur just before a request ends.
+    step.inFlight = Math.max(step.inFlight, this.#inFlight.size);
+    return step;
+  }
+}
+
+/** Every step of the window, including empty ones, summed over processes; `nowMs` is the wall clock. */
+export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number): readonly LiveStep[] {
+  const newestMs = Math.floor(nowMs / LIVE_STEP_MS) * LIVE_STEP_MS;
+  const sums = new Map<number, MutableLiveStep>();
+  for (let back = LIVE_STEPS - 1; back >= 0; back--) {
+    const atMs = newestMs - back * LIVE_STEP_MS;
+    sums.set(atMs, emptyStep(atMs));
+  }
+  for (const step of windows.flat()) {
+    const sum = sums.get(step.atMs);
+    if (sum === undefined) continue;
+    add(sum, step);
+    sum.inFlight += step.inFlight;
+  }
+  return [...sums.values()];
+}
+
+/** Merges steps into spans of the wall clock, each with the span's start time and its highest `inFlight`. */
+export function grouped(steps: readonly LiveStep[], spanMs: number): readonly LiveStep[] {
+  const spans = Map.groupBy(steps, ({ atMs }) => Math.floor(atMs / spanMs) * spanMs);
+  return [...spans].map(([atMs, members]) => ({ ...sumOf(members), atMs }));
+}
+
+/** Sums one or more steps, with the highest `inFlight` among them. */
+export function sumOf(steps: readonly LiveStep[]): LiveStep {
+  const sum = emptyStep(steps[0]!.atMs);
+  for (const step of steps) {
+    add(sum, step);
+    sum.inFlight = Math.max(sum.inFlight, step.inFlight);
+  }
+  return sum;
+}
+
+/** The duration in ms that a given share of a step's requests did not exceed, up to a quarter too high; `null` without requests. */
+export function quantileMs({ durations }: LiveStep, share: number): number | null {
+  const all = durations.reduce((sum, count) => sum + count, 0);
+  if (all === 0) return null;
+  let seen = 0;
+  for (const [index, count] of durations.entries()) {
+    seen += count;
+    if (seen >= all * share) return Math.round(BOUNDS[index]! * 100) / 100;
+  }
+  return BOUNDS.at(-1)!;
+}
+
+const NO_DURATIONS: readonly number[] = BOUNDS.map(() => 0);
+
+function emptyStep(atMs: number): MutableLiveStep {
+  return { atMs, requests: {}, durations: [...NO_DURATIONS], characters: 0, engineFailures: 0, inFlight: 0 };
+}
+
+/** Adds everything but `inFlight`, which may be summed over processes but not over time. */
+function add(sum: MutableLiveStep, step: LiveStep): void {
+  for (const [code, count] of Object.entries(step.requests)) sum.requests[code] = (sum.requests[code] ?? 0) + count;
+  for (const [index, count] of step.durations.entries()) sum.durations[index]! += count;
+  sum.characters += step.characters;
+  sum.engineFailures += step.engineFailures;
+}
+
+const MINUTE_MS = 60_000;
+const MINUTES = 15;
+/** In a minute. Further teams are only counted together, so that memory has a bound: about 10 MB. */
+const TEAMS_MAX = 5000;
+/** How many of each kind a snapshot has: enough that the busiest of several processes together are among those of each. */
+const BUSIEST = 200;
+
+/** Survives structured cloning. */
+export interface BusyTeamsSnapshot {
+  /** The busiest by requests and the busiest by characters, in no order. */
+  readonly teams: readonly TeamTraffic[];
+  /** Requests of teams that were not counted each. */
+  readonly uncounted: number;
+}
+
+type Sums = { -readonly [Name in Exclude<keyof TeamTraffic, 'teamId'>]: number };
+
+interface Minute {
+  /** Since 1970. */
+  readonly number: number;
+  readonly teams: Map<string, Sums>;
+  uncounted: number;
+}
+
+export class BusyTeams implements AccessLog {
+  readonly #nowMs: () => number;
+  /** By their numbers modulo `MINUTES`. */
+  readonly #minutes: (Minute | undefined)[] = Array.from({ length: MINUTES }, () => undefined);
+  /** The sums of all minutes. */
+  readonly #teams = new Map<string, Sums>();
+
+  /** `nowMs` is the wall clock. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  record({ teamId, code, characters }: AccessEntry): void {
+    if (teamId === undefined) return;
+    const minute = this.#minute(Math.floor(this.#nowMs() / MINUTE_MS));
+    let sums = minute.teams.get(teamId);
+    if (sums === undefined) {
+      if (minute.teams.size === TEAMS_MAX) return void minute.uncounted++;
+      minute.teams.set(teamId, (sums = { requests: 0, unanswered: 0, characters: 0 }));
+    }
+    let all = this.#teams.get(teamId);
+    if (all === undefined) this.#teams.set(teamId, (all = { requests: 0, unanswered: 0, characters: 0 }));
+    const unanswered = code === 'ok' || code === 'client_closed' ? 0 : 1;
+    addRequest(sums, unanswered, characters);
+    addRequest(all, unanswered, characters);
+  }
+
+  snapshot(): BusyTeamsSnapshot {
+    const now = Math.floor(this.#nowMs() / MINUTE_MS);
+    for (const minute of this.#minutes) if (minute !== undefined && !isRecent(minute, now)) this.#drop(minute);
+    const byRequests = new Worst<TeamTraffic>(BUSIEST, ({ requests }) => requests);
+    const byCharacters = new Worst<TeamTraffic>(BUSIEST, ({ characters }) => characters);
+    for (const [teamId, sums] of this.#teams) {
+      const traffic = { teamId, ...sums };
+      byRequests.add(traffic);
+      byCharacters.add(traffic);
+    }
+    const uncounted = this.#minutes.reduce((sum, minute) => sum + (minute?.uncounted ?? 0), 0);
+    return { teams: [...new Set([...byRequests.kept, ...byCharacters.kept])], uncounted };
+  }
+
+  #minute(number: number): Minute {
+    const place = number % MINUTES;
+    const there = this.#minutes[place];
+    if (there?.number === number) return there;
+    if (there !== undefined) this.#drop(there);
+    return (this.#minutes[place] = { number, teams: new Map(), uncounted: 0 });
+  }
+
+  /** Takes a minute out of the sums. */
+  #drop(minute: Minute): void {
+    this.#minutes[minute.number % MINUTES] = undefined;
+    for (const [teamId, sums] of minute.teams) {
+      const all = this.#teams.get(teamId)!;
+      if (all.requests === sums.requests) this.#teams.delete(teamId);
+      all.requests -= sums.requests;
+      all.unanswered -= sums.unanswered;
+      all.characters -= sums.characters;
+    }
+  }
+}
+
+function addRequest(sums: Sums, unanswered: number, characters: number): void {
+  sums.requests++;
+  sums.unanswered += unanswered;
+  sums.characters += characters;
+}
+
+/** False also for a minute in the future, where a clock once was. */
+function isRecent({ number }: Minute, now: number): boolean {
+  return number <= now && number > now - MINUTES;
+}
+
+/** The sums of several processes: so many of the busiest, by requests and by characters, busiest first. */
+export function busiestOf(snapshots: readonly BusyTeamsSnapshot[], most: number): Busiest {
+  const sums = new Map<string, TeamTraffic>();
+  for (const one of snapshots.flatMap(({ teams }) => teams)) {
+    const { requests = 0, unanswered = 0, characters = 0 } = sums.get(one.teamId) ?? {};
+    sums.set(one.teamId, {
+      teamId: one.teamId,
+      requests: one.requests + requests,
+      unanswered: one.unanswered + unanswered,
+      characters: one.characters + characters,
+    });
+  }
+  const first = (figure: 'requests' | 'characters'): readonly TeamTraffic[] =>
+    [...sums.values()]
+      .filter((one) => one[figure] > 0)
+      .toSorted((a, b) => b[figure] - a[figure])
+      .slice(0, most);
+  const uncounted = snapshots.reduce((sum, one) => sum + one.uncounted, 0);
+  return { byRequests: first('requests'), byCharacters: first('characters'), uncounted };
+}
+
+/** Of refusals, and of failures: a flood of one kind must not push out the other. */
+const RECENT_MAX = 1000;
+
+export class RecentRequests implements AccessLog {
+  readonly #nowMs: () => number;
+  readonly #refused = new Ring<RecentRequest>(RECENT_MAX);
+  readonly #failed = new Ring<RecentRequest>(RECENT_MAX);
+
+  /** `nowMs` is the wall clock. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Keeps it if it was refused, failed, or was answered in spite of a failed attempt. Who disconnected is in the log alone. */
+  record(entry: AccessEntry): void {
+    const { status, code, failures } = entry;
+    if (status === undefined || (code === 'ok' && failures === undefined)) return;
+    const { requestId, route, teamId, keyId, engine, parameter, limitOf } = entry;
+    const ring = status >= 500 || failures !== undefined ? this.#failed : this.#refused;
+    ring.add({ requestId, atMs: this.#nowMs(), route, status, code, teamId, keyId, engine, failures, parameter, limitOf });
+  }
+
+  /** Newest first. */
+  snapshot(): readonly RecentRequest[] {
+    return newestFirst([...this.#refused.items(), ...this.#failed.items()]);
+  }
+}
+
+/** By request id, which begins with the time. */
+export function newestFirst(requests: readonly RecentRequest[]): readonly RecentRequest[] {
+  return requests.toSorted((a, b) => (a.requestId < b.requestId ? 1 : -1));
+}
+
+/** The last `max` items that were added. */
+class Ring<T> {
+  readonly #max: number;
+  readonly #items: T[] = [];
+  #next = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(item: T): void {
+    this.#items[this.#next] = item;
+    this.#next = (this.#next + 1) % this.#max;
+  }
+
+  items(): readonly T[] {
+    return this.#items;
+  }
+}
+
+export class Worst<T> {
+  readonly #max: number;
+  readonly #badness: (one: T) => number;
+  /** Worst first; among equals, the one added first. To be read only. */
+  readonly kept: T[] = [];
+  /** The number of items added. To be read only. */
+  count = 0;
+
+  /** Keeps `max` items; a higher `badness` is worse. */
+  constructor(max: number, badness: (one: T) => number) {
+    this.#max = max;
+    this.#badness = badness;
+  }
+
+  add(one: T): void {
+    this.count++;
+    const badness = this.#badness(one);
+    const last = this.kept.at(-1);
+    if (last !== undefined && this.kept.length === this.#max && this.#badness(last) >= badness) return;
+    let at = this.kept.length;
+    while (at > 0 && this.#badness(this.kept[at - 1]!) < badness) at--;
+    this.kept.splice(at, 0, one);
+    if (this.kept.length > this.#max) this.kept.pop();
+  }
+}

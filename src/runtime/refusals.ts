@@ -1,0 +1,230 @@
+// What a flood must not cost the store: rate windows that are known to be full, counts of refusals that it is told once a second,
+// and unknown keys that are no longer looked up.
+import { RATE_WINDOW_MS } from '../domain/reservation.ts';
+import type { FullWindows, RefusedCaller } from '../ports/full-windows.ts';
+import type { RateLimited } from '../ports/ledger.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { DayRange } from '../domain/usage-days.ts';
+import { NO_REFUSALS } from '../domain/usage-days.ts';
+import type { RefusalCode, RefusalCounter, RefusalCounts, RefusalDays } from '../ports/refusal-days.ts';
+import { callerNetwork } from '../domain/client-address.ts';
+import type { UnknownKeyLimit } from '../ports/key-directory.ts';
+
+interface KnownFullOptions {
+  /** The number of refusals remembered at most. */
+  readonly keysMax: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+interface Known {
+  readonly refused: RateLimited;
+  readonly untilMs: number;
+  judged: JudgedTags;
+}
+
+/** The store was asked with these tags, and so none of them was disabled, which it would have said first. */
+interface JudgedTags {
+  readonly sinceMs: number;
+  readonly names: Set<string>;
+}
+
+/** Of how many different tags within a second the store is asked whether they are disabled, so that new ones are no way to flood it. */
+const TAGS_MAX = 100;
+
+/** Clocks that are being adjusted may run this much faster than ours: a slot is free that much earlier. */
+const CLOCK_DRIFT = 0.001;
+
+export class KnownFullWindows implements FullWindows {
+  readonly #options: KnownFullOptions;
+  /** Oldest first. All of them end within a second, so the oldest is also nearly the first to end. */
+  readonly #known = new Map<string, Known>();
+  #droppedAtMs = -Infinity;
+
+  constructor(options: KnownFullOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
+  }
+
+  refusal(caller: RefusedCaller): RateLimited | undefined {
+    const known = this.#holding(nameOf(caller));
+    const tag = caller.tag?.name;
+    if (tag === undefined) return known?.refused;
+    if (known !== undefined && this.#isJudged(known, tag)) return known.refused;
+    return this.#holding(nameWithTag(caller))?.refused;
+  }
+
+  #holding(name: string): Known | undefined {
+    const known = this.#known.get(name);
+    return known === undefined || this.#options.now() >= known.untilMs ? undefined : known;
+  }
+
+  #isJudged({ judged: { sinceMs, names } }: Known, tag: string): boolean {
+    return names.size >= TAGS_MAX || (names.has(tag) && this.#options.now() < sinceMs + RATE_WINDOW_MS);
+  }
+
+  /** Counted from when the store was asked: by then the window was not full for longer than the store says. */
+  note(caller: RefusedCaller, refused: RateLimited, askedAtMs: number): void {
+    const { keysMax, now } = this.#options;
+    const fullForMs = Math.min(refused.fullForMs ?? 0, RATE_WINDOW_MS) * (1 - CLOCK_DRIFT);
+    const untilMs = askedAtMs + fullForMs;
+    const nowMs = now();
+    // The store may have decided before the change for which everything was dropped.
+    if (untilMs <= nowMs || askedAtMs <= this.#droppedAtMs) return;
+    // What is refused by a tag's limit is not refused with another tag.
+    const name = refused.of === 'tag' ? nameWithTag(caller) : nameOf(caller);
+    const known = this.#known.get(name);
+    const judged = judgedWith(caller, known?.judged, askedAtMs);
+    if (known !== undefined && known.untilMs >= untilMs) {
+      known.judged = judged;
+      return;
+    }
+    this.#known.delete(name);
+    this.#known.set(name, { refused, untilMs, judged });
+    for (const [oldest, { untilMs: endsMs }] of this.#known) {
+      if (endsMs > nowMs && this.#known.size <= keysMax) break;
+      this.#known.delete(oldest);
+    }
+  }
+
+  /** Forgets everything, and what the store was asked until now: this gateway has changed a team or a key. */
+  drop(): void {
+    this.#known.clear();
+    this.#droppedAtMs = this.#options.now();
+  }
+}
+
+function judgedWith({ tag }: RefusedCaller, before: JudgedTags | undefined, askedAtMs: number): JudgedTags {
+  const isWithin = before !== undefined && askedAtMs >= before.sinceMs && askedAtMs < before.sinceMs + RATE_WINDOW_MS;
+  const judged = isWithin ? before : { sinceMs: askedAtMs, names: new Set<string>() };
+  if (tag !== undefined) judged.names.add(tag.name);
+  return judged;
+}
+
+/** Apart by address and scope, because others may not be allowed, which is reported first. */
+function nameOf({ keyId, address, scope }: RefusedCaller): string {
+  return address === undefined && scope === undefined ? keyId : `${keyId} ${address ?? '-'} ${scope ?? '-'}`;
+}
+
+/** No other name has a line break. */
+function nameWithTag(caller: RefusedCaller): string {
+  return `${nameOf(caller)}\n${caller.tag?.name ?? ''}`;
+}
+
+interface PendingRefusalsOptions {
+  readonly days: RefusalDays & {
+    add(teamId: string, counts: RefusalCounts, nowMs: number): Promise<StoreUnavailable | undefined>;
+  };
+  /** The time that is believed. */
+  readonly nowMs: () => number;
+  readonly everyMs?: number;
+  /** Teams whose counts are kept at most; the store is told sooner if there are more. */
+  readonly teamsMax?: number;
+}
+
+const EVERY_MS = 1000;
+const TEAMS_MAX = 1000;
+/** Teams that the store is told of at a time. */
+const TOGETHER_MAX = 16;
+
+/**
+ * What the store could not be told is dropped, because it may have been counted: there are never more than were refused. A process
+ * that is killed loses the last second.
+ */
+export class PendingRefusals implements RefusalCounter, RefusalDays {
+  readonly #options: PendingRefusalsOptions;
+  #pending = new Map<string, Record<RefusalCode, number>>();
+  #timer: NodeJS.Timeout | undefined;
+  #telling: Promise<void> = Promise.resolve();
+
+  constructor(options: PendingRefusalsOptions) {
+    this.#options = options;
+  }
+
+  count(teamId: string, code: RefusalCode): void {
+    const known = this.#pending.get(teamId);
+    if (known !== undefined) {
+      known[code]++;
+      return;
+    }
+    this.#pending.set(teamId, { ...NO_REFUSALS, [code]: 1 });
+    if (this.#pending.size >= (this.#options.teamsMax ?? TEAMS_MAX)) void this.flush();
+    else this.#timer ??= setTimeout(() => void this.flush(), this.#options.everyMs ?? EVERY_MS).unref();
+  }
+
+  /** Includes what this process has not told the store yet. */
+  async sum(teamId: string, range: DayRange): Promise<RefusalCounts | StoreUnavailable> {
+    await this.flush();
+    return this.#options.days.sum(teamId, range);
+  }
+
+  /** Resolves when the store was told of everything counted before. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const counted = [...this.#pending];
+    this.#pending = new Map();
+    if (counted.length > 0) this.#telling = this.#telling.then(() => this.#tell(counted));
+    return this.#telling;
+  }
+
+  async #tell(counted: readonly (readonly [string, RefusalCounts])[]): Promise<void> {
+    const nowMs = this.#options.nowMs();
+    for (let first = 0; first < counted.length; first += TOGETHER_MAX) {
+      const some = counted.slice(first, first + TOGETHER_MAX);
+      const told = await Promise.all(
+        some.map(async ([teamId, counts]) => this.#options.days.add(teamId, counts, nowMs).catch(() => undefined)),
+      );
+      // A store that does not answer would hold up what stops the process, once for each batch.
+      if (told.some((one) => isUnavailable(one))) return;
+    }
+  }
+}
+
+interface AddressLimitOptions {
+  /** Unknown keys per address and minute; further ones are not looked up. */
+  readonly perMinute: number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+const WINDOW_MS = 60_000;
+/** Beyond this many, the address whose minute began first is dropped. */
+const ADDRESSES_MAX = 10_000;
+
+interface Count {
+  sinceMs: number;
+  unknown: number;
+}
+
+export class AddressLimit implements UnknownKeyLimit {
+  readonly #options: AddressLimitOptions;
+  /** Ordered by the start of their minutes. */
+  readonly #counts = new Map<string, Count>();
+
+  constructor(options: AddressLimitOptions) {
+    this.#options = options;
+  }
+
+  reached(address: string): boolean {
+    const count = this.#counts.get(callerNetwork(address));
+    return count !== undefined && count.unknown >= this.#options.perMinute && this.#options.now() - count.sinceMs < WINDOW_MS;
+  }
+
+  add(address: string): void {
+    const nowMs = this.#options.now();
+    const network = callerNetwork(address);
+    const count = this.#counts.get(network);
+    if (count !== undefined && nowMs - count.sinceMs < WINDOW_MS) {
+      count.unknown++;
+      return;
+    }
+    this.#counts.delete(network);
+    this.#counts.set(network, { sinceMs: nowMs, unknown: 1 });
+    if (this.#counts.size > ADDRESSES_MAX) this.#counts.delete(this.#counts.keys().next().value!);
+  }
+}
