@@ -16,35 +16,26 @@ import type { OpsApp } from '../ops/ops-listener.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
-import type { RecentRequest } from '../ports/access-entry.ts';
-import { documentsOf } from './listed-documents.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
+import { documentsOf } from './listed-documents.ts';
 import { overviewOf } from './processes.ts';
-import type { ProcessStates } from './processes.ts';
+import type { ServingProcesses } from './processes.ts';
 
 /** Who may use the admin API and the console, and how they sign in. */
-interface OpenOperators {
+export interface OpenOperators {
   readonly operators: Operators;
   /** `undefined` if only tokens are configured. */
   readonly oidc: OidcSide | undefined;
 }
 
-/** The parts of the admin API and the console; only if the configuration turns them on. */
-export interface AdminParts extends OpenOperators {
+interface AdminSideOptions extends OpenOperators {
   /** Without the routes' limits and caches. */
   readonly store: Store;
   readonly refusals: RefusalDays;
-  readonly processes: () => Promise<ProcessStates>;
-  /** The latest requests of all processes that were refused or met a failure, newest first. */
-  readonly recentRequests: () => Promise<readonly RecentRequest[]>;
-  /** Called after each change to a team or key; resolves when every process has been told. */
-  readonly onChange: () => void | Promise<void>;
+  readonly processes: ServingProcesses;
   /** The time of this process that is believed. */
   readonly nowMs: () => number;
-}
-
-interface AdminSideOptions extends AdminParts {
   /** The configuration at the time of the call. */
   readonly config: () => Config;
   readonly docsUrl: () => string;
@@ -79,25 +70,25 @@ export function readOperators(open: OpenOperators | undefined, next: Config): ()
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, store, refusals, processes, recentRequests, onChange, config, docsUrl, log, nowMs, pluginStatuses } = options;
+  const { operators, store, refusals, processes, config, docsUrl, log, nowMs, pluginStatuses } = options;
   const { teams, history, audit } = store;
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
   const settings = { registry: store.tagSettings, most: () => config().limits.tags };
-  const overview = async (): Promise<Overview> => overviewOf(await processes(), config(), nowMs(), pluginStatuses);
+  const overview = async (): Promise<Overview> => overviewOf(await processes.states(), config(), nowMs(), pluginStatuses);
   const context = new OperationContext({
     teams,
     plans: () => config().plans,
     newId,
     audit,
-    onChange,
+    onChange: () => processes.teamsChanged(),
     tags: settings,
     refusals,
     glossaries: store.glossaries,
     history,
     tagHistory: store.tags,
     documents: async () => documentsOf(store, nowMs),
-    recentRequests,
+    recentRequests: () => processes.recentRequests(),
     live: async () => {
       const { stepMs, steps } = await overview();
       return liveReport(stepMs / 1000, steps);

@@ -8,6 +8,7 @@ import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/api-key.ts';
 import { clientAddressReader } from '../domain/client-address.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
+import { anyOf } from '../domain/engine-capabilities.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
@@ -24,10 +25,7 @@ import {
 import { healthEndpoint } from '../endpoints/health-endpoint.ts';
 import { languagesEndpoint } from '../endpoints/languages-endpoint.ts';
 import { usageEndpoint } from '../endpoints/usage-endpoint.ts';
-import type { ForwardRoute } from '../domain/forward-route.ts';
-import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { AccessLog } from '../ports/access-entry.ts';
-import type { Engine, EngineCapabilities, TakesGlossary } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
@@ -37,8 +35,6 @@ import type { RefusalCounter } from '../ports/refusal-days.ts';
 import type { RequestTracer } from '../ports/telemetry.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
-import type { Store } from '../ports/store.ts';
-import type { Upstream } from '../forward/upstream.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
@@ -54,28 +50,20 @@ import { buildDocuments } from './open-documents.ts';
 import type { BuiltDocuments, DocumentSteps } from './open-documents.ts';
 import { stepsOfPlugins, inConfiguration, routeRows } from './route-rows.ts';
 import { chargedAdmission, forwardStep } from '../forward/forward-step.ts';
-import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/upstream.ts';
+import type { Opened } from './opened.ts';
 
 /** What the steps need. They only keep references until the first request. */
-export interface ChainParts {
-  readonly store: Store;
-  readonly engine: Engine;
-  readonly takesGlossary: TakesGlossary;
-  /** As in `TranslateOptions`. */
-  readonly isSpent?: ((engine: string) => boolean) | undefined;
-  /** What at least one of the engines can do. */
-  readonly can: EngineCapabilities;
+export interface ChainParts extends Pick<
+  Opened,
+  'store' | 'engines' | 'caps' | 'settings' | 'forward' | 'upstream' | 'metrics' | 'probe' | 'telemetry' | 'nowMs'
+> {
   readonly keys: KeyCache;
   /** Rate windows that are known to be full. */
   readonly full: FullWindows;
   readonly glossaries: GlossaryCache;
-  readonly forward: readonly ForwardRoute[];
-  /** Sends the requests of forward routes; `undefined` if there are none. */
-  readonly upstream: Upstream | undefined;
   readonly settlements: Settlements;
   readonly log: Log;
   readonly access: AccessLog;
-  readonly metrics: Metrics;
   readonly live: LiveWindow;
   readonly recent: RecentRequests;
   readonly busy: BusyTeams;
@@ -84,8 +72,6 @@ export interface ChainParts {
   readonly documents: DocumentSteps | undefined;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
-  /** `undefined` if no request is traced. */
-  readonly tracer: RequestTracer | undefined;
   /** As in `GatewayServices`. */
   readonly apiDocument: (plugin: string) => Readonly<Record<string, unknown>>;
   readonly offers: CurrentOffers;
@@ -93,12 +79,8 @@ export interface ChainParts {
   readonly serving: () => boolean;
   /** As in `TranslateOptions`; also called for those of files. */
   readonly onFailures: TranslateOptions['onFailures'];
-  /** Called for each admission that the store could not serve. */
-  readonly onUnavailable: (cause: string) => void;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** The time that is believed, in milliseconds. */
-  readonly nowMs: () => number;
   /** Generates the ids of records: ULIDs. */
   readonly newId: () => string;
 }
@@ -140,7 +122,7 @@ function servicesOf(
 ): GatewayServices {
   return {
     credentials: credentialReader(config.auth.vendorNames),
-    engineCan: parts.can,
+    engineCan: anyOf(parts.settings.map(({ can }) => can)),
     engineTimeoutMs: longestTimeoutMs(config.engines),
     bodyBytesMax: config.limits.bodyBytes,
     glossaries: parts.store.glossaries,
@@ -175,20 +157,12 @@ function servicesOf(
 }
 
 function translateOptions(
-  { engine, takesGlossary, isSpent, glossaries, offers, onFailures, now, tracer }: ChainParts,
+  { engines: { engine, takesGlossary }, caps, glossaries, offers, onFailures, now, telemetry }: ChainParts,
   stages: LoadedPlugins['textStages'],
 ): TranslateOptions {
-  return {
-    engine,
-    takesGlossary,
-    isSpent,
-    glossaries,
-    offers,
-    stages,
-    passTraceparent: passTraceparentOf(tracer),
-    now,
-    onFailures,
-  };
+  const isSpent = caps.isEmpty ? undefined : (name: string): boolean => caps.isSpent(name);
+  const passTraceparent = passTraceparentOf(telemetry?.tracer);
+  return { engine, takesGlossary, isSpent, glossaries, offers, stages, passTraceparent, now, onFailures };
 }
 
 /** Counts failed attempts at engines, of requests and of files, and rings if a quota there is used up. */
@@ -227,7 +201,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
       quietPaths: config.listenQuietPaths,
       now,
       client: config.listenTrustedProxies.length === 0 ? undefined : client,
-      tracer: parts.tracer,
+      tracer: parts.telemetry?.tracer,
     }),
     shed: shedStep({
       concurrencyMax: config.limits.concurrency,
@@ -254,7 +228,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
         metrics.requests.admission(admission);
         countRefusal(parts.refusals, admission, teamId);
       },
-      onUnavailable: parts.onUnavailable,
+      onUnavailable: (cause) => parts.probe.failed(cause),
     }),
     translate: translateStep(translate),
     health: healthEndpoint(parts.serving),
@@ -285,7 +259,7 @@ function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | u
 
 /** The steps of each forward route, by its name. */
 function stepsOfForward(
-  { forward, upstream, now, log, tracer }: ChainParts,
+  { forward, upstream, now, log, telemetry }: ChainParts,
   leaseMs: number,
   admit: Step,
   shared: ReadonlyMap<string, Step>,
@@ -296,17 +270,10 @@ function stepsOfForward(
     routes: new Map(named),
     upstream,
     leaseMs,
-    passTraceparent: tracer === undefined ? traceparentForward : traceparentUnsampled,
+    passTraceparent: passTraceparentOf(telemetry?.tracer),
     now,
     onFailures: (x, failures, answered) =>
       log.warn('forward attempts failed', { request_id: x.id, route: x.route.name, causes: failures.join(' '), answered }),
   });
   return new Map(named.map(([name, route]) => [name, new Map([...shared, ['forward', step], ['admit', chargedAdmission(admit, route)]])]));
-}
-
-/** What forwards requests; `undefined` if there are no forward routes, so that http-proxy-3 is not loaded. */
-export async function openUpstream({ forward }: Config, options: ProxyUpstreamOptions): Promise<ProxyUpstream | undefined> {
-  if (forward.length === 0) return undefined;
-  const { openProxyUpstream } = await import('../forward/upstream.ts');
-  return openProxyUpstream(options);
 }

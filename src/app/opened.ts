@@ -10,7 +10,7 @@ import { withoutCredentials } from '../domain/store-url.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { openEngines } from '../engines/open-engine.ts';
 import type { OpenEngines } from '../engines/open-engine.ts';
-import type { ProxyUpstream } from '../forward/upstream.ts';
+import type { ProxyUpstream, ProxyUpstreamOptions } from '../forward/upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { openMetrics } from '../ops/metrics/metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
@@ -24,7 +24,6 @@ import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
 import { replicaWatch } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
-import { openUpstream } from './chain.ts';
 import { judge } from './judge.ts';
 import { openAwaited, openMachineClock } from './configured-store.ts';
 import { openTelemetryOf } from './configured-telemetry.ts';
@@ -114,6 +113,13 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
     log.info('a new database was made', { store: place });
     onNewStore?.(place);
   };
+}
+
+/** What forwards requests; `undefined` if there are no forward routes, so that http-proxy-3 is not loaded. */
+async function openUpstream({ forward }: Config, options: ProxyUpstreamOptions): Promise<ProxyUpstream | undefined> {
+  if (forward.length === 0) return undefined;
+  const { openProxyUpstream } = await import('../forward/upstream.ts');
+  return openProxyUpstream(options);
 }
 
 function capsOf({ engines }: Config): ReadonlyMap<string, EngineCap> {

@@ -1,58 +1,64 @@
-// The operator's side of a gateway, with one process or several: the ops listener and its pages.
+// The operator's side of a gateway, once however many processes serve callers: the ops listener with its pages, admin API and console,
+// the watch over all teams, the sender of events, the check of plans, and reloading.
+import { performance } from 'node:perf_hooks';
+import { adminOpenApi } from '../admin/admin-openapi.ts';
+import { missingPlans, missingPlanText, TEAMS_CHECKED_MAX } from '../admin/plan-comparison.ts';
+import { reloadOf } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
-import { adminApps } from './admin-side.ts';
-import type { AdminParts } from './admin-side.ts';
-import { apiOptions } from './api-description.ts';
 import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
+import { eventsSecret } from '../config/secrets.ts';
 import { appsWhileOff } from '../console/console-off.ts';
-import type { LogDestination } from '../ops/json-log.ts';
+import type { Teardown } from '../core/teardown.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
-import { adminOpenApi } from '../admin/admin-openapi.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import { readEngineUrl } from '../engines/http1/url.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
-import type { OpsContent, OpsListener, OpsPages } from '../ops/ops-listener.ts';
+import type { OpsContent, OpsListener } from '../ops/ops-listener.ts';
 import { json, opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
 import type { MetricTexts, Readiness } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
-
-export interface AppOptions {
-  /** Where log lines go instead of standard output. */
-  readonly logDestination?: LogDestination;
-  /** Problem `type` URIs point to the ops listener, whatever `service.docs_url` says. */
-  readonly docsOnOps?: boolean;
-  readonly onNewStore?: (place: string) => void;
-}
+import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { Store } from '../ports/store.ts';
+import { EventSender, SEND_MS, SENDS_MAX, Webhook } from '../runtime/event-sender.ts';
+import { TeamWatch } from '../runtime/team-watch.ts';
+import { withEngineEvents } from '../stores/records/record-engine-use.ts';
+import { adminApps, openOperators, readOperators } from './admin-side.ts';
+import type { OpenOperators } from './admin-side.ts';
+import { apiOptions, publicUrl, serverUrlOf } from './api-description.ts';
+import { withUsableTls } from './certificate.ts';
+import { CLOUD_EVENT_TYPE, eventDocument } from './event-document.ts';
+import type { ServingProcesses } from './processes.ts';
+import type { Listening } from './public-listener.ts';
+import { announceReady } from './ready-line.ts';
 
 interface OperatorSideOptions {
-  /** The state at the time of the request. */
-  readonly config: () => Config;
-  readonly readiness: () => Readiness | Promise<Readiness>;
-  readonly metrics: MetricTexts;
+  readonly config: Config;
+  readonly log: Log;
+  readonly down: Teardown;
+  /** A listener that is already open (`openWaitingListener`). */
+  readonly listener: OpsListener | undefined;
+  /** Problem `type` URIs point to the ops listener, whatever `service.docs_url` says. */
   readonly docsOnOps: boolean;
   /** For the API reference. */
   readonly pluginApis: PluginApis;
-  /** `undefined` if the admin API is off. */
-  readonly admin: AdminParts | undefined;
-  readonly log: Log;
-  /** A listener that is already open (`openWaitingListener`). */
-  readonly listener?: OpsListener | undefined;
-}
-
-interface OperatorSide {
-  readonly address: NetworkAddress;
-  readonly url: string;
-  /** The base of problem `type` URIs. */
-  readonly docsUrl: string;
-  /** The URL that callers use, known once the public listener is open. */
-  serverUrl: string;
-  close(): Promise<void>;
+  readonly metrics: MetricTexts & Pick<Metrics, 'teams' | 'events'>;
+  /** Without the routes' limits and caches. */
+  readonly store: Store;
+  readonly refusals: RefusalDays;
+  /** The time of this process that is believed. */
+  readonly nowMs: () => number;
+  readonly processes: ServingProcesses;
 }
 
 /** Opens the ops listener first, while the store is waited for. Rejects with a `ListenError`. */
-export async function openWaitingListener(config: Config, log: Log): Promise<OpsListener | undefined> {
+export async function openWaitingListener(config: Config, log: Log, down: Teardown): Promise<OpsListener | undefined> {
   if (config.storeOptions.waitMs === 0) return undefined;
-  return openListener(config, log, { pages: WAITING_PAGES });
+  const listener = await openListener(config, log, { pages: WAITING_PAGES });
+  down.add('early ops listener', () => listener.close());
+  return listener;
 }
 
 function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<OpsListener> {
@@ -62,44 +68,133 @@ function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<O
   return startOpsListener({ host: ops.host, port: ops.port, ...content });
 }
 
+export class OperatorSide {
+  /** The configuration in force. */
+  config: Config;
+  address!: NetworkAddress;
+  url = '';
+  /** The base of problem `type` URIs. */
+  docsUrl = '';
+  /** The URL that callers use, known once the public listener is open. */
+  serverUrl = '';
+  readonly #options: OperatorSideOptions;
+  readonly #operators: OpenOperators | undefined;
+
+  /** Rejects with a `ConfigError` or `ListenError`. */
+  static async open(options: OperatorSideOptions): Promise<OperatorSide> {
+    const side = new OperatorSide(options, await openOperators(options.config));
+    await side.#listen();
+    side.#watchTeams();
+    side.#sendEvents();
+    return side;
+  }
+
+  private constructor(options: OperatorSideOptions, operators: OpenOperators | undefined) {
+    this.#options = options;
+    this.#operators = operators;
+    this.config = options.config;
+  }
+
+  /** Logs that all processes are ready. */
+  announce(listening: Listening, workers: number): void {
+    const { config, log } = this.#options;
+    this.serverUrl = serverUrlOf(config, listening);
+    void this.#checkPlans();
+    announceReady(log, config, { listenUrl: publicUrl(config, listening), opsUrl: this.url, listening, workers });
+  }
+
+  /**
+   * Applies the members that may change without a restart, and returns the names of changed members that need one. Throws, and
+   * changes nothing, if the configuration cannot be applied.
+   */
+  reload(next: Config): readonly string[] {
+    for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
+    const replaceOperators = readOperators(this.#operators, next);
+    const { config: applied, waiting } = reloadOf(this.config, next);
+    const usable = withUsableTls(this.config, applied, this.#options.log);
+    this.#options.processes.replace(usable);
+    replaceOperators();
+    this.config = usable;
+    void this.#checkPlans();
+    return waiting;
+  }
+
+  async #listen(): Promise<void> {
+    const { docsOnOps, log, down, listener: waiting } = this.#options;
+    const content = this.#content();
+    waiting?.show(content);
+    const listener = waiting ?? (await openListener(this.config, log, content));
+    down.add('ops listener', () => listener.close());
+    this.address = listener.address;
+    this.url = `http://${formatNetworkAddress(listener.address)}`;
+    this.docsUrl = docsOnOps ? `${this.url}/docs` : this.config.service.docsUrl;
+  }
+
+  #content(): OpsContent {
+    const { processes, metrics, pluginApis, log } = this.#options;
+    const config = (): Config => this.config;
+    const api = (): OpenApiOptions => apiOptions(this.config, this, pluginApis);
+    const readiness = (): Readiness | Promise<Readiness> => processes.readiness();
+    const pages = opsPages({ readiness, metrics, api, documents: [...pluginApis.documents.keys()] });
+    // Host names are only checked if the console is on: otherwise no browser has an operator's session.
+    if (this.#operators === undefined) return { pages, apps: appsWhileOff(() => this.config.service.name) };
+    return {
+      pages: { ...pages, '/admin/openapi.json': () => json(this.#adminDocument()) },
+      names: ownNames(this.config),
+      apps: adminApps({
+        ...this.#options,
+        ...this.#operators,
+        config,
+        docsUrl: () => this.docsUrl,
+        pluginStatuses: new Map([...pluginApis.problems].map(([code, { kind }]) => [code, kind.status])),
+        log,
+      }),
+    };
+  }
+
+  #adminDocument(): Record<string, unknown> {
+    return adminOpenApi({ serviceName: this.config.service.name, serverUrl: this.url, docsUrl: this.docsUrl });
+  }
+
+  #watchTeams(): void {
+    const { config, log, down, metrics, nowMs, store } = this.#options;
+    if (config.teamMetrics === undefined) return;
+    const now = (): number => performance.now();
+    const watch = new TeamWatch({ teams: store.teams, settings: config.teamMetrics, log, now, wallMs: nowMs });
+    metrics.teams({ read: () => watch.latest, now });
+    down.add('team watch', () => watch.close());
+  }
+
+  #sendEvents(): void {
+    const { config, log, down, metrics, nowMs, store } = this.#options;
+    // Checked with everything else before anything is opened.
+    const key = eventsSecret(config, process.env);
+    if (config.events === undefined || key === undefined) return;
+    const outbox = config.engines.every(({ cap }) => cap === undefined) ? store.outbox : withEngineEvents(store.outbox, store.records);
+    const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs, socketsMax: SENDS_MAX });
+    const sender = new EventSender({
+      outbox,
+      teams: store.teams,
+      log,
+      now: () => performance.now(),
+      send: async (event, signal) =>
+        webhook.post({ id: event.id, contentType: CLOUD_EVENT_TYPE, body: JSON.stringify(eventDocument(event)) }, signal),
+      onClose: () => webhook.close(),
+    });
+    metrics.events(sender.counts);
+    down.add('events', () => sender.close());
+  }
+
+  /** Warns of each plan that teams have and the configuration lacks, in the background; a store that is away is reported elsewhere. */
+  async #checkPlans(): Promise<void> {
+    const checked = await missingPlans(this.#options.store.teams, this.config.plans, TEAMS_CHECKED_MAX);
+    if (isUnavailable(checked)) return;
+    for (const missing of checked.missing)
+      this.#options.log.warn('teams have a plan that the configuration lacks', { ...missing, advice: missingPlanText(missing) });
+  }
+}
+
 /** The configured names, and that under which browsers reach the console. */
 function ownNames({ opsNames, admin }: Config): readonly string[] {
   return admin?.console_url === undefined ? opsNames : [...opsNames, new URL(admin.console_url).hostname];
-}
-
-/** Rejects with a `ListenError`. */
-export async function startOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
-  const { config, readiness, metrics, docsOnOps, pluginApis, admin, log } = options;
-  const { service } = config();
-  const api = (): OpenApiOptions => apiOptions(config(), side, pluginApis);
-  const adminPages: OpsPages = {
-    '/admin/openapi.json': () => json(adminOpenApi({ serviceName: config().service.name, serverUrl: side.url, docsUrl: side.docsUrl })),
-  };
-  const content: OpsContent = {
-    pages: {
-      ...opsPages({ readiness, metrics, api, documents: [...pluginApis.documents.keys()] }),
-      ...(admin === undefined ? {} : adminPages),
-    },
-    // Host names are only checked if the console is on: otherwise no browser has an operator's session.
-    names: admin === undefined ? undefined : ownNames(config()),
-    apps:
-      admin === undefined
-        ? appsWhileOff(() => config().service.name)
-        : adminApps({ ...admin, config, docsUrl: () => side.docsUrl, pluginStatuses: statusesOf(pluginApis), log }),
-  };
-  options.listener?.show(content);
-  const listener = options.listener ?? (await openListener(config(), log, content));
-  const url = `http://${formatNetworkAddress(listener.address)}`;
-  const side: OperatorSide = {
-    address: listener.address,
-    url,
-    docsUrl: docsOnOps ? `${url}/docs` : service.docsUrl,
-    serverUrl: '',
-    close: () => listener.close(),
-  };
-  return side;
-}
-
-function statusesOf({ problems }: PluginApis): ReadonlyMap<string, number> {
-  return new Map([...problems].map(([code, { kind }]) => [code, kind.status]));
 }

@@ -1,4 +1,6 @@
 // The state that a process reports to the console, as values that survive structured cloning; several are merged into the overview.
+import type { Readiness } from '../ops/ops-pages.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';
 import type { NamedFigures, PluginFigure } from '../ports/plugin.ts';
 import type { BusyTeamsSnapshot, LiveStep } from '../runtime/recent-traffic.ts';
@@ -39,6 +41,18 @@ export interface ProcessStates {
   readonly expected: number;
   /** The states of those that answered. */
   readonly states: readonly ProcessState[];
+}
+
+/** The processes that serve callers, this one or workers; what does not answer is left out. */
+export interface ServingProcesses {
+  readiness(): Readiness | Promise<Readiness>;
+  states(): Promise<ProcessStates>;
+  /** The latest requests that were refused or met a failure, newest first. */
+  recentRequests(): Promise<readonly RecentRequest[]>;
+  /** A team or a key was changed; resolves when those that serve callers know. */
+  teamsChanged(): void | Promise<void>;
+  /** Puts a configuration in effect. Throws, and changes nothing, if it cannot. */
+  replace(next: Config): void;
 }
 
 /** Each replica once, in the order of first appearance; counts are summed, times are the latest. */

@@ -6,10 +6,8 @@ import { filePassing, forgetfulDocuments, openDocuments, startDocuments } from '
 import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
 import type { Config } from '../config/config.ts';
 import { pairsOf } from '../config/engine-options.ts';
-import { anyOf } from '../domain/engine-capabilities.ts';
 import type { Gateway } from '../core/gateway.ts';
 import type { Teardown } from '../core/teardown.ts';
-import { readEngineUrl } from '../engines/http1/url.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ProcessState } from './processes.ts';
 import { monotonicMs, openParts } from './opened.ts';
@@ -34,7 +32,6 @@ import { settle, settleWithinMs, SettlementQueue } from '../runtime/settlement-q
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
-import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Store } from '../ports/store.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
 import { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
@@ -51,34 +48,6 @@ import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { PlanRecord } from '../runtime/plan-record.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
 
-interface Serving {
-  /** For the API reference. */
-  readonly pluginApis: PluginApis;
-  readonly metrics: Metrics;
-  /** For operators: without the routes' limits and caches. */
-  readonly store: Store;
-  readonly refusals: RefusalDays;
-  /** This gateway has changed a team or a key. */
-  teamsChanged(): void;
-  /** What this process reports to the operator. */
-  state(): ProcessState;
-  /** The latest requests of this process that were refused or met a failure, newest first. */
-  recentRequests(): readonly RecentRequest[];
-  /** Ready is a process whose port is open, whose store answers and has the right time, and which is not draining. */
-  readiness(): Readiness;
-  /** The time of this process that is believed. */
-  readonly nowMs: () => number;
-  /** Opens the port; call it once. */
-  listen(options: ListenOptions): Promise<Listening>;
-  /**
-   * Begins to stop: probes fail at once, and after the drain delay the port is closed. Open connections stay open. `down` begins
-   * with this and does the rest.
-   */
-  drain(): Promise<void>;
-  /** Applies the configuration's languages, engine replicas, pairs and routing from the next request on; throws, and changes nothing, if it cannot. */
-  replace(config: Config): void;
-}
-
 /** More keys than can flood a process within a second. */
 const FULL_WINDOWS_MAX = 10_000;
 /** The entries of some hundred large glossaries, or of many small ones. */
@@ -93,20 +62,23 @@ export async function openServing(
   onNewStore?: OnNewStore,
 ): Promise<Serving> {
   const opened = await openParts(config, output, down, role, onNewStore);
-  const serving = new OpenServing(opened, await openDocuments(opened, process.env));
+  const serving = new Serving(opened, await openDocuments(opened, process.env));
   // Before the gateway reports that it is ready, so that a command run then finds its plans in the store.
   await serving.leavePlans();
   return serving;
 }
 
-class OpenServing implements Serving {
+class Serving {
   readonly metrics: Metrics;
+  /** For the API reference. */
   readonly pluginApis: PluginApis;
+  /** For operators: without the routes' limits and caches. */
   readonly store: Store;
   readonly refusals: PendingRefusals;
+  /** The time of this process that is believed. */
+  readonly nowMs: () => number;
   readonly #opened: Opened;
   readonly #documents: OpenDocuments | undefined;
-  readonly nowMs: () => number;
   readonly #live: LiveWindow;
   readonly #recent: RecentRequests;
   readonly #busy: BusyTeams;
@@ -168,6 +140,7 @@ class OpenServing implements Serving {
     return this.#planRecord.leave();
   }
 
+  /** Ready is a process whose port is open, whose store answers and has the right time, and which is not draining. */
   readiness(): Readiness {
     const { probe, clocks } = this.#opened;
     const step = clocks.step();
@@ -185,6 +158,7 @@ class OpenServing implements Serving {
     return this.#listener !== undefined && this.#draining === undefined && probe.serves && clocks.step() === undefined;
   }
 
+  /** Opens the port; call it once. */
   async listen(options: ListenOptions): Promise<Listening> {
     const { config, output, down, metrics, plugins } = this.#opened;
     const { store } = this.#opened;
@@ -231,10 +205,12 @@ class OpenServing implements Serving {
     return { ...listener.address, library: listener.library, withoutUws };
   }
 
+  /** This gateway has changed a team or a key. */
   teamsChanged(): void {
     this.#full.drop();
   }
 
+  /** What this process reports to the operator. */
   state(): ProcessState {
     const { engines, probe, clocks } = this.#opened;
     return {
@@ -252,19 +228,23 @@ class OpenServing implements Serving {
     };
   }
 
+  /** Those that were refused or met a failure, newest first. */
   recentRequests(): readonly RecentRequest[] {
     return this.#recent.snapshot();
   }
 
+  /**
+   * Begins to stop: probes fail at once, and after the drain delay the port is closed. Open connections stay open. `down` begins
+   * with this and does the rest.
+   */
   drain(): Promise<void> {
     if (this.#draining === undefined) this.#stopByMs = monotonicMs() + stopWithinMs(this.#opened.config.limits);
     this.#draining ??= this.#stopAccepting();
     return this.#draining;
   }
 
+  /** Applies the languages, engine replicas, pairs, routing and certificate of a configuration that has been checked. */
   replace(next: Config): void {
-    // First, because it may throw, and then nothing must have changed.
-    for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
     for (const { name, urls } of next.engines) this.#opened.engines.byName.get(name)!.setUrls(urls);
     this.#languages.replace(this.#offeredBy(next));
     this.#trials.tryAgain();
@@ -312,22 +292,17 @@ class OpenServing implements Serving {
   }
 
   #parts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { config, output, metrics, plugins, store, probe, engines, caps, settings, forward, upstream } = this.#opened;
+    const { config, output, metrics, plugins, store, telemetry } = this.#opened;
     const onFailures = failuresSeen({ live: this.#live, log: output.log, now: sources.now });
-    const passTraceparent = passTraceparentOf(this.#opened.telemetry?.tracer);
+    const passTraceparent = passTraceparentOf(telemetry?.tracer);
     const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
     return {
-      forward,
-      upstream,
-      engine: engines.engine,
-      takesGlossary: engines.takesGlossary,
-      isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine),
-      can: anyOf(settings.map(({ can }) => can)),
+      ...this.#opened,
       ...cachesOf(config, store, metrics),
+      ...output,
+      ...sources,
       full: this.#full,
       settlements,
-      ...output,
-      metrics,
       live: this.#live,
       recent: this.#recent,
       busy: this.#busy,
@@ -338,19 +313,11 @@ class OpenServing implements Serving {
         files: filePassing(this.#opened, this.#documents, { offers: this.#languages, onFailures, passTraceparent }),
         onCreated: () => this.#worker?.wake(),
       },
-      documentation: documentationStep({
-        config: () => this.#config,
-        documented: plugins,
-        api,
-      }),
-      tracer: this.#opened.telemetry?.tracer,
+      documentation: documentationStep({ config: () => this.#config, documented: plugins, api }),
       apiDocument: (plugin) => pluginDocument(plugin, api()),
       offers: this.#languages,
       serving: () => this.#ready(),
-      nowMs: this.nowMs,
       onFailures,
-      onUnavailable: (cause) => probe.failed(cause),
-      ...sources,
     };
   }
 }

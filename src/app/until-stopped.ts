@@ -2,6 +2,8 @@
 import { placeOf } from '../core/error-place.ts';
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { Teardown } from '../core/teardown.ts';
+import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 
 /** What can be run: a gateway, or the set of its workers. */
@@ -32,6 +34,43 @@ const STOP_MARGIN_MS = 5_000;
 /** `limits` from a configuration. */
 export function stopWithinMs({ drainDelayMs, drainMs }: { readonly drainDelayMs: number; readonly drainMs: number }): number {
   return drainDelayMs + drainMs + STOP_MARGIN_MS;
+}
+
+/**
+ * Opens a process, whose parts are closed in reverse order when it stops or cannot be opened. A part that does not close is named in
+ * the log; the others are closed all the same.
+ */
+export async function startProcess<T extends object>(
+  output: JsonLog,
+  limits: Parameters<typeof stopWithinMs>[0],
+  stopped: string | undefined,
+  open: (down: Teardown) => Promise<T>,
+): Promise<T & Stoppable> {
+  const { log } = output;
+  const down = new Teardown((part, error) =>
+    log.error('closing failed', { part, reason: error instanceof Error ? error.message : 'unknown' }),
+  );
+  const stop = async (message?: string): Promise<void> => {
+    await down.run();
+    if (message !== undefined) log.info(message);
+    output.flush();
+  };
+  try {
+    const opened: T = await open(down);
+    const stoppable: Stoppable = {
+      log,
+      stopWithinMs: stopWithinMs(limits),
+      get closing() {
+        return down.closing;
+      },
+      flush: () => output.flush(),
+      stop: () => stop(stopped),
+    };
+    return Object.defineProperties(opened, Object.getOwnPropertyDescriptors(stoppable)) as T & Stoppable;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** Resolves when the gateway has stopped. A second signal ends the process at once. */

@@ -1,20 +1,26 @@
-// The primary process of `serve --workers N`: starts the workers, replaces those that die, and stops them all.
+// The primary process of `serve --workers N`: starts the workers, replaces those that die, serves the operator, and stops them all.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import { openAwaited, openConfiguredStore, refusalDaysOf, SILENT } from '../app/configured-store.ts';
+import { judge } from '../app/judge.ts';
+import { newStoreLine } from '../app/opened.ts';
 import type { OnNewStore } from '../app/opened.ts';
-import type { ProcessStates } from '../app/processes.ts';
-import { newestFirst } from '../runtime/recent-traffic.ts';
-import type { RecentRequest } from '../ports/access-entry.ts';
+import { OperatorSide, openWaitingListener } from '../app/operator-side.ts';
+import type { ProcessStates, ServingProcesses } from '../app/processes.ts';
 import type { Listening } from '../app/public-listener.ts';
+import type { Reloadable } from '../app/reload.ts';
+import { startProcess, stopWithinMs } from '../app/until-stopped.ts';
+import type { Stoppable } from '../app/until-stopped.ts';
 import type { Config } from '../config/config.ts';
-import { openPrimary } from './worker.ts';
-import type { Primary, MetricsSnapshot, WorkerPlace, WorkerSource } from './worker.ts';
+import { openSharedJsonLog } from '../ops/json-log.ts';
+import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
 import { readinessOfAll } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/ops-pages.ts';
-import type { Reloadable } from '../app/reload.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Log } from '../ports/log.ts';
-import { stopWithinMs } from '../app/until-stopped.ts';
-import type { Stoppable } from '../app/until-stopped.ts';
+import type { MetricsSnapshot } from '../ports/metric-family.ts';
+import { ClockWatch } from '../runtime/clock-watch.ts';
+import { newestFirst } from '../runtime/recent-traffic.ts';
 import { HEARTBEAT_MS, HeartbeatWatch, WorkerProcess } from './worker-process.ts';
 
 /** Delay between a worker's death and its replacement, doubled with every early death. */
@@ -27,44 +33,54 @@ const DRAIN_MARGIN_MS = 1000;
 /** How long before this process itself would be killed to kill a worker that has not stopped. */
 const KILL_MARGIN_MS = 500;
 
-/** As in `WorkerPlace`. */
-type OpenPort = Pick<WorkerPlace, 'port'> & Partial<Pick<WorkerPlace, 'first'>>;
-
 /** Resolves when all workers are listening; rejects with the error of the first if they cannot. */
-export async function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<Stoppable & Reloadable> {
-  const workers = new Workers();
-  const primary = await openPrimary(config, workers, onNewStore);
-  try {
-    const listen = await workers.start(primary, count);
-    primary.announce(listen, count);
-  } catch (error) {
-    await workers.stop();
-    await primary.close();
-    throw error;
-  }
-  return {
-    log: primary.log,
-    get config() {
-      return primary.config;
-    },
-    stopWithinMs: stopWithinMs(config.limits),
-    closing: 'workers',
-    flush: () => primary.flush(),
-    reload(next) {
-      const waiting = primary.reload(next);
-      workers.replace(primary.config);
-      return waiting;
-    },
-    async stop() {
-      await workers.stop();
-      primary.log.info('lingate has stopped');
-      await primary.close();
-    },
-  };
+export function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<Stoppable & Reloadable> {
+  const output = openSharedJsonLog();
+  const { log } = output;
+  return startProcess(output, config.limits, 'lingate has stopped', async (down) => {
+    const { plugins: pluginApis } = await judge(config, process.env, log);
+    await pluginApis.close();
+    const listener = await openWaitingListener(config, log, down);
+    // For the operator: this process serves no callers.
+    const opened = await openAwaited(config, log, () => openConfiguredStore(config, { onCreated: newStoreLine(log, onNewStore) }, log));
+    const { store, clock } = opened;
+    down.add('store', () => opened.close());
+    // The workers log what they find.
+    const clocks = new ClockWatch({ clock, store: store.clock, log: SILENT });
+    down.add('clock watch', () => clocks.close());
+    const workers = new Workers(config, count, log);
+    const side = await OperatorSide.open({
+      config,
+      log,
+      down,
+      listener,
+      docsOnOps: false,
+      pluginApis,
+      metrics: workers.metrics,
+      store,
+      refusals: refusalDaysOf(store, config),
+      nowMs: clock.nowMs,
+      processes: workers,
+    });
+    // Before everything that serves the operator.
+    down.add('workers', () => workers.stop());
+    side.announce(await workers.start(), count);
+    return {
+      get config() {
+        return side.config;
+      },
+      reload: (next: Config) => side.reload(next),
+    };
+  });
 }
 
-class Workers implements WorkerSource {
-  /** By place, starting at 1; a place is empty while its worker is being replaced. */
+class Workers implements ServingProcesses {
+  readonly metrics = new MergedMetrics(() => this.#snapshots());
+  readonly #count: number;
+  readonly #log: Log;
+  /** What new workers start with. */
+  #config: Config;
+  /** By number, starting at 1; a place is empty while its worker is being replaced. */
   readonly #places = new Map<number, WorkerProcess>();
   readonly #stopping = new AbortController();
   readonly #heartbeats = new HeartbeatWatch<WorkerProcess>(
@@ -73,76 +89,70 @@ class Workers implements WorkerSource {
   );
   readonly #hung = new WeakSet<WorkerProcess>();
   #watch: NodeJS.Timeout | undefined;
-  #log: Log | undefined;
-  #count = 0;
-  #drainMs = 0;
-  #stopMs = 0;
 
-  async start(primary: Primary, count: number): Promise<Listening> {
-    const { listen, limits } = primary.config;
+  constructor(config: Config, count: number, log: Log) {
+    this.#config = config;
     this.#count = count;
-    this.#log = primary.log;
-    this.#drainMs = limits.drainDelayMs + DRAIN_MARGIN_MS;
-    this.#stopMs = stopWithinMs(limits) - KILL_MARGIN_MS;
+    this.#log = log;
+  }
+
+  async start(): Promise<Listening> {
     // Runs after pending messages were read: timers run before them.
     this.#watch = setInterval(() => setImmediate(() => this.#heartbeats.look()), HEARTBEAT_MS).unref();
     // Also covers an abnormal exit of this process: no worker may be left behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
     // The first worker starts alone: a gateway that cannot start fails only once, and with port 0 the others need its port.
-    const listening = await this.#open(1, primary, { port: listen.port, first: true }).listening;
-    const place = { port: listening.port };
-    for (let number = 2; number <= count; number++) this.#open(number, primary, place);
+    const listening = await this.#open(1, this.#config.listen.port, true).listening;
+    for (let number = 2; number <= this.#count; number++) this.#open(number, listening.port);
     await Promise.all(this.#each((worker) => worker.listening));
-    for (const number of this.#places.keys()) void this.#keep(number, primary, place);
+    for (const number of this.#places.keys()) void this.#keep(number, listening.port);
     return listening;
   }
 
   async readiness(): Promise<Readiness> {
     const missing = Array.from({ length: this.#count - this.#places.size }, () => undefined);
-    const all = readinessOfAll([...missing, ...(await Promise.all(this.#each((worker) => worker.readiness())))]);
+    const all = readinessOfAll([...missing, ...(await Promise.all(this.#each((worker) => worker.ask('readiness'))))]);
     return this.#stopping.signal.aborted ? { ...all, ready: false, draining: true } : all;
   }
 
-  async snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>> {
-    const found = new Map<number, MetricsSnapshot>();
-    const asked = this.#each(async (worker) => {
-      const snapshot = await worker.snapshot();
-      if (snapshot !== undefined && worker.pid !== undefined) found.set(worker.pid, snapshot);
-    });
-    await Promise.all(asked);
-    return found;
-  }
-
-  async processes(): Promise<ProcessStates> {
-    const states = await Promise.all(this.#each((worker) => worker.state()));
+  async states(): Promise<ProcessStates> {
+    const states = await Promise.all(this.#each((worker) => worker.ask('state')));
     return { expected: this.#count, states: states.filter((state) => state !== undefined) };
   }
 
   async recentRequests(): Promise<readonly RecentRequest[]> {
-    const answers = await Promise.all(this.#each((worker) => worker.recentRequests()));
+    const answers = await Promise.all(this.#each((worker) => worker.ask('recentRequests')));
     return newestFirst(answers.flatMap((answer) => answer ?? []));
   }
 
   async teamsChanged(): Promise<void> {
-    await Promise.all(this.#each((worker) => worker.teamsChanged()));
+    await Promise.all(this.#each((worker) => worker.ask('teamsChanged')));
   }
 
   replace(config: Config): void {
+    this.#config = config;
     this.#each((worker) => worker.send({ kind: 'replace', config }));
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    const killAtMs = performance.now() + this.#stopMs;
+    const { limits } = this.#config;
+    const killAtMs = performance.now() + stopWithinMs(limits) - KILL_MARGIN_MS;
     // All ports are closed before any connection: a client that loses its connection to one worker would otherwise reconnect to
     // another worker whose port is about to close, and be reset there.
-    await Promise.all(this.#each((worker) => worker.drain(this.#drainMs)));
+    await Promise.all(this.#each((worker) => worker.ask('drain', limits.drainDelayMs + DRAIN_MARGIN_MS)));
     await Promise.all(this.#each((worker) => this.#end(worker, killAtMs)));
     clearInterval(this.#watch);
   }
 
-  #open(number: number, primary: Primary, { port, first = false }: OpenPort): WorkerProcess {
-    const worker = new WorkerProcess(primary.config, { port, first, number });
+  async #snapshots(): Promise<ReadonlyMap<number, MetricsSnapshot>> {
+    const asked = this.#each(async (worker) => [worker.pid, await worker.ask('snapshot')] as const);
+    const found = await Promise.all(asked);
+    return new Map(found.flatMap(([pid, snapshot]) => (pid === undefined || snapshot === undefined ? [] : [[pid, snapshot] as const])));
+  }
+
+  #open(number: number, port: number, first = false): WorkerProcess {
+    const worker = new WorkerProcess(this.#config, { port, first, number });
     this.#places.set(number, worker);
     this.#heartbeats.add(worker);
     worker.onHeartbeat = () => this.#heartbeats.beat(worker);
@@ -153,29 +163,29 @@ class Workers implements WorkerSource {
   /** With SIGKILL: a hung or stopped process reacts to nothing else. */
   #endHung(worker: WorkerProcess, silentMs: number): void {
     this.#hung.add(worker);
-    this.#log?.error('a worker has stopped responding and is killed', { pid: worker.pid, silent_ms: Math.round(silentMs) });
+    this.#log.error('a worker has stopped responding and is killed', { pid: worker.pid, silent_ms: Math.round(silentMs) });
     worker.kill('SIGKILL');
   }
 
   /** Replaces the worker of a place whenever it dies, with a growing delay after early deaths to avoid a crash loop. */
-  async #keep(number: number, primary: Primary, place: OpenPort): Promise<void> {
+  async #keep(number: number, port: number): Promise<void> {
     const { signal } = this.#stopping;
     for (let soon = 0; ;) {
       const startedAtMs = performance.now();
       const worker = this.#places.get(number)!;
       const ended = await worker.ended;
-      if (worker.pid !== undefined) primary.forget(worker.pid);
+      if (worker.pid !== undefined) this.metrics.retire(worker.pid);
       if (signal.aborted) return;
-      primary.replaced(this.#hung.has(worker) ? 'hung' : 'ended');
+      this.metrics.replaced(this.#hung.has(worker) ? 'hung' : 'ended');
       this.#places.delete(number);
       soon = performance.now() - startedAtMs > SETTLED_MS ? 0 : soon + 1;
       const waitMs = Math.min(RESTART_MS * 2 ** (soon - 1), RESTART_MS_MAX);
-      primary.log.error('a worker has ended and is replaced', { worker: number, pid: worker.pid, ended, in_ms: waitMs });
+      this.#log.error('a worker has ended and is replaced', { worker: number, pid: worker.pid, ended, in_ms: waitMs });
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      this.#open(number, primary, place).listening.then(
-        () => primary.log.info('a worker was replaced', { worker: number }),
-        (error: Error) => primary.log.error('a worker did not start', { worker: number, reason: error.message }),
+      this.#open(number, port).listening.then(
+        () => this.#log.info('a worker was replaced', { worker: number }),
+        (error: Error) => this.#log.error('a worker did not start', { worker: number, reason: error.message }),
       );
     }
   }

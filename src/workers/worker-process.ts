@@ -7,7 +7,7 @@ import { ConfigError } from '../config/config-error.ts';
 import type { ProcessState } from '../app/processes.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Config } from '../config/config.ts';
-import type { MetricsSnapshot, WorkerPlace } from './worker.ts';
+import type { MetricsSnapshot } from '../ports/metric-family.ts';
 import type { Readiness } from '../ops/ops-pages.ts';
 
 /** From the sources and from `dist/`. */
@@ -22,7 +22,7 @@ export class WorkerProcess {
   readonly ended: Promise<string>;
   onHeartbeat: () => void = () => undefined;
   readonly #child: ChildProcess;
-  readonly #questions = new Map<number, (answer: AnswerValue | undefined) => void>();
+  readonly #questions = new Map<number, (answer: WorkerAnswers[Question] | undefined) => void>();
   #asked = 0;
   #isListening = false;
 
@@ -70,51 +70,23 @@ export class WorkerProcess {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
-  /** `undefined` if it does not answer in time. */
-  async readiness(): Promise<Readiness | undefined> {
-    return (await this.#ask('ready')) as Readiness | undefined;
-  }
-
-  /** `undefined` if it does not answer in time. */
-  async snapshot(): Promise<MetricsSnapshot | undefined> {
-    return (await this.#ask('metrics')) as MetricsSnapshot | undefined;
-  }
-
-  /** `undefined` if it does not answer in time. */
-  async state(): Promise<ProcessState | undefined> {
-    return (await this.#ask('state')) as ProcessState | undefined;
-  }
-
-  /** `undefined` if it does not answer in time. */
-  async recentRequests(): Promise<readonly RecentRequest[] | undefined> {
-    return (await this.#ask('recent_requests')) as readonly RecentRequest[] | undefined;
-  }
-
-  /** Resolves when it knows; at once if it is still starting, and so remembers nothing. */
-  async teamsChanged(): Promise<void> {
-    if (this.#isListening) await this.#ask('teams_changed');
-  }
-
-  /** Resolves when it no longer accepts connections, or when the time is up. */
-  async drain(withinMs: number): Promise<void> {
-    await this.#ask('drain', withinMs);
-  }
-
-  /** SIGTERM makes it drain, or ends it at once if it is not serving yet. */
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void {
-    this.#child.kill(signal);
-  }
-
-  async #ask(what: Question, withinMs = ANSWER_MS): Promise<AnswerValue | undefined> {
+  /** `undefined` if it does not answer in time; at once if it is still starting. */
+  async ask<Q extends Question>(what: Q, withinMs = ANSWER_MS): Promise<WorkerAnswers[Q] | undefined> {
+    if (!this.#isListening) return undefined;
     const id = ++this.#asked;
-    const { promise, resolve } = Promise.withResolvers<AnswerValue | undefined>();
+    const { promise, resolve } = Promise.withResolvers<WorkerAnswers[Question] | undefined>();
     const timer = setTimeout(() => resolve(undefined), withinMs);
     this.#questions.set(id, resolve);
     this.send({ kind: 'ask', id, what });
     const answer = await promise;
     clearTimeout(timer);
     this.#questions.delete(id);
-    return answer;
+    return answer as WorkerAnswers[Q] | undefined;
+  }
+
+  /** SIGTERM makes it drain, or ends it at once if it is not serving yet. */
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void {
+    this.#child.kill(signal);
   }
 }
 
@@ -124,11 +96,28 @@ function errorOf({ name, message, lines }: StartFailure): Error {
   return Object.assign(new Error(message), { name });
 }
 
-/** A worker's answer to a question. */
-export type AnswerValue = true | Readiness | MetricsSnapshot | ProcessState | readonly RecentRequest[];
+/** The port that a worker opens; 0 picks a free one, for the first worker. */
+interface WorkerPlace {
+  readonly port: number;
+  /** The first worker checks that no other program uses the port. */
+  readonly first: boolean;
+  /** From 1. */
+  readonly number: number;
+}
 
-/** `drain` is answered when it has finished. `teams_changed` tells that the primary has changed a team or a key. */
-export type Question = 'ready' | 'metrics' | 'state' | 'recent_requests' | 'teams_changed' | 'drain';
+/** What a worker answers, by question. */
+export interface WorkerAnswers {
+  readonly readiness: Readiness;
+  readonly snapshot: MetricsSnapshot;
+  readonly state: ProcessState;
+  readonly recentRequests: readonly RecentRequest[];
+  /** The primary has changed a team or a key. */
+  readonly teamsChanged: void;
+  /** Answered when it no longer accepts connections. */
+  readonly drain: void;
+}
+
+export type Question = keyof WorkerAnswers;
 
 export type ToWorker =
   | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }
@@ -140,7 +129,7 @@ export type FromWorker =
   | { readonly kind: 'heartbeat' }
   | { readonly kind: 'listening'; readonly listening: Listening }
   | { readonly kind: 'failed'; readonly error: StartFailure }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: AnswerValue };
+  | { readonly kind: 'answer'; readonly id: number; readonly value: WorkerAnswers[Question] };
 
 /** Why a worker did not start: the parts of the error shown to an operator. */
 export interface StartFailure {
@@ -168,7 +157,7 @@ const LATE_MS = 1_000;
 export class HeartbeatWatch<W> {
   readonly #now: () => number;
   readonly #onSilent: (worker: W, silentMs: number) => void;
-  readonly #heard = new Map<W, { atMs: number; limitMs: number }>();
+  readonly #beats = new Map<W, { atMs: number; limitMs: number }>();
   #lookedAtMs: number;
 
   /** `now` is a monotonic clock in milliseconds. `onSilent` is called once per hung worker. */
@@ -179,18 +168,15 @@ export class HeartbeatWatch<W> {
   }
 
   add(worker: W): void {
-    this.#heard.set(worker, { atMs: this.#now(), limitMs: STARTING_MS });
+    this.#beats.set(worker, { atMs: this.#now(), limitMs: STARTING_MS });
   }
 
   remove(worker: W): void {
-    this.#heard.delete(worker);
+    this.#beats.delete(worker);
   }
 
   beat(worker: W): void {
-    const heard = this.#heard.get(worker);
-    if (heard === undefined) return;
-    heard.atMs = this.#now();
-    heard.limitMs = SILENT_MS;
+    if (this.#beats.has(worker)) this.#beats.set(worker, { atMs: this.#now(), limitMs: SILENT_MS });
   }
 
   /** Call it every `HEARTBEAT_MS`, after reading the workers' messages. */
@@ -198,11 +184,11 @@ export class HeartbeatWatch<W> {
     const nowMs = this.#now();
     const late = nowMs - this.#lookedAtMs > HEARTBEAT_MS + LATE_MS;
     this.#lookedAtMs = nowMs;
-    for (const [worker, heard] of this.#heard) {
-      if (late) heard.atMs = nowMs;
-      const silentMs = nowMs - heard.atMs;
-      if (silentMs <= heard.limitMs) continue;
-      this.#heard.delete(worker);
+    for (const [worker, beat] of this.#beats) {
+      if (late) beat.atMs = nowMs;
+      const silentMs = nowMs - beat.atMs;
+      if (silentMs <= beat.limitMs) continue;
+      this.#beats.delete(worker);
       this.#onSilent(worker, silentMs);
     }
   }

@@ -42,8 +42,7 @@ export const serve: Command = {
     'lingate serve --workers 4 --store redis://127.0.0.1:6379',
   ],
   async run(context) {
-    const tell = (place: string): void => context.io.err(newStoreText('serve', place));
-    if (isWorker(context.io.env)) return runAsWorker(tell);
+    if (isWorker(context.io.env)) return runAsWorker();
     // Printed only once everything is ready, so that a gateway that does not start prints only the reason. The log has it in either case.
     const made: string[] = [];
     const onNewStore = (place: string): void => void made.push(place);
@@ -51,7 +50,7 @@ export const serve: Command = {
     const config = await soundConfig(context);
     const start = async (): Promise<Stoppable & Reloadable> => {
       const app = await (workers === 1 ? startApp(config, { onNewStore }) : startWorkers(config, workers, onNewStore));
-      for (const place of made) tell(place);
+      for (const place of made) context.io.err(newStoreText('serve', place));
       return app;
     };
     await runUntilStopped(start, { reload: (app) => reload(app, (running) => checkedConfig(context, running)) });

@@ -1,7 +1,7 @@
 // Lists every metric that a gateway can have, with its labels and help text, for the operator's manual.
 import { Registry } from 'prom-client';
 import type { DescribedMetric } from '../../docs/metric-table.ts';
-import { openPrimaryMetrics } from './merged-metrics.ts';
+import { registerReplaced } from './merged-metrics.ts';
 import { GAUGES, openMetrics } from './metrics.ts';
 
 /** Those of prom-client have the names that dashboards for Node know. */
@@ -22,7 +22,7 @@ export function everyMetric(): readonly DescribedMetric[] {
   metrics.events({ pending: 0, delivered: 0, failed: 0, dropped: 0 });
   metrics.documents([]);
   metrics.documentLoad(unread);
-  openPrimaryMetrics(registry);
+  registerReplaced(registry);
   return registry
     .getMetricsAsArray()
     .filter(({ name }) => !USUAL.test(name))

@@ -1,23 +1,44 @@
-// Adds up the metrics of several processes, including the counts of those that have ended, so that no counter falls.
+// The metrics of a primary: those of its workers added up, including the counts of workers that have ended, so that no counter falls,
+// and what it counts itself.
 import { AggregatorRegistry, Registry } from 'prom-client';
 import type { MetricsSnapshot } from '../../ports/metric-family.ts';
 import { FastCounter } from './fast-series.ts';
-import { familiesOf } from './scraped-series.ts';
+import { familiesOf, registerEventSeries, registerTeamGauges } from './scraped-series.ts';
+import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
 
 /** Counters; a gauge of a process that has ended means nothing. */
 const COUNTING: readonly string[] = ['counter', 'histogram'];
 
+/** Why a worker was replaced: it ended, or it hung and was killed. */
+type Replaced = 'ended' | 'hung';
+
 export class MergedMetrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #own = new Registry();
+  readonly #replaced = registerReplaced(this.#own);
+  /** The latest values of each worker; of one that does not answer, the previous ones. */
   readonly #living = new Map<number, MetricsSnapshot>();
+  readonly #read: () => Promise<ReadonlyMap<number, MetricsSnapshot>>;
   #gone: Promise<MetricsSnapshot> = Promise.resolve([]);
 
-  /** The latest values of a process; if it does not answer, the previous ones. */
-  take(processId: number, snapshot: MetricsSnapshot): void {
-    this.#living.set(processId, snapshot);
+  /** `read` asks the workers, by process id. */
+  constructor(read: () => Promise<ReadonlyMap<number, MetricsSnapshot>>) {
+    this.#read = read;
   }
 
-  /** Keeps the last counts of a process that has ended. */
+  teams(options: TeamGaugesOptions): void {
+    registerTeamGauges(this.#own, options);
+  }
+
+  events(figures: EventFigures): void {
+    registerEventSeries(this.#own, figures);
+  }
+
+  replaced(why: Replaced): void {
+    this.#replaced[why].pending++;
+  }
+
+  /** Keeps the last counts of a worker that has ended. */
   retire(processId: number): void {
     const last = this.#living.get(processId);
     if (last === undefined) return;
@@ -27,30 +48,18 @@ export class MergedMetrics {
   }
 
   async render(): Promise<string> {
-    return merged([await this.#gone, ...this.#living.values()]).metrics();
+    for (const [processId, snapshot] of await this.#read()) this.#living.set(processId, snapshot);
+    return merged([await this.#gone, ...this.#living.values(), await familiesOf(this.#own)]).metrics();
   }
 }
 
-/** Why a worker was replaced: it ended, or it hung and was killed. */
-export type Replaced = 'ended' | 'hung';
-
-/** What the primary itself counts. */
-interface PrimaryMetrics {
-  replaced(why: Replaced): void;
-  snapshot(): Promise<MetricsSnapshot>;
-}
-
-export function openPrimaryMetrics(registry = new Registry()): PrimaryMetrics {
-  const replaced = new FastCounter({
+export function registerReplaced(registry: Registry) {
+  return new FastCounter({
     name: 'lingate_workers_replaced_total',
     help: 'Workers that were replaced because they had ended, or because they hung for ten seconds and were killed.',
     labels: ['reason'],
     registry,
   }).seriesBy<Replaced>('reason', { ended: true, hung: true });
-  return {
-    replaced: (why) => void replaced[why].pending++,
-    snapshot: () => familiesOf(registry),
-  };
 }
 
 function merged(snapshots: readonly MetricsSnapshot[]): Registry {

@@ -1,5 +1,6 @@
 // Metrics that are read at each scrape: gauges, events sent to the operator's receiver, teams near a limit, plugins.
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { PluginMetric } from '../../ports/plugin.ts';
 import type { TeamCondition, TeamsNearLimits } from '../../ports/teams-near-limits.ts';
 import type { MetricsSnapshot } from '../../ports/metric-family.ts';
@@ -43,13 +44,6 @@ function registerCounter(registry: Registry, text: ScrapedText, labelNames: read
       for (const [labels, value] of read()) counter.inc(labels, value);
     },
   });
-}
-
-/** The snapshots of a process that has only these metrics. */
-export function openSnapshots(register: (registry: Registry) => void): () => Promise<MetricsSnapshot> {
-  const registry = new Registry();
-  register(registry);
-  return () => familiesOf(registry);
 }
 
 /** The counts of the sender of events. */
