@@ -56,7 +56,7 @@ export interface ServingProcesses {
 }
 
 /** Each replica once, in the order of first appearance; counts are summed, times are the latest. */
-export function mergeReplicas(states: readonly Pick<ProcessState, 'replicas'>[]): readonly EngineReplica[] {
+function mergeReplicas(states: readonly Pick<ProcessState, 'replicas'>[]): readonly EngineReplica[] {
   const merged = new Map<string, EngineReplica>();
   for (const health of states.flatMap(({ replicas }) => replicas)) {
     const name = `${health.engine} ${health.url}`;
@@ -84,7 +84,7 @@ function addedUp(a: EngineReplica, b: EngineReplica): EngineReplica {
 }
 
 /** The same figures of the same plugins, added up. */
-export function mergeFigures(states: readonly Pick<ProcessState, 'plugins'>[]): readonly NamedFigures[] {
+function mergeFigures(states: readonly Pick<ProcessState, 'plugins'>[]): readonly NamedFigures[] {
   const merged = new Map<string, Map<string, PluginFigure>>();
   for (const { plugin, figures } of states.flatMap(({ plugins = [] }) => plugins)) {
     const known = merged.get(plugin) ?? new Map<string, PluginFigure>();

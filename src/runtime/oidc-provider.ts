@@ -236,7 +236,7 @@ const ID_TOKEN = new Set([
 ]);
 
 /** Every error has an answer: one that is not known counts as the provider's. */
-export function refusalOfError(error: unknown, errors: Errors): ProviderRefusal {
+function refusalOfError(error: unknown, errors: Errors): ProviderRefusal {
   if (error instanceof errors.AuthorizationResponseError) return ofErrorName(error.error, 'sent the browser back with');
   if (error instanceof errors.ResponseBodyError) return ofErrorName(error.error, 'answered the code with');
   if (error instanceof errors.WWWAuthenticateChallengeError) return { refused: 'wrong_client', detail: `status ${error.status}` };
@@ -340,7 +340,7 @@ function printable(subject: string): string {
 }
 
 /** The answer is longer than allowed. */
-export class LongAnswerError extends Error {
+class LongAnswerError extends Error {
   override name = 'LongAnswerError';
 }
 
