@@ -46,13 +46,13 @@ type EventSources = Pick<PluginStore, 'outbox' | 'teams' | 'history' | 'records'
 
 interface EventsByGateway {
   readonly outbox: Outbox;
-  /** Notices the refusals that a ledger answers. */
+  /** Notices the refusals that a ledger answers, and whom it charges. */
   readonly watched: (ledger: Ledger) => Ledger;
 }
 
 /**
- * The events of a store that keeps none about usage: refusals are noticed as they are answered, and what usage has come to is looked for
- * before the events that are due. Nothing without `rules`.
+ * The events of a store that keeps none about usage: refusals and charges are noticed as they are answered, and what usage has come to
+ * otherwise is looked for before the events that are due. Nothing without `rules`.
  */
 export function eventsByGateway(
   { outbox, teams, history, records }: EventSources,
@@ -77,7 +77,7 @@ export function eventsByGateway(
   };
   const watched = (ledger: Ledger): Ledger => ({
     admit: (asked) => ledger.admit({ ...asked, ...limits.watching(asked) }),
-    resolve: (asked) => ledger.resolve(asked),
+    resolve: (asked) => ledger.resolve({ ...asked, ...usage.watching(asked) }),
     check: (asked) => ledger.check({ ...asked, ...limits.watching(asked) }),
   });
   return { outbox: withUsage, watched };

@@ -1,11 +1,13 @@
-// Events about usage for a plugin's store, which charges without looking at thresholds: the process that sends events goes through
-// the teams, a few at a time, and compares what they have used with what has been told of them.
+// Events about usage, for stores that charge without looking at thresholds: what a team has used is compared with what has been told of
+// it, by the gateway that has charged it, a few teams a second, and by the one that sends events, which goes through all teams.
+import { setTimeout as delay } from 'node:timers/promises';
 import { creditReached, eventIds, percentsReached } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Micro } from '../../domain/money.ts';
 import { dayOf, DAY_MS } from '../../domain/period.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { AskedResolution, Callbacks, Resolution } from '../../ports/ledger.ts';
 import type { NewEvent } from '../../ports/record-space.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
@@ -17,6 +19,9 @@ import type { ToldRecord } from './told-record.ts';
 /** How many teams are looked at with each call, and the pause after all of them were. */
 const TEAMS_MAX = 20;
 const AGAIN_MS = 5000;
+/** The pause between two teams that were charged, and how many of them wait; others are found as if nobody had charged them. */
+const CHARGED_EVERY_MS = 200;
+const CHARGED_MAX = 10_000;
 /** What ended longer ago, while nobody sent events, is not told. */
 const LATE_DAYS = 7;
 
@@ -38,9 +43,34 @@ export class UsageEvents {
   /** The last team that was looked at. */
   #after: string | undefined;
   #againAtMs = -Infinity;
+  readonly #charged = new Set<string>();
+  #isLooking = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+  }
+
+  /** The callbacks of a settlement: a team that is charged is looked at soon. */
+  watching(asked: AskedResolution): Callbacks<Resolution> {
+    return {
+      answered: (answer) => {
+        if (answer.kind === 'committed' && this.#charged.size < CHARGED_MAX) this.#charged.add(asked.teamId);
+        if (!this.#isLooking) void this.#lookAtCharged();
+        asked.answered(answer);
+      },
+      failed: (error) => asked.failed(error),
+    };
+  }
+
+  async #lookAtCharged(): Promise<void> {
+    this.#isLooking = true;
+    for (const teamId of this.#charged) {
+      await delay(CHARGED_EVERY_MS, undefined, { ref: false });
+      this.#charged.delete(teamId);
+      // What is missed is found later.
+      await this.#lookAt(teamId).catch(() => undefined);
+    }
+    this.#isLooking = false;
   }
 
   /** Looks at the next teams. What the store does not answer is looked at again later. */

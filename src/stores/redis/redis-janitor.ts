@@ -2,12 +2,10 @@
 // longer kept is deleted. One gateway at a time does it.
 import { randomBytes } from 'node:crypto';
 import { dayOf } from '../../domain/period.ts';
-import { answered, answering } from '../../domain/store-unavailable.ts';
-import { isLeftBehind } from '../../ledger/tag-uses.ts';
+import { answering } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
-import { readTagCount } from '../../ledger/tag-account.ts';
-import { tagDaysSince } from '../records/tag-counts.ts';
+import { pruneTags } from '../records/tag-counts.ts';
 import type { Postbox } from './postbox.ts';
 import type { RedisAuditLog } from './redis-audit-log.ts';
 import { groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
@@ -120,37 +118,13 @@ export class RedisJanitor {
 
   /** Days that are no longer kept become sums by period, which stay. */
   async #prune(teamId: string): Promise<void> {
-    const { accounts, keptDays } = this.#options;
-    const first = dayOf(await accounts.link.now()) - keptDays;
+    const { accounts, records, keptDays } = this.#options;
+    const nowMs = await accounts.link.now();
+    const first = dayOf(nowMs) - keptDays;
     const uses = await readUses(accounts, teamId);
     const old = uses.filter(({ day }) => day !== UNKNOWN && day < first);
     for (let at = 0; at < old.length; at += DAYS_PIECE) await this.#fold(teamId, old.slice(at, at + DAYS_PIECE));
-    await this.#pruneTags(teamId, first);
-  }
-
-  /** Days of tags that are no longer kept, tags without any, and what was used of settings that were removed. */
-  async #pruneTags(teamId: string, first: number): Promise<void> {
-    const { records, accounts } = this.#options;
-    const [days, counts] = [answered(await records.list(teamId, 'tag_days')), answered(await records.list(teamId, 'tag_counts'))];
-    for (const [id, count] of counts) {
-      const [earlier, isOver] = [days.get(id), readTagCount(count)!.day < first];
-      const left = earlier === undefined ? '' : tagDaysSince(earlier, first);
-      const names = [{ table: 'tag_days', id } as const, { table: 'tag_counts', id } as const];
-      if (left === (earlier ?? '') && !isOver) continue;
-      answered(
-        await records.change(teamId, names, ([known, last]) => {
-          if (known !== earlier || last !== count) return { result: false };
-          const put = left === '' ? [] : [{ ...names[0]!, value: left }];
-          return { result: true, put, remove: [...(left === '' ? [names[0]!] : []), ...(isOver && left === '' ? [names[1]!] : [])] };
-        }),
-      );
-    }
-    const [limits, nowMs] = [answered(await records.list(teamId, 'tag_limits')), await accounts.link.now()];
-    for (const [id, uses] of answered(await records.list(teamId, 'tag_uses'))) {
-      if (limits.has(id) || !isLeftBehind(uses, nowMs)) continue;
-      const names = [{ table: 'tag_limits', id } as const, { table: 'tag_uses', id } as const];
-      answered(await records.change(teamId, names, ([settings]) => ({ result: true, remove: settings === undefined ? [names[1]!] : [] })));
-    }
+    await pruneTags(records, teamId, first, nowMs);
   }
 
   /** If the sums are changed meanwhile, they only grow by what is added here. */

@@ -24,7 +24,7 @@ import type { RedisBlobs } from './redis-blobs.ts';
 import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { readTagUses, tagSlots, tagUsesWrites } from './tag-records.ts';
-import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
+import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, InTurn, UNSETTLED } from './team-accounts.ts';
 import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTag, readTeam, tagText } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
 
@@ -52,8 +52,7 @@ interface RedisRecordParts {
 export class RedisRecords implements RecordSpace {
   readonly #parts: RedisRecordParts;
   readonly #link: RedisLink;
-  /** The last change of each team, or of each key, that this process is making. */
-  readonly #changing = new Map<string, Promise<unknown>>();
+  readonly #changes = new InTurn();
 
   constructor(parts: RedisRecordParts) {
     this.#parts = parts;
@@ -94,7 +93,6 @@ export class RedisRecords implements RecordSpace {
     return answering(() => this.#link.ask((redis) => redis.zrangebylex(key, `[${from}`, `(${below}`, 'LIMIT', 0, limit)));
   }
 
-  /** One after the other, so that changes by this process never outdate each other. */
   change<Result>(
     group: string,
     names: readonly RecordName[],
@@ -102,18 +100,7 @@ export class RedisRecords implements RecordSpace {
     keyId?: string,
   ): Promise<Result | undefined | StoreUnavailable> {
     // A key is changed beside all else of its team.
-    const subject = keyId ?? group;
-    const before = this.#changing.get(subject) ?? Promise.resolve();
-    const changed = before.then(() => answering(() => this.#change(group, names, decide, keyId)));
-    const ended = changed.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#changing.set(subject, ended);
-    void ended.then(() => {
-      if (this.#changing.get(subject) === ended) this.#changing.delete(subject);
-    });
-    return changed;
+    return this.#changes.run(keyId ?? group, () => answering(() => this.#change(group, names, decide, keyId)));
   }
 
   async #change<Result>(

@@ -103,6 +103,22 @@ export function manyWrites(command: string, suffix: string, args: readonly strin
   return writes;
 }
 
+/** Does what concerns a subject one after the other, so that changes by this process never outdate each other. */
+export class InTurn {
+  /** The last of each subject. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  run<T>(subject: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#last.get(subject) ?? Promise.resolve()).then(work);
+    const end = (): void => {
+      if (this.#last.get(subject) === ended) this.#last.delete(subject);
+    };
+    const ended = done.then(end, end);
+    this.#last.set(subject, ended);
+    return done;
+  }
+}
+
 /** A team as it was read, brought up to date, while a change of it is decided. */
 export interface OpenTeam {
   readonly account: Account;
@@ -300,8 +316,7 @@ export class TeamAccounts {
   readonly #postbox: Postbox;
   /** Teams that are being brought up to date. */
   readonly #catching = new Map<string, Promise<unknown>>();
-  /** The last change of each team that this process is making. */
-  readonly #changing = new Map<string, Promise<unknown>>();
+  readonly #changes = new InTurn();
 
   constructor(link: RedisLink, postbox: Postbox) {
     this.link = link;
@@ -322,18 +337,7 @@ export class TeamAccounts {
    * is no such team. `frees`: a full server makes it too.
    */
   change<T>(teamId: string, decide: (team: OpenTeam) => T, by?: Audited, frees = true): Promise<T | undefined> {
-    // One after the other, so that changes by this process never outdate each other.
-    const before = this.#changing.get(teamId) ?? Promise.resolve();
-    const changed = before.then(() => this.#change(teamId, decide, by, frees));
-    const ended = changed.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#changing.set(teamId, ended);
-    void ended.then(() => {
-      if (this.#changing.get(teamId) === ended) this.#changing.delete(teamId);
-    });
-    return changed;
+    return this.#changes.run(teamId, () => this.#change(teamId, decide, by, frees));
   }
 
   async #change<T>(teamId: string, decide: (team: OpenTeam) => T, by: Audited | undefined, frees: boolean): Promise<T | undefined> {

@@ -2,8 +2,8 @@
 // deletions that were interrupted. None of it affects what anybody is answered.
 import { placeOf } from '../../core/error-place.ts';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
-import { isLeftBehind } from '../../ledger/tag-uses.ts';
-import { tagDaysSince } from '../records/tag-counts.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
+import { pruneTags } from '../records/tag-counts.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
@@ -31,18 +31,14 @@ const SQL = {
   dropPeriod: 'DELETE FROM periods WHERE team = ? AND no = ?',
   dropUse: `DELETE FROM usage WHERE (team, key, period_no, day) IN (SELECT team, key, period_no, day FROM usage u
     WHERE u.team = ? AND u.day < ? AND NOT EXISTS (SELECT 1 FROM periods p WHERE p.team = u.team AND p.no = u.period_no) LIMIT ${ROWS_MAX})`,
-  teamsAfter: tuples<[no: number, erasure: number]>(`SELECT no, erasure FROM teams WHERE no > ? ORDER BY no LIMIT ${TEAMS_MAX}`),
+  teamsAfter: tuples<[no: number, teamId: string]>(`SELECT no, team_id FROM teams WHERE no > ? ORDER BY no LIMIT ${TEAMS_MAX}`),
   eraseUseless: `UPDATE teams SET erasure = 1 WHERE no = $team AND erasure = ${ONLY_USAGE_LEFT}
     AND NOT EXISTS (SELECT 1 FROM usage WHERE team = $team) AND NOT EXISTS (SELECT 1 FROM periods WHERE team = $team)`,
-  tags: tuples<[kind: string, id: string, value: string]>(
-    "SELECT kind, id, value FROM records WHERE team = ? AND kind IN ('tag_counts', 'tag_days', 'tag_uses')",
-  ),
-  hasTagLimits: "SELECT 1 FROM records WHERE team = ? AND kind = 'tag_limits' AND id = ?",
-  putRecord: 'UPDATE records SET value = ? WHERE team = ? AND kind = ? AND id = ?',
-  dropRecord: 'DELETE FROM records WHERE team = ? AND kind = ? AND id = ?',
 };
 
-type Parts = Pick<SqliteParts, 'database' | 'clock' | 'log' | 'group' | 'accounts' | 'audit' | 'idempotency' | 'blobs' | 'historyDays'>;
+type Parts = Pick<SqliteParts, 'database' | 'clock' | 'log' | 'group' | 'accounts' | 'audit' | 'idempotency' | 'blobs' | 'historyDays'> & {
+  readonly records: RecordSpace;
+};
 
 export class Janitor {
   readonly #parts: Parts;
@@ -82,7 +78,7 @@ export class Janitor {
 
   /** One round, which only takes the write lock if there is something to do. Returns whether there is more. */
   async sweep(): Promise<boolean> {
-    const { clock, group, accounts, audit, idempotency, blobs } = this.#parts;
+    const { clock, group, accounts, audit, idempotency, blobs, records, historyDays } = this.#parts;
     // Nothing is ended or deleted by a wrong clock.
     if ((clock.stepMs ?? 0) !== 0) return false;
     if (this.#erasure.isDue()) await this.#erasure.finishAll();
@@ -94,6 +90,7 @@ export class Janitor {
     if (this.#pass.day !== today) this.#pass = { day: today, after: 0 };
     const teams = this.#sql.teamsAfter.all(this.#pass.after);
     if (due.length === 0 && teams.length === 0 && !audit.isDue(nowMs)) return false;
+    for (const [, teamId] of teams) await pruneTags(records, teamId, today - historyDays, nowMs);
     await group.run((atMs) => {
       for (const [teamId] of due) accounts.account(teamId, atMs);
       accounts.flush();
@@ -114,24 +111,6 @@ export class Janitor {
     }
     if (this.#sql.dropUse.run(no, first).changes === ROWS_MAX) return false;
     this.#sql.eraseUseless.run({ $team: no });
-    this.#retainTags(no, first, nowMs);
     return true;
-  }
-
-  #retainTags(no: number, first: number, nowMs: number): void {
-    const { dropRecord, putRecord, hasTagLimits } = this.#sql;
-    const rows = this.#sql.tags.all(no);
-    const days = new Set(rows.filter(([kind]) => kind === 'tag_days').map(([, id]) => id));
-    for (const [kind, id, value] of rows) {
-      if (kind === 'tag_days') {
-        const left = tagDaysSince(value, first);
-        if (left === '') days.delete(id);
-        if (left === '') dropRecord.run(no, kind, id);
-        else if (left !== value) putRecord.run(left, no, kind, id);
-      }
-      if (kind === 'tag_uses' && hasTagLimits.get(no, id) === undefined && isLeftBehind(value, nowMs)) dropRecord.run(no, kind, id);
-    }
-    for (const [kind, id, value] of rows)
-      if (kind === 'tag_counts' && !days.has(id) && Number.parseInt(value, 10) < first) dropRecord.run(no, kind, id);
   }
 }

@@ -108,7 +108,7 @@ export function wholeFile(
   };
   const erasure = new TeamErasure(parts);
   const history = new SqliteUsageHistory(parts, teams);
-  const janitor = cleansUp ? new Janitor(parts, erasure) : undefined;
+  const janitor = cleansUp ? new Janitor({ ...parts, records }, erasure) : undefined;
   const direct = sqliteLedger(parts);
   let closed: Promise<void> | undefined;
   return {

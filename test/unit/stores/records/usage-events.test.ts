@@ -157,3 +157,13 @@ test('teams beyond the first page are found, and a deleted team leaves nothing o
   await told();
   expect([...data.shared.tables].filter(([, { size }]) => size > 0).map(([table]) => table)).toEqual(['senders']);
 });
+
+test('a threshold that a charge reaches is found by the gateway that has charged it, without going through all teams', async () => {
+  const subject = await teamUnderTest(promisedStore(store), { characterLimit: 100 });
+  // The team is known.
+  await told();
+  expect(answered(await store.outbox.pending())).toBe(0);
+  const { requestId } = await subject.reserve(85);
+  await subject.commit(requestId);
+  await expect.poll(async () => answered(await store.outbox.pending()), { timeout: 5000 }).toBe(1);
+});
