@@ -64,7 +64,6 @@ export function apiOptions(
     rateLimitHeaders: config.limits.rateLimitHeaders,
     dashboardUrl: config.service.dashboardUrl,
     hasDocuments,
-    hasConsole: config.admin !== undefined,
     pluginApis: {
       ...pluginApis,
       routes: pluginApis.routes.filter(({ undocumented, ofDocuments }) => undocumented !== true && (ofDocuments !== true || hasDocuments)),

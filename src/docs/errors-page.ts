@@ -9,34 +9,22 @@ import { HEADERS } from './openapi-schemas.ts';
 import { codesOf, UNMATCHED } from './openapi-document.ts';
 import { operationsOf } from './operations.ts';
 import { links, page } from './page.ts';
-import { advice, BACK_OFF, exampleOf, fieldSchemas, headerExamples } from './problem-examples.ts';
+import { advice, BACK_OFF, exampleOf, fieldSchemas, headerExamples, OPTIONAL_FIELDS } from './problem-examples.ts';
 import { rowOf, schemaTable, scrolledTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
 const CODES = Object.keys(problems) as ProblemCode[];
 
-/** The console's words for the codes that it answers. */
-const BY_CONSOLE: Partial<Record<ProblemCode, { readonly meaning: string; readonly advice: string }>> = {
-  forbidden: {
-    meaning: `${problems.forbidden.meaning} In the console: not signed in, the session has ended, or the form was sent from another site.`,
-    advice: `${advice.forbidden} In the console, sign in again.`,
-  },
-  csrf_invalid: { meaning: problems.csrf_invalid.meaning, advice: advice.csrf_invalid },
-};
-
-/** The same for the dashboard. */
-const BY_DASHBOARD: typeof BY_CONSOLE = {
-  forbidden: {
-    meaning: `${problems.forbidden.meaning} On the dashboard: not signed in, no team selected, not a member, or the role is missing.`,
-    advice: `${advice.forbidden} On the dashboard, sign in with a role that may do this.`,
-  },
+/** The words for what the operator's dashboard answers besides. */
+const BY_DASHBOARD = {
+  meaning: `${problems.forbidden.meaning} On the dashboard: not signed in, no team selected, not a member, or the role is missing.`,
+  advice: `${advice.forbidden} On the dashboard, sign in with a role that may do this.`,
 };
 
 interface ErrorsPageOptions {
   readonly serviceName: string;
   readonly docsUrl: string;
   readonly dashboardUrl?: string | undefined;
-  readonly hasConsole?: boolean;
   readonly hasDocuments?: boolean;
   /** Codes that plugins add. */
   readonly pluginApis?: { readonly problems: ReadonlyMap<string, LoadedProblem> };
@@ -52,18 +40,18 @@ interface CodeEntry {
   readonly sentBy: Html;
 }
 
-/** The codes that this gateway, its plugins, its console, or the operator's dashboard can answer. */
+/** The codes that this gateway, its plugins, or the operator's dashboard can answer. */
 function rowsOf(options: ErrorsPageOptions): readonly CodeEntry[] {
-  const { dashboardUrl, hasConsole = false, pluginApis } = options;
-  const own = CODES.filter((code) => !problems[code].dashboardOnly || dashboardUrl !== undefined || (hasConsole && code in BY_CONSOLE));
+  const { dashboardUrl, pluginApis } = options;
+  const own = CODES.filter((code) => !problems[code].dashboardOnly || dashboardUrl !== undefined);
   return [...own.map((code) => rowOfCode(code, options)), ...[...(pluginApis?.problems ?? [])].map(rowOfPlugin)];
 }
 
 function rowOfCode(code: ProblemCode, options: ErrorsPageOptions): CodeEntry {
-  const { dashboardUrl, hasConsole = false } = options;
-  const elsewhere = dashboardUrl === undefined ? (hasConsole ? BY_CONSOLE : {}) : BY_DASHBOARD;
-  const words = elsewhere[code] ?? { meaning: problems[code].meaning, advice: advice[code] };
-  return { code, kind: problems[code], ...words, sentBy: sentBy(code, problems[code], options) };
+  const kind = problems[code];
+  const isOfDashboard = code === 'forbidden' && options.dashboardUrl !== undefined;
+  const words = isOfDashboard ? BY_DASHBOARD : { meaning: kind.meaning, advice: advice[code] };
+  return { code, kind, ...words, sentBy: sentBy(code, kind, options) };
 }
 
 function rowOfPlugin([code, { plugin, kind, advice: own }]: readonly [string, LoadedProblem]): CodeEntry {
@@ -124,8 +112,15 @@ function overview(rows: readonly CodeEntry[]): Html {
 
 function entry(row: CodeEntry, options: ErrorsPageOptions): Html {
   const { code, kind } = row;
-  const members = [...kind.fields, ...kind.mayHave].map((name) => rowOf(name, fieldSchemas[name]!, fieldSchemas[name]!.description));
-  const fields = kind.headers.map((name) => rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description));
+  const memberRow = (name: string, required: boolean): Row => ({
+    ...rowOf(name, fieldSchemas[name]!, fieldSchemas[name]!.description),
+    required,
+  });
+  const members = [
+    ...kind.fields.map((name) => memberRow(name, !OPTIONAL_FIELDS.has(name))),
+    ...kind.mayHave.map((name) => memberRow(name, false)),
+  ];
+  const fields = kind.headers.map((name) => ({ ...rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description), required: true }));
   return entrySection({
     id: anchorOf(code),
     title: html`<code>${code}</code>`,
@@ -139,9 +134,8 @@ function entry(row: CodeEntry, options: ErrorsPageOptions): Html {
 
 function titledTable(code: string, title: string, rows: readonly Row[]): Html | undefined {
   if (rows.length === 0) return undefined;
-  const always = rows.map((row) => ({ ...row, required: true }));
   return html`<h4>${title}</h4>
-    ${schemaTable(`${code}: ${title.toLowerCase()}`, 'answer', always)}`;
+    ${schemaTable(`${code}: ${title.toLowerCase()}`, 'answer', rows)}`;
 }
 
 function statusTag({ status }: ProblemKind): Html {
@@ -154,8 +148,6 @@ function retry(code: string, kind: ProblemKind): Html {
 }
 
 function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUrl, hasDocuments = false }: ErrorsPageOptions): Html {
-  if (dashboardOnly && dashboardUrl === undefined)
-    return html`<p class="soft">Only the console answers this; no route of the API does.</p>`;
   if (dashboardOnly)
     return html`<p class="soft">Only <a href="${dashboardUrl}">the dashboard</a> answers this; no route of the API does.</p>`;
   if (UNMATCHED.includes(code)) return html`<p class="soft">Answered before the key is checked.</p>`;

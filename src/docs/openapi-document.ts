@@ -32,8 +32,6 @@ export interface OpenApiOptions {
   readonly hasDocuments: boolean;
   /** The operator's own product with sign-in and checkout; `undefined` if there is none. */
   readonly dashboardUrl?: string | undefined;
-  /** Whether this gateway has a console. */
-  readonly hasConsole?: boolean;
   /** Routes besides those of the service. */
   readonly pluginApis: PluginApis;
 }

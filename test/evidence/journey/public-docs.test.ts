@@ -41,6 +41,14 @@ onEveryGateway({ once: true, config: { docs: { public: true }, service: { public
     expect((await ask(setting, { path: '/docs/errors' })).body).toContain('id="unauthorized"');
   });
 
+  test('of a failure it says which members are always there, and nothing of what only operators see', async () => {
+    const { body } = await ask(setting, { path: '/docs/errors' });
+    const section = body.split('<section id="rate-limited"')[1]!.split('</section>')[0]!;
+    expect(section).toMatch(/<code>limit<\/code><span class="type">always/);
+    expect(section).toMatch(/<code>limit_of<\/code><span class="type">not always/);
+    for (const hidden of ['console', 'csrf_invalid', 'dashboard']) expect(body).not.toContain(hidden);
+  });
+
   test('no other operator page is there', async () => {
     for (const path of ['/metrics', '/livez', '/readyz', '/console', '/admin/v1/teams', '/admin/openapi.json', '/docs/', '/docs/metrics']) {
       expect((await ask(setting, { path })).status).toBe(404);
