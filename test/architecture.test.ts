@@ -301,9 +301,6 @@ describe('tests at the boundary', () => {
   const REACHES_IN: Readonly<Record<string, string>> = {
     'test/evidence/input/': 'parsers have many inputs and no other door',
     'test/evidence/simulation/': 'puts a gateway together from its parts, to choose the order in which they go on',
-    'test/evidence/faults/journal/': 'reads what stores wrote to their logs',
-    'test/evidence/load/shed.test.ts': 'decides how late the event loop is',
-    'test/evidence/security/response-fields.test.ts': 'writes fields that no answer has',
     'test/support/model/': 'judges stores by their own rules',
   };
   const reaching = FOLDERS.flatMap((folder) =>

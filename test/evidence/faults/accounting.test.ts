@@ -10,7 +10,6 @@ import type { TestUpstream } from '../../support/upstream.ts';
 import { CHARACTERS_MIN, Callers } from './caller.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
-import { keepSqliteJournal, openRows, sqliteJournal } from './journal/sqlite-journal.ts';
 import { startJournalledRedis } from './journal/journalled-redis.ts';
 import type { JournalledRedis } from './journal/journalled-redis.ts';
 import { startMarkedEngine } from './marked-engine.ts';
@@ -48,7 +47,6 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     engine = await startMarkedEngine();
     upstream = await startUpstream();
     store = await openWitness(url);
-    if (redis === undefined) keepSqliteJournal(`${folder}/lingate.db`);
     const forward = [{ ...FORWARD, target: upstream.url }];
     // With one store engine calls are shared, with the other they are not.
     const shared = kind === 'redis' ? { batch: { texts_max: 8, characters_max: 2000, wait_ms: 5 } } : {};
@@ -82,8 +80,8 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
       await callers.translate(random.oneOf(fleet.living()), team, { characters, marks: marksOf(random), ...leaves });
     });
     await untilQuiet(store, teams, LEASE_MS);
-    const handed = await fleet.stop();
-    const evidence: Evidence = { store, teams, seen: callers.seen, journal, recordsLeft, handed };
+    const logged = await fleet.stop();
+    const evidence: Evidence = { store, teams, seen: callers.seen, journal: redis?.journal, recordsLeft: redis?.recordsLeft, logged };
     const figures = await expectInvariants(evidence);
     // The run exercised what it is about. A machine that keeps SQLite's writers waiting adds refusals, which cost nothing either.
     const codes = new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)));
@@ -105,14 +103,10 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
     report({
       row: 1,
       figure: `accounting equality, ${PROCESSES} processes on ${kind}`,
-      measured: `difference ${difference} of ${figures.okCharacters} characters; ${count} requests, ${forwarded.length} of them forwarded (${figures.ok} ok, ${figures.failed} failed, ${figures.unknown} left, of these ${figures.chargedUnknownCharacters} characters handed over in full before); L1-L9 hold per id`,
+      measured: `difference ${difference} of ${figures.okCharacters} characters; ${count} requests, ${forwarded.length} of them forwarded (${figures.ok} ok, ${figures.failed} failed, ${figures.unknown} left, of these ${figures.chargedUnknownCharacters} characters handed over in full before); L1-L9 hold`,
       counts: { requestsChecked: callers.seen.length, faults: figures.failed + figures.unknown },
     });
   });
-
-  const journal = (delivered: ReadonlySet<string>) => redis?.journal() ?? sqliteJournal(`${folder}/lingate.db`, delivered);
-  const recordsLeft = (teamId: string): Promise<number> =>
-    redis?.recordsLeft(teamId) ?? Promise.resolve(openRows(`${folder}/lingate.db`, teamId));
 });
 
 /** Most have more than they can use; some run out of quota or credit on the way. */

@@ -27,6 +27,18 @@ interface FleetOptions {
   readonly events?: object;
 }
 
+/** A line of an access log; without a status the caller had left. */
+export interface LoggedRequest {
+  readonly time: string;
+  readonly request_id: string;
+  readonly status?: number;
+  readonly code: string;
+  readonly team_id: string;
+  readonly key_id: string;
+  /** Those that were charged. */
+  readonly characters: number;
+}
+
 export interface Fleet {
   /** Those that are running now. */
   living(): readonly Target[];
@@ -35,8 +47,8 @@ export interface Fleet {
   /** Starts another in its place. */
   replace(index: number): Promise<void>;
   signal(index: number, signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Stops all of them cleanly; resolves with the ids that were answered with 200 according to their access logs. */
-  stop(): Promise<ReadonlySet<string>>;
+  /** Stops all of them cleanly; resolves with their access logs. */
+  stop(): Promise<readonly LoggedRequest[]>;
   /** Log lines with these words, of all gateways so far. */
   logged(words: string): readonly string[];
 }
@@ -108,14 +120,13 @@ class ProcessFleet implements Fleet {
     this.#gateways[index]!.process.kill(signal);
   }
 
-  async stop(): Promise<ReadonlySet<string>> {
+  async stop(): Promise<readonly LoggedRequest[]> {
     const endings = await Promise.all(this.#gateways.map((gateway) => gateway.end('SIGTERM')));
     process.off('exit', this.#killAll);
     await rm(this.#folder, { recursive: true, force: true });
     if (endings.some((ending) => ending !== 0))
       throw new Error(`gateways ended with ${endings.join(', ')}: ${this.logged('').slice(-20).join('\n')}`);
-    const answered = this.logged('"msg":"request"').map((line) => JSON.parse(line) as { request_id: string; status?: number });
-    return new Set(answered.filter(({ status }) => status === 200).map((entry) => entry.request_id));
+    return this.logged('"msg":"request"').map((line) => JSON.parse(line) as LoggedRequest);
   }
 
   logged(words: string): readonly string[] {

@@ -6,13 +6,13 @@ import { ulid } from 'ulid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
-import { sqliteJournal } from './journal/sqlite-journal.ts';
 import { lasting } from './pace.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
-import { acknowledgedIn, framesOf, journalledTeams, openCut } from './sqlite-copy.ts';
-import { acknowledgements, missing, startWriter } from './sqlite-writer-process.ts';
+import { framesOf, openCut, teamsIn } from './sqlite-copy.ts';
+import type { Acknowledged } from './sqlite-copy.ts';
+import { acknowledgedBy, startWriter } from './sqlite-writer-process.ts';
 import { openWitness } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
@@ -27,50 +27,57 @@ let teams: WatchedTeam[];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lingate-power-'));
   path = join(folder, 'lingate.db');
-  teams = await journalledTeams(path);
+  teams = await teamsIn(path);
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a store whose WAL is cut', () => {
-  interface Acknowledged {
-    readonly what: string;
-    /** The WAL's length when it was acknowledged. */
-    readonly walBytes: number;
+  /** A reservation with the WAL's length at each of its steps. */
+  interface Steps extends Pick<Acknowledged, 'teamId' | 'requestId' | 'characters'> {
+    readonly verdict: 'commit' | 'release';
+    readonly reservedAt: number;
+    askedAt: number;
+    endedAt: number;
   }
 
   /** Some batches of concurrent admissions, commits and releases, as a gateway makes them. */
-  async function load(store: Store): Promise<Acknowledged[]> {
+  async function load(store: Store): Promise<Steps[]> {
     const ledger = promisedLedger(store.ledger);
     const random = seeded();
-    const acknowledged: Acknowledged[] = [];
-    const acknowledge = (what: string) => acknowledged.push({ what, walBytes: statSync(`${path}-wal`).size });
-    let open: { teamId: string; requestId: string }[] = [];
+    const all: Steps[] = [];
+    const walBytes = (): number => statSync(`${path}-wal`).size;
+    let open: Steps[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
-      const ends = open.map(async ({ teamId, requestId }) => {
-        const resolution = await ledger.resolve(teamId, requestId, random.chance(0.7) ? 'commit' : 'release');
-        acknowledge(`${resolution.kind} ${requestId}`);
+      const ends = open.map(async (one) => {
+        one.askedAt = walBytes();
+        expect((await ledger.resolve(one.teamId, one.requestId, one.verdict)).kind).toMatch(/committed|released/);
+        one.endedAt = walBytes();
       });
       const starts = Array.from({ length: random.between(1, 6) }, async () => {
         const { teamId, keyId } = random.oneOf(teams);
-        const requestId = ulid();
-        const asked = {
-          requestId,
-          teamId,
-          keyId,
-          characters: random.between(1, 999),
-          reserve: true,
-          leaseMs: 600_000,
-          glossary: undefined,
-        };
+        const [requestId, characters] = [ulid(), random.between(1, 999)];
+        const verdict = random.chance(0.7) ? ('commit' as const) : ('release' as const);
+        const asked = { requestId, teamId, keyId, characters, reserve: true, leaseMs: 600_000, glossary: undefined };
         expect(await ledger.admit(asked)).toMatchObject({ kind: 'admitted' });
-        acknowledge(`reserved ${requestId}`);
-        return { teamId, requestId };
+        return { teamId, requestId, characters, verdict, reservedAt: walBytes(), askedAt: Infinity, endedAt: Infinity };
       });
       open = await Promise.all(starts);
+      all.push(...open);
       await Promise.all(ends);
     }
-    return acknowledged;
+    return all;
+  }
+
+  /** What was acknowledged when the WAL had this length. */
+  function acknowledgedAt(all: readonly Steps[], bytes: number): Acknowledged[] {
+    return all
+      .filter(({ reservedAt }) => reservedAt <= bytes)
+      .map(({ askedAt, endedAt, verdict, ...one }) => ({
+        ...one,
+        ...(askedAt <= bytes ? { asked: verdict } : {}),
+        isEnded: endedAt <= bytes,
+      }));
   }
 
   test(
@@ -78,9 +85,8 @@ describe('a store whose WAL is cut', () => {
     { timeout: RUN_MS_MAX },
     async () => {
       const store = await openWitness(`sqlite:${path}`);
-      const acknowledged = await load(store);
+      const steps = await load(store);
       const wal = readFileSync(`${path}-wal`);
-      const whole = sqliteJournal(path);
       copyFileSync(path, `${path}.cut`);
       await store.close();
 
@@ -89,24 +95,22 @@ describe('a store whose WAL is cut', () => {
       expect(commits.length).toBeGreaterThanOrEqual(TURNS);
       const random = seeded();
       const cuts = [0, ...frames.map(({ endsAt }) => endsAt), ...Array.from({ length: RANDOM_CUTS }, () => random.between(0, wal.length))];
-      /** How much of the journal each number of commits contains. */
-      const lengths = new Map<number, number>();
+      /** What each number of commits has written. */
+      const contents = new Map<number, string>();
       for (const cut of cuts) {
-        const { operations, faults } = await openCut(`${path}.cut`, wal.subarray(0, cut), teams);
-        expect([cut, faults]).toEqual([cut, []]);
-        expect(operations).toEqual(whole.slice(0, operations.length));
-        // Nothing between two commits: a cut gives exactly the state of the last commit before it.
         const done = commits.filter(({ endsAt }) => endsAt <= cut).length;
-        expect([cut, operations.length]).toEqual([cut, lengths.get(done) ?? operations.length]);
-        lengths.set(done, operations.length);
-        const held = acknowledgedIn(operations);
-        expect(acknowledged.filter(({ what, walBytes }) => walBytes <= cut && !held.has(what))).toEqual([]);
+        const acknowledged = acknowledgedAt(steps, cut);
+        const { content, faults } = await openCut(`${path}.cut`, wal.subarray(0, cut), teams, acknowledged, contents.get(done));
+        expect([cut, faults]).toEqual([cut, []]);
+        // Nothing between two commits, after which everything was acknowledged: a cut gives exactly the state of the last one.
+        expect([cut, content]).toEqual([cut, contents.get(done) ?? content]);
+        contents.set(done, content);
       }
-      expect(lengths.get(commits.length)).toBe(whole.length);
+      expect(new Set(contents.values()).size).toBe(commits.length + 1);
       report({
         row: 25,
         figure: `SQLite WAL cut at each of ${frames.length} frames and ${RANDOM_CUTS} random bytes`,
-        measured: `${cuts.length} of ${cuts.length} reopened intact, each a prefix of the ${commits.length} commits, its accounts the sums of its ids; 0 of ${acknowledged.length} acknowledged lost`,
+        measured: `${cuts.length} of ${cuts.length} reopened intact, each a prefix of the ${commits.length} commits, its accounts exact; 0 of ${steps.length} acknowledged reservations lost`,
         counts: { faults: cuts.length },
       });
     },
@@ -136,18 +140,16 @@ describe('a store that is copied while it is written', () => {
     child.kill('SIGKILL');
     await ended;
 
-    const whole = sqliteJournal(path);
-    expect(missing(whole, output)).toEqual([]);
-    for (const copy of copies) {
-      const { operations, faults } = await openCut(copy.at, readFileSync(`${copy.at}-wal`), teams);
+    const last = await openCut(path, readFileSync(`${path}-wal`), teams, acknowledgedBy(output, teams[0]!.teamId));
+    expect(last.faults).toEqual([]);
+    for (const { at, output: before } of copies) {
+      const { faults } = await openCut(at, readFileSync(`${at}-wal`), teams, acknowledgedBy(before, teams[0]!.teamId));
       expect(faults).toEqual([]);
-      expect(operations).toEqual(whole.slice(0, operations.length));
-      expect(missing(operations, copy.output)).toEqual([]);
     }
     report({
       row: 25,
       figure: `SQLite copied ${SNAPSHOTS} times while a process writes, which is killed in the end`,
-      measured: `${SNAPSHOTS} of ${SNAPSHOTS} copies whole, each a prefix of the journal; 0 of ${acknowledgements(output).length} acknowledged steps lost`,
+      measured: `${SNAPSHOTS} of ${SNAPSHOTS} copies whole, their accounts exact; 0 of ${acknowledgedBy(output, '').length} acknowledged reservations lost`,
       counts: { faults: SNAPSHOTS },
     });
   });

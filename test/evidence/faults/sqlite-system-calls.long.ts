@@ -6,8 +6,8 @@ import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX } from '../scorecard/size.ts';
-import { journalledTeams, openCut } from './sqlite-copy.ts';
-import { acknowledgements, missing, startWriter } from './sqlite-writer-process.ts';
+import { openCut, teamsIn } from './sqlite-copy.ts';
+import { acknowledgedBy, startWriter } from './sqlite-writer-process.ts';
 import type { WatchedTeam } from './witness.ts';
 
 let folder: string;
@@ -17,7 +17,7 @@ let team: WatchedTeam;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lingate-calls-'));
   path = join(folder, 'lingate.db');
-  [team] = await journalledTeams(path);
+  [team] = await teamsIn(path);
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -60,13 +60,13 @@ describe('a store whose system calls are watched', () => {
       await ended;
       expect(output.filter((line) => line.startsWith('end ')).length).toBeGreaterThan(0);
       expect(output.filter((line) => line.startsWith('end ') && !/^end (?:io|full)$/.test(line))).toEqual([]);
-      const { operations, faults } = await openCut(path, readFileSync(`${path}-wal`), [team]);
+      const acknowledged = acknowledgedBy(output, team.teamId);
+      const { faults } = await openCut(path, readFileSync(`${path}-wal`), [team], acknowledged);
       expect(faults).toEqual([]);
-      expect(missing(operations, output)).toEqual([]);
       report({
         row: 25,
         figure: `SQLite whose writes fail with ${error}`,
-        measured: `answered unavailable; 0 of ${acknowledgements(output).length} acknowledged steps lost, accounts intact`,
+        measured: `answered unavailable; 0 of ${acknowledged.length} acknowledged reservations lost, accounts intact`,
         counts: { faults: 1 },
       });
     },

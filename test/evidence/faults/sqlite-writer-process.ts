@@ -2,10 +2,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import type { Operation } from '../../support/history.ts';
 import { launch } from '../../support/start-program.ts';
 import type { StartOptions } from '../../support/start-program.ts';
-import { acknowledgedIn } from './sqlite-copy.ts';
+import type { Acknowledged } from './sqlite-copy.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const WRITER = fileURLToPath(new URL('sqlite-writer.ts', import.meta.url));
@@ -34,13 +33,9 @@ export async function startWriter(path: string, team: WatchedTeam, straced?: rea
   return { child: program.child, output, ended: program.ended };
 }
 
-/** The steps that were acknowledged, from its output. */
-export function acknowledgements(output: readonly string[]): string[] {
-  return output.filter((line) => /^(?:reserved|committed) /.test(line));
-}
-
-/** Acknowledged steps that are missing from a journal. */
-export function missing(operations: readonly Operation[], output: readonly string[]): string[] {
-  const held = acknowledgedIn(operations);
-  return acknowledgements(output).filter((line) => !held.has(line));
+/** What it has printed: each reservation is to be committed as soon as it is acknowledged. */
+export function acknowledgedBy(output: readonly string[], teamId: string): Acknowledged[] {
+  const ended = new Set(output.flatMap((line) => /^committed (.+)$/.exec(line)?.[1] ?? []));
+  const reserved = output.flatMap((line) => /^reserved (.+)$/.exec(line)?.[1] ?? []);
+  return reserved.map((requestId) => ({ teamId, requestId, characters: 3, asked: 'commit', isEnded: ended.has(requestId) }));
 }

@@ -7,8 +7,10 @@ import type { Plan, TeamLimits } from '../../../src/domain/plan.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
+import { priceOf } from '../../support/auditor/totals.ts';
 import { figuresOf, findings } from '../../support/history.ts';
 import type { Crash, Figures, History, Operation, Seen, TeamAccount } from '../../support/history.ts';
+import type { LoggedRequest } from './fleet.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
 const ALL_DAYS = { from: 0, to: 100_000 };
@@ -55,12 +57,13 @@ export interface Evidence {
   readonly store: Store;
   readonly teams: readonly WatchedTeam[];
   readonly seen: readonly Seen[];
-  /** What the store wrote; `delivered` are the ids that were answered in full. */
-  readonly journal: (delivered: ReadonlySet<string>) => readonly Operation[];
-  readonly recordsLeft: (teamId: string) => Promise<number>;
+  /** What the store wrote, where its own log says so; otherwise the access logs say what it must have. */
+  readonly journal?: (() => readonly Operation[]) | undefined;
+  /** Reservations that are stored at the end, where that can be read beside the standing. */
+  readonly recordsLeft?: ((teamId: string) => Promise<number>) | undefined;
   readonly crashes?: readonly Crash[];
-  /** From the access logs, if all of them were kept. */
-  readonly handed?: ReadonlySet<string>;
+  /** The access logs, if all of them were kept. */
+  readonly logged?: readonly LoggedRequest[];
 }
 
 /** Checks a run against every invariant, and returns the figures. Fails with the first violations. */
@@ -71,17 +74,40 @@ export async function expectInvariants(evidence: Evidence): Promise<Figures> {
   return figuresOf(history);
 }
 
-export async function historyOf({ store, teams, seen, journal, recordsLeft, crashes = [], handed }: Evidence): Promise<History> {
+export async function historyOf({ store, teams, seen, journal, recordsLeft, crashes = [], logged }: Evidence): Promise<History> {
   const accounts = await Promise.all(teams.map((team) => accountOf(store, team, recordsLeft)));
   // The accounts are read first: that writes down leases which have ended.
   const watched = new Set(teams.map(({ teamId }) => teamId));
-  const ok = seen.flatMap(({ result }) => (result.kind === 'ok' ? [result.requestId] : []));
-  const operations = journal(new Set([...ok, ...(handed ?? [])])).filter(({ teamId }) => watched.has(teamId));
-  return { teams: accounts, seen, operations, crashes, ...(handed === undefined ? {} : { handed }) };
+  const answeredIds = new Set(seen.flatMap(({ result }) => (result.kind === 'unknown' ? [] : [result.requestId])));
+  const known = (logged ?? []).filter((line) => line.status === 200 || answeredIds.has(line.request_id));
+  const written = journal === undefined ? known.flatMap((line) => impliedBy(line, teams)) : journal();
+  const operations = written.filter(({ teamId }) => watched.has(teamId));
+  if (logged === undefined) return { teams: accounts, seen, operations, crashes };
+  const handed = new Set(logged.filter(({ status }) => status === 200).map((line) => line.request_id));
+  return { teams: accounts, seen, operations, crashes, handed };
+}
+
+/** What was delivered must have been charged, and nothing else: a store that did otherwise has other sums. */
+function impliedBy(line: LoggedRequest, teams: readonly WatchedTeam[]): Operation[] {
+  const { request_id: requestId, team_id: teamId, key_id: keyId, characters, status, code } = line;
+  const limits = teams.find((team) => team.teamId === teamId)?.limits;
+  const isCharged = status === 200 && characters > 0;
+  if (limits === undefined || !(isCharged || code === 'engine_unavailable')) return [];
+  const reserved = { requestId, keyId, characters, micro: priceOf(characters, limits, 'live'), leaseUntilMs: Infinity };
+  const ended = { requestId, as: isCharged ? ('committed' as const) : ('released' as const), atMs: Date.parse(line.time) };
+  const nothing = { teamId, reserved: [], ended: [], counters: {} };
+  return [
+    { ...nothing, reserved: [reserved] },
+    { ...nothing, ended: [ended] },
+  ];
 }
 
 /** As the store reports it. */
-export async function accountOf(store: Store, team: WatchedTeam, recordsLeft: Evidence['recordsLeft']): Promise<TeamAccount> {
+async function accountOf(
+  store: Store,
+  team: WatchedTeam,
+  recordsLeft: Evidence['recordsLeft'] = () => Promise.resolve(0),
+): Promise<TeamAccount> {
   const { teamId, limits, startMicro } = team;
   const standing = answered(await store.teams.standing(teamId));
   const usage = answered(await store.teams.usage(teamId));
