@@ -24,9 +24,11 @@ interface PartOptions {
   readonly repeated?: ReadonlyMap<string, Passage>;
 }
 
-/** What describes a picture to those who do not see it, and what a list offers. */
-const DESCRIBED = /:(?:docPr|cNvPr|listItem)$/;
-const DESCRIPTIONS = /\s(?:[\w.-]+:)?(descr|title|displayText)\s*=\s*["']/g;
+/** What describes a picture to those who do not see it, what a list offers, and what a sheet says to those who fill it in. */
+const DESCRIBED = /:(?:docPr|cNvPr|listItem|dataValidation)$/;
+const DESCRIPTIONS = /\s(?:[\w.-]+:)?(descr|title|displayText|promptTitle|prompt|errorTitle|error)\s*=\s*["']/g;
+/** Excel takes no more of these. */
+const LENGTHS: Readonly<Record<string, number>> = { promptTitle: 32, prompt: 255, errorTitle: 32, error: 225 };
 
 function vocabularyOf(name: string): Vocabulary | undefined {
   return [WORDS, DRAWINGS, SHEETS].find(({ paragraph }) => paragraph.includes(name));
@@ -109,7 +111,9 @@ class PartReader {
       const from = index + start.length;
       const span = { from: open.from + from, to: open.from + source.indexOf(source[from - 1]!, from) };
       const text = attributes.get(name) ?? attributes.get(`w:${name}`) ?? '';
-      this.#add(passageOf(text, span, (given) => escapeXml(given).replaceAll('"', '&quot;').replaceAll("'", '&apos;')));
+      this.#add(
+        passageOf(text, span, (given) => escapeXml(given.slice(0, LENGTHS[name])).replaceAll('"', '&quot;').replaceAll("'", '&apos;')),
+      );
     }
   }
 

@@ -1,48 +1,91 @@
-// Excel: strings in the order in which the cells of the sheets show them, each once, then comments, drawings and charts of each sheet.
+// Excel: strings in the order in which the cells of the sheets show them, each once, then page headers, comments, drawings and charts of
+// each sheet.
 import { SHEETS_MAX, inWords } from './document-limits.ts';
-import { textOf } from './marked-text.ts';
-import type { ZipPackage } from './office-package.ts';
+import type { PackagePart, ZipPackage } from './office-package.ts';
 import { officePart } from './office-part.ts';
-import type { Passage } from './passage.ts';
+import { PassageBuilder } from './passage-builder.ts';
+import type { Passage, SourceSpan } from './passage.ts';
 import type { DocumentPart, ReadDocument } from './read-document.ts';
 import { refuse } from './refused-file.ts';
-import { scanXml } from './xml-scan.ts';
+import { escapeXml, scanXml } from './xml-scan.ts';
+import type { XmlElement } from './xml-scan.ts';
 
 const BESIDES = ['comments', 'threadedComment', 'drawing'];
 
-/** What a cell shows: a string of its own, or a number of a shared one. */
-type Shown = Passage | number;
+/** A cell that shows a shared string. */
+interface SharedCell {
+  readonly index: number;
+  readonly isHeader: boolean;
+  readonly cell: XmlElement;
+  readonly value: SourceSpan;
+}
+
+interface Sheet {
+  readonly part: DocumentPart;
+  readonly shown: readonly (Passage | SharedCell)[];
+}
 
 export function workbook(archive: ZipPackage): ReadDocument {
   const main = archive.main();
   if (!main.name.toLowerCase().startsWith('xl/')) refuse('the file is no workbook');
   const relations = archive.relations(main.name);
   const sheets = sheetsOf(archive, main.name, new Map(relations.map(({ id, target }) => [id, target])));
-  const columns = columnsOf(archive, sheets);
-  const skips = (passage: Passage): boolean => columns.has(textOf(passage.pieces).text);
-  const shared: (Passage | undefined)[] = [];
+  const strings = stringsOf(archive, relations.find(({ type }) => type === 'sharedStrings')?.target);
   const parts: DocumentPart[] = [];
-  const stringsName = relations.find(({ type }) => type === 'sharedStrings')?.target;
-  const strings = stringsName === undefined ? undefined : archive.part(stringsName);
-  if (strings !== undefined) parts.push(officePart(strings, { skips, found: (passage) => shared.push(passage) }));
+  const read = sheets.map((name) => ({ name, ...sheetPart(archive, name) }));
+  const cells = read.flatMap(({ shown }) => shown).filter((one) => 'cell' in one);
+  const inBodies = new Set(cells.flatMap(({ index, isHeader }) => (isHeader ? [] : [index])));
+  /** Those that only headers of tables show, or that cannot be told apart, stay. */
+  const staying = new Set(cells.flatMap((one) => (one.isHeader && !(inBodies.has(one.index) && strings.isLike(one)) ? [one.index] : [])));
+  const shared = strings.shared.map((passage, index) => (staying.has(index) ? undefined : passage));
+  if (strings.part !== undefined) parts.push({ ...strings.part, passages: shared.filter((passage) => passage !== undefined) });
   const order = new Set<Passage>();
-  for (const sheet of sheets) {
-    const { part, shown } = sheetPart(archive, sheet, skips);
-    parts.push(part);
+  for (const { name, part: cellsOf, shown } of read) {
+    const copies = new Map<Passage, readonly Passage[]>(cellsOf.copies);
     for (const one of shown) {
-      const passage = typeof one === 'number' ? shared[one] : one;
-      if (passage !== undefined) order.add(passage);
+      const passage = 'cell' in one ? shared[one.index] : one;
+      if (passage === undefined) continue;
+      if (!('cell' in one && one.isHeader)) order.add(passage);
+      else copies.set(passage, [...(copies.get(passage) ?? []), ...strings.kept(one, passage, cellsOf.source)]);
     }
-    for (const name of besides(archive, sheet)) {
-      if (parts.some(({ entry }) => entry?.name === archive.needed(name).name)) continue;
-      const beside = officePart(archive.needed(name));
-      parts.push(beside);
-      for (const passage of beside.passages) order.add(passage);
+    parts.push({ ...cellsOf, copies });
+    for (const beside of besides(archive, name)) {
+      if (parts.some(({ entry }) => entry?.name === archive.needed(beside).name)) continue;
+      const part = officePart(archive.needed(beside));
+      parts.push(part);
+      for (const passage of part.passages) order.add(passage);
     }
   }
   // Those that no cell shows.
   for (const { passages } of parts) for (const passage of passages) order.add(passage);
   return { parts, order: [...order] };
+}
+
+/** The shared strings; one that a header of a table and other cells show is written into the header, which stays as it is. */
+function stringsOf(archive: ZipPackage, name: string | undefined) {
+  const shared: (Passage | undefined)[] = [];
+  const strings = name === undefined ? undefined : archive.part(name);
+  const part = strings && officePart(strings, { found: (passage) => shared.push(passage) });
+  const rawOf = ({ from, to }: SourceSpan): string => part!.source.slice(from, to);
+  const prefixOf = (tag: string): string => /^<?((?:[\w.-]+:)?)/.exec(tag)![1]!;
+  return {
+    shared,
+    part,
+    isLike({ index, cell }: SharedCell): boolean {
+      const passage = shared[index];
+      return passage !== undefined && prefixOf(rawOf(passage)) === prefixOf(cell.rawName);
+    },
+    kept({ cell, value }: SharedCell, passage: Passage, source: string): Passage[] {
+      const type = /\st\s*=\s*["']s["']/.exec(source.slice(cell.open.from, cell.open.to))!;
+      const from = cell.open.from + type.index;
+      const prefix = prefixOf(cell.rawName);
+      const written = (span: SourceSpan, text: string): Passage => ({ ...passage, ...span, render: () => text });
+      return [
+        written({ from, to: from + type[0].length }, ' t="inlineStr"'),
+        written(value, `<${prefix}is>${rawOf(passage)}</${prefix}is>`),
+      ];
+    },
+  };
 }
 
 function sheetsOf(archive: ZipPackage, main: string, targets: ReadonlyMap<string, string>): string[] {
@@ -59,53 +102,93 @@ function sheetsOf(archive: ZipPackage, main: string, targets: ReadonlyMap<string
   return [...names];
 }
 
-/**
- * The names of columns of tables: formulas use them, they must be unique, and the cell above the column must say the same. So they
- * stay.
- */
-function columnsOf(archive: ZipPackage, sheets: readonly string[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const sheet of sheets) {
-    for (const { type, target } of archive.relations(sheet)) {
-      const part = type === 'table' ? archive.part(target) : undefined;
-      if (part === undefined) continue;
-      scanXml(part.given, `the part ${part.name}`, {
-        open({ name, attributes }) {
-          if (name === 'x:tableColumn') found.add((attributes.get('name') ?? '').replaceAll(/_x000[aA]_/g, '\n').trim());
-        },
-      });
-    }
+/** Where names of columns of tables are: formulas use them, they must be unique, and the cell must say the same. So they stay. */
+function headersOf(archive: ZipPackage, sheet: string): (row: number, column: number) => boolean {
+  const areas: { readonly row: number; readonly from: number; readonly to: number }[] = [];
+  for (const { type, target } of archive.relations(sheet)) {
+    const part = type === 'table' ? archive.part(target) : undefined;
+    if (part === undefined) continue;
+    scanXml(part.given, `the part ${part.name}`, {
+      open({ name, attributes }) {
+        if (name !== 'x:table' || attributes.get('headerRowCount') === '0') return;
+        const [first = '', last = first] = (attributes.get('ref') ?? '').split(':');
+        const [begin, end] = [placeOf(first), placeOf(last)];
+        if (begin !== undefined && end !== undefined) areas.push({ row: begin.row, from: begin.column, to: end.column });
+      },
+    });
   }
-  return found;
+  return (row, column) => areas.some((area) => area.row === row && area.from <= column && column <= area.to);
 }
 
-function sheetPart(
-  archive: ZipPackage,
-  sheet: string,
-  skips: (passage: Passage) => boolean,
-): { part: DocumentPart; shown: readonly Shown[] } {
-  const shown: Shown[] = [];
-  let isShared = false;
-  let inValue = false;
-  const part = officePart(archive.needed(sheet), {
-    skips,
+/** `B7` */
+function placeOf(reference: string): { readonly row: number; readonly column: number } | undefined {
+  const [, letters, digits] = /^\$?([A-Z]{1,3})\$?(\d{1,7})$/.exec(reference) ?? [];
+  if (letters === undefined) return undefined;
+  return { row: Number(digits), column: [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) };
+}
+
+function sheetPart(archive: ZipPackage, sheet: string): Sheet {
+  const isHeaderAt = headersOf(archive, sheet);
+  const shown: (Passage | SharedCell)[] = [];
+  let place = { row: 0, column: 0 };
+  let cell: XmlElement | undefined;
+  let isHeader = false;
+  let index: number | undefined;
+  const given = archive.needed(sheet);
+  const part = officePart(given, {
+    skips: () => isHeader,
     found(passage) {
       if (passage !== undefined) shown.push(passage);
     },
     visitor: {
-      open({ name, attributes }) {
-        if (name === 'x:c') isShared = attributes.get('t') === 's';
-        inValue = name === 'x:v';
-      },
-      close() {
-        inValue = false;
+      open(element) {
+        const { name, attributes } = element;
+        if (name === 'x:row') place = { row: Number(attributes.get('r') ?? place.row + 1), column: 0 };
+        if (name !== 'x:c') return;
+        place = placeOf(attributes.get('r') ?? '') ?? { ...place, column: place.column + 1 };
+        isHeader = isHeaderAt(place.row, place.column);
+        cell = attributes.get('t') === 's' ? element : undefined;
       },
       text({ text }) {
-        if (isShared && inValue && /^\s*\d{1,9}\s*$/.test(text)) shown.push(Number(text));
+        index = cell !== undefined && /^\s*\d{1,9}\s*$/.test(text) ? Number(text) : undefined;
+      },
+      close({ name, open, close }) {
+        if (name === 'x:v' && cell !== undefined && index !== undefined)
+          shown.push({ index, isHeader, cell, value: { from: open.from, to: close.to } });
+        if (name === 'x:c') [cell, isHeader, index] = [undefined, false, undefined];
       },
     },
   });
-  return { part, shown };
+  const headers = pageHeaders(given);
+  return { part: { ...part, passages: [...part.passages, ...headers] }, shown: [...shown, ...headers] };
+}
+
+/** Of `&C&"Arial,Bold"Report &P` what is printed: codes for places, fonts and fields are marks; a place begins another text. */
+const CODES = /&amp;(?:&amp;|(?:"[^"]*"|&quot;.*?&quot;|K[\dA-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]))|&(?:amp|lt|gt|quot|apos);/gi;
+const LITERAL: Readonly<Record<string, string>> = { '&amp;&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" };
+
+function pageHeaders({ given, name: partName }: PackagePart): readonly Passage[] {
+  const builder = new PassageBuilder(given.text, { write: (text) => escapeXml(text.replaceAll('&', '&&')), collapses: false });
+  scanXml(given, `the part ${partName}`, {
+    close({ name, open, close }) {
+      if (!/^x:(?:odd|even|first)(?:Header|Footer)$/.test(name)) return;
+      let at = open.to;
+      const text = (to: number): void => {
+        if (to > at) builder.text(given.text.slice(at, to), { from: at, to });
+      };
+      for (const { 0: code, index } of given.text.slice(open.to, close.from).matchAll(CODES)) {
+        const span = { from: open.to + index, to: open.to + index + code.length };
+        text(span.from);
+        at = span.to;
+        if (LITERAL[code] !== undefined) builder.text(LITERAL[code], span);
+        else if (/^&amp;[LCR]$/i.test(code)) builder.flush();
+        else builder.empty(span, true);
+      }
+      text(close.from);
+      builder.flush();
+    },
+  });
+  return builder.passages;
 }
 
 function besides(archive: ZipPackage, sheet: string): string[] {

@@ -1,6 +1,6 @@
 // Rules of office files: what people read in fields, in annotations, in descriptions of pictures, in diagrams and on masters is text.
 import { unzipSync } from 'fflate';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buildFile, extractTexts } from '../../../src/documents/read-and-build.ts';
 import { zipped } from '../../support/documents/office-samples.ts';
 
@@ -116,4 +116,43 @@ test('OpenDocument: placeholders, and titles and descriptions of pictures', () =
   const bytes = zipped({ mimetype: 'application/vnd.oasis.opendocument.text', 'content.xml': content('a ', 'b', 'c', 'd') });
   expect(texts('odt', bytes)).toEqual(['a <x1>b</x1>', 'c', 'd']);
   expect(built('odt', bytes, 'content.xml')).toBe(content('A ', 'B', 'C', 'D'));
+});
+
+describe('Excel', () => {
+  const X = `xmlns="${MAIN}/spreadsheetml/2006/main" xmlns:r="${OFFICE}"`;
+  const cell = (place: string, index: number): string => `<c r="${place}" t="s"><v>${index}</v></c>`;
+  const inline = (place: string, text: string): string => `<c r="${place}" t="inlineStr"><is><t>${text}</t></is></c>`;
+  const sheet = (cells: string, more = ''): string => `<worksheet ${X}><sheetData><row r="2">${cells}</row></sheetData>${more}</worksheet>`;
+  const strings = (...all: readonly string[]): string => `<sst ${X}>${all.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`;
+  const book = (one: string, two: string): Uint8Array =>
+    zipped({
+      '_rels/.rels': relations({ 'xl/workbook.xml': 'officeDocument' }),
+      'xl/workbook.xml': `<workbook ${X}><sheets><sheet name="A" r:id="r0"/><sheet name="B" r:id="r1"/></sheets></workbook>`,
+      'xl/_rels/workbook.xml.rels': relations({ 'one.xml': 'worksheet', 'two.xml': 'worksheet', 'strings.xml': 'sharedStrings' }),
+      'xl/one.xml': one,
+      'xl/two.xml': two,
+      'xl/_rels/one.xml.rels': relations({ 'table.xml': 'table' }),
+      'xl/table.xml': `<table ${X} ref="B2:D9"><tableColumns><tableColumn name="Status"/><tableColumn name="Name"/></tableColumns></table>`,
+      'xl/strings.xml': strings('Status', 'Name', 'Open'),
+    });
+
+  test('of cells that say the same, those that head a table stay', () => {
+    const bytes = book(sheet(cell('B2', 0) + cell('C2', 1) + inline('D2', 'Size') + cell('E2', 2) + cell('F2', 0)), sheet(cell('A1', 0)));
+    expect(texts('xlsx', bytes)).toEqual(['Open', 'Status']);
+    const kept = inline('B2', 'Status') + cell('C2', 1) + inline('D2', 'Size') + cell('E2', 2) + cell('F2', 0);
+    expect(built('xlsx', bytes, 'xl/one.xml')).toBe(sheet(kept));
+    expect(built('xlsx', bytes, 'xl/strings.xml')).toBe(strings('STATUS', 'Name', 'OPEN'));
+    expect(built('xlsx', bytes, 'xl/two.xml')).toBe(sheet(cell('A1', 0)));
+  });
+
+  test('page headers and what a sheet says to those who fill it in are texts', () => {
+    const more = (a: string, b: string, c: string, d: string): string =>
+      `<dataValidations><dataValidation promptTitle="${a}" prompt="b" sqref="A1"/></dataValidations>` +
+      `<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"${b}&amp;C${c} &amp;amp;&amp;amp; d &amp;P</oddHeader><oddFooter>&amp;R&amp;D</oddFooter></headerFooter>`
+        .replaceAll('&amp;amp;', '&amp;')
+        .replace(' d ', ` ${d} `);
+    const bytes = book(sheet('', more('a', 'left', 'c', 'd')), sheet(''));
+    expect(texts('xlsx', bytes)).toEqual(['left', 'c & d', 'Status', 'Name', 'Open', 'a', 'b']);
+    expect(built('xlsx', bytes, 'xl/one.xml')).toBe(sheet('', more('A', 'LEFT', 'C', 'D')).replace('prompt="b"', 'prompt="B"'));
+  });
 });
