@@ -1,6 +1,6 @@
 // Operations on a whole store, of ours or of a plugin, for the command line.
 import type { Config } from '../config/config.ts';
-import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';

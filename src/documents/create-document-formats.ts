@@ -2,8 +2,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../ports/document-formats.ts';
-import { firstLook } from './first-look.ts';
-import { ALL_FORMATS, formatOf } from './format-table.ts';
+import { firstLook, ALL_FORMATS, formatOf } from './formats.ts';
 import { batchEnd } from './worker-messages.ts';
 import type { FromDocumentWorker, ReadingOrder } from './worker-messages.ts';
 

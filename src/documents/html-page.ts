@@ -1,9 +1,8 @@
 // HTML: text between the borders of blocks, with elements within lines as marks, and the attributes that readers see.
 import { Tokenizer, TokenizerMode } from 'parse5';
 import type { Token } from 'parse5';
-import { limitTexts } from './passage.ts';
+import { limitTexts, NO_COPIES } from './passage.ts';
 import type { Passage, PassageSource, SourceLabel, SourceSpan } from './passage.ts';
-import { NO_COPIES } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
 
 /** Elements within a line of text; all others begin and end a text. */

@@ -1,12 +1,11 @@
 // The parts of a package of Office Open XML, and the relations between them.
 import { posix } from 'node:path';
-import { refuse } from './refused-file.ts';
+import { refuse } from './limits.ts';
 import { decoded } from './source-text.ts';
 import type { SourceText } from './source-text.ts';
 import { scanXml } from './xml-scan.ts';
-import { inflated } from './zip-archive.ts';
-import { zipDirectory } from './zip-directory.ts';
-import type { ZipDirectory, ZipEntry } from './zip-directory.ts';
+import { inflated, zipDirectory } from './zip-archive.ts';
+import type { ZipDirectory, ZipEntry } from './zip-archive.ts';
 
 interface Relation {
   readonly id: string;

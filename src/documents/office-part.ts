@@ -1,12 +1,14 @@
-// The passages of one part of Office Open XML: its paragraphs, with those in text boxes within them, and single texts.
+// Word and PowerPoint: the parts of a file in order of reading, and the passages of each: its paragraphs, with those in text boxes
+// within them, and single texts.
 import { textOf } from './marked-text.ts';
-import { DRAWINGS, FieldState, SHEETS, WORDS, paragraphPassage } from './ooxml-paragraphs.ts';
-import type { Vocabulary } from './ooxml-paragraphs.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
+import { DRAWINGS, FieldState, paragraphPassage, SHEETS, WORDS } from './ooxml-paragraphs.ts';
+import type { Vocabulary } from './ooxml-paragraphs.ts';
 import { hasWords, limitTexts } from './passage.ts';
 import type { Passage, SourceSpan } from './passage.ts';
-import type { DocumentPart, ReadDocument } from './read-document.ts';
-import { escapeXml, innerText, scanTrees } from './xml-scan.ts';
+import type { DocumentPart, ReadDocument } from './passage.ts';
+import { refuse } from './limits.ts';
+import { escapeXml, innerText, scanTrees, scanXml } from './xml-scan.ts';
 import type { XmlElement, XmlVisitor } from './xml-scan.ts';
 
 /** Their whole content is one text: legacy comments of slides, threaded comments of sheets. */
@@ -145,7 +147,7 @@ function passageOf(text: string, span: SourceSpan, write: (text: string) => stri
 }
 
 /** Parts with the type of the relation that leads to each. What draws a diagram repeats the texts of its data. */
-export function officeParts(archive: ZipPackage, types: ReadonlyMap<string, string>): ReadDocument {
+function officeParts(archive: ZipPackage, types: ReadonlyMap<string, string>): ReadDocument {
   const diagrams = new Map<string, Passage>();
   const parts: DocumentPart[] = [];
   for (const [name, type] of types) {
@@ -165,4 +167,52 @@ export function officeParts(archive: ZipPackage, types: ReadonlyMap<string, stri
     parts.push(part);
   }
   return { parts, order: parts.flatMap(({ passages }) => passages) };
+}
+
+/** In this order behind the text. */
+const WORD_TYPES = ['footnotes', 'endnotes', 'comments', 'header', 'footer', 'chart', 'diagramData', 'diagramDrawing'];
+
+/** The text, then footnotes, endnotes, comments, headers, footers, charts and diagrams. */
+export function wordDocument(archive: ZipPackage): ReadDocument {
+  const main = archive.main();
+  if (!main.name.toLowerCase().startsWith('word/')) refuse('the file is no document of Word');
+  const relations = archive.relations(main.name);
+  const types = new Map([[main.name, '']]);
+  for (const wanted of WORD_TYPES) {
+    for (const { type, target } of relations) if (type === wanted && archive.has(target)) types.set(target, type);
+  }
+  return officeParts(archive, types);
+}
+
+/** In this order behind a slide. */
+const SLIDE_TYPES = ['chart', 'diagramData', 'diagramDrawing', 'notesSlide', 'comments', 'comment'];
+
+/** Slide by slide in their order, each with what belongs to it; then what their layouts and masters say themselves. */
+export function presentation(archive: ZipPackage): ReadDocument {
+  const main = archive.main();
+  if (!main.name.toLowerCase().startsWith('ppt/')) refuse('the file is no presentation');
+  const targets = new Map(archive.relations(main.name).map(({ id, target }) => [id, target]));
+  const types = new Map<string, string>();
+  const add = (from: string, wanted: readonly string[]): void => {
+    const relations = archive.relations(from);
+    for (const one of wanted) {
+      for (const { type, target } of relations) if (type === one && archive.has(target)) types.set(target, type);
+    }
+  };
+  scanXml(main.given, `the part ${main.name}`, {
+    open({ name, attributes }) {
+      if (name !== 'p:sldId') return;
+      const slide = targets.get(attributes.get('r:id') ?? '');
+      if (slide === undefined || types.has(slide) || !archive.has(slide)) return;
+      types.set(slide, 'slide');
+      add(slide, SLIDE_TYPES);
+    },
+  });
+  for (const [from, to] of [
+    ['slide', 'slideLayout'],
+    ['slideLayout', 'slideMaster'],
+  ] as const) {
+    for (const [name, type] of types) if (type === from) add(name, [to]);
+  }
+  return officeParts(archive, types);
 }

@@ -4,8 +4,8 @@ import { limitTexts, NO_COPIES } from './passage.ts';
 import type { Passage, SourceSpan } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
-import type { DocumentPart, ReadDocument } from './read-document.ts';
-import { refuse } from './refused-file.ts';
+import type { DocumentPart, ReadDocument } from './passage.ts';
+import { refuse } from './limits.ts';
 import { escapeXml, scanTrees, scanXml } from './xml-scan.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';
 

@@ -1,6 +1,7 @@
 // A passage of a source: a text between positions, made of pieces, and how the source is put together again with translations.
-import { MARKS_MAX, TEXTS_MAX, inWords } from './document-limits.ts';
-import { refuse } from './refused-file.ts';
+import type { SourceText } from './source-text.ts';
+import type { ZipEntry } from './zip-archive.ts';
+import { MARKS_MAX, TEXTS_MAX, inWords, refuse } from './limits.ts';
 
 /** Positions in the source, in UTF-16 units; `to` is behind the last. */
 export interface SourceSpan {
@@ -44,6 +45,18 @@ export interface PassageSource {
 export interface SourceLabel extends SourceSpan {
   /** What is there instead, with the target language as BCP 47 writes it. */
   readonly write: (language: string) => string;
+}
+
+export interface DocumentPart extends PassageSource {
+  readonly given: SourceText;
+  /** `undefined` if the part is the whole file. */
+  readonly entry: ZipEntry | undefined;
+}
+
+export interface ReadDocument {
+  readonly parts: readonly DocumentPart[];
+  /** Each passage once, in order of reading. */
+  readonly order: readonly Passage[];
 }
 
 export const NO_COPIES: PassageSource['copies'] = new Map();

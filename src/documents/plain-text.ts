@@ -1,5 +1,5 @@
 // Plain text: paragraphs between empty lines, and long ones cut at the ends of lines or sentences.
-import { PLAIN_CHARACTERS_MAX } from './document-limits.ts';
+import { PLAIN_CHARACTERS_MAX } from './limits.ts';
 import { NO_COPIES, hasWords, limitTexts } from './passage.ts';
 import type { Passage, PassageSource, SourceSpan } from './passage.ts';
 

@@ -1,26 +1,23 @@
 // Reads a file of any format, and builds it with translations; runs in the worker thread.
 import type { Built, DocumentText } from '../ports/document-formats.ts';
-import { firstLook } from './first-look.ts';
+import { firstLook } from './formats.ts';
 import { declaredInHtml, htmlPage } from './html-page.ts';
-import { textOf } from './marked-text.ts';
+import { textOf, translatedPieces } from './marked-text.ts';
 import { ZipPackage } from './office-package.ts';
 import { openDocument } from './open-document.ts';
-import type { PassageSource } from './passage.ts';
-import { limitTexts } from './passage.ts';
+import type { DocumentPart, Passage, PassageSource, ReadDocument } from './passage.ts';
+import { limitTexts, spliced } from './passage.ts';
 import { plainText } from './plain-text.ts';
-import { presentation } from './presentation.ts';
-import { builtParts } from './read-document.ts';
-import type { ReadDocument } from './read-document.ts';
-import { RefusedFile, refuse } from './refused-file.ts';
-import { decoded, limitDeclared } from './source-text.ts';
+import { presentation, wordDocument } from './office-part.ts';
+import { RefusedFile, refuse } from './limits.ts';
+import { decoded, encoded, limitDeclared } from './source-text.ts';
 import type { SourceText } from './source-text.ts';
 import { subtitles } from './subtitles.ts';
-import { wordDocument } from './word-document.ts';
 import { workbook } from './workbook.ts';
 import { xliff } from './xliff.ts';
 import { rewritten } from './zip-archive.ts';
-import type { ZipEntry } from './zip-directory.ts';
-import type { FormatName } from './format-table.ts';
+import type { ZipEntry } from './zip-archive.ts';
+import type { FormatName } from './formats.ts';
 
 type TextReader = (given: SourceText) => PassageSource;
 type ArchiveReader = (archive: ZipPackage) => ReadDocument;
@@ -87,4 +84,44 @@ function orRefused<T>(work: () => T): T | { readonly kind: 'refused'; readonly r
     if (error instanceof RefusedFile) return { kind: 'refused', reason: error.message };
     throw error;
   }
+}
+
+/** The bytes of the parts that the translations, one for each passage in order, have changed. */
+function builtParts(
+  { parts, order }: ReadDocument,
+  translations: readonly string[],
+  targetLang: string | undefined,
+): ReadonlyMap<DocumentPart, Uint8Array> {
+  if (translations.length !== order.length)
+    refuse(`the file has ${order.length} texts, and ${translations.length} translations were given`);
+  const given = new Map(order.map((passage, index) => [passage, translations[index]!]));
+  const built = new Map<DocumentPart, Uint8Array>();
+  for (const part of parts) {
+    const copied = [...part.copies].flatMap(([passage, copies]) => copies.map((copy) => [copy, given.get(passage)] as const));
+    const all = new Map<Passage, string | undefined>([
+      ...part.passages.map((passage) => [passage, given.get(passage)] as const),
+      ...copied,
+      ...labelsOf(part, targetLang).map((label) => [label, ''] as const),
+    ]);
+    const source = spliced(part.source, [...all.keys()], (passage, raw) => {
+      const translation = all.get(passage);
+      if (translation === undefined || (!passage.always && translation === textOf(passage.pieces).text)) return undefined;
+      return passage.render(translatedPieces(translation, passage.pieces), raw);
+    });
+    if (source !== part.source) built.set(part, encoded(source, part.given));
+  }
+  return built;
+}
+
+function labelsOf({ labels = [] }: DocumentPart, targetLang: string | undefined): Passage[] {
+  if (targetLang === undefined) return [];
+  const language = languageTag(targetLang);
+  return labels.map(({ from, to, write }) => ({ from, to, pieces: [], always: true, render: () => write(language) }));
+}
+
+/** `PT-BR` is `pt-BR`, `ZH-HANS` is `zh-Hans`. */
+function languageTag(code: string): string {
+  const [language, ...rest] = code.toLowerCase().split('-');
+  const others = rest.map((part) => (part.length === 4 ? part[0]!.toUpperCase() + part.slice(1) : part.toUpperCase()));
+  return [language, ...others].join('-');
 }

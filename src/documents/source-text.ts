@@ -1,5 +1,5 @@
 // The text of a file, and back: UTF-8 with or without a byte order mark, and UTF-16 with one.
-import { refuse } from './refused-file.ts';
+import { refuse } from './limits.ts';
 
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 

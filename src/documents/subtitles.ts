@@ -1,6 +1,6 @@
 // Subtitles, SubRip and WebVTT: the text of a cue is one text, its tags are marks; numbers, times, notes and styles stay.
 import { PassageBuilder } from './passage-builder.ts';
-import { refuse } from './refused-file.ts';
+import { refuse } from './limits.ts';
 import { NO_COPIES } from './passage.ts';
 import type { PassageSource } from './passage.ts';
 

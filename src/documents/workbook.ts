@@ -1,12 +1,11 @@
 // Excel: strings in the order in which the cells of the sheets show them, each once, then page headers, comments, drawings and charts of
 // each sheet.
-import { SHEETS_MAX, inWords } from './document-limits.ts';
+import { SHEETS_MAX, inWords, refuse } from './limits.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
 import { officePart } from './office-part.ts';
 import { PassageBuilder } from './passage-builder.ts';
 import type { Passage, SourceSpan } from './passage.ts';
-import type { DocumentPart, ReadDocument } from './read-document.ts';
-import { refuse } from './refused-file.ts';
+import type { DocumentPart, ReadDocument } from './passage.ts';
 import { escapeXml, scanXml } from './xml-scan.ts';
 import type { XmlElement } from './xml-scan.ts';
 

@@ -2,7 +2,7 @@
 import { NO_COPIES, limitTexts } from './passage.ts';
 import type { Passage, PassageSource, SourceLabel, SourceSpan } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
-import { refuse } from './refused-file.ts';
+import { refuse } from './limits.ts';
 import type { SourceText } from './source-text.ts';
 import { escapeXml, innerText, scanTrees } from './xml-scan.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';

@@ -1,8 +1,7 @@
 // Well-formed XML with the positions of its tags, by names that do not depend on prefixes, and elements as small trees.
 import { SaxesParser } from 'saxes';
-import { ATTRIBUTES_MAX, XML_DEPTH_MAX, inWords } from './document-limits.ts';
+import { ATTRIBUTES_MAX, XML_DEPTH_MAX, inWords, RefusedFile, refuse } from './limits.ts';
 import type { SourceSpan } from './passage.ts';
-import { RefusedFile, refuse } from './refused-file.ts';
 import { limitDeclared } from './source-text.ts';
 import type { SourceText } from './source-text.ts';
 

@@ -7,7 +7,7 @@ import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
-import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';

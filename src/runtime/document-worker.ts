@@ -1,5 +1,5 @@
 // The worker of one process: claims documents that are due, in turn by team, and works on a few of them at a time.
-import { UNCOUNTED_LEASE_MS } from '../domain/document-leases.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';

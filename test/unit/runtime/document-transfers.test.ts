@@ -1,6 +1,6 @@
 // Files on their way: few at a time in a process, a quarter of them of one team, and of senders without a key a quarter of one address.
 import { expect, test } from 'vitest';
-import { LimitedTransfers } from '../../../src/runtime/document-transfers.ts';
+import { LimitedTransfers } from '../../../src/runtime/document-load.ts';
 import type { TransferOwner } from '../../../src/ports/documents.ts';
 
 test('an owner has at most a quarter, and each that ends makes room', () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { UNCOUNTED_LEASE_MS } from '../../../src/domain/document-leases.ts';
+import { UNCOUNTED_LEASE_MS } from '../../../src/domain/document-states.ts';
 import { ENGINE_UNAVAILABLE } from '../../../src/domain/refusals.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';

@@ -1,5 +1,22 @@
-// The limits within which files are read: what is beyond them is refused, with words that name the limit.
-import { refuse } from './refused-file.ts';
+// The limits within which files are read: what is beyond them is refused, with words for its sender that name the limit.
+
+/** Its message is for the sender of the file. Caught where a file is read, and nowhere in between. */
+export class RefusedFile extends Error {}
+
+export function refuse(reason: string): never {
+  throw new RefusedFile(reason);
+}
+
+/** What `read` returns, or why the file is refused. */
+export function reasonOf(read: () => void): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RefusedFile) return error.message;
+    throw error;
+  }
+}
 
 const MIB = 1_048_576;
 

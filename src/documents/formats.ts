@@ -1,0 +1,73 @@
+// THE table of formats: their names, which are the endings of files, and the first look at a file, on the event loop: its size, its first
+// bytes, and of an archive the directory.
+import type { DocumentFormat } from '../ports/document-formats.ts';
+import { limitFileBytes, reasonOf, refuse } from './limits.ts';
+import { zipDirectory } from './zip-archive.ts';
+
+export type FormatName = keyof typeof FORMATS;
+
+interface FormatRow {
+  readonly mediaType: string;
+  /** An archive must have an entry whose name begins with this. */
+  readonly entry?: string;
+}
+
+const office = (rest: string): string => `application/vnd.openxmlformats-officedocument.${rest}`;
+
+/** In order of their names. */
+const FORMATS = {
+  docx: { mediaType: office('wordprocessingml.document'), entry: 'word/' },
+  htm: { mediaType: 'text/html' },
+  html: { mediaType: 'text/html' },
+  odt: { mediaType: 'application/vnd.oasis.opendocument.text', entry: 'content.xml' },
+  pptx: { mediaType: office('presentationml.presentation'), entry: 'ppt/' },
+  srt: { mediaType: 'application/x-subrip' },
+  txt: { mediaType: 'text/plain' },
+  vtt: { mediaType: 'text/vtt' },
+  xlf: { mediaType: 'application/xliff+xml' },
+  xliff: { mediaType: 'application/xliff+xml' },
+  xlsx: { mediaType: office('spreadsheetml.sheet'), entry: 'xl/' },
+} as const satisfies Readonly<Record<string, FormatRow>>;
+
+export const ALL_FORMATS: readonly DocumentFormat[] = Object.entries(FORMATS).map(([name, { mediaType }]) => ({ name, mediaType }));
+
+export function formatOf(fileName: string): DocumentFormat | undefined {
+  const ending = /\.([^./\\]+)$/.exec(fileName)?.[1]?.toLowerCase();
+  return ALL_FORMATS.find(({ name }) => name === ending);
+}
+
+function rowOf({ name }: DocumentFormat): FormatRow {
+  return FORMATS[name as FormatName];
+}
+
+/** Enough to tell that a file is no text. */
+const LOOKED_AT_BYTES = 4096;
+/** Of other files that people send by mistake. */
+const MAGIC: readonly (readonly [name: string, start: string])[] = [
+  ['a zip archive', 'PK\u0003\u0004'],
+  ['a PDF file', '%PDF-'],
+  ['a file of an old Office program', '\u00d0\u00cf\u0011\u00e0'],
+  ['a gzip file', '\u001f\u008b'],
+  ['an RTF file', '{\\rtf'],
+  ['a PNG picture', '\u0089PNG'],
+];
+
+export function firstLook(format: DocumentFormat, bytes: Uint8Array): string | undefined {
+  return reasonOf(() => {
+    limitFileBytes(bytes.length);
+    const { entry } = rowOf(format);
+    const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, LOOKED_AT_BYTES));
+    const head = start.toString('latin1');
+    const other = MAGIC.find(([, magic]) => head.startsWith(magic))?.[0];
+    if (entry !== undefined) {
+      if (other !== 'a zip archive') refuse(`the file is ${other ?? 'no zip archive'}, and not a ${format.name} file`);
+      if (!zipDirectory(bytes).entries.some(({ name }) => name.toLowerCase().startsWith(entry)))
+        refuse(`the file is a zip archive, but not a ${format.name} file`);
+    } else {
+      if (other !== undefined) refuse(`the file is ${other}, and not a ${format.name} file`);
+      const isUtf16 = (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff);
+      if (!isUtf16 && start.includes(0)) refuse('the file is no text: it contains a zero byte');
+      if (format.name.startsWith('xl') && !/^(?:\ufeff|\u00ef\u00bb\u00bf)?\s*</.test(head) && !isUtf16) refuse('the file is no XML');
+    }
+  });
+}
