@@ -58,7 +58,7 @@ export type RecordTable =
   | 'senders'
   /** Shared, of a plugin's store: by team what was told (stores/records/told-record.ts). */
   | 'told'
-  /** Shared, of a plugin's store: that a copy into it is not complete (stores/records/plugin-contents.ts). */
+  /** Shared, of a plugin's store: that a copy into it is not complete (stores/whole-store.ts). */
   | 'copies'
   /** Shared: requests that take effect once, and who runs them (stores/records/record-idempotency.ts). */
   | 'requests'

@@ -124,6 +124,16 @@ export function withCallbacks(ledger: PluginLedger): Ledger {
   };
 }
 
+/** The other way round. */
+export function withPromises(ledger: Ledger): PluginLedger {
+  return {
+    admit: (request) => new Promise((answered, failed) => ledger.admit({ ...request, answered, failed })),
+    resolve: (teamId, requestId, verdict, characters) =>
+      new Promise((answered, failed) => ledger.resolve({ teamId, requestId, verdict, characters, answered, failed })),
+    check: (check) => new Promise((answered, failed) => ledger.check({ ...check, answered, failed })),
+  };
+}
+
 /** Calls back in a later microtask, even for immediate results and throws. */
 function answer<Answer extends { readonly kind: string }>(
   asked: Callbacks<Answer>,

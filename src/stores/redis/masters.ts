@@ -2,7 +2,7 @@
 import { Cluster } from 'ioredis';
 import type { Redis } from 'ioredis';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { nameOf, readMasterInfo, serverOf } from './master-info.ts';
+import { causeOf } from './failure-cause.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { serverTime } from './server-call.ts';
 import type { ServerClocks } from './server-clocks.ts';
@@ -15,7 +15,7 @@ interface MastersOptions {
 
 const REPLICA: StoreUnavailable = { kind: 'unavailable', cause: 'readonly' };
 const LOST = new Error('the connection was lost');
-const UNKNOWN: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
+const NOT_KNOWN: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
 
 export class Masters {
   readonly #options: MastersOptions;
@@ -56,20 +56,20 @@ export class Masters {
   }
 
   async #look(name: string): Promise<StoreUnavailable | undefined> {
-    const { redis, causeOf } = this.#options;
+    const { redis, causeOf: wordOf } = this.#options;
     const losses = this.#losses;
     try {
       const server = serverOf(redis, name);
-      if (server === undefined) return UNKNOWN;
+      if (server === undefined) return NOT_KNOWN;
       const info = await readMasterInfo(server);
       if (!info.isMaster) return REPLICA;
       await this.#readClock(name, server);
-      if (losses !== this.#losses) return { kind: 'unavailable', cause: causeOf(LOST) };
+      if (losses !== this.#losses) return { kind: 'unavailable', cause: wordOf(LOST) };
       this.#runIds.set(name, info.runId);
       this.settled.add(name);
       return undefined;
     } catch (error) {
-      return { kind: 'unavailable', cause: causeOf(error) };
+      return { kind: 'unavailable', cause: wordOf(error) };
     }
   }
 
@@ -90,4 +90,44 @@ export class Masters {
   #keepOnly(masters: ReadonlySet<string | undefined>): void {
     for (const name of this.settled) if (!masters.has(name)) this.#lose(name);
   }
+}
+
+/** What a server reports about itself: its data set, its role and whether it has replicas. */
+interface MasterInfo {
+  /** Identifies the process; `undefined` if INFO is not permitted. */
+  readonly runId: string | undefined;
+  /** Also changes when the server is promoted again, and so may lack writes, and when it gets its first replica. */
+  readonly identity: string | undefined;
+  readonly isMaster: boolean;
+  /** It has replicas, or had one within `repl-backlog-ttl` (an hour). */
+  readonly hasReplicas: boolean;
+}
+
+const UNKNOWN: MasterInfo = { runId: undefined, identity: undefined, isMaster: true, hasReplicas: false };
+
+export async function readMasterInfo(server: Redis): Promise<MasterInfo> {
+  try {
+    const info = await server.info('server', 'replication');
+    const member = (name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
+    const runId = member('run_id');
+    return {
+      runId,
+      identity: `${runId} ${member('master_replid')}`,
+      isMaster: member('role') !== 'slave',
+      hasReplicas: Number(member('connected_slaves')) > 0 || member('repl_backlog_active') === '1',
+    };
+  } catch (error) {
+    if (['noperm', 'refused'].includes(causeOf(error))) return UNKNOWN;
+    throw error;
+  }
+}
+
+/** The connection to the server by its name in the cluster's slots; without a cluster the only connection, whatever the name. */
+export function serverOf(redis: RedisConnection, name: string): Redis | undefined {
+  if (!(redis instanceof Cluster)) return redis;
+  return redis.nodes('all').find((node) => nameOf(node) === name);
+}
+
+export function nameOf({ options: { host, port } }: Redis): string {
+  return `${host}:${port}`;
 }

@@ -6,7 +6,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AcceptedClock, ClocksApart, ClockStep, StoreClock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { acceptedClock, MARK_EVERY_MS, mentionAhead, readMark } from '../records/record-clock.ts';
-import { nameOf } from './master-info.ts';
+import { nameOf } from './masters.ts';
 import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { CLOCK_KEY } from './redis-keys.ts';

@@ -45,7 +45,7 @@ export function preparedOf(blobId: string): string {
 export const TEAMS_KEY = `${PREFIX}teams`;
 /** Set: teams whose deletion has begun and is not complete. */
 export const ERASURES_KEY = `${PREFIX}erasures`;
-/** The version of the data's layout (layout-version.ts). */
+/** The version of the data's layout (server-checks.ts). */
 export const LAYOUT_KEY = `${PREFIX}layout`;
 /** The latest time that a gateway has believed, in milliseconds (redis-clock.ts). */
 export const CLOCK_KEY = `${PREFIX}clock`;

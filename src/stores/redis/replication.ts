@@ -1,6 +1,6 @@
 // Waits until a replica has a write of a team, on a separate connection, because WAIT blocks every command behind it.
 import type { Redis } from 'ioredis';
-import { readMasterInfo, serverOf } from './master-info.ts';
+import { readMasterInfo, serverOf } from './masters.ts';
 import { ownConnection } from './redis-connection.ts';
 import { markKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';

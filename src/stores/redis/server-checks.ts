@@ -1,8 +1,12 @@
-// Checks before a Redis server is used as the store: version, eviction policy, persistence.
+// Checks before a Redis server is used as the store: version, eviction policy, persistence, and the layout of its data: another one is
+// refused in one line, before anything is written.
 import type { Redis } from 'ioredis';
-import { StoreError } from '../../domain/store-unavailable.ts';
+import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
+import type { StoreCreation } from '../../ports/store.ts';
 import { causeOf } from './failure-cause.ts';
+import { LAYOUT_KEY, TEAMS_KEY } from './redis-keys.ts';
+import type { RedisConnection } from './redis-connection.ts';
 
 const VERSION_MIN = [7, 0] as const;
 
@@ -56,4 +60,26 @@ async function optional<T>(reply: Promise<T>): Promise<T | undefined> {
     if (['noperm', 'refused'].includes(causeOf(error))) return undefined;
     throw error;
   }
+}
+
+export const LAYOUT = '6';
+
+/** Marks the data as Lingate's. Rejects with a `StoreError` if it is of another layout. */
+export async function checkLayout(redis: RedisConnection, shown: string, { mayCreate = true, onCreated }: StoreCreation): Promise<void> {
+  const layout = await readLayout(redis, shown);
+  if (layout === undefined && !mayCreate) throw new NoStoreError(shown);
+  // A full server or a replica refuses the write, but its data can still be read.
+  const set = await redis.set(LAYOUT_KEY, LAYOUT, 'NX').catch(() => undefined);
+  if (layout === undefined && set === 'OK') onCreated?.(shown);
+}
+
+/** `undefined` if there is no data of Lingate's. */
+async function readLayout(redis: RedisConnection, shown: string): Promise<string | undefined> {
+  const mark = await redis.get(LAYOUT_KEY);
+  // A server that has lost the mark and not its teams.
+  const layout = mark ?? ((await redis.exists(TEAMS_KEY)) === 1 ? LAYOUT : undefined);
+  if (layout === undefined || layout === LAYOUT) return layout;
+  throw new StoreError(
+    `the store ${shown} holds data of layout ${layout}, and this version reads layout ${LAYOUT}: run the version that wrote it`,
+  );
 }

@@ -1,16 +1,13 @@
-// Opens a Redis store to read, repair or write all of it, as the stores of plugins are (plugin-contents.ts), and checks what only Redis
-// has: the indexes beside the teams.
+// Opens a Redis store to read or write all of it (whole-store.ts), and checks what only Redis has: the indexes beside the teams.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
-import type { AskedAdmission, AskedCheck, AskedResolution } from '../../ports/ledger.ts';
-import type { PluginLedger, WholePluginStore } from '../../ports/plugin.ts';
 import type { ReportFinding, StoreFinding } from '../../ports/whole-accounts.ts';
+import { withPromises } from '../records/plugin-store.ts';
 import { scanned } from './redis-connection.ts';
 import { digestKey, groupKey, ownerKey, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { openRedisStore } from './redis-store.ts';
-import type { RedisStore } from './redis-store.ts';
 import { FIELD, idIn, readKey } from './team-fields.ts';
 import { TeamIndex } from './team-index.ts';
 
@@ -23,21 +20,7 @@ const SCAN_PIECE = 500;
 export async function openWholeRedis(url: string, mayCreate: boolean) {
   const store = await openRedisStore({ url, log: SILENT, commandTimeoutMs: TIMEOUT_MS, creation: { mayCreate }, whole: true });
   const ownCheck = (report: ReportFinding, settleMs: number): Promise<void> => checkIndexes(store.link, report, settleMs);
-  return { store: asPlugin(store), shown: withoutCredentials(url), ownCheck };
-}
-
-/** With answers as promises. */
-function asPlugin(store: RedisStore): WholePluginStore {
-  const { ledger, clock: _clock, ...parts } = store;
-  const promised: PluginLedger = {
-    admit: (request) => new Promise((answer, failed) => ledger.admit({ ...request, answered: answer, failed } satisfies AskedAdmission)),
-    resolve: (teamId, requestId, verdict, characters) =>
-      new Promise((answer, failed) =>
-        ledger.resolve({ teamId, requestId, verdict, characters, answered: answer, failed } satisfies AskedResolution),
-      ),
-    check: (check) => new Promise((answer, failed) => ledger.check({ ...check, answered: answer, failed } satisfies AskedCheck)),
-  };
-  return { ...parts, ledger: promised };
+  return { store: { ...store, ledger: withPromises(store.ledger) }, shown: withoutCredentials(url), ownCheck };
 }
 
 /** What is wrong is looked at again after `settleMs`: gateways may be changing it. */

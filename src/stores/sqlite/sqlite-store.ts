@@ -4,11 +4,11 @@ import type { EventRules } from '../../domain/event-rules.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Ledger } from '../../ports/ledger.ts';
+import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
-import type { PluginLedger, WholePluginStore } from '../../ports/plugin.ts';
+import type { WholePluginStore } from '../../ports/plugin.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
-import { fromPlugin } from '../records/plugin-store.ts';
+import { fromPlugin, withPromises } from '../records/plugin-store.ts';
 import { assertUnmarked } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { beginClock } from '../records/record-clock.ts';
@@ -22,7 +22,6 @@ import { versionOf } from './schema.ts';
 import { SqliteAccounts } from './sqlite-accounts.ts';
 import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteBlobs } from './sqlite-blobs.ts';
-import { sqliteLedger } from './sqlite-ledger.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { SharedWrites, SqliteRecords } from './sqlite-records.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
@@ -114,7 +113,7 @@ export function wholeFile(
   return {
     database,
     direct,
-    ledger: promised(direct),
+    ledger: withPromises(direct),
     // Synchronous.
     keys: { find: (digest) => looked(path, () => teams.owner(digest)) },
     teams: new SqliteTeamRegistry(parts, teams, erasure, records),
@@ -132,12 +131,21 @@ export function wholeFile(
   };
 }
 
-function promised(ledger: Ledger): PluginLedger {
+const UNKNOWN = { kind: 'key_unknown' } as const;
+
+/** Each operation is a step of a transaction that several share, on an account in memory (ledger/account.ts). */
+function sqliteLedger({ group, accounts }: Pick<SqliteParts, 'group' | 'accounts'>): Ledger {
+  const admit = (asked: AskedAdmission, nowMs: number): Admission =>
+    accounts.account(asked.teamId, nowMs)?.account.admit(asked, nowMs) ?? UNKNOWN;
+  const check = (asked: AskedCheck, nowMs: number): CheckedCaller =>
+    accounts.account(asked.teamId, nowMs)?.account.check(asked, nowMs) ?? UNKNOWN;
+  const resolve = ({ teamId, requestId, verdict, characters }: AskedResolution, nowMs: number): Resolution =>
+    accounts.account(teamId, nowMs)?.account.resolve(requestId, verdict, nowMs, characters) ?? { kind: 'absent' };
   return {
-    admit: (request) => new Promise((answered, failed) => ledger.admit({ ...request, answered, failed })),
-    resolve: (teamId, requestId, verdict, characters) =>
-      new Promise((answered, failed) => ledger.resolve({ teamId, requestId, verdict, characters, answered, failed })),
-    check: (check) => new Promise((answered, failed) => ledger.check({ ...check, answered, failed })),
+    admit: (asked) => group.add(admit, asked, true),
+    check: (asked) => group.add(check, asked, true),
+    // No caller waits for a settlement: it shares the transaction of an admission or of other settlements.
+    resolve: (asked) => group.add(resolve, asked, false),
   };
 }
 
