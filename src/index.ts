@@ -103,6 +103,7 @@ export {
   UNKNOWN_KEY,
 } from './domain/refusals.ts';
 export { tagSlot } from './domain/slots.ts';
+export { nameFault } from './domain/record-name.ts';
 export { FURTHER_TAGS, readTag, TAG_FAULT } from './domain/request-tag.ts';
 export type { NamedTag, RequestTag, TagCount } from './domain/request-tag.ts';
 export { answered, isUnavailable, NoStoreError, StoreError } from './domain/store-unavailable.ts';

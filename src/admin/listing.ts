@@ -15,6 +15,8 @@ export interface ShownPage {
   /** The cursor of the next page. */
   readonly next: string | undefined;
   readonly checkedMax: number | undefined;
+  /** Names of teams whose rows are still to come. */
+  readonly missing: readonly string[];
 }
 
 /** The page at a cursor, which belongs to its question. */
@@ -30,9 +32,10 @@ export async function pageAt(
   if (place !== undefined && 'kind' in place) return place;
   const found = await one.listing!.page(context, input as never, place?.after, limit);
   if (found.kind !== 'done') return found;
-  const { rows, next, checkedMax } = found.value;
+  const { rows, next, checkedMax, missing = [] } = found.value;
   return done({
     rows,
+    missing,
     next: next === undefined ? undefined : Buffer.from(JSON.stringify([digest, next])).toString('base64url'),
     checkedMax,
   });

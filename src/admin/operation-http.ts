@@ -97,7 +97,9 @@ function answerOf(one: AdminOperation): TSchema {
   const { row, list, listing } = one;
   if (list === undefined) return changes(one) ? Type.Object({ ...(row as TObject).properties, replicated }) : row;
   const next: TProperties = listing === undefined ? {} : { next: Type.Union([Type.String(), Type.Null()]) };
-  return Type.Object({ [list]: Type.Array(row), ...next });
+  const { missing } = listing ?? {};
+  const more = missing && { [missing.member]: Type.Optional(Type.Integer({ minimum: 1, description: missing.about })) };
+  return Type.Object({ [list]: Type.Array(row), ...next, ...more });
 }
 
 interface Asked {
@@ -139,7 +141,9 @@ async function listed(
   if (format === 'csv')
     return cursor === undefined ? downloadOf(one, context, input) : refused('cursor', 'cannot be used with format=csv, which has all rows');
   const page = await pageAt(one, context, input, cursor as string | undefined, limit as number);
-  return page.kind === 'done' ? done({ [one.list!]: page.value.rows, next: page.value.next ?? null }) : page;
+  if (page.kind !== 'done') return page;
+  const { rows, next = null, missing } = page.value;
+  return done({ [one.list!]: rows, next, ...(missing.length > 0 && { [one.listing!.missing!.member]: missing.length }) });
 }
 
 /** What is not percent-encoded UTF-8 becomes what is valid nowhere. */

@@ -85,6 +85,8 @@ export interface ListedPage<Row> {
   readonly next: unknown;
   /** For a filter, if the page ended because so many were checked: it may have fewer rows than asked for, or none. */
   readonly checkedMax?: number | undefined;
+  /** Names of teams that this page is about and whose rows are still to come. */
+  readonly missing?: readonly string[];
 }
 
 export interface Listing<Input, Row> {
@@ -92,6 +94,8 @@ export interface Listing<Input, Row> {
   /** How many rows the command reads together. */
   readonly pieceSize: number;
   readonly file?: RowFile<Input, Row>;
+  /** How missing rows are reported: a member beside the rows, and a sentence. */
+  readonly missing?: { readonly member: string; readonly about: string; readonly words: (names: readonly string[]) => string };
   /** A front may show a row's time beside it: newest first. */
   readonly newestFirst?: true;
 }
@@ -101,6 +105,8 @@ export interface RowPart<Row> {
   readonly rows: readonly Row[];
   /** How many teams have been read so far, including those without rows. */
   readonly teams: number;
+  /** Names of those of them whose rows are still to come. */
+  readonly missing?: readonly string[];
 }
 
 /** All rows, as a file: they are never in memory together. */

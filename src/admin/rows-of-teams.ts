@@ -16,12 +16,21 @@ export interface RowPlace<At> {
 
 interface RowPage<Row, At> {
   readonly rows: readonly Row[];
+  readonly missing: readonly string[];
   /** Where the next page begins, if there is one. */
   readonly next: RowPlace<At> | undefined;
 }
 
-interface TeamsRead<Row> extends RowPart<Row> {
+interface TeamsRead<Row> {
+  readonly rows: readonly Row[];
+  readonly teams: number;
   readonly lastTeamId: string;
+  readonly missing: readonly MissingRows[];
+}
+
+interface MissingRows {
+  readonly teamId: string;
+  readonly name: string;
 }
 
 /** What is read of a team, and the rows that are made of it. */
@@ -35,6 +44,8 @@ interface RowSource<Found, Row, At> {
   /** In the same order; may read more of the store. */
   readonly rowsOf: (found: readonly Found[]) => readonly Row[] | Promise<readonly Row[] | StoreUnavailable>;
   readonly placeOf: (row: Row) => RowPlace<At>;
+  /** The name of a team whose rows are still to come. */
+  readonly missingOf?: (found: Found) => string | undefined;
   /** Of a team's rows, those after this one, which may have been deleted meanwhile. */
   readonly rowsAfter: (rows: readonly Row[], at: At) => readonly Row[];
 }
@@ -66,21 +77,28 @@ export class RowsOfTeams<Found, Row, At> {
     // Callers can write a cursor themselves.
     if (after !== undefined && !isPlace(after)) return refused('cursor', 'must be the `next` of the previous page');
     const rows: Row[] = [];
+    const missing: MissingRows[] = [];
+    // Each team counts on one page, although the next one may read it again.
+    const pageTo = (next: RowPlace<At> | undefined): Result<RowPage<Row, At>> => {
+      const ofPage = missing.filter(({ teamId }) => teamId > (after?.teamId ?? '') && (next === undefined || teamId <= next.teamId));
+      return done({ rows: rows.slice(0, limit), next, missing: ofPage.map(({ name }) => name) });
+    };
     for await (const part of this.#parts(after, limit + 1)) {
       if (part.kind !== 'done') return part;
       rows.push(...part.value.rows);
-      if (rows.length > limit) return done({ rows: rows.slice(0, limit), next: this.#source.placeOf(rows[limit - 1]!) });
+      missing.push(...part.value.missing);
+      if (rows.length > limit) return pageTo(this.#source.placeOf(rows[limit - 1]!));
       const { lastTeamId, teams } = part.value;
-      if (teams >= TEAMS_OF_PAGE_MAX) return done({ rows, next: { teamId: lastTeamId, row: undefined } });
+      if (teams >= TEAMS_OF_PAGE_MAX) return pageTo({ teamId: lastTeamId, row: undefined });
     }
-    return done({ rows, next: undefined });
+    return pageTo(undefined);
   }
 
   /** All rows, in parts; ends after the first part that is a refusal. Rests in between, as long as the process has been busy. */
   async *walk(): AsyncGenerator<Result<RowPart<Row>>, void, void> {
     let before = performance.eventLoopUtilization();
     for await (const part of this.#parts()) {
-      yield part;
+      yield part.kind === 'done' ? done({ ...part.value, missing: part.value.missing.map(({ name }) => name) }) : part;
       const { active: workedMs } = performance.eventLoopUtilization(before);
       if (workedMs < PIECE_MS) continue;
       await sleep(Math.min(REST * workedMs, REST_MS_MAX));
@@ -103,7 +121,7 @@ export class RowsOfTeams<Found, Row, At> {
       if (found !== undefined) {
         const rows = await rowsOf([found]);
         if (isUnavailable(rows)) return yield rows;
-        yield done({ rows: this.#rest(rows, first, after), teams: ++teams, lastTeamId: first });
+        yield done({ rows: this.#rest(rows, first, after), teams: ++teams, lastTeamId: first, missing: this.#missing([found]) });
       }
       if (teamId !== undefined) return;
     }
@@ -116,11 +134,19 @@ export class RowsOfTeams<Found, Row, At> {
       last = teamIdOf(found.at(-1)!);
       const rows = await rowsOf(found);
       if (isUnavailable(rows)) return yield rows;
-      yield done({ rows, teams, lastTeamId: last });
+      yield done({ rows, teams, lastTeamId: last, missing: this.#missing(found) });
       if (found.length < limit) return;
       // A store that answers synchronously would keep everyone else waiting until the last team.
       await nextTurn();
     }
+  }
+
+  #missing(found: readonly Found[]): readonly MissingRows[] {
+    const { missingOf, teamIdOf } = this.#source;
+    return found.flatMap((one) => {
+      const name = missingOf?.(one);
+      return name === undefined ? [] : [{ teamId: teamIdOf(one), name }];
+    });
   }
 
   #rest(rows: readonly Row[], teamId: string, after: RowPlace<At> | undefined): readonly Row[] {

@@ -231,7 +231,7 @@ interface RowWriter {
   readonly head: string;
   lines(rows: readonly unknown[]): string;
   /** `isEmpty`: no rows were written. */
-  end(isEmpty: boolean): string;
+  end(isEmpty: boolean, missing: readonly string[]): string;
 }
 
 function writerFor(one: AdminOperation, context: CommandContext, input: GivenMembers): RowWriter {
@@ -246,7 +246,7 @@ function writerFor(one: AdminOperation, context: CommandContext, input: GivenMem
         separator = ',\n';
         return text;
       },
-      end: () => '\n]}\n',
+      end: (_isEmpty, missing) => `\n]${missing.length > 0 ? `,"${one.listing!.missing!.member}":${missing.length}` : ''}}\n`,
     };
   }
   if (file !== undefined && context.on('csv')) return { ...csvOf(file.columns(input)), end: () => '' };
@@ -271,9 +271,11 @@ async function printPieces(one: AdminOperation, context: CommandContext, on: Ope
   const writer = writerFor(one, context, input);
   const progress = new Progress(io, context.name);
   let [began, isEmpty] = [false, true];
+  const missing: string[] = [];
   try {
     for await (const piece of one.listing!.file?.walk(on, input) ?? allRows(one.listing as never, on, input)) {
-      const { rows, teams } = valueFrom(piece, fieldsOf(one));
+      const { rows, teams, missing: toCome = [] } = valueFrom(piece, fieldsOf(one));
+      missing.push(...toCome);
       // Not before the first result: if nothing can be read, standard output stays empty.
       if (!began) io.out(writer.head);
       began = true;
@@ -287,7 +289,8 @@ async function printPieces(one: AdminOperation, context: CommandContext, on: Ope
   } finally {
     progress.end();
   }
-  io.out((began ? '' : writer.head) + writer.end(isEmpty));
+  io.out((began ? '' : writer.head) + writer.end(isEmpty, missing));
+  if (missing.length > 0) io.err(`lingate ${context.name}: warning: ${one.listing!.missing!.words(missing)}\n`);
 }
 
 function cellsOf(one: AdminOperation, row: unknown, nowMs: number): string[] {

@@ -107,6 +107,8 @@ export interface ReadRows<Row> {
   /** The cursor of the next page. */
   readonly next: string | undefined;
   readonly isFirst: boolean;
+  /** Names of teams of this page whose rows are still to come. */
+  readonly missing: readonly string[];
 }
 
 /** The page of a question at the cursor of the query; the first one if a truncated link has none of its own. */
@@ -123,7 +125,8 @@ export async function pageOfQuery<Row>(
   const isFirst = cursor === undefined || atCursor.kind === 'refused';
   const found = atCursor.kind === 'refused' ? await pageAt(one, context, whole, undefined, limit) : atCursor;
   if (found.kind !== 'done') return found;
-  return { kind: 'done', value: { rows: found.value.rows as readonly Row[], next: found.value.next, isFirst } };
+  const { rows, next, missing } = found.value;
+  return { kind: 'done', value: { rows: rows as readonly Row[], next, isFirst, missing } };
 }
 
 async function rowsFor(

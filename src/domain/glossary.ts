@@ -2,6 +2,7 @@
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord, unknownMembers } from './caller-words.ts';
+import { nameFault } from './record-name.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
@@ -50,7 +51,8 @@ export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedG
   const unknown = unknownMembers(value, MEMBERS);
   if (unknown !== undefined) return no(`Unknown member: ${unknown}. Accepted are ${[...MEMBERS].join(', ')}.`);
   const name = judgePhrase(value['name'], GLOSSARY_NAME_CHARACTERS_MAX);
-  if ('fault' in name) return no(`name: ${name.fault}.`);
+  const nameIs = 'fault' in name ? name.fault : nameFault(name.valid);
+  if ('fault' in name || nameIs !== undefined) return no(`name: ${nameIs}.`);
   const sourceLang = languages.source(value['source_lang']);
   if (sourceLang === undefined) {
     const detail = 'source_lang: must be one of the codes that GET /v1/languages lists; regional variants are targets only.';

@@ -1,5 +1,7 @@
 // Tags of requests: the word under which a caller has a request counted, such as one of its own customers.
 
+import { holdsKey } from './api-key.ts';
+
 /** The header of every metered route; facades have their vendor's own besides. */
 export const TAG_FIELD = 'Lingate-Tag';
 export const TAG_HEADER = 'lingate-tag';
@@ -8,7 +10,7 @@ export const FURTHER_TAGS = '*';
 /** Same for every store: names are part of its records. */
 export const TAG_CHARACTERS_MAX = 100;
 /** What is wrong with a tag, after the name of its field. */
-export const TAG_FAULT = `must be 1 to ${TAG_CHARACTERS_MAX} printable ASCII characters without spaces`;
+export const TAG_FAULT = `must be 1 to ${TAG_CHARACTERS_MAX} printable ASCII characters without spaces, and no API key`;
 
 /** A request's tag, as the ledger is given it. */
 export interface RequestTag {
@@ -30,7 +32,7 @@ const TAG = /^[!-~]{1,100}$/;
 export function readTag(text: string): string | undefined | null {
   const tag = text.trim();
   if (tag === '') return undefined;
-  return TAG.test(tag) ? tag.toLowerCase() : null;
+  return TAG.test(tag) && !holdsKey(tag) ? tag.toLowerCase() : null;
 }
 
 /** What is counted for a tag on a UTC day. */

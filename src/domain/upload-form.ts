@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { boundaryOf, isMultipartType } from './multipart-body.ts';
+import { nameFault } from './record-name.ts';
 
 export interface UploadForm {
   readonly kind: 'form';
@@ -117,7 +118,7 @@ function fileNameOf(parameters: string): string | undefined {
 export function plainName(name: string | undefined): string | undefined {
   const plain = name?.replace(/^.*[/\\]/s, '').trim();
   if (plain === undefined || plain === '' || plain.length > FILE_NAME_MAX) return undefined;
-  return /\p{C}/u.test(plain) || !plain.isWellFormed() || !plain.includes('.') ? undefined : plain;
+  return nameFault(plain) !== undefined || !plain.includes('.') ? undefined : plain;
 }
 
 function textAt(body: Buffer, at: number, length: number): string {

@@ -135,14 +135,18 @@ interface Given {
 
 function rowsOf(history: UsageHistory, given: Given, nowMs: number): RowsOfTeams<TeamPeriods, NumberedInvoice, number> {
   const { from, to } = daysIn(given, nowMs);
-  const span: PeriodSpan = { fromMs: from * DAY_MS, endMs: (to + 1) * DAY_MS, open: given.open };
+  // Those that are not closed are read in any case, to say whose are missing.
+  const span: PeriodSpan = { fromMs: from * DAY_MS, endMs: (to + 1) * DAY_MS, open: true };
+  const isListed = ({ closed: isClosed }: PeriodUse): boolean => isClosed || given.open;
   return new RowsOfTeams(
     {
       atOnceMax: TEAMS_READ_MAX,
       find: (id) => oneTeam(history, id, to, span),
       page: (page) => history.pagePeriods(page, span),
       teamIdOf: ({ team }) => team.teamId,
-      rowsOf: (found) => found.flatMap(invoicesOf),
+      rowsOf: (found) => found.flatMap((one) => invoicesOf({ ...one, periods: one.periods.filter(isListed) })),
+      missingOf: ({ team, periods }) =>
+        periods.some((one) => !one.closed && one.endMs <= Math.min(nowMs, span.endMs)) ? team.name || team.teamId : undefined,
       placeOf: (invoice) => ({ teamId: invoice.teamId, row: invoice.period }),
       rowsAfter: (invoices, at) => invoices.filter(({ period }) => period > at),
     },
@@ -210,6 +214,16 @@ function amount(minor: number | null, currency: string): string | undefined {
   return minor === null ? undefined : `${amountText(minor, currency)} ${currency}`;
 }
 
+const NAMED_MAX = 3;
+
+/** What is missing, for people. */
+export function notClosedText(names: readonly string[]): string {
+  const some = names.slice(0, NAMED_MAX).join(', ');
+  const more = names.length > NAMED_MAX ? `, and ${names.length - NAMED_MAX} more` : '';
+  const whose = names.length === 1 ? 'one team has a period' : `${names.length} teams have periods`;
+  return `${whose} that ended in this time and ${names.length === 1 ? 'is' : 'are'} not closed yet: ${some}${more}; a period is closed within an hour of its end`;
+}
+
 const columns: readonly RowColumn<InvoiceRow>[] = [
   { head: 'From', cell: (row) => row.period_start.slice(0, 10) },
   { head: 'To', cell: (row) => row.period_end.slice(0, 10) },
@@ -262,6 +276,11 @@ export const listInvoices = operation({
       return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(({ row }) => row) }) : found;
     },
     pieceSize: 0,
+    missing: {
+      member: 'not_closed',
+      about: 'How many teams of this page have a period that ended in the span and is not closed yet. Absent if none.',
+      words: notClosedText,
+    },
     file: {
       columns: () => INVOICE_COLUMNS,
       name: (input, nowMs) => fileName('invoices', input, nowMs),

@@ -1,7 +1,7 @@
 // The invoices of a month: what each period that was closed in it comes to, in pages, with totals for each currency; as a file, and
 // as a page to print.
 import { refusalOf } from '../../admin/admin-refusals.ts';
-import { InvoiceTotals, listInvoices } from '../../admin/operations/invoices.ts';
+import { InvoiceTotals, listInvoices, notClosedText } from '../../admin/operations/invoices.ts';
 import type { InvoiceRow, InvoiceTotal } from '../../admin/operations/invoices.ts';
 import type { OperationContext } from '../../admin/operation-context.ts';
 import type { Refusal } from '../../core/outcome.ts';
@@ -49,8 +49,8 @@ async function invoicesPage(visit: SignedInVisit, { context }: ConsoleParts): Pr
   const { rows, next, isFirst } = found.value;
   const path = (cursor?: string): string => pathTo('/invoices', asked, cursor);
   const main = html`<h1>Invoices</h1>
-    ${monthForm(asked)} ${links(asked)} ${totals === undefined ? TOO_MANY : sums(totals)} ${listed(month, found.value)}
-    ${rows.length === 0 && isFirst && next === undefined ? elsewhere(asked) : undefined}
+    ${monthForm(asked)} ${links(asked)} ${totals === undefined ? TOO_MANY : sums(totals)} ${notClosed(found.value.missing)}
+    ${listed(month, found.value)} ${rows.length === 0 && isFirst && next === undefined ? elsewhere(asked) : undefined}
     ${isFirst && next === undefined ? undefined : pager(isFirst ? undefined : path(), next && path(next), ['First page', 'Next page'])}`;
   return pageAnswer({ title: 'Invoices', section: 'invoices', main });
 }
@@ -75,9 +75,16 @@ async function printPage(visit: SignedInVisit, { context }: ConsoleParts): Promi
             These are not all: this page ends after ${count(rows.length)} lines. Download the file instead.
           </p>`
     }
-    ${listed(month, found.value)}
+    ${notClosed(found.value.missing)} ${listed(month, found.value)}
     <p class="links unprinted"><a href="${CONSOLE_PREFIX}/invoices?month=${month}">Back to the invoices</a></p>`;
   return pageAnswer({ title: `Invoices of ${month}`, section: 'invoices', main });
+}
+
+/** Above the table: which lines are still to come. */
+function notClosed(names: readonly string[]): Html | undefined {
+  if (names.length === 0) return undefined;
+  const words = notClosedText(names);
+  return html`<p class="warning">${words.charAt(0).toUpperCase()}${words.slice(1)}.</p>`;
 }
 
 /** Over all pages, one part of the teams at a time; `undefined` if there are too many. */

@@ -1,5 +1,5 @@
 // Parses the bodies of glossary requests: a name, one dictionary, or several, in JSON or in a form.
-import { refuse } from 'lingate';
+import { nameFault, refuse } from 'lingate';
 import type { GlossaryEntries, LanguagePair, Languages } from 'lingate';
 import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
@@ -44,7 +44,7 @@ function judgeName(members: Members): Judged<string> {
   const given = textOf(members.get('name'), 'name');
   if ('problem' in given) return given;
   const name = given.valid?.trim() ?? '';
-  const fault = phraseFault(name);
+  const fault = phraseFault(name) ?? nameFault(name);
   return fault === undefined ? { valid: name } : refuse('validation_error', `'name' ${fault}.`);
 }
 

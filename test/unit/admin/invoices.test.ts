@@ -1,8 +1,12 @@
 // Lines of invoices: what they have by the kind of plan, to the smallest unit of money.
 import { describe, expect, test } from 'vitest';
-import { INVOICE_COLUMNS, invoiceRow, InvoiceTotals } from '../../../src/admin/operations/invoices.ts';
+import { OperationContext } from '../../../src/admin/operation-context.ts';
+import { answerTo } from '../../../src/admin/operation-http.ts';
+import { INVOICE_COLUMNS, invoiceRow, InvoiceTotals, listInvoices, notClosedText } from '../../../src/admin/operations/invoices.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
-import type { PeriodUse } from '../../../src/ports/usage-history.ts';
+import type { TeamPage } from '../../../src/ports/team-registry.ts';
+import type { PeriodUse, TeamPeriods, UsageHistory } from '../../../src/ports/usage-history.ts';
+import { AWAY_AUDIT, AWAY_TEAMS } from '../../support/away-store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { writtenTeam } from '../../support/written-history.ts';
 
@@ -96,4 +100,44 @@ describe('a line', () => {
       ['JPY', 1, 1201, 301],
     ]);
   });
+});
+
+test('teams whose periods have ended and are not closed are counted, each on one page; running ones are not', async () => {
+  const nowMs = Date.UTC(2026, 11, 2);
+  const of = (number: number, ...periods: readonly Partial<PeriodUse>[]): TeamPeriods => ({
+    team: writtenTeam({ name: `Team ${number}`, days: {} }, number).team,
+    deleted: false,
+    periods: periods.map((more, index) => period(index, more)),
+  });
+  const ended = { closed: false };
+  const running = { closed: false, startMs: Date.UTC(2026, 10, 20), endMs: Date.UTC(2026, 11, 20) };
+  const teams = [of(1, {}), of(2, {}, ended), of(3, running), of(4, ended, {}), of(5, ended), of(6, {})];
+  const pagePeriods = ({ after = '', limit }: TeamPage) => Promise.resolve(teams.filter(({ team }) => team.teamId > after).slice(0, limit));
+  const context = new OperationContext({
+    teams: AWAY_TEAMS,
+    plans: () => new Map(),
+    newId: () => 'ID',
+    audit: AWAY_AUDIT,
+    history: {
+      pagePeriods,
+      days: (id: string) => Promise.resolve({ team: teams.find(({ team }) => team.teamId === id)!.team, keys: [], days: [] }),
+      periods: (id: string) => Promise.resolve(teams.find(({ team }) => team.teamId === id)!.periods.toReversed()),
+    } as unknown as UsageHistory,
+    nowMs: () => nowMs,
+  });
+  const pages: unknown[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const query = new URLSearchParams({ month: '2026-11', limit: '2', cursor });
+    const { result } = await answerTo(listInvoices, context, { segments: {}, query, body: {}, attempt: {} });
+    const { invoices, next, ...beside } = (result as { readonly value: { invoices: { name: string }[]; next: string | null } }).value;
+    pages.push([invoices.map(({ name }) => name), beside]);
+    cursor = next;
+  }
+  expect(pages).toEqual([
+    [['Team 1', 'Team 2'], { not_closed: 1 }],
+    [['Team 4', 'Team 6'], { not_closed: 2 }],
+  ]);
+  expect(notClosedText(['A', 'B', 'C', 'D'])).toContain(
+    '4 teams have periods that ended in this time and are not closed yet: A, B, C, and 1 more',
+  );
 });

@@ -27,7 +27,7 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   ['team create --name a --name b --plan free', 'team create', '--name is given twice.'],
   ['team create a --name a --plan free', 'team create', '"a" is one argument too many; this command takes only flags.'],
   ['team create --name=\u0007 --plan free', 'team create', '--name holds a control character; use printable characters only.'],
-  ['team create --name=\u202Ex --plan free', 'team create', '--name holds a control character; use printable characters only.'],
+  ['team create --name=\u202Ex --plan free', 'team create', '--name holds an invisible character; use printable characters only.'],
   [`team create --name=${'x'.repeat(101)} --plan free`, 'team create', '--name is too long; it may have at most 100 characters.'],
   [
     'team create --name a --plan prepaid --credit-minor 1.5',
@@ -86,7 +86,11 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   ['tag set', 'tag set', 'TEAM is missing.'],
   [`tag set ${TEAM}`, 'tag set', 'TAG is missing.'],
   [`tag set ${TEAM} acme`, 'tag set', 'there is nothing to set; give a limit or --disable, or remove all that is set.'],
-  [`tag set ${TEAM} ä --disable`, 'tag set', 'TAG "ä" is not a tag: it must be 1 to 100 printable ASCII characters without spaces.'],
+  [
+    `tag set ${TEAM} ä --disable`,
+    'tag set',
+    'TAG "ä" is not a tag: it must be 1 to 100 printable ASCII characters without spaces, and no API key.',
+  ],
   [`tag set ${TEAM} acme --characters 0`, 'tag set', '--characters 0 is too small; it must be at least 1.'],
   [`tag set ${TEAM} acme --requests-per-second fast`, 'tag set', '--requests-per-second "fast" is not a whole number from 1 to 100000.'],
   [
