@@ -147,7 +147,7 @@ onEveryGateway({ config: CONFIG, once: true }, (setting) => {
         const response = await call('PUT', `/teams/${team.teamId}/tags/${segment}`, { body: { characters: 1 } });
         expect([segment, expectProblem(response, 'validation_error')]).toEqual([
           segment,
-          expect.stringMatching(/^tag: .* is not a tag: it must be 1 to 100 printable ASCII characters without spaces\.$/),
+          expect.stringMatching(/^tag: .* is not a tag: it must be 1 to 100 printable ASCII characters without spaces, and no API key\.$/),
         ]);
       }
       expectProblem(await call('PUT', `/teams/${team.teamId}/tags/`, { body: {} }), 'not_found');

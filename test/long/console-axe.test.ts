@@ -196,7 +196,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     await operator.open(`/console/teams/${team.teamId}/tags`);
     await operator.fill('Tag', 'two words');
     await operator.press('Limit or show');
-    expect(await operator.text()).toContain('A tag must be 1 to 100 printable ASCII characters without spaces.');
+    expect(await operator.text()).toContain('A tag must be 1 to 100 printable ASCII characters without spaces, and no API key.');
     await expectSound();
     await operator.open(`/console/teams/${team.teamId}/tag?tag=${TAG}`);
     await operator.fill('Characters per period', 'many');
