@@ -1,11 +1,11 @@
 // Builds the admin API and the console for the ops listener.
+import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { AdminApi } from '../admin/admin-api.ts';
 import { OperationContext } from '../admin/operation-context.ts';
 import { liveReport } from '../admin/operations/live.ts';
 import { Operators, SignInAttempts } from '../admin/operators.ts';
 import { SignInAudit } from '../admin/sign-in-audit.ts';
-import { UsageReading } from '../admin/usage-reading.ts';
 import type { Config } from '../config/config.ts';
 import { oidcSettings, adminOperators } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';
@@ -95,15 +95,14 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
     },
     nowMs,
   });
-  const usage = new UsageReading(history, store.tags);
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, { secrets: store.secrets, records: store.records, now, nowMs });
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
-  const shared = { context, usage, attempts, problems, log, newId, now, nowMs };
+  const shared = { context, attempts, problems, log, newId, now, nowMs };
   return [
-    new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name }),
+    new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name, gateway: hostname() }),
     new AdminApi({ ...shared, idempotency: store.idempotency }),
   ];
 }

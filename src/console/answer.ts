@@ -14,6 +14,7 @@ interface Surroundings {
   readonly requestId: string;
   readonly session: Session | undefined;
   readonly serviceName: string;
+  readonly gateway: string;
   readonly problems: ProblemWriter;
 }
 
@@ -73,10 +74,10 @@ function problemOf(refusal: Refusal, around: Surroundings, guards: Readonly<Reco
   return { ...written(errorPage(refusal.problem, around.requestId), status, around), headers: fields };
 }
 
-function written(content: PageContent, status: number, { request, session, serviceName }: Surroundings): OpsAnswer {
+function written(content: PageContent, status: number, { request, session, serviceName, gateway }: Surroundings): OpsAnswer {
   const notice = request.method === 'GET' ? session?.take(request.query.get(NOTICE) ?? '') : undefined;
-  const formToken = content.leadsTo === undefined ? session?.formToken : undefined;
-  const body = page(content, { serviceName, formToken, notice });
+  const visitor = content.leadsTo === undefined && session !== undefined ? { ...session, gateway } : undefined;
+  const body = page(content, { serviceName, visitor, notice });
   return { status, contentType: HTML, body, security: CONSOLE_SECURITY };
 }
 

@@ -28,7 +28,7 @@ function consolePage({ path, headers }: OpsRequest, serviceName: string): OpsAns
     <p class="soft">
       <code>openssl rand -hex 32</code> makes such a text. The demo, <code>lingate demo</code>, has a console with a token of its own.
     </p>`;
-  const body = page({ title: 'The console is off', main }, { serviceName, formToken: undefined, notice: undefined });
+  const body = page({ title: 'The console is off', main }, { serviceName, visitor: undefined, notice: undefined });
   return { status: 404, contentType: 'text/html; charset=utf-8', body, security: CONSOLE_SECURITY };
 }
 

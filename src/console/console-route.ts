@@ -7,7 +7,6 @@ import type { Operators, SignInAttempts } from '../admin/operators.ts';
 import type { RecentFailures } from '../admin/recent-failures.ts';
 import type { SignInAudit } from '../admin/sign-in-audit.ts';
 import type { Download } from '../admin/csv.ts';
-import type { UsageReading } from '../admin/usage-reading.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -25,7 +24,6 @@ import type { Session, Sessions } from './sessions.ts';
 export interface ConsoleParts {
   /** In the name of the visitor. */
   readonly context: OperationContext;
-  readonly usage: UsageReading;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;
   readonly operators: Pick<Operators, 'byPerson' | 'hasTokens'>;
@@ -39,6 +37,8 @@ export interface ConsoleParts {
   /** The current figures. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;
+  /** The name of this gateway among several. */
+  readonly gateway: string;
   readonly log: Log;
 }
 

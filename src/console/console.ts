@@ -141,7 +141,7 @@ export class Console implements OpsApp {
   }
 
   #written(request: OpsRequest, session: Session | undefined, answer: ConsoleAnswer, requestId: string): OpsAnswer {
-    const { problems, serviceName } = this.#options;
-    return answerOf(answer, { request, requestId, session, serviceName: serviceName(), problems: problems() });
+    const { problems, serviceName, gateway } = this.#options;
+    return answerOf(answer, { request, requestId, session, serviceName: serviceName(), gateway, problems: problems() });
   }
 }

@@ -6,6 +6,7 @@ import type { AssetName } from './assets.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { PageContent } from './console-route.ts';
 import { signOutForm } from './form.ts';
+import type { Session } from './sessions.ts';
 
 /** The sections of the console, in the order of the navigation. */
 const SECTIONS = [
@@ -24,7 +25,7 @@ export type Section = (typeof SECTIONS)[number]['id'];
 interface Frame {
   readonly serviceName: string;
   /** `undefined` if nobody is signed in: then there is no navigation. */
-  readonly formToken: string | undefined;
+  readonly visitor: (Pick<Session, 'operator' | 'formToken'> & { readonly gateway: string }) | undefined;
   readonly notice: Html | undefined;
 }
 
@@ -40,7 +41,7 @@ export const CONSOLE_SECURITY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function page({ title, main, section, assets = [], leadsTo }: PageContent, { serviceName, formToken, notice }: Frame): string {
+export function page({ title, main, section, assets = [], leadsTo }: PageContent, { serviceName, visitor, notice }: Frame): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -55,7 +56,7 @@ export function page({ title, main, section, assets = [], leadsTo }: PageContent
         <a class="skip" href="#main">Skip to the content</a>
         <header>
           <strong>${serviceName}</strong>
-          ${formToken === undefined ? undefined : navigation(section, formToken)}
+          ${visitor === undefined ? undefined : navigation(section, visitor)}
         </header>
         <main id="main" tabindex="-1">
           ${notice === undefined ? undefined : html`<div class="notice" role="status">${notice}</div>`} ${main}
@@ -69,7 +70,7 @@ function loaded(name: AssetName): Html {
   return name.endsWith('.css') ? html`<link rel="stylesheet" href="${path}" />` : html`<script type="module" src="${path}"></script>`;
 }
 
-function navigation(current: Section | undefined, formToken: string): Html {
+function navigation(current: Section | undefined, { operator, formToken, gateway }: NonNullable<Frame['visitor']>): Html {
   const links = SECTIONS.map(({ id, href, label }) => {
     const mark = id === current ? html` aria-current="page"` : undefined;
     return html`<li><a href="${CONSOLE_PREFIX}${href}" ${mark}>${label}</a></li>`;
@@ -79,5 +80,6 @@ function navigation(current: Section | undefined, formToken: string): Html {
         ${links}
       </ul>
     </nav>
+    <p class="visitor">${operator.name}, may ${operator.role === 'manage' ? 'change' : 'only read'}, at ${gateway}</p>
     ${signOutForm(formToken)}`;
 }

@@ -29,13 +29,13 @@ interface Movement {
 }
 
 /** `undefined` for a team that has never had any credit, as far as is known. */
-export async function teamCredit(team: Team, { context, usage }: Pick<ConsoleParts, 'context' | 'usage'>): Promise<Html | undefined> {
+export async function teamCredit(team: Team, { context }: Pick<ConsoleParts, 'context'>): Promise<Html | undefined> {
   const [entries, periods] = await Promise.all([
     context.options.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
-    usage.periods(team.teamId),
+    context.part('history').periods(team.teamId),
   ]);
   const changed = isUnavailable(entries) ? [] : entries.flatMap(movementOf);
-  const spent = periods.kind === 'done' ? periods.value.flatMap(spentMovement) : [];
+  const spent = periods === undefined || isUnavailable(periods) ? [] : periods.flatMap(spentMovement);
   const all = [...changed, ...spent].toSorted((one, other) => other.atMs - one.atMs);
   if (all.length === 0) return undefined;
   const { currency } = team.limits;

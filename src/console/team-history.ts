@@ -1,10 +1,11 @@
 // The history on a team's page: the last 30 days and 13 months, and its periods with their usage.
-import { refusalOf } from '../admin/admin-refusals.ts';
+import { NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
 import { periodReport } from '../admin/operations/periods.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { dayOf } from '../domain/period.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 import { dateOf, dayOfDate, monthOf } from '../domain/usage-days.ts';
 import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
@@ -20,17 +21,19 @@ const MONTHS = 13;
 /** Limits the page: periods may be very short. */
 const PERIODS_MAX = 26;
 
-export async function teamHistory(teamId: string, { usage }: Pick<ConsoleParts, 'usage'>, nowMs: number): Promise<Html | Refusal> {
+export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts, 'context'>, nowMs: number): Promise<Html | Refusal> {
+  const history = context.part('history');
   const today = dayOf(nowMs);
   const months = lastMonths(today, MONTHS);
   // Thirteen months are never more days than one query may have.
   const [days, periods] = await Promise.all([
-    usage.days(teamId, { from: dayOfDate(`${months[0]}-01`)!, to: today }),
-    usage.periods(teamId),
+    history.days(teamId, { from: dayOfDate(`${months[0]}-01`)!, to: today }),
+    history.periods(teamId),
   ]);
-  if (days.kind !== 'done') return refusalOf(days);
-  if (periods.kind !== 'done') return refusalOf(periods);
-  const rows = days.value.days;
+  if (days === undefined || periods === undefined) return NO_TEAM;
+  if (isUnavailable(days)) return refusalOf(days);
+  if (isUnavailable(periods)) return refusalOf(periods);
+  const rows = days.days;
   const dates = Array.from({ length: DAYS }, (_, index) => dateOf(today - DAYS + 1 + index));
   const from = dates[0]!;
   const csv = (one: 'keys' | 'tags'): string =>
@@ -42,7 +45,7 @@ export async function teamHistory(teamId: string, { usage }: Pick<ConsoleParts, 
     </p>
     ${usageChart({ id: 'months', title: `Last ${MONTHS} months`, unit: 'Month', spans: spansOf(months, rows, monthOf) })}
     <h2 id="periods">Periods</h2>
-    ${periodsTable(teamId, periods.value)}`;
+    ${periodsTable(teamId, periods)}`;
 }
 
 /** A span for each date, in order; `dateOfDay` gives the date of a day. Days are UTC. */

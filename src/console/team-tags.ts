@@ -34,19 +34,19 @@ type CountedTag = { -readonly [Name in keyof TeamTag]: TeamTag[Name] };
 /** Those with settings first, then by what was charged. */
 export async function tagsOf(
   { teamId }: Team,
-  { context, usage }: Pick<ConsoleParts, 'context' | 'usage'>,
+  { context }: Pick<ConsoleParts, 'context'>,
   nowMs: number,
 ): Promise<readonly TeamTag[] | Refusal> {
   const today = dayOf(nowMs);
   const [set, days] = await Promise.all([
     context.part('tags').registry.list(teamId),
-    usage.tagDays(teamId, { from: today - TAG_DAYS + 1, to: today }),
+    context.options.tagHistory?.days(teamId, { from: today - TAG_DAYS + 1, to: today }) ?? [],
   ]);
   if (set === undefined) return NO_TEAM;
   if (isUnavailable(set)) return refusalOf(set);
-  if (days.kind !== 'done') return refusalOf(days);
+  if (isUnavailable(days)) return refusalOf(days);
   const tags = new Map<string, CountedTag>(set.map((one) => [one.tag, { tag: one.tag, characters: 0, requests: 0, set: one }]));
-  for (const { tag, characters, requests } of days.value) {
+  for (const { tag, characters, requests } of days) {
     const found = tags.get(tag) ?? { tag, characters: 0, requests: 0, set: undefined };
     tags.set(tag, found);
     found.characters += characters;

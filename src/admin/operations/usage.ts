@@ -8,7 +8,7 @@ import { closed, ofTeam, utcDay, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { operation, refused } from '../operation.ts';
 import type { OperationRefusal, RowColumn } from '../operation.ts';
-import { UsageReading } from '../usage-reading.ts';
+import { rowsOfUsage } from '../usage-reading.ts';
 import type { UsagePlace } from '../usage-reading.ts';
 import type { UsageQuestion } from '../usage-rows.ts';
 
@@ -96,12 +96,9 @@ export function usageColumns({ keys, tags = false }: Pick<UsageQuestion, 'keys' 
   ];
 }
 
-function readingOf(context: OperationContext): UsageReading {
-  return new UsageReading(context.part('history'), context.options.tagHistory);
-}
-
-function questionOf({ by, keys, tags, team, ...days }: Given, nowMs: number): UsageQuestion {
-  return { range: daysIn(days, nowMs), by, keys, tags, teamId: team };
+function rowsOf(context: OperationContext, { by, keys, tags, team, ...days }: Given) {
+  const question = { range: daysIn(days, context.nowMs()), by, keys, tags, teamId: team };
+  return rowsOfUsage(context.part('history'), context.options.tagHistory, question);
 }
 
 export const listUsage = operation({
@@ -145,13 +142,13 @@ export const listUsage = operation({
   none: 'Nothing was used.',
   listing: {
     async page(context, input, after, limit) {
-      return readingOf(context).page(questionOf(input, context.nowMs()), after as UsagePlace | undefined, limit);
+      return rowsOf(context, input).page(after as UsagePlace | undefined, limit);
     },
     pieceSize: 0,
     file: {
       columns: usageColumns,
       name: (input, nowMs) => fileName('usage', input, nowMs),
-      walk: (context, input) => readingOf(context).walk(questionOf(input, context.nowMs())),
+      walk: (context, input) => rowsOf(context, input).walk(),
     },
   },
 });
