@@ -13,30 +13,29 @@ type StatusAdvice = FailureAdvice & { readonly statuses: readonly number[] };
 const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   connect: {
     means: 'no connection',
-    advice: 'Check that the engine runs and can be reached from here, and check host and port in engine.urls.',
+    advice: 'Check that the engine runs and can be reached from here at the host and port in engine.urls.',
   },
   reset: {
     means: 'the connection ended before an answer, or the answer was not HTTP',
-    advice: "Check the engine's log for a crash; check that engine.urls has https where the engine speaks TLS, and http where not.",
+    advice: "Check the engine's log for a crash, and that engine.urls has https exactly where the engine speaks TLS.",
   },
   timeout: {
     means: 'no answer within engine.timeout_ms',
-    advice: 'Check the load of the engine; if it is just slow, raise engine.timeout_ms, and limits.reservation_seconds with it.',
+    advice: "Check the engine's load; if it is just slow, raise engine.timeout_ms and limits.reservation_seconds.",
   },
   status: { means: 'the answer has an error status', advice: "Check the engine's log for why it refuses the request." },
   too_large: {
-    means: 'the answer has more bytes, levels or values than a translation of the request can need',
+    means: 'the answer is longer than a translation of the request can be',
     advice:
-      'Check that engine.urls leads to the engine itself; raise engine.response_bytes_max or response_bytes_factor if its answers are that long.',
+      'Check that engine.urls leads to the engine; if its answers are that long, raise engine.response_bytes_max or response_bytes_factor.',
   },
   not_json: {
     means: 'the answer is not JSON: usually a web page',
-    advice: 'Check the path in engine.urls, and that the engine there speaks engine.protocol; something else answers there.',
+    advice: 'Check the path in engine.urls, and that the engine there speaks engine.protocol.',
   },
   wrong_shape: {
     means: 'the answer is JSON, but not the translations of these texts',
-    advice:
-      'Check that the engine there speaks engine.protocol; with a language model, that the model is large enough to follow the format.',
+    advice: 'Check that the engine speaks engine.protocol; a language model may be too small to follow the format.',
   },
   cut_off: {
     means: "a language model's answer ended at its token limit",
@@ -45,43 +44,43 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   foreign_id: {
     means: 'the answer has the id of another request',
     advice:
-      'Look for a proxy in front of the engine that mixes up answers; set engine.check_ids: false only for an engine that makes ULIDs of its own, as another Lingate does.',
+      'Look for a proxy in front of the engine that mixes up answers; set engine.check_ids: false only if the engine makes ULIDs of its own, as Lingate does.',
   },
   unasked: {
     means: 'the engine sent unexpected bytes',
-    advice: 'Look for a proxy in front of the engine that answers twice; engine.keep_alive: false gives each call a connection.',
+    advice: 'Look for a proxy in front of the engine that answers twice, or set engine.keep_alive: false.',
   },
   glossary_refused: {
     means: 'the engine does not take the glossary',
     advice:
-      'Check the number of glossaries in your account at the provider, and that it has glossaries for these languages; the caller gets a 400 that names the glossary.',
+      'Check the number of glossaries in your account at the provider, and that it has them for these languages. The caller gets a 400 that names the glossary.',
   },
   file_refused: {
     means: 'the engine does not take this file of a document',
     advice:
-      "Nothing, if it is one file: its sender gets a validation_error. If it is every file, check the engine's limits and formats, or set files: false in its options.",
+      "If it is one file, nothing: its sender gets a validation_error. Otherwise check the engine's limits and formats, or set files: false in its options.",
   },
   unsupported_pair: {
     means: 'the engine does not translate between these languages',
-    advice: 'Install the pair at the engine, or list the available pairs in engine.pairs; --from and --to check another one.',
+    advice: 'Install the pair at the engine, or list the available ones in engine.pairs; --from and --to check another.',
   },
   no_detection: {
     means: 'the text came without `source_lang`, and the engine does not detect languages',
     advice:
-      'Tell callers to send source_lang: they get a 400 that says so; or give the engine its language identification (Apertium APY: cld2, or analyser modes).',
+      'Have callers send source_lang (they get a 400 that says so), or give the engine language identification (Apertium APY: cld2, or analyser modes).',
   },
   busy: {
     means: 'all connections were in use, and the queue was full or too slow',
-    advice: 'Add replicas, or raise engine.connections_max if the engine can handle more calls at a time.',
+    advice: 'Add replicas, or raise engine.connections_max if the engine can take more calls.',
   },
   engine_quota: {
     means: "your own quota at the engine's provider is used up",
-    advice: 'Raise the quota or the plan at the provider, or wait for its next period.',
+    advice: 'Raise the quota at the provider, or wait for its next period.',
   },
   cancelled: { means: 'the caller disconnected before there was an answer', advice: 'Nothing: the engine did not fail.' },
   internal: {
     means: "a bug in the protocol's adapter",
-    advice: "Report it to the author of the protocol, with the engine's version and the log line's thrown.",
+    advice: "Report it to the protocol's author, with the engine's version and the log line's thrown.",
   },
 };
 
@@ -90,19 +89,19 @@ const BY_CAUSE: Readonly<Record<FailureCause, FailureAdvice>> = {
   name_unknown: { means: 'the host name does not resolve', advice: 'Check the host name in engine.urls: it does not resolve here.' },
   unreachable: {
     means: 'no route to the host',
-    advice: 'Check the address in engine.urls and the network to it: there is no route to it.',
+    advice: 'Check the address in engine.urls and the network: there is no route to it.',
   },
   silent: {
     means: 'nothing answers there in time',
-    advice: 'Check the address in engine.urls and the firewalls on the way: nothing answers there.',
+    advice: 'Check the address in engine.urls and the firewalls: nothing answers there.',
   },
   tls_name: {
     means: 'the certificate is for another name',
-    advice: 'Use the host name of the certificate in engine.urls, or give the engine a certificate for this name.',
+    advice: "Use the certificate's host name in engine.urls, or give the engine a certificate for this name.",
   },
   tls_untrusted: {
     means: 'the certificate is not from a trusted issuer',
-    advice: 'Set NODE_EXTRA_CA_CERTS to a file with the certificate of its issuer, or give the engine a certificate that is trusted here.',
+    advice: "Set NODE_EXTRA_CA_CERTS to a file with its issuer's certificate, or give the engine one that is trusted here.",
   },
   tls_expired: {
     means: 'the certificate is not valid today',
@@ -110,11 +109,11 @@ const BY_CAUSE: Readonly<Record<FailureCause, FailureAdvice>> = {
   },
   tls_handshake: {
     means: 'the TLS handshake failed',
-    advice: 'Use http in engine.urls if the engine does not speak TLS there; otherwise check which TLS versions it supports.',
+    advice: 'Use http in engine.urls if the engine does not speak TLS; otherwise check its TLS versions.',
   },
   model_unknown: {
     means: 'the server does not have the model',
-    advice: 'Check engine.options.model: the server has no model with that name; its list of models has the names.',
+    advice: 'Check engine.options.model: the server has no model with that name.',
   },
 };
 
@@ -122,13 +121,13 @@ const BY_STATUS: readonly StatusAdvice[] = [
   {
     statuses: [301, 302, 303, 307, 308],
     means: 'the engine redirects',
-    advice: 'Put the address that it redirects to into engine.urls, including https; redirects are not followed.',
+    advice: 'Put the address that it redirects to into engine.urls; redirects are not followed.',
   },
   {
     statuses: [400, 422],
     means: 'the engine does not take the request as it is',
     advice:
-      "Check engine.protocol, the pair of languages and engine.options; a language model server that does not support JSON schemas needs schema: none. The engine's log says more.",
+      "Check engine.protocol, the languages and engine.options; a language model server without JSON schemas needs schema: none. The engine's log says more.",
   },
   {
     statuses: [401, 403],
@@ -138,12 +137,12 @@ const BY_STATUS: readonly StatusAdvice[] = [
   {
     statuses: [402],
     means: 'the provider asks for payment',
-    advice: 'Check your account at the provider of the engine: it asks for payment.',
+    advice: "Check your account at the engine's provider: it asks for payment.",
   },
   {
     statuses: [404, 405],
     means: 'wrong path',
-    advice: 'Check the path in engine.urls and engine.protocol: the engine does not have the requested path.',
+    advice: 'Check the path in engine.urls and engine.protocol: the engine has no such path.',
   },
   {
     statuses: [413],
@@ -153,7 +152,7 @@ const BY_STATUS: readonly StatusAdvice[] = [
   {
     statuses: [429, 503],
     means: 'overloaded',
-    advice: 'Give the engine more capacity, or lower engine.connections_max: it says that it is overloaded.',
+    advice: 'Give the engine more capacity, or lower engine.connections_max: it is overloaded.',
   },
   {
     statuses: [502, 504],
@@ -173,21 +172,18 @@ export function adviceFor({ failure, status, cause }: FailureDetail): string {
 export function failureTable(): string {
   const more: Partial<Record<AttemptFailure, readonly (FailureAdvice & { readonly mark: string })[]>> = {
     connect: causesOf((cause) => cause !== 'model_unknown'),
-    status: [
-      ...BY_STATUS.map((row) => ({ ...row, mark: `\`status\` ${row.statuses.join(', ')}` })),
-      ...causesOf((cause) => cause === 'model_unknown'),
-    ],
+    status: [...BY_STATUS.map((row) => ({ ...row, mark: row.statuses.join(', ') })), ...causesOf((cause) => cause === 'model_unknown')],
   };
   const rows = (Object.keys(BY_FAILURE) as AttemptFailure[]).flatMap((failure) => [
     rowOf(`\`${failure}\``, BY_FAILURE[failure]),
-    ...(more[failure] ?? []).map((row) => rowOf(`\`${failure}\`, ${row.mark}`, row)),
+    ...(more[failure] ?? []).map((row) => rowOf(`\`${failure}\`: ${row.mark}`, row)),
   ]);
   return ['| `failure` | means | what to do |', '|---|---|---|', ...rows].join('\n');
 }
 
 function causesOf(wanted: (cause: FailureCause) => boolean): (FailureAdvice & { readonly mark: string })[] {
   const causes = (Object.keys(BY_CAUSE) as FailureCause[]).filter(wanted);
-  return causes.map((cause) => ({ ...BY_CAUSE[cause], mark: `\`cause\` \`${cause}\`` }));
+  return causes.map((cause) => ({ ...BY_CAUSE[cause], mark: `\`${cause}\`` }));
 }
 
 function rowOf(mark: string, { means, advice }: FailureAdvice): string {

@@ -24,11 +24,11 @@ const CAPABILITIES: Readonly<Record<keyof EngineCapabilities, CapabilityRow>> = 
   textsMax: { head: 'texts per call', cell: ({ textsMax }) => (Number.isFinite(textsMax) ? String(textsMax) : 'any') },
   formats: { head: 'formats', cell: ({ formats }) => formats.join(', ') },
   formality: {
-    head: 'formality; without it `more` and `less` are refused, and `/v1/languages` says so',
+    head: 'formality; otherwise `more` and `less` are refused',
     cell: ({ formality }) => yesOrNo(formality),
   },
-  context: { head: 'context; without it left out, because it is only a hint', cell: ({ context }) => yesOrNo(context) },
-  glossaries: { head: 'glossaries; without them a `glossary_id` is refused', cell: ({ glossaries }) => yesOrNo(glossaries) },
+  context: { head: 'context; otherwise left out', cell: ({ context }) => yesOrNo(context) },
+  glossaries: { head: 'glossaries; otherwise a `glossary_id` is refused', cell: ({ glossaries }) => yesOrNo(glossaries) },
   instructions: {
     head: '`custom_instructions` of the DeepL API; otherwise refused',
     cell: ({ instructions }) => yesOrNo(instructions),
@@ -36,7 +36,7 @@ const CAPABILITIES: Readonly<Record<keyof EngineCapabilities, CapabilityRow>> = 
   styles: { head: '`style_id` and translation memories of the DeepL API; otherwise refused', cell: ({ styles }) => yesOrNo(styles) },
   detection: { head: 'reports the language of a text without `source_lang`', cell: ({ detection }) => yesOrNo(detection) },
   sharedCalls: {
-    head: '`engine.batch`: several callers may share a call of several texts; otherwise refused',
+    head: '`engine.batch`; otherwise refused',
     cell: ({ sharedCalls, textsMax }) => yesOrNo(sharedCalls && textsMax > 1),
   },
 };

@@ -32,7 +32,7 @@ const NMT = /^projects\/[^/]+(?:\/locations\/[^/]+)?\/models\/general\/nmt$/;
 const MODEL = {
   name: 'model',
   does: 'nothing',
-  about: '`…/models/general/nmt`, the default; this service has no choice of models.',
+  about: '`…/models/general/nmt`, the default.',
   example: 'projects/any/locations/global/models/general/nmt',
   faultOf: (value: unknown, named: string) =>
     typeof value === 'string' && NMT.test(value)
@@ -41,7 +41,7 @@ const MODEL = {
 } as const;
 
 const ABOUT_LABELS =
-  'An object with at most one label. Its value, 1 to 100 printable ASCII characters without spaces, is the tag of the request, by which its usage is reported.';
+  "An object with at most one label. Its value, 1 to 100 printable ASCII characters without spaces, is the request\'s tag in usage reports.";
 
 /** The label under which the request is counted; not counting spaces around it. */
 function tagIn(value: unknown, named: string): Judged<NamedTag | undefined> {
@@ -81,8 +81,7 @@ export const PARAMETERS_V3: readonly google.TranslationParameter[] = [
     name: 'glossaryConfig',
     does: 'served',
     means: 'glossaryId',
-    about:
-      'A glossary of this service, with `sourceLanguageCode`; both lists of the answer then have the same translations, with its terms.',
+    about: 'A glossary of this service, with `sourceLanguageCode`; both lists of the answer then have the same translations.',
     fields: [
       { name: 'glossary', does: 'served', about: 'The id of the glossary, or a path that ends in it.' },
       { name: 'ignoreCase', ...AS_ENGINE },

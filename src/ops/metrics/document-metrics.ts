@@ -51,7 +51,7 @@ const BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 export function registerDocumentSeries(registry: Registry, formats: readonly string[]): DocumentMeters {
   const ends = new FastCounter({
     name: 'lingate_documents_total',
-    help: 'Documents by outcome: uploaded, then done or error, with its code.',
+    help: 'Documents by outcome (uploaded, done, error) and code.',
     labels: ['outcome', 'code'],
     registry,
   });
@@ -97,14 +97,14 @@ export function registerDocumentGauges(registry: Registry, read: () => DocumentL
   const gauge = (name: string, help: string, aggregator: 'max' | 'sum', of: (load: DocumentLoad) => number): void =>
     registerGauge(registry, { name, help, aggregator }, [], () => [[{}, of(read())]]);
   // What the store says is the same in every process.
-  gauge('lingate_documents_open', 'Documents of all teams that are queued or being translated.', 'max', ({ open }) => open);
-  gauge('lingate_documents_at_work', 'Documents that are being translated by this gateway.', 'sum', ({ atWork }) => atWork);
+  gauge('lingate_documents_open', 'Documents of all teams that are queued or in translation.', 'max', ({ open }) => open);
+  gauge('lingate_documents_at_work', 'Documents in translation by this gateway.', 'sum', ({ atWork }) => atWork);
   gauge(
     'lingate_documents_oldest_seconds',
-    'How long ago the first of the open documents was uploaded; 0 without one.',
+    'Age of the oldest open document; 0 without one.',
     'max',
     ({ oldestMs }) => oldestMs * SECONDS_PER_MS,
   );
-  gauge('lingate_document_bytes', 'Bytes of all files of documents that are kept.', 'max', ({ bytes }) => bytes);
+  gauge('lingate_document_bytes', 'Bytes of all files of documents.', 'max', ({ bytes }) => bytes);
   gauge('lingate_document_bytes_limit', 'The most bytes of all files (documents.store_bytes).', 'max', ({ bytesMax }) => bytesMax);
 }

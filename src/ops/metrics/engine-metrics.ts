@@ -61,36 +61,28 @@ export class EngineMetrics {
     this.#attempts = counter(
       'attempts',
       ['engine', 'replica', 'outcome'],
-      'Attempts at the engine by replica and outcome: usable, or the failure. An attempt shared by several requests counts once.',
+      'Attempts by replica and outcome: usable, or the failure. A shared call counts once.',
     );
     this.#durations = new FastHistogram({
       name: 'lingate_engine_attempt_duration_seconds',
-      help: 'Duration of attempts at the engine, the wait for a connection included; without those whose caller disconnected.',
+      help: 'Duration of attempts, with the wait for a connection; not of those whose caller disconnected.',
       labels: ['engine'],
       buckets: DURATION_BUCKETS,
       registry,
     });
-    this.#seconds = counter(
-      'second_attempts',
-      ['engine', 'result'],
-      'Second attempts of requests, by the engine that made them and by result: usable or failed.',
-    );
+    this.#seconds = counter('second_attempts', ['engine', 'result'], 'Second attempts of requests by engine and result: usable or failed.');
     this.#quota = counter(
       'quota_exhausted',
       ['engine'],
-      "Attempts that failed because the operator's own quota at the engine is used up: alert on this.",
+      'Attempts that failed because your own quota at the engine is used up: alert on this.',
     );
     this.#batches = counter('batches', ['engine'], 'Calls to the engine shared by several requests.');
     this.#batched = counter('batched_requests', ['engine'], 'Requests whose first attempt was a shared call.');
-    this.#tokens = counter(
-      'tokens',
-      ['engine', 'kind'],
-      'Tokens that a language model read (prompt) and wrote (completion), as it reported them.',
-    );
+    this.#tokens = counter('tokens', ['engine', 'kind'], 'Tokens that a language model says it read (prompt) and wrote (completion).');
     this.#unasked = counter(
       'unasked',
       ['engine'],
-      'Times that an engine, or with an empty label the target of a forward route, sent bytes that nobody had asked for.',
+      'Times that an engine, or with an empty label the target of a forward route, sent unexpected bytes.',
     );
   }
 

@@ -13,7 +13,7 @@ export function registerEventLoopGauge(registry: Registry): void {
   monitor.enable();
   const gauge: Gauge<'percentile'> = new Gauge({
     name: 'lingate_event_loop_delay_seconds',
-    help: 'How late the event loop ran its timers since the last scrape, by percentile; 100 is the longest delay.',
+    help: 'Delay of the event loop since the last scrape, by percentile; 100 is the longest.',
     labelNames: ['percentile'],
     registers: [registry],
     aggregator: 'max',

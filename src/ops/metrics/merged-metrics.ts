@@ -56,7 +56,7 @@ export class MergedMetrics {
 export function registerReplaced(registry: Registry) {
   return new FastCounter({
     name: 'lingate_workers_replaced_total',
-    help: 'Workers that were replaced because they had ended, or because they hung for ten seconds and were killed.',
+    help: 'Workers replaced because they ended, or hung for ten seconds.',
     labels: ['reason'],
     registry,
   }).seriesBy<Replaced>('reason', { ended: true, hung: true });

@@ -39,7 +39,7 @@ export class RequestSeries implements AccessLog {
     this.#settlements = settlementSeries(registry);
     this.#requests = new FastCounter({
       name: 'lingate_requests_total',
-      help: 'Requests that have ended, by route, status and code; status 0 is a caller who disconnected before an answer.',
+      help: 'Requests by route, status and code; status 0: the caller disconnected before the answer.',
       labels: ['route', 'status', 'code'],
       registry,
     });
@@ -59,7 +59,7 @@ export class RequestSeries implements AccessLog {
     this.#characters = new FastCounter({ name: 'lingate_characters_total', help: about, ...part }).series({});
     this.#engineCharacters = new FastCounter({
       name: 'lingate_engine_characters_total',
-      help: 'Characters of delivered translations, by the engine that made them; for a request in parts, by the engine of the last part.',
+      help: 'Characters of delivered translations by engine; of a request in parts, the engine of the last part.',
       labels: ['engine'],
       registry,
     });
@@ -148,7 +148,7 @@ function admissionSeries(registry: Registry): Readonly<Record<Admission['kind'],
 function lookupSeries(registry: Registry): Readonly<Record<KeyLookup, CounterSeries>> {
   const counter = new FastCounter({
     name: 'lingate_key_lookups_total',
-    help: 'Key lookups: hit and unknown_hit were answered by the cache, miss by the store; refused were not made (too many at once).',
+    help: 'Key lookups answered by the cache (hit, unknown_hit) or the store (miss), or refused (too many at once).',
     labels: ['result'],
     registry,
   });
@@ -158,7 +158,7 @@ function lookupSeries(registry: Registry): Readonly<Record<KeyLookup, CounterSer
 function shedSeries(registry: Registry): Readonly<Record<ShedReason, CounterSeries>> {
   const counter = new FastCounter({
     name: 'lingate_requests_shed_total',
-    help: 'Requests refused because of load: too many in flight in this process or of one team, or an overloaded event loop.',
+    help: 'Requests refused because of load: too many in flight, in this process or of one team, or a slow event loop.',
     labels: ['reason'],
     registry,
   });
@@ -168,7 +168,7 @@ function shedSeries(registry: Registry): Readonly<Record<ShedReason, CounterSeri
 function settlementSeries(registry: Registry): Readonly<Record<Verdict, Readonly<Record<SettlementResult, CounterSeries>>>> {
   const counter = new FastCounter({
     name: 'lingate_settlements_total',
-    help: 'Reservations settled, by verdict and result; a commit that is expired or abandoned was delivered uncharged, one that is absent perhaps charged.',
+    help: 'Settled reservations by verdict and result; a commit that is expired or abandoned was delivered uncharged, an absent one perhaps charged.',
     labels: ['verdict', 'result'],
     registry,
   });

@@ -95,7 +95,7 @@ export function registerTeamGauges(registry: Registry, { read, now }: TeamGauges
   gauge('lingate_teams', 'Teams by condition, as of the last check of all teams.', ['condition'], () =>
     (Object.keys(CONDITIONS) as TeamCondition[]).map((condition) => [{ condition }, read().counts[condition]]),
   );
-  gauge('lingate_team_metrics_age_seconds', 'How long ago the last complete check of all teams ended.', [], () => [
+  gauge('lingate_team_metrics_age_seconds', 'Time since the last complete check of all teams.', [], () => [
     [{}, (now() - (read().passedAtMs ?? startedAtMs)) / SECOND_MS],
   ]);
   const quota = "Settled share of the period's characters, including overage; the highest teams.";
@@ -105,7 +105,7 @@ export function registerTeamGauges(registry: Registry, { read, now }: TeamGauges
   gauge('lingate_team_credit_characters', 'Characters that the credit still buys; the lowest teams.', ['team_id'], () =>
     read().credit.map(({ teamId, characters }) => [{ team_id: teamId }, characters]),
   );
-  const unused = "How long the team's longest unused active key has been unused, as of the last check; the longest teams.";
+  const unused = "How long the team's longest unused active key has been unused; the longest teams.";
   gauge('lingate_team_key_unused_seconds', unused, ['team_id', 'key_id'], () =>
     read().keys.map(({ teamId, keyId, unusedSeconds }) => [{ team_id: teamId, key_id: keyId }, unusedSeconds]),
   );

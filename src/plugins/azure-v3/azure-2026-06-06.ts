@@ -63,7 +63,7 @@ const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
     name: 'tone',
     does: 'served',
     means: 'formality',
-    about: '`formal`, `informal` or `neutral`, where the engine and the language support it; otherwise it has no effect.',
+    about: '`formal`, `informal` or `neutral`; without effect where engine or language do not support it.',
     example: 'formal',
     read(value, named, { target: { targetLang } }, { offer, sourceLang }) {
       const tone = wordOf(value, named, Object.keys(TONES));
@@ -76,7 +76,7 @@ const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
     name: 'referenceTextPairs',
     does: 'served',
     means: 'context',
-    about: 'Translations to follow; they go into the context, which not every engine takes. Neither translated nor charged.',
+    about: 'Translations to follow, for engines that take a context. Neither translated nor charged.',
     fields: PAIR,
     entriesMax: PAIRS_MAX,
     read: readPairs,
@@ -96,7 +96,7 @@ const INPUT: readonly ParameterEntry<InputOrder, CallerOffer>[] = [
     does: 'served',
     means: 'text',
     mayBeEmpty: true,
-    about: 'The text. An empty text is answered with an empty text.',
+    about: 'The text; an empty one stays empty.',
     example: 'Hello',
     missing: notText,
     read(value, named) {

@@ -97,7 +97,7 @@ const TEXT: Described = [
   {
     name: 'Text',
     does: 'served',
-    about: 'The text. An empty text is answered with an empty text. `text` is accepted too.',
+    about: 'The text; an empty one stays empty. `text` is accepted too.',
     missing: () => EMPTY,
   },
 ];

@@ -24,7 +24,7 @@ const SERVED: readonly TranslateEntry[] = TRANSLATE_PARAMETERS.filter((entry) =>
       : entry,
 );
 const REFUSED: readonly TranslateEntry[] = [
-  refused('output_format', 'The ending of the file itself is accepted; another format is refused.'),
+  refused('output_format', 'Only the ending of the file itself is accepted.'),
   ...['style_id', 'translation_memory_id', 'translation_memory_threshold', 'custom_instructions'].map((name) =>
     refused(name, 'Refused for documents.'),
   ),
@@ -35,7 +35,7 @@ const FILE: Described = [
   {
     name: 'file',
     does: 'served',
-    about: 'The file. Its format is told by the ending of its name.',
+    about: 'The file. The ending of its name says its format.',
     schema: Type.String({ format: 'binary' }),
     missing: () => refuse('validation_error', 'file: is missing.'),
   },

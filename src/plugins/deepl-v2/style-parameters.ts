@@ -23,7 +23,7 @@ const STYLE: Style = {
   memoryThreshold: ['translation_memory_threshold', 'styles'],
 };
 
-const WHERE = 'Goes to engines that take it if the operator has chosen `style_rules: pass`; otherwise refused.';
+const WHERE = 'With `style_rules: pass`, for engines that take it; otherwise refused.';
 
 /** Without what the parameter asks for, the translation would not be the requested one. */
 function passed<Value>(read: (value: unknown, named: string) => Judged<Value>) {

@@ -88,7 +88,7 @@ export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [
     does: 'served',
     means: 'glossaryIds',
     about:
-      'Up to five glossaries, in a list or separated by commas: for each term, the first one that has it is used. With `source_lang`, and not beside `glossary_id`.',
+      'Up to five glossaries, in a list or separated by commas; the first that has a term is used. With `source_lang`, and not beside `glossary_id`.',
     schema: NAMES,
     read: (value, named, order, rules) => glossaryIdsOf(namesOf(value, named), named, order, rules),
   },

@@ -1,4 +1,4 @@
-// The manual's table of other vendors' parameters: every parameter of a described operation, and what it does here.
+// The manual's table of other vendors' parameters: every parameter of a described operation, and whether it is served.
 import { parametersIn } from './parameters.ts';
 import type { Described } from './parameters.ts';
 
@@ -31,17 +31,19 @@ function wordsOf(does: 'served' | 'refused' | 'nothing', but: readonly string[] 
   return does === 'refused' && but !== undefined ? `refused, except ${but.map((one) => `\`${one}\``).join(', ')}` : does;
 }
 
-/** Markdown: a section for each operation, in which parameters of which the same is said share a row. */
+/** Markdown: a section for each operation. What a served parameter does is in the OpenAPI document. */
 export function parameterTable(operations: readonly DescribedOperation[]): string {
   return operations.map(sectionOf).join('\n\n');
 }
 
+/** Parameters of which the same is said share a row. */
 function sectionOf({ api, parameters, others }: DescribedOperation): string {
   const names = new Map<string, string[]>();
   for (const { name, does, about } of rowsOf(parameters)) {
-    const said = `${does} | ${about.replaceAll('|', '\\|')}`;
-    names.set(said, [...(names.get(said) ?? []), `\`${name}\``]);
+    const why = does.startsWith('refused') ? ` | ${about.replaceAll('|', '\\|')} |` : ' | |';
+    const row = `${does}\n${why}`;
+    names.set(row, [...(names.get(row) ?? []), `\`${name}\``]);
   }
-  const rows = [...names].map(([said, shared]) => `| ${shared.join(', ')} | ${said} |`);
-  return [`## ${api}`, '', '| parameter | here | |', '|---|---|---|', ...rows, `| any other | ${others} | |`].join('\n');
+  const rows = [...names].map(([row, shared]) => `| ${row.replace('\n', ` | ${shared.join(', ')}`)}`);
+  return [`## ${api}`, '', '| here | parameters | why |', '|---|---|---|', ...rows, `| ${others} | any other | |`].join('\n');
 }
