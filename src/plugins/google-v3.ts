@@ -41,7 +41,7 @@ const MODEL = {
 } as const;
 
 const ABOUT_LABELS =
-  "An object with at most one label. Its value, 1 to 100 printable ASCII characters without spaces, is the request\'s tag in usage reports.";
+  "An object with at most one label. Its value, 1 to 100 printable ASCII characters without spaces, is the request's tag in usage reports.";
 
 /** The label under which the request is counted; not counting spaces around it. */
 function tagIn(value: unknown, named: string): Judged<NamedTag | undefined> {
