@@ -7,7 +7,7 @@ import { publicUrl } from './api-description.ts';
 import { ONLY_PROCESS } from './configured-telemetry.ts';
 import type { OnNewStore } from './opened.ts';
 import { OperatorSide, openWaitingListener } from './operator-side.ts';
-import type { Reloadable } from './reload.ts';
+import type { Reloadable, ReloadReport } from './reload.ts';
 import { openServing } from './serving.ts';
 import { startProcess } from './until-stopped.ts';
 import type { Stoppable } from './until-stopped.ts';
@@ -67,6 +67,7 @@ export function startApp(config: Config, { logDestination, docsOnOps = false, on
         return side.config;
       },
       reload: (next: Config) => side.reload(next),
+      reported: (report: ReloadReport) => side.reported(report),
     };
   });
 }

@@ -33,6 +33,8 @@ import { CLOUD_EVENT_TYPE, eventDocument } from './event-document.ts';
 import type { ServingProcesses } from './processes.ts';
 import type { Listening } from './public-listener.ts';
 import { announceReady } from './ready-line.ts';
+import { pidSpace, RELOADS_PATH } from './reload.ts';
+import type { ReloadReport, Reloads } from './reload.ts';
 
 interface OperatorSideOptions {
   readonly config: Config;
@@ -79,6 +81,7 @@ export class OperatorSide {
   serverUrl = '';
   readonly #options: OperatorSideOptions;
   readonly #operators: OpenOperators | undefined;
+  #reloads: Pick<Reloads, 'count' | 'latest'> = { count: 0, latest: null };
 
   /** Rejects with a `ConfigError` or `ListenError`. */
   static async open(options: OperatorSideOptions): Promise<OperatorSide> {
@@ -119,6 +122,11 @@ export class OperatorSide {
     return waiting;
   }
 
+  /** Called after each reload, for `lingate reload`. */
+  reported(latest: ReloadReport): void {
+    this.#reloads = { count: this.#reloads.count + 1, latest };
+  }
+
   async #listen(): Promise<void> {
     const { docsOnOps, log, down, listener: waiting } = this.#options;
     const content = this.#content();
@@ -131,11 +139,16 @@ export class OperatorSide {
   }
 
   #content(): OpsContent {
-    const { processes, metrics, pluginApis, log } = this.#options;
+    const { processes, metrics, pluginApis, log, docsOnOps } = this.#options;
     const config = (): Config => this.config;
     const api = (): OpenApiOptions => apiOptions(this.config, this, pluginApis);
     const readiness = (): Readiness | Promise<Readiness> => processes.readiness();
-    const pages = opsPages({ readiness, metrics, api, documents: [...pluginApis.documents.keys()] });
+    const reloads = (): Reloads => ({ pid: process.pid, space: pidSpace(), ...this.#reloads });
+    const pages = {
+      ...opsPages({ readiness, metrics, api, documents: [...pluginApis.documents.keys()] }),
+      // A demo takes no reload: the signal would end it.
+      ...(docsOnOps ? {} : { [RELOADS_PATH]: () => json(reloads()) }),
+    };
     // Host names are only checked if the console is on: otherwise no browser has an operator's session.
     if (this.#operators === undefined) return { pages, apps: appsWhileOff(() => this.config.service.name) };
     return {

@@ -1,15 +1,40 @@
 // Reloads the configuration on SIGHUP, and applies what may change while running; a wrong one changes nothing.
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../ports/log.ts';
 import { engineUrls } from './ready-line.ts';
 
+/** What came of a reload. */
+export interface ReloadReport {
+  /** What is in force now; `undefined` if the configuration was refused. */
+  readonly taken?: Readonly<Record<string, string | number>>;
+  /** Changed members that wait for a restart. */
+  readonly waiting: readonly string[];
+  readonly faults: readonly string[];
+}
+
+/** What the ops listener answers at `RELOADS_PATH`. */
+export interface Reloads {
+  readonly pid: number;
+  /** Where the pid is one: see `pidSpace`. */
+  readonly space: string;
+  /** How many there were in this process. */
+  readonly count: number;
+  readonly latest: ReloadReport | null;
+}
+
+export const RELOADS_PATH = '/reloads';
+
 export interface Reloadable {
   readonly log: Log;
   /** The configuration in force. */
   readonly config: Config;
-  /** See `App.reload`. */
+  /** Returns the changed members that wait for a restart. Throws, and changes nothing, if the configuration cannot be applied. */
   reload(next: Config): readonly string[];
+  /** Called after each reload, whatever came of it. */
+  reported(report: ReloadReport): void;
 }
 
 /** `load` reads the sources that the command line named, for a gateway that runs with the given configuration. Never rejects: faults are logged. */
@@ -18,23 +43,35 @@ export async function reload(app: Reloadable, load: (running: Config) => Promise
   try {
     const next = await load(app.config);
     const waiting = app.reload(next);
-    const { languages, plans, file } = next;
-    const counts = { sources: languages.sources.length, targets: languages.targets.length };
-    const rules = next.routing === undefined ? {} : { routing_rules: next.routing.length };
-    log.info('configuration reloaded', {
+    const { languages, plans, file, routing } = next;
+    const taken = {
       file,
-      ...counts,
+      sources: languages.sources.length,
+      targets: languages.targets.length,
       engine_urls: engineUrls(next).join(' '),
-      ...rules,
+      ...(routing === undefined ? {} : { routing_rules: routing.length }),
       plans: [...plans.keys()].join(' '),
-    });
+    };
+    log.info('configuration reloaded', taken);
     if (waiting.length > 0) log.warn('these members have changed and wait for a restart', { members: waiting.join(' ') });
+    app.reported({ taken, waiting, faults: [] });
   } catch (error) {
-    for (const fault of faultsOf(error)) log.error('configuration refused: all stays as it was', { fault });
+    const faults = faultsOf(error);
+    for (const fault of faults) log.error('configuration refused: all stays as it was', { fault });
+    app.reported({ waiting: [], faults });
   }
 }
 
 function faultsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.lines;
   return [error instanceof Error ? error.message : String(error)];
+}
+
+/** The machine since its boot, and the container: the same number is another process elsewhere. */
+export function pidSpace(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
 }

@@ -101,6 +101,17 @@ export const COMMON_FLAGS: Flags = {
   help: { kind: 'switch', summary: 'show this help' },
 };
 
+/** Flags of commands that run a gateway, or look for a running one. */
+export const LISTEN_FLAGS: Flags = {
+  listen: {
+    kind: 'text',
+    value: 'HOST:PORT',
+    summary: 'public address; port 0 picks a free one',
+    fallback: 'LINGATE_LISTEN, then the file',
+  },
+  ops: { kind: 'text', value: 'HOST:PORT', summary: 'address of probes, metrics and docs', fallback: 'LINGATE_OPS, then the file' },
+};
+
 /** Flags of commands that work with the engine. */
 export const ENGINE_FLAGS: Flags = {
   'engine-url': {

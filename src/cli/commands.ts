@@ -14,6 +14,7 @@ function operation<Name extends string>(name: string, summary: string, ...[load,
 }
 
 const serveFile = () => import('./commands/serve.ts');
+const reloadFile = () => import('./commands/reload.ts');
 const demoFile = () => import('./commands/demo.ts');
 const teamsFile = () => import('../admin/operations/teams.ts');
 const keysFile = () => import('../admin/operations/keys.ts');
@@ -36,6 +37,7 @@ const apiCommands = () => import('./commands/api-commands.ts');
 
 export const COMMANDS: readonly ListedCommand[] = [
   command('serve', 'Runs the gateway.', serveFile, 'serve'),
+  command('reload', 'Has the running gateway take its changed configuration.', reloadFile, 'reload'),
   command('demo', 'Runs the gateway with a built-in engine, a demo team and a key to try it with.', demoFile, 'demo'),
   operation('team create', 'Creates a team on a plan.', teamsFile, 'createTeam'),
   operation('team list', 'Lists teams: all of them, or by plan and by what is left of their limits.', teamsFile, 'listTeams'),

@@ -8,7 +8,7 @@ import type { OnNewStore } from '../app/opened.ts';
 import { OperatorSide, openWaitingListener } from '../app/operator-side.ts';
 import type { ProcessStates, ServingProcesses } from '../app/processes.ts';
 import type { Listening } from '../app/public-listener.ts';
-import type { Reloadable } from '../app/reload.ts';
+import type { Reloadable, ReloadReport } from '../app/reload.ts';
 import { startProcess, stopWithinMs } from '../app/until-stopped.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
 import type { Config } from '../config/config.ts';
@@ -70,6 +70,7 @@ export function startWorkers(config: Config, count: number, onNewStore?: OnNewSt
         return side.config;
       },
       reload: (next: Config) => side.reload(next),
+      reported: (report: ReloadReport) => side.reported(report),
     };
   });
 }

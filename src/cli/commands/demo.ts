@@ -15,7 +15,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import { ulidSource } from '../../domain/ulid.ts';
 import type { TeamRegistry } from '../../ports/team-registry.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { LISTEN_FLAGS } from './serve.ts';
+import { LISTEN_FLAGS } from '../command.ts';
 import { runUntilStopped } from '../../app/until-stopped.ts';
 import { commandActor, withStore } from '../with-store.ts';
 

@@ -1,7 +1,7 @@
 // lingate serve: runs the gateway, in one process or several, until it gets a signal to stop.
 import { startApp } from '../../app/app.ts';
-import { ENGINE_FLAGS, UsageError } from '../command.ts';
-import type { Command, CommandContext, Flags } from '../command.ts';
+import { ENGINE_FLAGS, LISTEN_FLAGS, UsageError } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
 import { soundConfig } from '../judged-config.ts';
 import { newStoreText } from '../with-store.ts';
 import { judgeSecrets } from '../../app/judge.ts';
@@ -12,16 +12,6 @@ import { runUntilStopped } from '../../app/until-stopped.ts';
 import type { Stoppable } from '../../app/until-stopped.ts';
 import { startWorkers } from '../../workers/supervisor.ts';
 import { isWorker, runAsWorker } from '../../workers/worker.ts';
-
-export const LISTEN_FLAGS: Flags = {
-  listen: {
-    kind: 'text',
-    value: 'HOST:PORT',
-    summary: 'public address; port 0 picks a free one',
-    fallback: 'LINGATE_LISTEN, then the file',
-  },
-  ops: { kind: 'text', value: 'HOST:PORT', summary: 'address of probes, metrics and docs', fallback: 'LINGATE_OPS, then the file' },
-};
 
 const WORKERS_MAX = 64;
 

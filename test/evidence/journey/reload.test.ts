@@ -7,6 +7,7 @@ import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { CONSOLE_URL, OidcVisitor } from '../../support/oidc-visitor.ts';
+import { lingate } from '../../support/lingate-command.ts';
 import { request } from '../../support/raw-http.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startScriptedProvider } from '../../support/scripted-provider.ts';
@@ -58,6 +59,22 @@ async function targetsOf(port: number): Promise<string[]> {
 describe.each(['1', '2'])('%s worker(s)', (workers) => {
   /** One request may reach only one worker. */
   const looks = (port: number): Promise<string[][]> => Promise.all(Array.from({ length: 10 }, () => targetsOf(port)));
+
+  test('lingate reload prints what is in force and what waits; a refused configuration is status 1, and nothing changes', async () => {
+    await configure();
+    const { host } = new URL((await site.serve('--workers', workers)).opsUrl);
+    const words = ['reload', '--config', join(site.folder, 'lingate.yaml'), '--ops', host, '--json'];
+    await languages(german, french);
+    await configure({ history: { days: 9 } });
+    const { status, stdout, stderr } = await lingate(words);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ sources: 2, targets: 2, waiting: ['history.days'] });
+    // The command reads the file itself, without the secrets: what it cannot see, the gateway refuses.
+    await configure({ otel: { headers: { a: { file: 'missing' } } } });
+    expect(await lingate(words)).toMatchObject({ status: 1, stderr: expect.stringContaining('all stays as it was') as string });
+    await site.configure({ plans: {} });
+    expect(await lingate(words)).toMatchObject({ status: 1, stderr: expect.stringContaining('plans') as string });
+  });
 
   test('operators are reloaded: a removed token no longer works and its session has ended; an invalid file changes nothing', async () => {
     const [ops, sales] = ['o'.repeat(32), 's'.repeat(32)];
