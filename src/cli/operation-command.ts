@@ -204,9 +204,9 @@ function progressOf({ io }: CommandContext): (changed: number, all: number) => v
 /** What was done, the record as it is now, and what is below it. */
 function textOf(one: AdminOperation, value: unknown, input: GivenMembers, nowMs: number): string {
   const columns = shownBy(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs), nowMs)] as const);
-  const facts = one.facts?.(value as never) ?? Object.fromEntries(columns);
-  const said = changes(one) ? one.told?.(value as never, input) : undefined;
-  const below = one.below?.rows(value as never, nowMs).map((row) => row.map((cell) => shown(cell, nowMs))) ?? [];
+  const facts = one.facts?.(value) ?? Object.fromEntries(columns);
+  const said = changes(one) ? one.told?.(value, input) : undefined;
+  const below = one.below?.rows(value, nowMs).map((row) => row.map((cell) => shown(cell, nowMs))) ?? [];
   return [
     said,
     Object.keys(facts).length === 0 ? undefined : labelled(facts),

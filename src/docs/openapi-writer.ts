@@ -186,7 +186,7 @@ class Writer {
       security: authenticated ? undefined : [],
       parameters: parameters.length === 0 ? undefined : parameters,
       requestBody: body && this.#body(body, summary),
-      responses: { [answer.status]: answered, ...failures } as OperationObject['responses'],
+      responses: { [answer.status]: answered, ...failures },
     };
   }
 

@@ -213,7 +213,7 @@ function requestOf({ method, path, operation }: Entry, serverUrl: string, captio
   const query = parameters.filter(
     (one) => one.in === 'query' && (one.required === true || one.examples?.[name ?? ''] !== undefined || requestBody === undefined),
   );
-  const pairs = query.flatMap((one) => [exampleOf(one, name) ?? []].flat().map((value): [string, string] => [one.name, String(value)]));
+  const pairs = query.flatMap((one) => [exampleOf(one, name) ?? []].flat().map((value): [string, string] => [one.name, bodyText(value)]));
   const filled = parameters
     .filter((one) => one.in === 'path' && typeof one.example === 'string')
     .reduce((written, one) => written.replace(`{${one.name}}`, encodeURIComponent(one.example as string)), path);

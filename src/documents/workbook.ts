@@ -123,7 +123,7 @@ function headersOf(archive: ZipPackage, sheet: string): (row: number, column: nu
 function placeOf(reference: string): { readonly row: number; readonly column: number } | undefined {
   const [, letters, digits] = /^\$?([A-Z]{1,3})\$?(\d{1,7})$/.exec(reference) ?? [];
   if (letters === undefined) return undefined;
-  return { row: Number(digits), column: [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) };
+  return { row: Number(digits), column: Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) };
 }
 
 function sheetPart(archive: ZipPackage, sheet: string): Sheet {

@@ -61,7 +61,7 @@ export function thoseThatTake(
 ): ChosenEngines | Refusal | Promise<ChosenEngines | Refusal> {
   const names = engines ?? ONE_ENGINE;
   const takes = names.map((name) => takesGlossary(name, glossary, work));
-  const known = takes.some((one) => one instanceof Promise) ? Promise.all(takes) : (takes as readonly boolean[]);
+  const known = takes.some((one) => one instanceof Promise) ? Promise.all(takes.map(async (one) => one)) : (takes as readonly boolean[]);
   return andThen(known, (found) => {
     if (found.every(Boolean)) return engines;
     return found.some(Boolean) ? names.filter((_name, i) => found[i]) : GLOSSARY_NOT_TAKEN;

@@ -151,8 +151,7 @@ export class PassedTexts {
         current = joined(known.translations, current, open);
         continue;
       }
-      const { after } = taken.changed;
-      return andThen<Translations, Translations>(after === undefined ? current : after.call(taken.changed, current), (restored) => {
+      return andThen<Translations, Translations>(taken.changed.after?.(current) ?? current, (restored) => {
         if ('problem' in restored) return restored;
         checkRestored(taken, restored);
         return this.#back(restored, engine, i - 1, lessons);

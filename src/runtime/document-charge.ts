@@ -85,17 +85,9 @@ export function failureOf(admission: RefusedAdmission): Failure {
 }
 
 function refusalOf(admission: RefusedAdmission): Refusal {
-  switch (admission.kind) {
-    case 'key_revoked':
-      return keyRevoked(admission.reason);
-    case 'scope_missing':
-    case 'scope_wanted':
-      return NO_SCOPE;
-    case 'tag_disabled':
-      return TAG_DISABLED;
-    default:
-      return NO_KEY;
-  }
+  if (admission.kind === 'key_revoked') return keyRevoked(admission.reason);
+  if (admission.kind === 'scope_missing' || admission.kind === 'scope_wanted') return NO_SCOPE;
+  return admission.kind === 'tag_disabled' ? TAG_DISABLED : NO_KEY;
 }
 
 /**

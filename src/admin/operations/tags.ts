@@ -39,7 +39,7 @@ function rowOf({ tag: name, settings, use }: SetTag): TagRow {
     characters: settings.characters,
     limits: windowEntries(settings.windows),
     used: { characters: use.characters, ...(use.windows.length === 0 ? {} : usedLimits(use.windows)) },
-  } as TagRow;
+  };
 }
 
 const columns: readonly RowColumn<TagRow>[] = [

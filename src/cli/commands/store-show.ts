@@ -19,7 +19,7 @@ export const storeShow: Command = {
     const config = await context.config();
     const { accountAt } = await import('../../app/store-upkeep.ts');
     const account = await accountAt(config, teamId).catch(whereNoStore(config));
-    if (account === undefined) throw new CommandFailure(noSuch('team', teamId).named!);
+    if (account === undefined) throw new CommandFailure(noSuch('team', teamId).named);
     const shown = shownAccount(account);
     context.print(Object.fromEntries(shown), () => shown.map(([name, value]) => `${name} ${JSON.stringify(value)}`).join('\n'));
   },

@@ -93,7 +93,7 @@ export const LIMITED: readonly LimitedKind[] = [
         ...team.with(tagged('acme')),
         async change(changed) {
           const all = Object.entries({ ...held, ...changed }).filter(([, value]) => value !== null);
-          held = Object.fromEntries(all) as OwnLimits;
+          held = Object.fromEntries(all);
           await setTag(subject, team, held);
         },
         windowsUsed: async () => present(answered(await subject.again.tagSettings.find(team.teamId, 'acme'))).use.windows,

@@ -43,7 +43,7 @@ onEveryGateway({ once: true, config }, (setting) => {
     await expect.poll(async () => (await new DocumentCaller(setting.gateway.port, slow.key).upload({ file: 'Dear all' })).status).toBe(503);
     await new DocumentCaller(setting.gateway.port, quick.key).uploaded({ file: 'Dear all' });
     // Two had no place; the others were too slow.
-    expect((await answers).toSorted()).toEqual([400, 400, 400, 400, 503, 503]);
+    expect((await answers).toSorted((a, b) => a - b)).toEqual([400, 400, 400, 400, 503, 503]);
     clearInterval(dripping);
     await new DocumentCaller(setting.gateway.port, slow.key).uploaded({ file: 'Dear all' });
   });
@@ -53,6 +53,6 @@ onEveryGateway({ once: true, config }, (setting) => {
     const dripping = setInterval(() => uploads.forEach((upload) => upload.send(Buffer.from('x'))), SILENT_MS);
     const answers = await Promise.all(uploads.map(async (upload) => (await upload.response()).status));
     clearInterval(dripping);
-    expect(answers.toSorted()).toEqual([400, 400, 503, 503]);
+    expect(answers.toSorted((a, b) => a - b)).toEqual([400, 400, 503, 503]);
   });
 });

@@ -58,7 +58,8 @@ describe('a request', () => {
     const text = ['Hello 👍', 'a & b = "c"'];
     scripted.always(answer('{"translations":[{"detected_source_language":"EN","text":"a"},{"detected_source_language":"EN","text":"b"}]}'));
     await translate({ text, ...parts });
-    const { sourceLang = null, targetLang = 'DE' } = { sourceLang: 'EN', ...parts };
+    const given: { readonly sourceLang?: string | undefined; readonly targetLang?: string } = { sourceLang: 'EN', ...parts };
+    const { sourceLang = null, targetLang = 'DE' } = given;
     const client = new deepl.Translator(SECRET, { serverUrl: scripted.url, maxRetries: 0 });
     await client.translateText(text, sourceLang as deepl.SourceLanguageCode | null, targetLang as deepl.TargetLanguageCode, options);
     const [ours, theirs] = scripted.requests as [ScriptedRequest, ScriptedRequest];
