@@ -11,7 +11,7 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
   [
     'frobnicate',
     '',
-    'unknown command "frobnicate"; the commands are serve, demo, team, key, tag, glossary, usage, invoices, plan, store, requests, documents, audit, memory, config, engine, routes, openapi.',
+    'unknown command "frobnicate"; the commands are serve, reload, demo, team, key, tag, glossary, usage, invoices, plan, store, requests, documents, audit, memory, config, engine, routes, openapi.',
   ],
   ['--json team list', '', 'unknown flag --json; flags go after the command.'],
   ['team', 'team', 'a command is missing; use one of create, list, show, update, delete.'],

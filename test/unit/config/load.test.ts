@@ -48,6 +48,7 @@ describe('the default file', () => {
       rateLimitHeaders: false,
       glossaryBytes: 16_777_216,
       tags: 1000,
+      slowestBytesPerSecond: 1024,
     });
     expect([...config.plans.keys()]).toEqual(['free', 'pro', 'prepaid']);
     expect(config.plans.get('pro')).toMatchObject({ overage_cap_minor: 10_000, overage_minor_per_million: 2000, max_glossaries: 20 });
