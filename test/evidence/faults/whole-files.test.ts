@@ -126,7 +126,11 @@ describe.each(LISTENERS)('workers that start later, with the %s listener', (list
       listener,
       languages: 'codes.yaml',
       engine: { urls: [site.engine.url], options: { headers: { 'x-token': { file: key } } } },
-      forward: [{ path: '/v1/voices', methods: ['GET'], target: site.engine.url, headers: { authorization: { file: header } } }],
+      // What is streamed is node:http's.
+      forward:
+        listener === 'uws'
+          ? []
+          : [{ path: '/v1/voices', methods: ['GET'], target: site.engine.url, headers: { authorization: { file: header } } }],
       tls: { cert_file: certFile, key_file: keyFile },
       admin: { tokens: [{ name: 'ops', role: 'manage', token: { file: join(site.folder, 'token') } }] },
       events: { url: 'http://127.0.0.1:1/', secret: { file: join(site.folder, 'signing') } },
@@ -149,9 +153,11 @@ describe.each(LISTENERS)('workers that start later, with the %s listener', (list
       expect(answer.status).toBe(200);
       expect(site.engine.requests.at(-1)!.headers).toMatchObject({ 'x-token': 'engine-secret' });
     }
-    const headers = { Authorization: `Bearer ${site.team.key}` };
-    await request({ port: gateway.port, tls: true, path: '/v1/voices', headers });
-    expect(site.engine.requests.at(-1)!.headers).toMatchObject({ authorization: 'Bearer upstream' });
+    if (listener === 'node') {
+      const headers = { Authorization: `Bearer ${site.team.key}` };
+      await request({ port: gateway.port, tls: true, path: '/v1/voices', headers });
+      expect(site.engine.requests.at(-1)!.headers).toMatchObject({ authorization: 'Bearer upstream' });
+    }
     const ops = { port: Number(new URL(gateway.opsUrl).port), headers: { Host: '127.0.0.1' } };
     expect((await request({ ...ops, path: '/readyz' })).status).toBe(200);
     expect(await gateway.end('SIGTERM')).toBe(0);

@@ -89,7 +89,7 @@ async function toldOf(protocol: string, code: number, advice: RegExp): Promise<r
 test.each([
   ['a key without permission', 403, /^Check the key in engine\.options/],
   ['a server that redirects', 308, /^Put the address that it redirects to/],
-  ['an overloaded server', 429, /it says that it is overloaded\.$/],
+  ['an overloaded server', 429, /it is overloaded\.$/],
   ['a server without its engine', 502, /^Check the proxy in front/],
 ])('%s (%i) is reported by its status', async (_name, code, advice) => {
   const [told, wanted] = await toldOf('native', code, advice);
@@ -218,7 +218,7 @@ describe('the connection', () => {
     const url = `https://127.0.0.1:${await tlsPort()}`;
     expect(await failureOf({ urls: [url] })).toMatchObject({
       failure: 'connect',
-      advice: words('host name of the certificate'),
+      advice: words("certificate's host name"),
     });
   });
 

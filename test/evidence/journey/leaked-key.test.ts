@@ -121,7 +121,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
 
   test('the admin API takes no key in an address', async () => {
     const response = await call('GET', `/teams?q=${NOBODYS}`);
-    expect(expectProblem(response, 'validation_error')).toMatch(/^q: contains a key, which does not belong in a URL/);
+    expect(expectProblem(response, 'validation_error')).toMatch(/^q: contains a key, which does not belong here: /);
     expect((await call('GET', '/keys/find')).header('allow')).toBe('PATCH, POST');
   });
 
