@@ -42,8 +42,13 @@ async function ask(url: string): Promise<Reloads> {
   } catch {
     throw new CommandFailure(`no gateway answers at ${url}: is it running, and is ops the address that it has?`);
   }
-  if (!answer.ok) throw new CommandFailure(`what answers at ${url} is no gateway that takes a reload`);
-  return (await answer.json()) as Reloads;
+  const reloads = answer.ok ? ((await answer.json().catch(() => null)) as Partial<Reloads> | null) : null;
+  // A signal to a number below 1 would go to a group of processes.
+  if (!Number.isInteger(reloads?.pid) || reloads!.pid! < 1 || typeof reloads!.count !== 'number')
+    throw new CommandFailure(
+      `what answers at ${url} is no gateway that takes a reload: give its ops address by --ops or in the configuration`,
+    );
+  return reloads as Reloads;
 }
 
 function hangUp(pid: number): void {

@@ -1,5 +1,7 @@
 // SIGHUP: languages, engine replicas and plans are reloaded while requests continue; an invalid file changes nothing.
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startScriptedEngine } from '../../../src/testing.ts';
@@ -55,6 +57,20 @@ async function targetsOf(port: number): Promise<string[]> {
   const answer = await request({ port, path: '/v1/languages?type=target', headers });
   return (answer.json() as { language: string }[]).map(({ language }) => language);
 }
+
+test.each([
+  ['another service', 'hello'],
+  ['no numbers', '{}'],
+  ['a group of processes', '{"pid":0,"space":"","count":1}'],
+])('lingate reload signals nobody if %s answers at the address of the ops listener', async (_what, body) => {
+  const server = createServer((_asked, answer) => void answer.end(body)).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await expect.poll(() => server.listening).toBe(true);
+  const ops = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await configure();
+  const { status, stderr } = await lingate(['reload', '--config', join(site.folder, 'lingate.yaml'), '--ops', ops]);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/is no gateway that takes a reload: give its ops address by --ops/)]);
+});
 
 describe.each(['1', '2'])('%s worker(s)', (workers) => {
   /** One request may reach only one worker. */
