@@ -1,6 +1,4 @@
 // Teams: creating, listing, showing, changing and deleting them.
-import type { Static } from 'typebox';
-import { holdsKey } from '../../domain/api-key.ts';
 import { amountText } from '../../domain/currency.ts';
 import { MINOR_MAX, toMicro } from '../../domain/money.ts';
 import { dayOf } from '../../domain/period.ts';
@@ -12,129 +10,23 @@ import {
   RECORD_NAME_CHARACTERS_MAX,
   REFERENCE_CHARACTERS_MAX,
 } from '../../domain/record-name.ts';
-import type { JudgedText } from '../../domain/record-name.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { RefusalCounts } from '../../ports/refusal-days.ts';
-import type { Team, TeamChange, TeamPage, TeamSummary, Usage } from '../../ports/team-registry.ts';
+import type { Team, TeamChange, Usage } from '../../ports/team-registry.ts';
 import type { Costlier } from '../costlier.ts';
 import { choice, closed, recordText, teamId } from '../fields.ts';
 import { orderedPage } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, noSuch, operation, refused } from '../operation.ts';
-import type { AskedBefore, ListedPage, OperationRefusal, Result } from '../operation.ts';
+import type { AskedBefore, OperationRefusal, Result } from '../operation.ts';
 import { balanceTooLarge, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { TeamEdit } from '../team-terms.ts';
+import { fitsOf, pageOf, TeamQuestion, TEAMS_CHECKED, teamSummaries } from './team-search.ts';
 import { ChangedTeam, ShownTeam, shownTeamFacts, TeamAnswer, teamColumns, teamFacts, teamReport } from './team-rows.ts';
 import type { ChangedTeamRow } from './team-rows.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
-
-export const TEAM_STANDINGS = {
-  near_limit: 'has used at least 80 % of its characters, overage included, or has credit for less than one longest request',
-  over_quota: 'has used all included characters of its period: further ones are overage, or refused',
-  out_of_credit: 'has no credit left for a single character',
-} as const;
-export type TeamStanding = keyof typeof TEAM_STANDINGS;
-
-/** For people, in short. */
-export const STANDING_WORDS: Readonly<Record<TeamStanding, string>> = {
-  near_limit: 'near the limit',
-  over_quota: 'over quota',
-  out_of_credit: 'out of credit',
-};
-
-const NEAR_RATIO = 0.8;
-
-type Fits = (summary: TeamSummary) => boolean;
-
-/** Settled characters and balances count; open reservations do not. */
-const STANDING_FITS: Readonly<Record<TeamStanding, Fits>> = {
-  near_limit: (summary) => {
-    const { limits } = summary.team;
-    if (limits.billing === 'credit') return !buys(summary, limits.maxCharactersPerRequest);
-    return chargedIn(summary) >= NEAR_RATIO * (limits.characterLimit + limits.overageCharacters);
-  },
-  over_quota: (summary) => summary.team.limits.billing === 'quota' && chargedIn(summary) >= summary.team.limits.characterLimit,
-  out_of_credit: (summary) => summary.team.limits.billing === 'credit' && !buys(summary, 1),
-};
-
-/** What counts against the quota: not what test keys use for nothing. */
-export function chargedIn({ characters, allowanceUsed }: Pick<TeamSummary, 'characters' | 'allowanceUsed'>): number {
-  return characters - allowanceUsed;
-}
-
-function buys({ team: { limits, balanceMicro } }: TeamSummary, characters: number): boolean {
-  return balanceMicro >= characters * limits.minorPerMillion;
-}
-
-const SEARCH_MAX = 100;
-
-function judgeSearch(sent: string): JudgedText {
-  const text = sent.trim();
-  if (text === '') return { fault: 'is blank; give a part of a name, reference or id' };
-  if (text.length > SEARCH_MAX) return { fault: `may be at most ${SEARCH_MAX} characters long` };
-  if (!holdsKey(text)) return { text };
-  return { fault: 'contains a key, which does not belong here: find it with "lingate key find" or POST /admin/v1/keys/find' };
-}
-
-const TeamQuestion = Type.Object(
-  {
-    plan: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Only teams on this plan, which the configuration need not have any more.',
-        given: { value: 'PLAN', fallback: 'all teams' },
-      }),
-    ),
-    standing: Type.Optional(
-      choice(
-        Object.keys(TEAM_STANDINGS) as TeamStanding[],
-        `Only teams of which this is true: ${Object.entries(TEAM_STANDINGS)
-          .map(([name, words]) => `${name} (${words})`)
-          .join('; ')}.`,
-        {
-          label: 'Limit',
-          fallback: 'all teams',
-          words: STANDING_WORDS,
-        },
-      ),
-    ),
-    q: Type.Optional(
-      recordText(judgeSearch, SEARCH_MAX, 'Only teams whose name, reference or id contains this, in upper or lower case.', {
-        flag: 'search',
-        value: 'TEXT',
-        fallback: 'all teams',
-      }),
-    ),
-  },
-  closed,
-);
-type TeamsAsked = Static<typeof TeamQuestion>;
-
-/** Whether a team is among those asked for; `undefined` if all are. */
-export function fitsOf({ plan, standing }: Pick<TeamsAsked, 'plan' | 'standing'>): Fits | undefined {
-  if (plan === undefined && standing === undefined) return undefined;
-  return (summary) => (plan === undefined || summary.team.plan === plan) && (standing === undefined || STANDING_FITS[standing](summary));
-}
-
-/** With a filter: how much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
-const TEAMS_CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
-
-/** With the teams' usage, in one call to the store. */
-export async function teamSummaries(
-  { options: { teams } }: OperationContext,
-  asked: TeamsAsked,
-  after: unknown,
-  limit: number,
-): Promise<Result<ListedPage<TeamSummary>>> {
-  const read = (from: string | undefined, size: number) => teams.pageSummaries(pageOf(asked, from, size));
-  return orderedPage({ read, idOf: ({ team }) => team.teamId, fits: fitsOf(asked), ...TEAMS_CHECKED }, after, limit);
-}
-
-function pageOf({ q }: TeamsAsked, after: string | undefined, limit: number): TeamPage {
-  return { after, limit, search: q?.trim() };
-}
 
 export const listTeams = operation({
   id: 'listTeams',
@@ -381,30 +273,27 @@ export const updateTeam = operation({
 const OTHER_REQUEST: OperationRefusal = refused(undefined, 'Idempotency-Key: was already used for another request; use a new one');
 
 /** What was changed, a sentence for each part. */
-function editText(
-  row: ChangedTeamRow,
-  { plan: planned, when = 'now', name: named, reference: referred, add_credit_minor: added }: TeamEdit,
-): string {
+function editText(row: ChangedTeamRow, edit: TeamEdit): string {
+  const { plan: planned, when = 'now', name: named, reference: referred, add_credit_minor: added } = edit;
   const money = (minor: number): string => `${amountText(minor, row.currency)} ${row.currency}`;
-  const next = row.next_plan === undefined ? 'No change of plan waits for the end of the period.' : undefined;
-  const said = [
-    when === 'now'
-      ? planned === undefined
-        ? undefined
-        : `The team is now on plan ${row.plan}, effective at its next request.`
-      : undefined,
-    when === 'now' ? undefined : (next ?? `The team gets plan ${row.next_plan!.plan} when its period ends.`),
-    added === undefined
-      ? undefined
-      : `${money(Math.abs(added))} has been ${added < 0 ? 'deducted' : 'added'}. The credit is now ${money(row.balance_minor ?? 0)}.`,
-    named === undefined ? undefined : `The team is now called ${row.name}.`,
-    referred === undefined
-      ? undefined
-      : row.reference === undefined
-        ? 'The team has no reference now.'
-        : `The team's reference is now ${row.reference}.`,
-  ];
-  return said.filter((one) => one !== undefined).join(' ');
+  const said: string[] = [];
+  if (when !== 'now') said.push(waitingText(row));
+  else if (planned !== undefined) said.push(`The team is now on plan ${row.plan}, effective at its next request.`);
+  if (added !== undefined) {
+    const moved = added < 0 ? 'deducted' : 'added';
+    said.push(`${money(Math.abs(added))} has been ${moved}. The credit is now ${money(row.balance_minor ?? 0)}.`);
+  }
+  if (named !== undefined) said.push(`The team is now called ${row.name}.`);
+  if (referred !== undefined) {
+    said.push(row.reference === undefined ? 'The team has no reference now.' : `The team's reference is now ${row.reference}.`);
+  }
+  return said.join(' ');
+}
+
+function waitingText({ next_plan: next }: ChangedTeamRow): string {
+  return next === undefined
+    ? 'No change of plan waits for the end of the period.'
+    : `The team gets plan ${next.plan} when its period ends.`;
 }
 
 export const deleteTeam = operation({

@@ -1,0 +1,116 @@
+// Which teams are asked for: by plan, by how near a limit they are, by a part of their name, reference or id; and pages of them.
+import type { Static } from 'typebox';
+import { holdsKey } from '../../domain/api-key.ts';
+import type { JudgedText } from '../../domain/record-name.ts';
+import { Type } from '../../domain/typebox.ts';
+import type { TeamPage, TeamSummary } from '../../ports/team-registry.ts';
+import { choice, closed, recordText } from '../fields.ts';
+import { orderedPage } from '../listing.ts';
+import type { OperationContext } from '../operation-context.ts';
+import type { ListedPage, Result } from '../operation.ts';
+
+export const TEAM_STANDINGS = {
+  near_limit: 'has used at least 80 % of its characters, overage included, or has credit for less than one longest request',
+  over_quota: 'has used all included characters of its period: further ones are overage, or refused',
+  out_of_credit: 'has no credit left for a single character',
+} as const;
+export type TeamStanding = keyof typeof TEAM_STANDINGS;
+
+/** For people, in short. */
+export const STANDING_WORDS: Readonly<Record<TeamStanding, string>> = {
+  near_limit: 'near the limit',
+  over_quota: 'over quota',
+  out_of_credit: 'out of credit',
+};
+
+const NEAR_RATIO = 0.8;
+
+type Fits = (summary: TeamSummary) => boolean;
+
+/** Settled characters and balances count; open reservations do not. */
+const STANDING_FITS: Readonly<Record<TeamStanding, Fits>> = {
+  near_limit: (summary) => {
+    const { limits } = summary.team;
+    if (limits.billing === 'credit') return !buys(summary, limits.maxCharactersPerRequest);
+    return chargedIn(summary) >= NEAR_RATIO * (limits.characterLimit + limits.overageCharacters);
+  },
+  over_quota: (summary) => summary.team.limits.billing === 'quota' && chargedIn(summary) >= summary.team.limits.characterLimit,
+  out_of_credit: (summary) => summary.team.limits.billing === 'credit' && !buys(summary, 1),
+};
+
+/** What counts against the quota: not what test keys use for nothing. */
+export function chargedIn({ characters, allowanceUsed }: Pick<TeamSummary, 'characters' | 'allowanceUsed'>): number {
+  return characters - allowanceUsed;
+}
+
+function buys({ team: { limits, balanceMicro } }: TeamSummary, characters: number): boolean {
+  return balanceMicro >= characters * limits.minorPerMillion;
+}
+
+const SEARCH_MAX = 100;
+
+function judgeSearch(sent: string): JudgedText {
+  const text = sent.trim();
+  if (text === '') return { fault: 'is blank; give a part of a name, reference or id' };
+  if (text.length > SEARCH_MAX) return { fault: `may be at most ${SEARCH_MAX} characters long` };
+  if (!holdsKey(text)) return { text };
+  return { fault: 'contains a key, which does not belong here: find it with "lingate key find" or POST /admin/v1/keys/find' };
+}
+
+export const TeamQuestion = Type.Object(
+  {
+    plan: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Only teams on this plan, which the configuration need not have any more.',
+        given: { value: 'PLAN', fallback: 'all teams' },
+      }),
+    ),
+    standing: Type.Optional(
+      choice(
+        Object.keys(TEAM_STANDINGS) as TeamStanding[],
+        `Only teams of which this is true: ${Object.entries(TEAM_STANDINGS)
+          .map(([name, words]) => `${name} (${words})`)
+          .join('; ')}.`,
+        {
+          label: 'Limit',
+          fallback: 'all teams',
+          words: STANDING_WORDS,
+        },
+      ),
+    ),
+    q: Type.Optional(
+      recordText(judgeSearch, SEARCH_MAX, 'Only teams whose name, reference or id contains this, in upper or lower case.', {
+        flag: 'search',
+        value: 'TEXT',
+        fallback: 'all teams',
+      }),
+    ),
+  },
+  closed,
+);
+type TeamsAsked = Static<typeof TeamQuestion>;
+
+/** Whether a team is among those asked for; `undefined` if all are. */
+export function fitsOf({ plan, standing }: Pick<TeamsAsked, 'plan' | 'standing'>): Fits | undefined {
+  if (plan === undefined && standing === undefined) return undefined;
+  return (summary) => (plan === undefined || summary.team.plan === plan) && (standing === undefined || STANDING_FITS[standing](summary));
+}
+
+/** With a filter: how much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
+export const TEAMS_CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
+
+/** With the teams' usage, in one call to the store. */
+export async function teamSummaries(
+  { options: { teams } }: OperationContext,
+  asked: TeamsAsked,
+  after: unknown,
+  limit: number,
+): Promise<Result<ListedPage<TeamSummary>>> {
+  const read = (from: string | undefined, size: number) => teams.pageSummaries(pageOf(asked, from, size));
+  return orderedPage({ read, idOf: ({ team }) => team.teamId, fits: fitsOf(asked), ...TEAMS_CHECKED }, after, limit);
+}
+
+export function pageOf({ q }: TeamsAsked, after: string | undefined, limit: number): TeamPage {
+  return { after, limit, search: q?.trim() };
+}
