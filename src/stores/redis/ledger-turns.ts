@@ -179,25 +179,29 @@ export class LedgerTurns implements Ledger {
       for (const [j, asked] of group.entries()) {
         const answer = answers[i]![j]!;
         if (answer.kind === 'late' || answer.kind === 'look' || answer.kind === 'bounds') {
-          void this.#again(asked, call.rounds, answer.kind, now);
-        } else if (answer.kind === 'failed') asked.answered(this.#failure(answer.message));
+          // So are all that follow.
+          void this.#again(group.slice(j), call.rounds, answer.kind, now);
+          break;
+        }
+        if (answer.kind === 'failed') asked.answered(this.#failure(answer.message));
         else asked.answered(asked.admission === undefined ? (answer as Resolution) : admissionOf(asked.admission, answer as Admission));
       }
     }
   }
 
-  /** Sends an operation that had no effect again, after what prevented it has been done. */
-  async #again(asked: AskedTurn, { untilMs, count, late }: Rounds, because: 'late' | 'look' | 'bounds', nowMs: number): Promise<void> {
-    if ((because === 'late' && late) || performance.now() >= untilMs) return asked.answered(LATE);
-    if (count + 1 >= ROUNDS_MAX) return asked.answered(UNSETTLED);
+  /** Sends operations of a team that had no effect again, in their order, after what prevented them has been done. */
+  async #again(group: AskedTurn[], { untilMs, count, late }: Rounds, because: 'late' | 'look' | 'bounds', nowMs: number): Promise<void> {
+    const answer = (fault: StoreUnavailable): void => group.forEach((asked) => asked.answered(fault));
+    if ((because === 'late' && late) || performance.now() >= untilMs) return answer(LATE);
+    if (count + 1 >= ROUNDS_MAX) return answer(UNSETTLED);
     this.#running++;
     try {
       if (because === 'look') {
-        const done = await within(this.#options.catchUp(asked.teamId), untilMs - performance.now()).catch(() => TOO_SLOW);
-        if (isUnavailable(done)) return asked.answered(done);
+        const done = await within(this.#options.catchUp(group[0]!.teamId), untilMs - performance.now()).catch(() => TOO_SLOW);
+        if (isUnavailable(done)) return answer(done);
       }
       const rounds = { untilMs, count: count + 1, late: late || because === 'late', ...(because === 'bounds' ? { nowMs } : {}) };
-      void this.#send({ name: 'turn', groups: [[asked]], rounds });
+      void this.#send({ name: 'turn', groups: [group], rounds });
     } finally {
       if (--this.#running === 0) this.#onEnd?.();
     }

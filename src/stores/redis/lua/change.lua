@@ -12,15 +12,19 @@ local function turn(keys, args)
     bounds = nil
   end
   for i = 1, #keys do
-    local ops, of_team = asked.teams[i], {}
+    local ops, of_team, again = asked.teams[i], {}, nil
     for j = 1, #ops do
       local op = ops[j]
       if is_late then
         of_team[j] = { kind = 'late' }
+      elseif again then
+        -- What follows an operation that is sent again follows it then, too.
+        of_team[j] = again
       else
         -- Data of one team that cannot be read is no matter of the others.
         local done, answer = pcall(op.key and admit or settle, keys[i], op, now, bounds)
         of_team[j] = done and answer or { kind = 'failed', message = tostring(type(answer) == 'table' and answer.err or answer) }
+        again = (of_team[j].kind == 'look' or of_team[j].kind == 'bounds') and of_team[j] or nil
       end
     end
     answers[i] = of_team
