@@ -3,12 +3,13 @@
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
-import { JudgedClock } from '../domain/clock-judge.ts';
+import type { JudgedClock } from '../domain/clock-judge.ts';
 import { StoreAwayError, StoreError } from '../domain/store-unavailable.ts';
 import { storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreCreation } from '../ports/store.ts';
 import { openStore } from '../stores/open.ts';
+import { openMachineClock } from '../stores/records/record-clock.ts';
 
 /** A command reports a failure in its own line; what a store logs is only for the gateway's log. */
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -119,8 +120,4 @@ export function refusalDaysOf({ records }: Store, { history }: Pick<Config, 'his
       return new RecordRefusals(records, history.days).sum(teamId, range);
     },
   };
-}
-
-export function openMachineClock(): JudgedClock {
-  return new JudgedClock({ wallMs: Date.now, monotonicMs: performance.now.bind(performance) });
 }

@@ -25,7 +25,8 @@ import { openStore } from '../stores/open.ts';
 import { replicaWatch } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
 import { judge } from './judge.ts';
-import { openAwaited, openMachineClock } from './configured-store.ts';
+import { openMachineClock } from '../stores/records/record-clock.ts';
+import { openAwaited } from './configured-store.ts';
 import { openTelemetryOf } from './configured-telemetry.ts';
 
 export const monotonicMs: () => number = performance.now.bind(performance);

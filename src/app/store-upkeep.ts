@@ -22,8 +22,8 @@ export { backUpStore } from '../stores/backup.ts';
 import { stepText } from '../domain/clock-judge.ts';
 import { dayOf } from '../domain/period.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
-import { beginClock } from '../stores/records/record-clock.ts';
-import { SILENT, openMachineClock } from './configured-store.ts';
+import { beginClock, openMachineClock } from '../stores/records/record-clock.ts';
+import { SILENT } from './configured-store.ts';
 
 /** Rejects with a `StoreError` if the store cannot be read. */
 export async function checkStoreAt(config: Config, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {
@@ -33,11 +33,12 @@ export async function checkStoreAt(config: Config, report: ReportFinding, onTeam
   });
 }
 
-/** A team with all that the store has of it; `undefined` for one that does not exist. Rejects with a `StoreError`. */
-export async function accountAt(config: Config, teamId: string): Promise<WholeAccount | undefined> {
+/** A team with all that the store has of it, and what is wrong with it; `undefined` for one that does not exist. Rejects with a `StoreError`. */
+export async function accountAt(config: Config, teamId: string, report: ReportFinding): Promise<WholeAccount | undefined> {
   return withReader(config, (reader) =>
-    reader.account(teamId, ({ detail }) => {
-      throw new StoreError(`team ${teamId}: ${detail}; run "lingate store check"`);
+    reader.account(teamId, (finding) => {
+      if (finding.what === 'team') throw new StoreError(`team ${teamId}: ${finding.detail}; run "lingate store check"`);
+      report(finding);
     }),
   );
 }

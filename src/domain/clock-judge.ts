@@ -12,6 +12,8 @@ export class ClockJudge {
   #seenMs: number;
   /** What the store had as its latest time when this was last looked at. */
   #latestMs: number | undefined;
+  /** Whether no clock has been right yet: what is believed is the latest time of the store. */
+  #isFromStore = false;
 
   /** Begins with an offset that is believed. */
   constructor(offsetMs: number) {
@@ -30,7 +32,14 @@ export class ClockJudge {
 
   look(offsetMs: number): void {
     this.#seenMs = offsetMs;
-    if (agree(offsetMs, this.#rightMs)) this.#rightMs = offsetMs;
+    // A clock that began behind and is set right is believed like one that begins so, however long nobody served.
+    if (agree(offsetMs, this.#rightMs) || (this.#isFromStore && offsetMs > this.#rightMs)) this.accept();
+  }
+
+  /** At the start: what another process has found wrong is wrong here, too, if it is the same clock. */
+  suspect(wrong: WrongClock | undefined, monotonicMs: number): void {
+    if (wrong === undefined || !agree(this.#seenMs + monotonicMs - wrong.byMs, wrong.atMs)) return;
+    this.#rightMs = this.#seenMs - wrong.byMs;
   }
 
   /** Judges by the latest time that the store has seen: one that has come since, and agrees with a wrong clock, accepts it. */
@@ -39,13 +48,33 @@ export class ClockJudge {
     this.#latestMs = latestMs;
     if (latestMs === undefined) return;
     const byMs = this.#seenMs + monotonicMs - latestMs;
-    if (byMs < -FOLLOWED_STEP_MS) this.#rightMs = Math.max(this.#rightMs, latestMs - monotonicMs);
-    else if (isNews && byMs <= FOLLOWED_STEP_MS) this.accept();
+    if (byMs >= -FOLLOWED_STEP_MS) {
+      if (isNews && byMs <= FOLLOWED_STEP_MS) this.accept();
+    } else if (latestMs - monotonicMs > this.#rightMs) {
+      this.#isFromStore ||= !agree(latestMs - monotonicMs, this.#rightMs);
+      this.#rightMs = latestMs - monotonicMs;
+    }
   }
 
   accept(): void {
     this.#rightMs = this.#seenMs;
+    this.#isFromStore = false;
   }
+}
+
+/** A clock that a process has found wrong. */
+interface WrongClock {
+  /** How far it was from the time that was believed. */
+  readonly byMs: number;
+  /** The time that was believed then. */
+  readonly atMs: number;
+}
+
+/** What a store knows of time. */
+export interface ClockMark {
+  /** The latest time that it has seen; `undefined` if it is new. */
+  readonly latestMs: number | undefined;
+  readonly wrong: WrongClock | undefined;
 }
 
 /** What the clock of a process reads; milliseconds. */
@@ -68,7 +97,8 @@ export class JudgedClock {
 
   /** The time that is believed. */
   readonly nowMs = (): number => {
-    const [wallMs, monotonicMs] = [this.#source.wallMs(), this.#source.monotonicMs()];
+    const wallMs = this.#source.wallMs();
+    const monotonicMs = this.#source.monotonicMs();
     this.#judge.look(wallMs - monotonicMs);
     return this.#judge.stepMs === 0 ? wallMs : Math.floor(monotonicMs + this.#judge.offsetMs);
   };
@@ -76,6 +106,13 @@ export class JudgedClock {
   get stepMs(): number {
     this.nowMs();
     return Math.round(this.#judge.stepMs);
+  }
+
+  /** At the start. */
+  begin({ latestMs, wrong }: ClockMark): void {
+    this.nowMs();
+    this.#judge.suspect(wrong, this.#source.monotonicMs());
+    this.compare(latestMs);
   }
 
   /** Judges by the latest time that the store has seen. */

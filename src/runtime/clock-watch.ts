@@ -71,7 +71,7 @@ export class ClockWatch {
 }
 
 const CLOCK_WRONG =
-  'the clock is wrong: requests are answered 503, and nothing expires, ends or is deleted, until it is right or accepted by "lingate store check --accept-clock"';
+  'the clock is wrong: requests are answered 503, and nothing expires, ends or is deleted, until it is right: set it (timedatectl shows it), or if it is, run "lingate store check --accept-clock"';
 
 function stepMembers({ byMs, server }: ClockStep): LogFields {
   return { step_seconds: stepSeconds(byMs), server };

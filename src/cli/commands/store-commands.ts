@@ -36,7 +36,7 @@ const TELL_EVERY_TEAMS = 1000;
 export const storeCheck: Command = {
   usage: '[--repair [--yes] | --accept-clock]',
   about:
-    'It only reads, and can run while gateways use the store: a fault is checked twice before it is reported. The exit status is 1 if ' +
+    'It only reads, and can run while gateways use the store: a fault is reported if it is there at three looks. The exit status is 1 if ' +
     'there is a fault; each fault is one line with its team and key. With --repair it first mends what is wrong with documents: it ' +
     'says what it would do, and asks.',
   flags: {

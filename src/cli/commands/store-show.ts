@@ -11,14 +11,17 @@ export const storeShow: Command = {
   usage: 'TEAM',
   about:
     'Records, counters by subject and window, open reservations, and how many slots of rate windows are taken: one line each, a name ' +
-    'and JSON. It only reads, and needs no gateway. Digests of keys and entries of glossaries are left out.',
+    'and JSON. It only reads, and needs no gateway. Digests of keys and entries of glossaries are left out; names of files and addresses ' +
+    'of documents are not.',
   operands: ['TEAM'],
   examples: ['lingate store show 01JD8ZQ4T7X3V9K2M5N6P8R0SA', 'lingate store show 01JD8ZQ4T7X3V9K2M5N6P8R0SA --json'],
   async run(context) {
     const teamId = teamOperand(context);
     const config = await context.config();
     const { accountAt } = await import('../../app/store-upkeep.ts');
-    const account = await accountAt(config, teamId).catch(whereNoStore(config));
+    const account = await accountAt(config, teamId, ({ keyId, detail }) =>
+      context.io.err(`lingate store show: ${keyId === undefined ? '' : `key ${keyId}: `}${detail}; run "lingate store check"\n`),
+    ).catch(whereNoStore(config));
     if (account === undefined) throw new CommandFailure(noSuch('team', teamId).named);
     const shown = shownAccount(account);
     context.print(Object.fromEntries(shown), () => shown.map(([name, value]) => `${name} ${JSON.stringify(value)}`).join('\n'));

@@ -5,7 +5,7 @@ import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AcceptedClock, ClocksApart, ClockStep, StoreClock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import { acceptedClock, MARK_EVERY_MS, mentionAhead, readMark } from '../records/record-clock.ts';
+import { acceptedClock, ClockMarks, markText, mentionAhead, readMark } from '../records/record-clock.ts';
 import { nameOf } from './masters.ts';
 import { mastersOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -19,7 +19,7 @@ interface ServerTime {
   readonly nowMs: number;
 }
 
-/** Reads the time of every master, and judges them by the latest one, which is returned. */
+/** Reads the time of every master, and what Redis has as the latest one. */
 async function readClocks(redis: RedisConnection, clocks: ServerClocks, servers?: SimulatedServers) {
   const times = await Promise.all(
     mastersOf(redis).map(async (master): Promise<ServerTime> => {
@@ -30,21 +30,22 @@ async function readClocks(redis: RedisConnection, clocks: ServerClocks, servers?
       return { server, nowMs };
     }),
   );
-  const latestMs = readMark(await redis.get(CLOCK_KEY));
-  clocks.compare(latestMs);
-  return { times, latestMs };
+  clocks.keep(times.map(({ server }) => server));
+  return { times, mark: readMark(await redis.get(CLOCK_KEY)) };
 }
 
 /** Before anything else is read or written. */
 export async function beginClocks(redis: RedisConnection, clocks: ServerClocks, log: Log, servers?: SimulatedServers): Promise<void> {
-  const { times, latestMs } = await readClocks(redis, clocks, servers);
-  mentionAhead(log, Math.max(...times.map(({ nowMs }) => nowMs)), latestMs);
+  const { times, mark } = await readClocks(redis, clocks, servers);
+  clocks.begin(mark);
+  mentionAhead(log, clocks.now(Math.max(...times.map(({ nowMs }) => nowMs)))!, mark.latestMs);
 }
 
 export class RedisClock implements StoreClock {
   readonly #link: RedisLink;
   readonly #clocks: ServerClocks;
   readonly #servers: SimulatedServers | undefined;
+  readonly #marks = new ClockMarks();
 
   constructor(link: RedisLink, clocks: ServerClocks, servers?: SimulatedServers) {
     this.#link = link;
@@ -59,11 +60,11 @@ export class RedisClock implements StoreClock {
   look(): Promise<number | undefined | StoreUnavailable> {
     return answering(() =>
       this.#link.ask(async (redis) => {
-        const { latestMs } = await readClocks(redis, this.#clocks, this.#servers);
-        const nowMs = this.#clocks.now()!;
-        if (this.step() !== undefined || nowMs < (latestMs ?? -Infinity) + MARK_EVERY_MS) return latestMs;
-        await redis.set(CLOCK_KEY, String(nowMs));
-        return nowMs;
+        const { mark } = await readClocks(redis, this.#clocks, this.#servers);
+        this.#clocks.compare(mark.latestMs);
+        const next = this.#marks.next(mark, this.#clocks.now()!, this.step()?.byMs ?? 0);
+        if (next !== undefined) await redis.set(CLOCK_KEY, markText(next));
+        return (next ?? mark).latestMs;
       }),
     );
   }
@@ -71,12 +72,12 @@ export class RedisClock implements StoreClock {
   accept(): Promise<AcceptedClock | ClocksApart | StoreUnavailable> {
     return answering(() =>
       this.#link.ask(async (redis): Promise<AcceptedClock | ClocksApart> => {
-        const { times, latestMs } = await readClocks(redis, this.#clocks, this.#servers);
+        const { times, mark } = await readClocks(redis, this.#clocks, this.#servers);
         const [{ nowMs } = { nowMs: 0 }] = times;
         if (!times.every((other) => agree(other.nowMs, nowMs))) return { kind: 'apart', servers: times };
-        await redis.set(CLOCK_KEY, String(nowMs));
+        await redis.set(CLOCK_KEY, markText({ latestMs: nowMs, wrong: undefined }));
         this.#clocks.compare(nowMs);
-        return acceptedClock(nowMs, latestMs);
+        return acceptedClock(nowMs, mark.latestMs);
       }),
     );
   }

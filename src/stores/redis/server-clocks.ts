@@ -1,6 +1,7 @@
 // The clocks of the masters as a gateway knows them: their offsets from its monotonic clock, which of them are right, and by how much
 // functions correct one that is not. A correction, unlike a time, lets a call that was under way for too long still find that it is late.
 import { agree, ClockJudge } from '../../domain/clock-judge.ts';
+import type { ClockMark } from '../../domain/clock-judge.ts';
 import type { Clock, ClockStep } from '../../ports/clock.ts';
 
 /** In place of servers' clocks, for tests: judged like them. */
@@ -16,7 +17,7 @@ interface ServerClocksOptions {
 }
 
 interface ServerClock {
-  readonly judge: ClockJudge;
+  judge: ClockJudge;
   /** `undefined` until a reply of the present connection has brought the time. */
   offsetMs: number | undefined;
 }
@@ -55,6 +56,26 @@ export class ServerClocks {
     this.#servers.set(node, server);
     server.offsetMs = lowest;
     server.judge.look(lowest);
+    this.#count();
+  }
+
+  /** Once all masters have been asked: whatever their order, the one nearest to the latest time is believed, and those that agree with it. */
+  begin({ latestMs, wrong }: ClockMark): void {
+    const known = [...this.#servers.values()];
+    const offsets = known.map(({ offsetMs }) => offsetMs!);
+    const latest = latestMs === undefined ? Math.min(...offsets) : latestMs - this.#monotonicMs();
+    const [nearest] = offsets.toSorted((one, other) => Math.abs(one - latest) - Math.abs(other - latest));
+    for (const server of known) {
+      server.judge = new ClockJudge(nearest!);
+      server.judge.look(server.offsetMs!);
+      if (server.judge.stepMs === 0) server.judge.suspect(wrong, this.#monotonicMs());
+    }
+    this.compare(latestMs);
+  }
+
+  /** Forgets the servers that are masters no more. */
+  keep(masters: readonly string[]): void {
+    for (const name of this.#servers.keys()) if (!masters.includes(name)) this.#servers.delete(name);
     this.#count();
   }
 

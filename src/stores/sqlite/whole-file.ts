@@ -1,8 +1,8 @@
 // Opens a database file to read or write all of it: for the check, and both ends of a copy.
 import type { DatabaseSync } from 'node:sqlite';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { ReportFinding } from '../../ports/whole-accounts.ts';
+import { beginClock, openMachineClock } from '../records/record-clock.ts';
 import { openAlone, openDatabase } from './open-database.ts';
 import { assertOurs, createTables, ERASING, ERASING_BUT_USAGE, isEmpty, NOT_ERASED, numberOf, SHARED } from './schema.ts';
 import { wholeFile } from './sqlite-store.ts';
@@ -15,11 +15,13 @@ const FAULTS_MAX = 20;
 const PATIENCE_MS = 5000;
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const MACHINE: Clock = { nowMs: () => Date.now() };
 
 /** Rejects with a `StoreError` if the file cannot be read as it is: nothing is created. */
 export async function openWholeFile(path: string) {
-  return asWhole(await openDatabase(path, 'full', { mayCreate: false, anyFaults: true }), path, () => undefined);
+  const whole = asWhole(await openDatabase(path, 'full', { mayCreate: false, anyFaults: true }), path, () => undefined);
+  // What time it is decides what is over. If the file is damaged, the check says so.
+  await beginClock(whole.store.records, whole.clock, SILENT).catch(() => undefined);
+  return whole;
 }
 
 /** The same, with no other process having the file open or able to open it. */
@@ -46,8 +48,9 @@ export async function openTargetFile(path: string) {
 function asWhole(database: DatabaseSync, path: string, prepare: () => void) {
   try {
     prepare();
-    const store = wholeFile(database, { path, log: SILENT, clock: MACHINE, busyTimeoutMs: PATIENCE_MS }, false);
-    return { store, shown: storeName(path), ownCheck: ownCheck(store) };
+    const clock = openMachineClock();
+    const store = wholeFile(database, { path, log: SILENT, clock, busyTimeoutMs: PATIENCE_MS }, false);
+    return { store, clock, shown: storeName(path), ownCheck: ownCheck(store) };
   } catch (error) {
     database.close();
     throw asStoreFault(path, error);

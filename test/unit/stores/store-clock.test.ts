@@ -95,6 +95,45 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
     },
   );
 
+  test.each([2, -2])('a process that starts beside one that finds the clock wrong does not believe it (%i days)', async (days) => {
+    const running = await opened();
+    await running.clock.look();
+    const team = await teamUnderTest(promisedStore(running), { characterLimit: 100 });
+    const open = await team.reserve(40);
+    machine.offByMs = days * DAY_MS;
+    await running.clock.look();
+    real.step(30_000);
+    const started = await opened();
+    expect(steps(started)).toEqual([days * DAY_MS]);
+    expect(lines).toEqual([]);
+    // Neither accepts the clock for the other, nor ends anything.
+    for (const one of [started, running, started, running]) await one.clock.look();
+    expect(steps(running, started)).toEqual([days * DAY_MS, days * DAY_MS]);
+    expect(answered(await started.teams.usage(team.teamId))).toMatchObject({ characters: 0 });
+    expect(await team.commit(open.requestId)).toEqual({ kind: 'committed' });
+    machine.offByMs = 0;
+    for (const one of [started, running]) await one.clock.look();
+    expect(steps(running, started, await opened())).toEqual([undefined, undefined, undefined]);
+    // What is over is not held against a clock that is ahead after a rest.
+    machine.offByMs = 2 * DAY_MS;
+    expect(steps(await opened())).toEqual([undefined]);
+  });
+
+  test('one that starts behind and is set right is believed, however long nobody served', async () => {
+    const first = await opened();
+    await first.clock.look();
+    closing.splice(closing.indexOf(first), 1);
+    await first.close();
+    real.step(5 * 3_600_000);
+    machine.offByMs = -500 * DAY_MS;
+    const behind = await opened();
+    expect(steps(behind)).not.toEqual([undefined]);
+    machine.offByMs = 0;
+    await behind.clock.look();
+    expect(steps(behind)).toEqual([undefined]);
+    expect(await behind.clock.look()).toBe(real.nowMs());
+  });
+
   test('the latest time is written once a minute, and not by a clock that is wrong', async () => {
     const store = await opened();
     const startMs = real.nowMs();
@@ -139,6 +178,27 @@ describe('the servers of a cluster', () => {
     expect(clocks.clockFor('b').correction).toBeCloseTo(-500 * DAY_MS, -2);
     expect(clocks.at('b', performance.now())).toBeCloseTo(1e12 + performance.now(), -2);
     expect(clocks.now()).toBeCloseTo(1e12 + performance.now(), -2);
+  });
+
+  test.each([
+    ['the wrong one first', [30 * DAY_MS, 0]],
+    ['the right one first', [0, 30 * DAY_MS]],
+  ])('at the start the one nearest to the latest time is believed, whoever answers first: %s', (_order, [one, other]) => {
+    const clocks = new ServerClocks();
+    reply(clocks, 'one', one);
+    reply(clocks, 'other', other);
+    clocks.begin({ latestMs: Math.floor(1e12 + performance.now()) - 1000, wrong: undefined });
+    expect(clocks.step()).toEqual({ byMs: expect.closeTo(30 * DAY_MS, -2) as number, server: one === 0 ? 'other' : 'one' });
+  });
+
+  test('one that is no master any more is judged no more', () => {
+    const clocks = new ServerClocks();
+    reply(clocks, 'a');
+    reply(clocks, 'b', 500 * DAY_MS);
+    clocks.keep(['a']);
+    expect(clocks.step()).toBeUndefined();
+    reply(clocks, 'b', 500 * DAY_MS);
+    expect(clocks.step()?.server).toBe('b');
   });
 
   test('after a lost connection a server is unknown, and then judged by what was right before', () => {

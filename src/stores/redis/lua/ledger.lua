@@ -39,7 +39,7 @@ local function decode(text)
   return value
 end
 
--- The time by which a call goes: its server's, corrected if that is not believed, or the one that tests control.
+-- The time by which a call goes: its server's, corrected if that is wrong, or the one that tests control.
 local function time_of(asked)
   if asked.clock then
     return asked.clock
