@@ -30,12 +30,9 @@ export function sqlitePathOf(url: string): string {
 
 /**
  * A URL safe for logs and errors: user, password and query are removed. Cuts at the last `@`, because a password may contain
- * `@`, `/` and `?`.
+ * `@`, `/` and `?`. A mistyped one has its slashes elsewhere; the path of a file has no password.
  */
 export function withoutCredentials(url: string): string {
-  const start = url.indexOf('//');
-  const end = url.lastIndexOf('@');
-  const bare = start === -1 || end < start ? url : `${url.slice(0, start)}//***${url.slice(end)}`;
-  const query = bare.indexOf('?');
-  return query === -1 || !bare.includes('://') ? bare : `${bare.slice(0, query)}?***`;
+  if (SQLITE.test(url)) return url;
+  return url.replace(/^([^:]*:\/*).*@/s, '$1***@').replace(/\?.*/s, '?***');
 }
