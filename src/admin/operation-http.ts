@@ -117,6 +117,8 @@ export async function answerTo(
   { segments, query, body, attempt }: Asked,
 ): Promise<{ readonly input: Readonly<Record<string, unknown>>; readonly result: Result<unknown> | Download }> {
   const nowMs = context.nowMs();
+  const misplaced = Object.keys(body).find((name) => Object.hasOwn(segments, name));
+  if (misplaced !== undefined) return { input: {}, result: refused(misplaced, 'is in the path, and has no place in the body') };
   const taken = paged(one);
   const fields = fieldsOf(taken);
   const inText = [...Object.entries(segments).map(([name, segment]) => [name, decoded(segment)] as const), ...query];

@@ -209,6 +209,14 @@ onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
     ['an unknown key to change', 'PATCH', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', { disabled: true }, 'not_found'],
     ['an invalid key', 'PATCH', '/keys/find', { disabled: true }, 'not_found'],
     ['an empty change of a key', 'PATCH', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', {}, 'validation_error'],
+    [
+      'a team of the body beside that of the path',
+      'PATCH',
+      '/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC',
+      { id: 'B', name: 'A' },
+      'validation_error',
+    ],
+    ['a plan of the body beside that of the path', 'POST', '/plans/pro/apply', { name: 'free' }, 'validation_error'],
     ['a body that is too large', 'POST', '/teams', `{"name":"${'a'.repeat(20_000)}"}`, 'validation_error'],
   ])('%s is refused', async (_what, method, path, body, code) => {
     const detail = expectProblem(await call(method, path, { body }), code);

@@ -322,15 +322,20 @@ export const deleteTeam = operation({
   row: Type.Object({ team_id: Type.String(), status: Type.Enum(['deleted']), kept_usage: Type.Boolean() }),
   columns: [],
   told: ({ team_id: id, kept_usage: kept }) => `Team ${id} is deleted${kept ? '; its days and periods are kept' : ''}.`,
-  async asks(context, { id }) {
+  async asks(context, { id, keep_usage: keepUsage }) {
     const found = await foundTeam(context, id);
-    // A team that is already deleted may have left data behind.
-    if (found.kind !== 'done') return found.kind === 'refused' ? done(undefined) : found;
+    if (found.kind !== 'done') {
+      if (found.kind !== 'refused') return found;
+      // A team that is already deleted may have left data behind.
+      const does = `This deletes what was kept of the usage of team ${id}, by which its invoices are written.`;
+      return done(keepUsage ? undefined : { does, word: id, wordIs: 'its id' });
+    }
     const { name: word } = found.value;
     const { owedText } = await import('./invoices.ts');
     const owed = await owedText(context, found.value);
     if (owed.kind !== 'done') return owed;
-    return done({ does: `This deletes the team ${JSON.stringify(word)} permanently. ${owed.value}`, word, wordIs: 'its name' });
+    const erased = keepUsage ? '' : ' Its usage by day and period, by which its invoices are written, is deleted too.';
+    return done({ does: `This deletes the team ${JSON.stringify(word)} permanently. ${owed.value}${erased}`, word, wordIs: 'its name' });
   },
   async run(context, { id, keep_usage: keepUsage }) {
     const { teams, forget } = context.options;

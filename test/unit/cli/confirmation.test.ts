@@ -69,6 +69,25 @@ describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
     expect((await inProcess(at('team', 'show', teamId))).status).toBe(1);
   });
 
+  test('usage is erased only after a question that says so, also what an earlier deletion has kept', async () => {
+    const erase = at('team', 'delete', teamId, '--erase-usage');
+    expect(await atTerminal(erase, '')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(
+        'Its usage by day and period, by which its invoices are written, is deleted too. Type its name',
+      ) as string,
+    });
+    expect((await atTerminal(at('team', 'delete', teamId), 'Web shop')).status).toBe(0);
+    expect(await atTerminal(erase, 'Web shop')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(
+        `what was kept of the usage of team ${teamId}, by which its invoices are written. Type its id`,
+      ) as string,
+    });
+    // Nothing was kept: the team was not used.
+    expect(await atTerminal(erase, teamId)).toMatchObject({ status: 1, stderr: expect.stringContaining('no team') as string });
+  });
+
   test("all keys of a team are revoked when the team's name is typed; a second time there is none left", async () => {
     expect((await atTerminal(at('key', 'revoke', '--all', '--team', teamId), '')).status).toBe(1);
     expect(await statuses()).toEqual(['active', 'active']);
