@@ -144,14 +144,14 @@ export class OperatorSide {
     const api = (): OpenApiOptions => apiOptions(this.config, this, pluginApis);
     const readiness = (): Readiness | Promise<Readiness> => processes.readiness();
     const reloads = (): Reloads => ({ pid: process.pid, space: pidSpace(), ...this.#reloads });
-    const pages = {
-      ...opsPages({ readiness, metrics, api, documents: [...pluginApis.documents.keys()] }),
-      // A demo takes no reload: the signal would end it.
-      ...(docsOnOps ? {} : { [RELOADS_PATH]: () => json(reloads()) }),
-    };
+    const pages = opsPages({ readiness, metrics, api, documents: [...pluginApis.documents.keys()] });
+    const names = [...ownNames(this.config), this.config.ops.host];
+    // A demo takes no reload: the signal would end it.
+    const local = docsOnOps ? undefined : { pages: { [RELOADS_PATH]: () => json(reloads()) }, names };
     // Host names are only checked if the console is on: otherwise no browser has an operator's session.
-    if (this.#operators === undefined) return { pages, apps: appsWhileOff(() => this.config.service.name) };
+    if (this.#operators === undefined) return { pages, local, apps: appsWhileOff(() => this.config.service.name) };
     return {
+      local,
       pages: { ...pages, '/admin/openapi.json': () => json(this.#adminDocument()) },
       names: ownNames(this.config),
       apps: adminApps({

@@ -1,4 +1,5 @@
 // Reloads the configuration on SIGHUP, and applies what may change while running; a wrong one changes nothing.
+import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { ConfigError } from '../config/config-error.ts';
@@ -67,10 +68,11 @@ function faultsOf(error: unknown): readonly string[] {
   return [error instanceof Error ? error.message : String(error)];
 }
 
-/** The machine since its boot, and the container: the same number is another process elsewhere. */
+/** The machine since its boot, and the container, as a fingerprint: the same number is another process elsewhere. */
 export function pidSpace(): string {
   try {
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+    const names = `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+    return hash('sha256', names);
   } catch {
     return hostname();
   }

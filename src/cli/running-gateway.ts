@@ -66,15 +66,18 @@ async function getJson(url: string, gateway: string, token: string): Promise<unk
 }
 
 /** Not by `fetch`, which refuses some ports. */
-async function answerOf(url: string, token: string): Promise<Answer> {
-  const request = get(url, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(ANSWER_MS_MAX), agent: false });
+export async function answerOf(url: string, token?: string): Promise<Answer> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const request = get(url, { headers, signal: AbortSignal.timeout(ANSWER_MS_MAX), agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, body: await text(response) };
 }
 
+export const OTHER_NAME = 'does not answer to this name: add it to ops_names, or use an address';
+
 const REFUSALS: Readonly<Record<number, string>> = {
   401: `does not know this admin token: use the configuration and the environment that it runs with, or set ${TOKEN_VARIABLE} where the configuration has no token`,
   404: 'has no admin API: it runs with another configuration, or is another program',
-  421: 'does not answer to this name: add it to ops_names, or use an address',
+  421: OTHER_NAME,
   429: 'has had too many wrong tokens: wait a minute',
 };

@@ -225,7 +225,7 @@ function firstLine(error: unknown): string {
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
 
 /** The faults of a plugin's codes, one line each; `taken` are the codes of the plugins before it. */
-export function problemFaults(declared: unknown, taken: ReadonlyMap<string, LoadedProblem>): string[] {
+function problemFaults(declared: unknown, taken: ReadonlyMap<string, LoadedProblem>): string[] {
   if (declared === undefined) return [];
   if (typeof declared !== 'object' || declared === null) return ['problems: must be an object of codes'];
   return Object.entries(declared).flatMap(([code, problem]) => [
@@ -259,7 +259,7 @@ function isWords(value: unknown): value is string {
 }
 
 /** Codes named in a route's documentation that do not exist. */
-export function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap<string, LoadedProblem>): string[] {
+function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap<string, LoadedProblem>): string[] {
   const named = new Set(routes.flatMap(({ doc }) => doc?.problems ?? []));
   return [...named]
     .filter((code) => !(code in ownProblems || own.has(code)))
@@ -267,7 +267,7 @@ export function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap
 }
 
 /** For a plugin whose codes have no faults. */
-export function loadedProblems(plugin: string, declared: Readonly<Record<string, PluginProblem>> = {}): Map<string, LoadedProblem> {
+function loadedProblems(plugin: string, declared: Readonly<Record<string, PluginProblem>> = {}): Map<string, LoadedProblem> {
   return new Map(Object.entries(declared).map(([code, problem]) => [code, { plugin, kind: kindOf(problem), advice: problem.advice }]));
 }
 
@@ -276,7 +276,7 @@ function kindOf({ status, title, retry, meaning = `${title}.` }: PluginProblem):
 }
 
 /** `host.refuse` of a plugin with these codes. Throws for a code that it has not declared, which is a bug in the plugin. */
-export function refuseBy(own: ReadonlyMap<string, LoadedProblem>) {
+function refuseBy(own: ReadonlyMap<string, LoadedProblem>) {
   return (code: string, detail: string, fields?: Readonly<Record<string, string | number>>): Refusal => {
     const kind = own.get(code)?.kind;
     if (kind === undefined) throw new Error(`the plugin has no problem code "${code}"; declare it under problems`);
@@ -304,7 +304,7 @@ let hooked = false;
  * Rejects as `import` does. `module` is an absolute path, or the name of a package, which is resolved as if imported by `from`, an
  * absolute path; `lingate/plugins/…` are the gateway's own.
  */
-export async function importPluginModule(module: string, from: string): Promise<{ readonly default?: unknown }> {
+async function importPluginModule(module: string, from: string): Promise<{ readonly default?: unknown }> {
   if (!hooked) registerHooks({ resolve: resolvePluginImport, load: loadPluginFile });
   hooked = true;
   const url = isAbsolute(module) ? pathToFileURL(module).href : (shipped(module) ?? locate(module, from));
@@ -324,7 +324,7 @@ export function isShipped(name: string): boolean {
 }
 
 /** The names of our plugins, without `lingate/plugins/`, if `name` is like theirs but none of them; `undefined` for any other. */
-export function shippedInstead(name: string): readonly string[] | undefined {
+function shippedInstead(name: string): readonly string[] | undefined {
   const url = shipped(name);
   if (url === undefined || existsSync(fileURLToPath(url))) return undefined;
   const extension = extname(url);

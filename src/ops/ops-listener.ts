@@ -18,6 +18,8 @@ interface OpsListenerOptions extends OpsContent {
 /** What the listener answers. */
 export interface OpsContent {
   readonly pages: OpsPages;
+  /** For commands on this machine, under one of these names: nobody else is told that they are there. */
+  readonly local?: { readonly pages: OpsPages; readonly names: readonly string[] } | undefined;
   readonly apps?: readonly OpsApp[];
   /**
    * Names, besides IP addresses and `localhost`, to which the listener answers; `undefined` allows every name. A browser that was
@@ -61,11 +63,17 @@ async function respond(content: OpsContent, incoming: IncomingMessage, response:
   }
 }
 
-async function answerTo({ pages, apps = [], names }: OpsContent, incoming: IncomingMessage): Promise<OpsAnswer> {
+async function answerTo({ pages, local, apps = [], names }: OpsContent, incoming: IncomingMessage): Promise<OpsAnswer> {
   const [path = '', query = ''] = splitOnce(incoming.url ?? '', '?');
-  if (names !== undefined && !isCalledByOwnName(incoming, names)) {
+  const isLocal = local !== undefined && Object.hasOwn(local.pages, path) && isFromHere(incoming);
+  const own = isLocal ? local.names : names;
+  if (own !== undefined && !isCalledByOwnName(incoming, own)) {
     incoming.resume();
     return plain(421, 'This is not a name of this listener. An operator can add it to ops_names in the configuration.\n');
+  }
+  if (isLocal) {
+    incoming.resume();
+    return local.pages[path]!(new URLSearchParams(query));
   }
   const app = apps.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   if (app !== undefined) return answerOf(app, path, query, incoming);
@@ -117,6 +125,11 @@ function isCalledByOwnName({ headersDistinct }: IncomingMessage, names: readonly
 function isOwnName(host: string, names: readonly string[]): boolean {
   const name = host.replace(/:\d*$/, '').toLowerCase();
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || name === 'localhost' || names.some((own) => own.toLowerCase() === name);
+}
+
+/** Whether the caller is a process of this machine. */
+function isFromHere({ socket: { remoteAddress = '', localAddress } }: IncomingMessage): boolean {
+  return remoteAddress === localAddress || /^(?:::ffff:)?127\.|^::1$/.test(remoteAddress);
 }
 
 function splitOnce(text: string, mark: string): string[] {

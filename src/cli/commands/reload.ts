@@ -2,11 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pidSpace, RELOADS_PATH } from '../../app/reload.ts';
 import type { Reloads } from '../../app/reload.ts';
-import { reachedAt } from '../../config/network-address.ts';
 import { CommandFailure, LISTEN_FLAGS } from '../command.ts';
 import type { Command } from '../command.ts';
+import { answerOf, OTHER_NAME, urlOf } from '../running-gateway.ts';
 
-const ANSWER_MS = 5000;
 const RELOAD_MS_MAX = 30_000;
 const LOOK_MS = 50;
 
@@ -19,7 +18,7 @@ export const reload: Command = {
   examples: ['lingate reload', 'lingate reload --ops 127.0.0.1:9090 --json'],
   async run(context) {
     const { ops } = await context.config();
-    const url = `http://${reachedAt(ops)}${RELOADS_PATH}`;
+    const url = `${urlOf(ops, false)}${RELOADS_PATH}`;
     const before = await ask(url);
     if (before.space !== pidSpace())
       throw new CommandFailure(`the gateway at ${url} runs on another machine or in a container: run the command there`);
@@ -36,19 +35,29 @@ export const reload: Command = {
 };
 
 async function ask(url: string): Promise<Reloads> {
-  let answer: Response;
-  try {
-    answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
-  } catch {
-    throw new CommandFailure(`no gateway answers at ${url}: is it running, and is ops the address that it has?`);
-  }
-  const reloads = answer.ok ? ((await answer.json().catch(() => null)) as Partial<Reloads> | null) : null;
-  // A signal to a number below 1 would go to a group of processes.
-  if (!Number.isInteger(reloads?.pid) || reloads!.pid! < 1 || typeof reloads!.count !== 'number')
+  const answer = await answerOf(url).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailure(
-      `what answers at ${url} is no gateway that takes a reload: give its ops address by --ops or in the configuration`,
+      `no gateway answers at ${url} (${error.code ?? error.name}): start it, or if ops was changed, name the address that it still has by --ops`,
     );
-  return reloads as Reloads;
+  });
+  if (answer.status === 421) throw new CommandFailure(`the gateway at ${url} ${OTHER_NAME}`);
+  const reloads = answer.status === 200 ? readReloads(answer.body) : undefined;
+  if (reloads === undefined) {
+    throw new CommandFailure(
+      `what answers at ${url} takes no reload: it waits for its store, is a demo, or is another program than the gateway; name the gateway's address by --ops`,
+    );
+  }
+  return reloads;
+}
+
+/** `undefined` if it is none. A signal to a number below 1 would go to a group of processes. */
+function readReloads(body: string): Reloads | undefined {
+  try {
+    const read = JSON.parse(body) as Partial<Reloads> | null;
+    return Number.isInteger(read?.pid) && read!.pid! >= 1 && Number.isInteger(read!.count) ? (read as Reloads) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function hangUp(pid: number): void {
