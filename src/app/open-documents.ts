@@ -210,6 +210,7 @@ const NOWHERE: Sink = {
   stream: () => undefined,
   incoming: () => undefined,
   remoteAddress: () => '',
+  receivedBytes: 0,
 };
 
 export interface RunningDocuments {

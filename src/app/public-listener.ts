@@ -1,5 +1,6 @@
 // Opens the gateway with its routes, ids, clock and the reporting of bugs, and the configured listener that callers reach it by.
 import type { Config } from '../config/config.ts';
+import { callerNetwork, clientAddressReader } from '../domain/client-address.ts';
 import { Gateway } from '../core/gateway.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import { Router } from '../core/router.ts';
@@ -21,14 +22,21 @@ export interface Sources {
 }
 
 export function openGateway(config: Config, { routes, around }: Chains, log: Log, { newId, now }: Sources): Gateway {
+  const client = clientAddressReader(config.listenTrustedProxies, config.listenClientAddress);
   return new Gateway({
     router: new Router(routes, around),
     around,
     newId,
     now,
     requestMs: config.limits.requestMs,
-    // By key and not by team, so that a revoked key takes nothing from the team's other keys.
-    unfinished: { max: config.limits.concurrency, callerOf: (x) => x.get(keyOwnerSlot)?.keyId ?? '', refusal: OVERLOADED },
+    unfinished: {
+      max: config.limits.concurrency,
+      // By key and not by team, so that a revoked key takes nothing from the team's other keys.
+      keyOf: (x) => x.get(keyOwnerSlot)?.keyId ?? '',
+      networkOf: (x) => callerNetwork(client.of(x)),
+      slowest: config.limits.slowestBytesPerSecond,
+      refusal: OVERLOADED,
+    },
     reportBug: (x, where, error) => log.error('a bug', { request_id: x.id, where, reason: placeOf(error) }),
   });
 }

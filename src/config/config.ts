@@ -207,7 +207,7 @@ function toLimits(limits: ConfigFile['limits'], timeoutMs: number) {
     shedLoopDelayMs: limits.shed_loop_delay_ms,
     /** Unknown keys that are looked up for one address within a minute; 0 is no limit. */
     unknownKeysPerMinute: limits.unknown_keys_per_minute,
-    /** Of the form of an upload whose sender is not known yet. */
+    /** Of a body whose key is not known yet. */
     slowestBytesPerSecond: limits.slowest_bytes_per_second,
     /** Whether answers have `RateLimit-Policy` and `RateLimit`. */
     rateLimitHeaders: limits.rate_limit_headers,

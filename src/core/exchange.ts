@@ -42,6 +42,8 @@ export interface Sink {
   incoming(): Incoming | undefined;
   /** `undefined` on a listener that is not node:http's. */
   readonly messages?: NodeMessages | undefined;
+  /** Of a body that is still arriving. */
+  readonly receivedBytes: number;
   /** The address of the connection as the system reports it; empty if the caller has disconnected or it is unknown. */
   remoteAddress(): string;
 }

@@ -11,7 +11,7 @@ import { compileRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { Router } from './router.ts';
 import type { Step } from './step.ts';
-import { surplus, UNFINISHED_MS } from './unfinished-bodies.ts';
+import { isTooSlow, SLOW_MS, surplus, UNFINISHED_MS } from './unfinished-bodies.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 
 interface GatewayOptions {
@@ -159,11 +159,14 @@ export class Gateway {
     for (const x of this.open.startedBy(oldest)) {
       if (!x.answered && !x.ownDeadline) this.#giveUp(x);
     }
-    if (this.#unfinished !== undefined && this.open.size > this.#unfinished.max) this.#boundBodies(this.#unfinished);
+    if (this.#unfinished !== undefined) this.#boundBodies(this.#unfinished);
   }
 
   #boundBodies(unfinished: UnfinishedBodies): void {
-    for (const x of surplus(this.open.startedBy(this.#now() - UNFINISHED_MS), unfinished)) this.callOff(x, unfinished.refusal);
+    const nowMs = this.#now();
+    for (const x of this.open.startedBy(nowMs - SLOW_MS)) if (isTooSlow(x, nowMs, unfinished)) this.#giveUp(x);
+    if (this.open.size <= unfinished.max) return;
+    for (const x of surplus(this.open.startedBy(nowMs - UNFINISHED_MS), unfinished)) this.callOff(x, unfinished.refusal);
   }
 
   #giveUp(x: Exchange): void {

@@ -1,12 +1,17 @@
-// Limits the number of requests whose bodies are still arriving: above it, the callers with the most lose their newest.
+// Bodies that are still arriving: above a number of them the callers with the most lose their newest, and of a caller who is not
+// known yet none may be slow.
 import type { Exchange } from './exchange.ts';
 import type { Refusal } from './outcome.ts';
 
 export interface UnfinishedBodies {
   /** Limit for the whole process. */
   readonly max: number;
-  /** Identifies the caller as far as known; the same for all requests of one caller. */
-  readonly callerOf: (x: Exchange) => string;
+  /** The key, if it is known; otherwise empty. */
+  readonly keyOf: (x: Exchange) => string;
+  /** Those of one key, or of none, share its room by where they come from. */
+  readonly networkOf: (x: Exchange) => string;
+  /** Bytes a second, from the first byte of the request on, of a body whose key is not known. */
+  readonly slowest: number;
   /** The refusal for the newest ones. */
   readonly refusal: Refusal;
 }
@@ -14,17 +19,39 @@ export interface UnfinishedBodies {
 /** A body that arrives sooner is not slow; nearly every request is over by then. */
 export const UNFINISHED_MS = 250;
 
+/** Before that no body is too slow. */
+export const SLOW_MS = 10_000;
+
+export function isTooSlow(x: Exchange, nowMs: number, { keyOf, slowest }: Pick<UnfinishedBodies, 'keyOf' | 'slowest'>): boolean {
+  if (!isUnfinished(x) || x.ownDeadline || keyOf(x) !== '') return false;
+  return x.sink.receivedBytes < (slowest * (nowMs - x.startedAtMs)) / 1000;
+}
+
 /**
  * The requests to end if there are more than `max`: each caller keeps the same number, or all if it has fewer, oldest first. So
  * bodies that never end use up their sender's share and nobody else's. `begun` is in order of arrival.
  */
-export function surplus(begun: readonly Exchange[], { max, callerOf }: Pick<UnfinishedBodies, 'max' | 'callerOf'>): readonly Exchange[] {
-  const unfinished = begun.filter((x) => x.bodyDue && !x.waiting && !x.answered);
-  if (unfinished.length <= max) return [];
-  const callers = [...Map.groupBy(unfinished, callerOf).values()];
-  const counts = callers.map(({ length }) => length);
-  const share = shareOf(counts, max);
-  return callers.flatMap((of) => of.slice(share));
+export function surplus(
+  begun: readonly Exchange[],
+  { max, keyOf, networkOf }: Pick<UnfinishedBodies, 'max' | 'keyOf' | 'networkOf'>,
+): readonly Exchange[] {
+  return beyond(begun.filter(isUnfinished), max, [keyOf, networkOf]);
+}
+
+function isUnfinished(x: Exchange): boolean {
+  return x.bodyDue && !x.waiting && !x.answered;
+}
+
+/** The room is shared by what the first function tells apart, and a share by the next one. */
+function beyond(of: readonly Exchange[], max: number, [whose, ...others]: readonly ((x: Exchange) => string)[]): readonly Exchange[] {
+  if (of.length <= max) return [];
+  if (whose === undefined) return of.slice(max);
+  const groups = [...Map.groupBy(of, whose).values()];
+  const share = shareOf(
+    groups.map(({ length }) => length),
+    max,
+  );
+  return groups.flatMap((group) => beyond(group, share, others));
 }
 
 /** The largest number that each may keep so that the total stays within `max`. */

@@ -89,6 +89,10 @@ export abstract class Call implements Sink {
     return this.#state === 'open' ? this.peerAddress : '';
   }
 
+  get receivedBytes(): number {
+    return this.#arriving?.length ?? 0;
+  }
+
   /** The request was answered, or its caller has disconnected. */
   get isOver(): boolean {
     return this.#state === 'ended' || this.#state === 'gone';

@@ -26,6 +26,7 @@ interface WaitingRequest {
 }
 
 export class NodeConnection implements Sink, CallOwner {
+  readonly receivedBytes = 0;
   readonly #shared: ListenerState;
   readonly #socket: Duplex;
   readonly #fields: HeaderFields;

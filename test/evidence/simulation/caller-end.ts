@@ -27,6 +27,8 @@ interface CallerEndTerms {
 
 /** What a listener does for a request, with the listeners' own classes for streamed bodies and answers. */
 export class CallerEnd implements Sink {
+  /** Nobody is too slow: callers who are silent are a case of their own. */
+  readonly receivedBytes = Infinity;
   /** Called when a streamed answer begins. */
   onStream: (() => void) | undefined = undefined;
   readonly #terms: CallerEndTerms;

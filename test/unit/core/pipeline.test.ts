@@ -37,6 +37,7 @@ function harness(steps: readonly Step[], requestMs = 1000): Harness {
       stream: () => undefined,
       incoming: () => undefined,
       remoteAddress: () => '',
+      receivedBytes: 0,
     },
     advance: (ms) => (nowMs += ms),
   };

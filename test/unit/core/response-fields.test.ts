@@ -17,7 +17,7 @@ const exchange = (): Exchange =>
   new Exchange(
     '01ARZ3NDEKTSV4RRFFQ69G5FAV',
     { method: 'GET', path: '/', query: '', headers: {} },
-    { send: () => 'written', stream: () => undefined, incoming: () => undefined, remoteAddress: () => '' },
+    { send: () => 'written', stream: () => undefined, incoming: () => undefined, remoteAddress: () => '', receivedBytes: 0 },
     route,
     0,
   );

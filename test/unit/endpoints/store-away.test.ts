@@ -41,7 +41,13 @@ const ENDPOINTS: readonly BodyStep[] = [
 function asked(query = ''): Exchange {
   const route = compileRoute({ method: 'POST', path: '/v1/glossaries/{id}', takesBody: true, steps: [] });
   const head = { method: 'POST', path: `/v1/glossaries/${ID}`, query, headers: { 'content-type': 'application/json' } };
-  const x = new Exchange(ID, head, { send: () => 'written', stream() {}, incoming: () => undefined, remoteAddress: () => '' }, route, 0);
+  const x = new Exchange(
+    ID,
+    head,
+    { send: () => 'written', stream() {}, incoming: () => undefined, remoteAddress: () => '', receivedBytes: 0 },
+    route,
+    0,
+  );
   x.pathParameter = ID;
   x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
   x.body = Buffer.from(JSON.stringify(GLOSSARY));

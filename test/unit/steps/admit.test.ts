@@ -155,6 +155,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     stream: (_x: Exchange, outcome: StreamReply): void => void streams.push(outcome),
     incoming: () => undefined,
     remoteAddress: () => choices.remoteAddress ?? '::ffff:10.0.0.7',
+    receivedBytes: 0,
   };
   const start = (charge: Charge | 'none' = TEN, keyId = team.keyId, id = newId(), addressWanted?: boolean): Exchange => {
     next = { id, keyId, charge, ...(addressWanted === undefined ? {} : { addressWanted }) };

@@ -21,7 +21,7 @@ const BY_PLAN = offersOfSeveral(TABLE, [small, large], [{ plans: ['free'], engin
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
 
 function read(offers: EngineOffers, body: object | string): Exchange {
-  const sink = { send: () => 'written' as const, stream() {}, incoming: () => undefined, remoteAddress: () => '' };
+  const sink = { send: () => 'written' as const, stream() {}, incoming: () => undefined, remoteAddress: () => '', receivedBytes: 0 };
   const x = new Exchange('ID', { method: 'POST', path: '/x', query: '', headers: { 'content-type': 'application/json' } }, sink, route, 0);
   x.body = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
   expect(readStep({ current: offers }, 1000).run(x)).toBeUndefined();

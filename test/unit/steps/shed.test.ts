@@ -83,6 +83,7 @@ function site(processMax = PROCESS_MAX, teamMax = TEAM_MAX): Site {
         stream: () => undefined,
         incoming: () => undefined,
         remoteAddress: () => '',
+        receivedBytes: 0,
       }),
     late: () => void (nowMs += 10_000),
   };
