@@ -10,7 +10,7 @@ import { findDocument, removeDocument, resultStep } from '../endpoints/document-
 import type { DocumentEndpointOptions } from '../endpoints/document-endpoints.ts';
 import type { DocumentServices, ShownDocument } from '../ports/document-services.ts';
 import type { DocumentRecord } from '../ports/documents.ts';
-import type { DocumentKeys } from '../runtime/document-keys.ts';
+import type { DocumentKeys } from '../runtime/document-secrets.ts';
 
 interface DocumentServicesOptions {
   readonly upload: CreateDocumentOptions;

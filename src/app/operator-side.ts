@@ -22,7 +22,7 @@ import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Store } from '../ports/store.ts';
-import { EventSender, SEND_MS, SENDS_MAX, Webhook } from '../runtime/event-sender.ts';
+import { EventSender, SEND_MS, Webhook } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
 import { withEngineEvents } from '../stores/records/record-engine-use.ts';
 import { adminApps, openOperators, readOperators } from './admin-side.ts';
@@ -184,7 +184,7 @@ export class OperatorSide {
     const key = eventsSecret(config, process.env);
     if (config.events === undefined || key === undefined) return;
     const outbox = config.engines.every(({ cap }) => cap === undefined) ? store.outbox : withEngineEvents(store.outbox, store.records);
-    const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs, socketsMax: SENDS_MAX });
+    const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs });
     const sender = new EventSender({
       outbox,
       teams: store.teams,

@@ -231,7 +231,6 @@ interface WebhookOptions {
   readonly timeoutMs: number;
   /** Wall clock, for the timestamp in the signature. */
   readonly nowMs: () => number;
-  readonly socketsMax: number;
 }
 
 interface WebhookMessage {
@@ -243,6 +242,8 @@ interface WebhookMessage {
 /** Bodies of responses are not used: only this much of one is read, for this long, so that its connection can be used again. */
 const BODY_BYTES_MAX = 16_384;
 const BODY_MS = 1000;
+/** Beyond so many at a time, the oldest ends. */
+const BODIES_MAX = 8;
 /** Each would be parsed; real receivers send one at most. */
 const INTERIM_ANSWERS_MAX = 8;
 
@@ -250,16 +251,17 @@ export class Webhook {
   readonly #options: WebhookOptions;
   readonly #url: URL;
   readonly #agent: http.Agent;
-  /** Requests without a status yet. */
-  #waiting = 0;
-  /** Responses whose bodies are still arriving, oldest first; each has one of the sockets. */
+  /** Responses whose bodies are still arriving, oldest first. */
   readonly #arriving = new Set<http.IncomingMessage>();
 
   constructor(options: WebhookOptions) {
     this.#options = options;
     this.#url = new URL(options.url);
-    const { Agent } = this.#url.protocol === 'https:' ? https : http;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: options.socketsMax, maxFreeSockets: 1, timeout: options.timeoutMs });
+    this.#agent = new this.#http.Agent({ keepAlive: true, maxFreeSockets: 1, timeout: options.timeoutMs });
+  }
+
+  get #http(): typeof http | typeof https {
+    return this.#url.protocol === 'https:' ? https : http;
   }
 
   /** Never rejects. Redirects are not followed: they count as failures like any other status. */
@@ -274,17 +276,8 @@ export class Webhook {
       'webhook-timestamp': String(timestamp),
       'webhook-signature': signatureOf(this.#options.key, id, timestamp, body),
     };
-    this.#waiting++;
-    this.#freeSocket();
-    return new Promise((settle) => {
-      let isWaiting = true;
-      const resolve = (failure: SendFailure | undefined): void => {
-        if (isWaiting) this.#waiting--;
-        isWaiting = false;
-        settle(failure);
-      };
-      const { request } = this.#url.protocol === 'https:' ? https : http;
-      const sent = request(this.#url, { method: 'POST', headers, agent: this.#agent, signal });
+    return new Promise((resolve) => {
+      const sent = this.#http.request(this.#url, { method: 'POST', headers, agent: this.#agent, signal });
       const timer = setTimeout(() => sent.destroy(new TooLate()), this.#options.timeoutMs);
       sent.on('response', (response) => {
         clearTimeout(timer);
@@ -307,22 +300,13 @@ export class Webhook {
     });
   }
 
-  /** A request never waits for the body of an earlier response: if no socket is left for it, the oldest body ends. */
-  #freeSocket(): void {
-    if (this.#waiting + this.#arriving.size <= this.#options.socketsMax) return;
-    for (const oldest of this.#arriving) {
-      this.#arriving.delete(oldest);
-      oldest.destroy();
-      return;
-    }
-  }
-
   /** Reads what there is of a body; a connection whose body is long or slow is closed. */
   #drop(response: http.IncomingMessage): void {
     const timer = setTimeout(() => response.destroy(), BODY_MS);
     let left = BODY_BYTES_MAX;
     this.#arriving.add(response);
-    this.#freeSocket();
+    const [oldest] = this.#arriving;
+    if (this.#arriving.size > BODIES_MAX && this.#arriving.delete(oldest!)) oldest!.destroy();
     response.on('data', (chunk: Buffer) => {
       left -= chunk.length;
       if (left < 0) response.destroy();

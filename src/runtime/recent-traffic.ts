@@ -173,8 +173,6 @@ export class BusyTeams implements AccessLog {
   readonly #nowMs: () => number;
   /** By their numbers modulo `MINUTES`. */
   readonly #minutes: (Minute | undefined)[] = Array.from({ length: MINUTES }, () => undefined);
-  /** The sums of all minutes. */
-  readonly #teams = new Map<string, Sums>();
 
   /** `nowMs` is the wall clock. */
   constructor(nowMs: () => number) {
@@ -183,84 +181,54 @@ export class BusyTeams implements AccessLog {
 
   record({ teamId, code, characters }: AccessEntry): void {
     if (teamId === undefined) return;
-    const minute = this.#minute(Math.floor(this.#nowMs() / MINUTE_MS));
-    let sums = minute.teams.get(teamId);
-    if (sums === undefined) {
-      if (minute.teams.size === TEAMS_MAX) return void minute.uncounted++;
-      minute.teams.set(teamId, (sums = { requests: 0, unanswered: 0, characters: 0 }));
-    }
-    let all = this.#teams.get(teamId);
-    if (all === undefined) this.#teams.set(teamId, (all = { requests: 0, unanswered: 0, characters: 0 }));
-    const unanswered = code === 'ok' || code === 'client_closed' ? 0 : 1;
-    addRequest(sums, unanswered, characters);
-    addRequest(all, unanswered, characters);
+    const number = Math.floor(this.#nowMs() / MINUTE_MS);
+    let minute = this.#minutes[number % MINUTES];
+    if (minute?.number !== number) this.#minutes[number % MINUTES] = minute = { number, teams: new Map(), uncounted: 0 };
+    if (minute.teams.size >= TEAMS_MAX && !minute.teams.has(teamId)) minute.uncounted++;
+    else addTo(minute.teams, teamId, { requests: 1, unanswered: code === 'ok' || code === 'client_closed' ? 0 : 1, characters });
   }
 
   snapshot(): BusyTeamsSnapshot {
     const now = Math.floor(this.#nowMs() / MINUTE_MS);
-    for (const minute of this.#minutes) if (minute !== undefined && !isRecent(minute, now)) this.#drop(minute);
-    const byRequests = new Worst<TeamTraffic>(BUSIEST, ({ requests }) => requests);
-    const byCharacters = new Worst<TeamTraffic>(BUSIEST, ({ characters }) => characters);
-    for (const [teamId, sums] of this.#teams) {
-      const traffic = { teamId, ...sums };
-      byRequests.add(traffic);
-      byCharacters.add(traffic);
+    const sums = new Map<string, Sums>();
+    let uncounted = 0;
+    for (const minute of this.#minutes) {
+      // Not a minute in the future either, where a clock once was.
+      if (minute === undefined || minute.number > now || minute.number <= now - MINUTES) continue;
+      for (const [teamId, more] of minute.teams) addTo(sums, teamId, more);
+      uncounted += minute.uncounted;
     }
-    const uncounted = this.#minutes.reduce((sum, minute) => sum + (minute?.uncounted ?? 0), 0);
-    return { teams: [...new Set([...byRequests.kept, ...byCharacters.kept])], uncounted };
-  }
-
-  #minute(number: number): Minute {
-    const place = number % MINUTES;
-    const there = this.#minutes[place];
-    if (there?.number === number) return there;
-    if (there !== undefined) this.#drop(there);
-    return (this.#minutes[place] = { number, teams: new Map(), uncounted: 0 });
-  }
-
-  /** Takes a minute out of the sums. */
-  #drop(minute: Minute): void {
-    this.#minutes[minute.number % MINUTES] = undefined;
-    for (const [teamId, sums] of minute.teams) {
-      const all = this.#teams.get(teamId)!;
-      if (all.requests === sums.requests) this.#teams.delete(teamId);
-      all.requests -= sums.requests;
-      all.unanswered -= sums.unanswered;
-      all.characters -= sums.characters;
-    }
+    const teams = new Map(
+      [...busiestBy(sums, 'requests', BUSIEST), ...busiestBy(sums, 'characters', BUSIEST)].map((one) => [one.teamId, one]),
+    );
+    return { teams: [...teams.values()], uncounted };
   }
 }
 
-function addRequest(sums: Sums, unanswered: number, characters: number): void {
-  sums.requests++;
+function addTo(teams: Map<string, Sums>, teamId: string, { requests, unanswered, characters }: Readonly<Sums>): void {
+  const sums = teams.get(teamId);
+  if (sums === undefined) {
+    teams.set(teamId, { requests, unanswered, characters });
+    return;
+  }
+  sums.requests += requests;
   sums.unanswered += unanswered;
   sums.characters += characters;
 }
 
-/** False also for a minute in the future, where a clock once was. */
-function isRecent({ number }: Minute, now: number): boolean {
-  return number <= now && number > now - MINUTES;
+/** Busiest first, without those that have nothing of it. */
+function busiestBy(sums: ReadonlyMap<string, Sums>, figure: 'requests' | 'characters', most: number): readonly TeamTraffic[] {
+  const busiest = new Worst<TeamTraffic>(most, (one) => one[figure]);
+  for (const [teamId, one] of sums) if (one[figure] > 0) busiest.add({ teamId, ...one });
+  return busiest.kept;
 }
 
 /** The sums of several processes: so many of the busiest, by requests and by characters, busiest first. */
 export function busiestOf(snapshots: readonly BusyTeamsSnapshot[], most: number): Busiest {
-  const sums = new Map<string, TeamTraffic>();
-  for (const one of snapshots.flatMap(({ teams }) => teams)) {
-    const { requests = 0, unanswered = 0, characters = 0 } = sums.get(one.teamId) ?? {};
-    sums.set(one.teamId, {
-      teamId: one.teamId,
-      requests: one.requests + requests,
-      unanswered: one.unanswered + unanswered,
-      characters: one.characters + characters,
-    });
-  }
-  const first = (figure: 'requests' | 'characters'): readonly TeamTraffic[] =>
-    [...sums.values()]
-      .filter((one) => one[figure] > 0)
-      .toSorted((a, b) => b[figure] - a[figure])
-      .slice(0, most);
+  const sums = new Map<string, Sums>();
+  for (const { teamId, ...more } of snapshots.flatMap(({ teams }) => teams)) addTo(sums, teamId, more);
   const uncounted = snapshots.reduce((sum, one) => sum + one.uncounted, 0);
-  return { byRequests: first('requests'), byCharacters: first('characters'), uncounted };
+  return { byRequests: busiestBy(sums, 'requests', most), byCharacters: busiestBy(sums, 'characters', most), uncounted };
 }
 
 /** Of refusals, and of failures: a flood of one kind must not push out the other. */
@@ -268,8 +236,8 @@ const RECENT_MAX = 1000;
 
 export class RecentRequests implements AccessLog {
   readonly #nowMs: () => number;
-  readonly #refused = new Ring<RecentRequest>(RECENT_MAX);
-  readonly #failed = new Ring<RecentRequest>(RECENT_MAX);
+  readonly #refused: RecentRequest[] = [];
+  readonly #failed: RecentRequest[] = [];
 
   /** `nowMs` is the wall clock. */
   constructor(nowMs: () => number) {
@@ -281,13 +249,14 @@ export class RecentRequests implements AccessLog {
     const { status, code, failures } = entry;
     if (status === undefined || (code === 'ok' && failures === undefined)) return;
     const { requestId, route, teamId, keyId, engine, parameter, limitOf } = entry;
-    const ring = status >= 500 || failures !== undefined ? this.#failed : this.#refused;
-    ring.add({ requestId, atMs: this.#nowMs(), route, status, code, teamId, keyId, engine, failures, parameter, limitOf });
+    const list = status >= 500 || failures !== undefined ? this.#failed : this.#refused;
+    list.push({ requestId, atMs: this.#nowMs(), route, status, code, teamId, keyId, engine, failures, parameter, limitOf });
+    if (list.length >= 2 * RECENT_MAX) list.splice(0, RECENT_MAX);
   }
 
   /** Newest first. */
   snapshot(): readonly RecentRequest[] {
-    return newestFirst([...this.#refused.items(), ...this.#failed.items()]);
+    return newestFirst([...this.#refused.slice(-RECENT_MAX), ...this.#failed.slice(-RECENT_MAX)]);
   }
 }
 
@@ -296,26 +265,7 @@ export function newestFirst(requests: readonly RecentRequest[]): readonly Recent
   return requests.toSorted((a, b) => (a.requestId < b.requestId ? 1 : -1));
 }
 
-/** The last `max` items that were added. */
-class Ring<T> {
-  readonly #max: number;
-  readonly #items: T[] = [];
-  #next = 0;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  add(item: T): void {
-    this.#items[this.#next] = item;
-    this.#next = (this.#next + 1) % this.#max;
-  }
-
-  items(): readonly T[] {
-    return this.#items;
-  }
-}
-
+/** The worst of many. */
 export class Worst<T> {
   readonly #max: number;
   readonly #badness: (one: T) => number;

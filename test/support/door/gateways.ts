@@ -9,7 +9,7 @@ export { createDocumentFormats } from '../../../src/documents/create-document-fo
 export { firstLook } from '../../../src/documents/formats.ts';
 export { ALL_FORMATS, formatOf } from '../../../src/documents/formats.ts';
 export { buildFile, extractTexts } from '../../../src/documents/read-and-build.ts';
-export { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+export { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
 export { DocumentWorker } from '../../../src/runtime/document-worker.ts';
 export { LruKeyCache } from '../../../src/runtime/key-cache.ts';
 export { freePortOf } from '../../../src/server/listener.ts';

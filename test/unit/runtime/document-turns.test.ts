@@ -7,7 +7,7 @@ import { UNCOUNTED_LEASE_MS } from '../../../src/domain/document-states.ts';
 import { ENGINE_UNAVAILABLE } from '../../../src/domain/refusals.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';

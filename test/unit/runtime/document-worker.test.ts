@@ -9,7 +9,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { DocumentSealer } from '../../../src/runtime/document-sealer.ts';
+import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
 import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
