@@ -102,7 +102,15 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const shared = { context, attempts, problems, log, newId, now, nowMs };
   return [
-    new Console({ ...shared, operators, oidc, signIns, overview, serviceName: () => config().service.name, gateway: hostname() }),
+    new Console({
+      ...shared,
+      operators,
+      oidc,
+      signIns,
+      overview,
+      serviceName: () => config().service.name,
+      gateway: config().gateway ?? hostname(),
+    }),
     new AdminApi({ ...shared, idempotency: store.idempotency }),
   ];
 }

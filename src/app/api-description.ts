@@ -34,12 +34,12 @@ export function describeApis(config: Config): Promise<ApiDescriptions> {
 }
 
 function describedBy(config: Config, pluginApis: PluginApis): OpenApiOptions {
-  return apiOptions(config, { serverUrl: serverUrlOf(config, config.listen), docsUrl: config.service.docsUrl }, pluginApis);
+  return apiOptions(config, { serverUrl: serverUrlOf(config, config.listen), docsUrl: config.service.docs_url }, pluginApis);
 }
 
 /** The URL that callers use: the configured one, or the listening address. */
 export function serverUrlOf(config: Config, address: NetworkAddress): string {
-  return config.service.publicUrl ?? publicUrl(config, address);
+  return config.service.public_url ?? publicUrl(config, address);
 }
 
 /** The listening address. */
@@ -60,9 +60,9 @@ export function apiOptions(
     docsUrl,
     sourceLanguages: config.languages.sources.map(({ code }) => code),
     targetLanguages: config.languages.targets.map(({ code }) => code),
-    vendorNames: config.auth.vendorNames,
-    rateLimitHeaders: config.limits.rateLimitHeaders,
-    dashboardUrl: config.service.dashboardUrl,
+    vendorNames: config.auth.vendor_names,
+    rateLimitHeaders: config.limits.rate_limit_headers,
+    dashboardUrl: config.service.dashboard_url,
     hasDocuments,
     pluginApis: {
       ...pluginApis,

@@ -1,5 +1,5 @@
 // Creates the steps, and puts them, with those of plugins, into the chains of the routes; forward routes have their own.
-import { longestTimeoutMs } from '../config/config.ts';
+import { longestTimeoutMs, SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';
@@ -103,7 +103,7 @@ export function buildChains(config: Config, plugins: LoadedPlugins, parts: Chain
   const shared = new Map<string, Step>([...Object.entries(own), ...ofDocuments, ...documentation, ...placed]);
   const services = servicesOf(config, parts, translate, documents);
   const ofPlugins = stepsOfPlugins(plugins, services, shared);
-  const ofForward = stepsOfForward(parts, config.limits.leaseMs, own.admit, shared);
+  const ofForward = stepsOfForward(parts, config.limits.reservation_seconds * SECOND_MS, own.admit, shared);
   const rows = routeRows(config, plugins);
   const routes = inConfiguration(() =>
     rows.map((row) => compileRoute(specOf(row, ('plugin' in row ? ofPlugins.get(row.plugin) : ofForward.get(routeName(row))) ?? shared))),
@@ -121,10 +121,10 @@ function servicesOf(
   documents: BuiltDocuments | undefined,
 ): GatewayServices {
   return {
-    credentials: credentialReader(config.auth.vendorNames),
+    credentials: credentialReader(config.auth.vendor_names),
     engineCan: anyOf(parts.settings.map(({ can }) => can)),
     engineTimeoutMs: longestTimeoutMs(config.engines),
-    bodyBytesMax: config.limits.bodyBytes,
+    bodyBytesMax: config.limits.body_bytes,
     glossaries: parts.store.glossaries,
     mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
     teams: parts.store.teams,
@@ -148,7 +148,7 @@ function servicesOf(
     documents: documents?.services,
     apiDocument: parts.apiDocument,
     addressFor(host) {
-      if (config.service.publicUrl !== undefined) return config.service.publicUrl;
+      if (config.service.public_url !== undefined) return config.service.public_url;
       return host === undefined || !HOST.test(host) ? '' : `${config.tls === undefined ? 'http' : 'https'}://${host}`;
     },
     newId: parts.newId,
@@ -180,12 +180,12 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   const { store, keys, metrics, offers, now } = parts;
   const languages = (): Languages => offers.current.any.languages;
   const onShed = metrics.requests.shed;
-  const client = clientAddressReader(config.listenTrustedProxies, config.listenClientAddress);
+  const client = clientAddressReader(config.listen_trusted_proxies, config.listen_client_address);
   const authentication: AuthenticateOptions = {
     cache: keys,
     ledger: store.ledger,
     full: parts.full,
-    rateLimitHeaders: config.limits.rateLimitHeaders,
+    rateLimitHeaders: config.limits.rate_limit_headers,
     now,
     client,
     bound: addressBoundOf(config, now),
@@ -198,30 +198,30 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     'access-log': accessLogStep({
       logs: [metrics.requests, parts.live, parts.recent, parts.busy],
       written: parts.access,
-      quietPaths: config.listenQuietPaths,
+      quietPaths: new Set(config.listen_quiet_paths),
       now,
-      client: config.listenTrustedProxies.length === 0 ? undefined : client,
+      client: config.listen_trusted_proxies.length === 0 ? undefined : client,
       tracer: parts.telemetry?.tracer,
     }),
     shed: shedStep({
       concurrencyMax: config.limits.concurrency,
-      pressure: new LoopPressure({ boundMs: config.limits.shedLoopDelayMs, now }),
+      pressure: new LoopPressure({ boundMs: config.limits.shed_loop_delay_ms, now }),
       onShed,
     }),
-    identify: identifyStep(credentialReader(config.auth.vendorNames), keys),
+    identify: identifyStep(credentialReader(config.auth.vendor_names), keys),
     authenticate: authenticateStep(authentication),
     'authenticate-body-key': authenticateBodyKeyStep(authentication),
-    'team-shed': teamShedStep({ concurrencyMax: config.limits.teamConcurrency, onShed }),
-    read: readStep(offers, config.limits.bodyBytes),
+    'team-shed': teamShedStep({ concurrencyMax: config.limits.team_concurrency, onShed }),
+    read: readStep(offers, config.limits.body_bytes),
     admit: admitStep({
       ledger: store.ledger,
       settlements: parts.settlements,
       full: parts.full,
       cache: keys,
       client,
-      leaseMs: config.limits.leaseMs,
+      leaseMs: config.limits.reservation_seconds * SECOND_MS,
       tagsMax: config.limits.tags,
-      rateLimitHeaders: config.limits.rateLimitHeaders,
+      rateLimitHeaders: config.limits.rate_limit_headers,
       offers,
       now,
       onAdmission(admission, teamId) {
@@ -234,7 +234,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     health: healthEndpoint(parts.serving),
     languages: languagesEndpoint((x) => offerFor(x, offers.current).languages),
     usage: usageEndpoint(store.teams, store.history),
-    'read-glossary': readGlossary(languages, config.limits.bodyBytes),
+    'read-glossary': readGlossary(languages, config.limits.body_bytes),
     'create-glossary': createGlossary(store.glossaries, parts.newId),
     'list-glossaries': listGlossaries(store.glossaries),
     'show-glossary': showGlossary(store.glossaries),
@@ -253,7 +253,7 @@ export function passTraceparentOf(tracer: RequestTracer | undefined): PassTracep
 }
 
 function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {
-  const perMinute = limits.unknownKeysPerMinute;
+  const perMinute = limits.unknown_keys_per_minute;
   return perMinute === 0 ? undefined : new AddressLimit({ perMinute, now });
 }
 

@@ -1,6 +1,7 @@
 // Opens the configured store for processes that do not serve callers (commands, and the primary of several workers), with the clock
 // of this machine, and waits for a store that does not answer yet.
 import type { RefusalDays } from '../ports/refusal-days.ts';
+import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { JudgedClock } from '../domain/clock-judge.ts';
@@ -27,13 +28,10 @@ export async function openConfiguredStore(config: Config, creation: StoreCreatio
   const plugins = await pluginsFor(config, log);
   try {
     const clock = openMachineClock();
-    const { storeOptions, history, events } = config;
     const store = await openStore(config.store, {
       log,
       clock,
-      ...storeOptions,
-      historyDays: history.days,
-      events: events?.rules,
+      ...storeOptionsOf(config),
       others: plugins.stores,
       ...creation,
     });
@@ -56,9 +54,18 @@ const PATIENCE_MS = 5000;
 
 /** The same for a command. */
 export function openPatiently(config: Config, creation: StoreCreation): Promise<ConfiguredStore> {
-  const { storeOptions } = config;
-  const commandTimeoutMs = Math.max(storeOptions.commandTimeoutMs, PATIENCE_MS);
-  return openConfiguredStore({ ...config, storeOptions: { ...storeOptions, commandTimeoutMs } }, creation);
+  const { store_options: options } = config;
+  const patient = { ...options, command_timeout_ms: Math.max(options.command_timeout_ms, PATIENCE_MS) };
+  return openConfiguredStore({ ...config, store_options: patient }, creation);
+}
+
+export function storeOptionsOf({ store_options: options, history, events }: Config) {
+  return {
+    sqliteDurability: options.sqlite_durability,
+    commandTimeoutMs: options.command_timeout_ms,
+    historyDays: history.days,
+    events: events?.rules,
+  };
 }
 
 /** Plugins are only loaded if the store's URL is not one of ours, so that a plugin may provide the store. */
@@ -74,7 +81,8 @@ const TRY_EVERY_MS = 250;
  * Calls `open` repeatedly while the store is down and `store_options.wait_seconds` have not passed, and logs that every five
  * seconds. Rejects with a `StoreError`: at once if waiting would not help.
  */
-export async function openAwaited<T>({ store, storeOptions: { waitMs } }: Config, log: Log, open: () => Promise<T>): Promise<T> {
+export async function openAwaited<T>({ store, store_options: options }: Config, log: Log, open: () => Promise<T>): Promise<T> {
+  const waitMs = options.wait_seconds * SECOND_MS;
   if (waitMs === 0) return open();
   const startedAtMs = performance.now();
   const waitedMs = (): number => performance.now() - startedAtMs;

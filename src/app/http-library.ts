@@ -51,7 +51,7 @@ export async function checkIdleSeconds(config: Config): Promise<void> {
   if (listener === 'node' || (listener === 'auto' && streamingPart(config) !== undefined)) return;
   const { FIXED_IDLE_SECONDS, loadUws, setTimers } = await import('../server/uws-build.ts');
   // Loading a build would take a sixth of the time of `config check`.
-  if (limits.idleSeconds <= FIXED_IDLE_SECONDS) return;
+  if (limits.idle_seconds <= FIXED_IDLE_SECONDS) return;
   let build;
   try {
     build = loadUws();
@@ -60,7 +60,7 @@ export async function checkIdleSeconds(config: Config): Promise<void> {
   }
   const app = build.library.App();
   try {
-    setTimers(build, app, limits.idleSeconds);
+    setTimers(build, app, limits.idle_seconds);
   } catch (error) {
     if (error instanceof ListenError) throw new ConfigError([`${file}: ${error.message}`]);
     throw error;

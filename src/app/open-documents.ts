@@ -134,6 +134,8 @@ export function filePassing(
   return { ...watching, files: engines.files, formats, isSpent: caps.isEmpty ? undefined : (engine) => caps.isSpent(engine) };
 }
 
+const HOUR_MS = 3_600_000;
+
 export interface BuiltDocuments {
   readonly steps: Readonly<Record<DocumentStepName, Step>>;
   readonly services: DocumentServices;
@@ -145,8 +147,8 @@ export function buildDocuments(
   { store, settlements, glossaries, offers, newId, now }: ChainParts,
 ): BuiltDocuments {
   const { documents: settings, engines, limits } = config;
-  const { keepMs, bytesMax, storeBytesMax, slowestBytesPerSecond: ofTeams } = settings!;
-  const slowest = { ofTeams, ofUnknown: limits.slowestBytesPerSecond };
+  const { hours, bytes, store_bytes: storeBytesMax, slowest_bytes_per_second: ofTeams } = settings!;
+  const slowest = { ofTeams, ofUnknown: limits.slowest_bytes_per_second };
   const { files } = opened;
   const own = opened.formats.all.map(({ name }) => name);
   const all = [...new Set([...own, ...engines.flatMap(({ name }) => files?.files.formatsOf(name) ?? [])])].toSorted();
@@ -156,11 +158,11 @@ export function buildDocuments(
     glossaries,
     offers,
     newId,
-    bytesMax,
+    bytesMax: bytes,
     storeBytesMax,
     slowest,
-    client: clientAddressReader(config.listenTrustedProxies, config.listenClientAddress),
-    keepMs,
+    client: clientAddressReader(config.listen_trusted_proxies, config.listen_client_address),
+    keepMs: hours * HOUR_MS,
     takeReservation,
     endings: () => all,
     isTaken: (x: Exchange, order: FileOrder) => files !== undefined && isTaken(order, x.get(planSlot), files),
@@ -265,7 +267,7 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
     },
   });
   const watch = new DocumentWatch(documents);
-  const bytesMax = options.config.documents!.storeBytesMax;
+  const bytesMax = options.config.documents!.store_bytes;
   metrics.documentLoad(() => ({ ...watch.latest, bytesMax, atWork: worker.running }));
   return {
     wake: () => worker.wake(),

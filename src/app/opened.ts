@@ -26,7 +26,7 @@ import { replicaWatch } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
 import { judge } from './judge.ts';
 import { openMachineClock } from '../stores/records/record-clock.ts';
-import { openAwaited } from './configured-store.ts';
+import { openAwaited, storeOptionsOf } from './configured-store.ts';
 import { openTelemetryOf } from './configured-telemetry.ts';
 
 export const monotonicMs: () => number = performance.now.bind(performance);
@@ -84,10 +84,8 @@ export async function openParts(config: Config, output: JsonLog, down: Teardown,
     openStore(config.store, {
       log,
       clock,
-      ...config.storeOptions,
-      historyDays: config.history.days,
+      ...storeOptionsOf(config),
       tends: true,
-      events: config.events?.rules,
       others: plugins.stores,
       onCreated: newStoreLine(log, onNewStore),
     }),
@@ -142,7 +140,7 @@ function openEnginesOf(
       return {
         ...config,
         can,
-        teamShare: limits.teamEngineShare,
+        teamShare: limits.team_engine_share,
         onSent:
           config.cap &&
           ((text) =>

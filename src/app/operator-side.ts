@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { missingPlans, missingPlanText, TEAMS_CHECKED_MAX } from '../admin/plan-comparison.ts';
 import { reloadOf } from '../config/changes.ts';
+import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
@@ -11,6 +12,7 @@ import { eventsSecret } from '../config/secrets.ts';
 import { appsWhileOff } from '../console/console-off.ts';
 import type { Teardown } from '../core/teardown.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
+import { DAY_MS } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { readEngineUrl } from '../engines/http1/url.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
@@ -57,7 +59,7 @@ interface OperatorSideOptions {
 
 /** Opens the ops listener first, while the store is waited for. Rejects with a `ListenError`. */
 export async function openWaitingListener(config: Config, log: Log, down: Teardown): Promise<OpsListener | undefined> {
-  if (config.storeOptions.waitMs === 0) return undefined;
+  if (config.store_options.wait_seconds === 0) return undefined;
   const listener = await openListener(config, log, { pages: WAITING_PAGES });
   down.add('early ops listener', () => listener.close());
   return listener;
@@ -135,7 +137,7 @@ export class OperatorSide {
     down.add('ops listener', () => listener.close());
     this.address = listener.address;
     this.url = `http://${formatNetworkAddress(listener.address)}`;
-    this.docsUrl = docsOnOps ? `${this.url}/docs` : this.config.service.docsUrl;
+    this.docsUrl = docsOnOps ? `${this.url}/docs` : this.config.service.docs_url;
   }
 
   #content(): OpsContent {
@@ -171,9 +173,9 @@ export class OperatorSide {
 
   #watchTeams(): void {
     const { config, log, down, metrics, nowMs, store } = this.#options;
-    if (config.teamMetrics === undefined) return;
+    if (config.team_metrics === undefined) return;
     const now = (): number => performance.now();
-    const watch = new TeamWatch({ teams: store.teams, settings: config.teamMetrics, log, now, wallMs: nowMs });
+    const watch = new TeamWatch({ teams: store.teams, settings: watchSettings(config.team_metrics), log, now, wallMs: nowMs });
     metrics.teams({ read: () => watch.latest, now });
     down.add('team watch', () => watch.close());
   }
@@ -208,6 +210,16 @@ export class OperatorSide {
 }
 
 /** The configured names, and that under which browsers reach the console. */
-function ownNames({ opsNames, admin }: Config): readonly string[] {
-  return admin?.console_url === undefined ? opsNames : [...opsNames, new URL(admin.console_url).hostname];
+function ownNames({ ops_names: names, admin }: Config): readonly string[] {
+  return admin?.console_url === undefined ? names : [...names, new URL(admin.console_url).hostname];
+}
+
+function watchSettings(given: NonNullable<Config['team_metrics']>) {
+  return {
+    everyMs: given.every_seconds * SECOND_MS,
+    teamsMax: given.teams_max,
+    quotaUsedRatio: given.quota_used_percent / 100,
+    creditCharacters: given.credit_characters,
+    keyUnusedMs: given.key_unused_days * DAY_MS,
+  };
 }

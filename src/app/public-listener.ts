@@ -1,4 +1,5 @@
 // Opens the gateway with its routes, ids, clock and the reporting of bugs, and the configured listener that callers reach it by.
+import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { callerNetwork, clientAddressReader } from '../domain/client-address.ts';
 import { Gateway } from '../core/gateway.ts';
@@ -22,19 +23,19 @@ export interface Sources {
 }
 
 export function openGateway(config: Config, { routes, around }: Chains, log: Log, { newId, now }: Sources): Gateway {
-  const client = clientAddressReader(config.listenTrustedProxies, config.listenClientAddress);
+  const client = clientAddressReader(config.listen_trusted_proxies, config.listen_client_address);
   return new Gateway({
     router: new Router(routes, around),
     around,
     newId,
     now,
-    requestMs: config.limits.requestMs,
+    requestMs: config.limits.request_seconds * SECOND_MS,
     unfinished: {
       max: config.limits.concurrency,
       // By key and not by team, so that a revoked key takes nothing from the team's other keys.
       keyOf: (x) => x.get(keyOwnerSlot)?.keyId ?? '',
       networkOf: (x) => callerNetwork(client.of(x)),
-      slowest: config.limits.slowestBytesPerSecond,
+      slowest: config.limits.slowest_bytes_per_second,
       refusal: OVERLOADED,
     },
     reportBug: (x, where, error) => log.error('a bug', { request_id: x.id, where, reason: placeOf(error) }),
@@ -76,8 +77,8 @@ export async function startListener(
     host: config.listen.host,
     port,
     exclusive,
-    bodyBytesMax: config.limits.bodyBytes,
-    idleSeconds: config.limits.idleSeconds,
+    bodyBytesMax: config.limits.body_bytes,
+    idleSeconds: config.limits.idle_seconds,
     tls: tlsOf(config),
   };
   const withoutUws = config.listener === 'auto' ? await whyNode(config) : undefined;

@@ -62,7 +62,7 @@ function adviceOnSignIn({ admin }: Config): readonly string[] {
   ];
 }
 
-function adviceOnDocs({ listen, ops, service: { publicUrl, docsUrl } }: Config): readonly string[] {
+function adviceOnDocs({ listen, ops, service: { public_url: publicUrl, docs_url: docsUrl } }: Config): readonly string[] {
   const docsHost = new URL(docsUrl).hostname.replace(/^\[|\]$/g, '');
   const isOnlyHere = isLoopback(docsHost);
   const isOnOps = publicUrl === undefined && docsUrl === docsUrlOn(ops);

@@ -4,6 +4,7 @@ import { buildChains, failuresSeen, passTraceparentOf } from './chain.ts';
 import type { ChainParts } from './chain.ts';
 import { filePassing, forgetfulDocuments, openDocuments, startDocuments } from './open-documents.ts';
 import type { OpenDocuments, RunningDocuments } from './open-documents.ts';
+import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { pairsOf } from '../config/engine-options.ts';
 import type { Gateway } from '../core/gateway.ts';
@@ -167,7 +168,7 @@ class Serving {
       now: monotonicMs,
       nowMs: this.nowMs,
       log: output.log,
-      leaseMs: config.limits.leaseMs,
+      leaseMs: config.limits.reservation_seconds * SECOND_MS,
       onSettled: metrics.requests.settlement,
     });
     this.#settlements = settlements;
@@ -198,7 +199,7 @@ class Serving {
     }
     down.add('public listener', async () => {
       await this.drain();
-      const cut = await drain({ listeners: [listener], gateway, deadlineMs: config.limits.drainMs });
+      const cut = await drain({ listeners: [listener], gateway, deadlineMs: config.limits.drain_seconds * SECOND_MS });
       if (cut > 0) output.log.warn('requests cut at the drain deadline', { count: cut });
       gateway.close();
     });
@@ -287,7 +288,7 @@ class Serving {
   }
 
   async #stopAccepting(): Promise<void> {
-    await delay(this.#opened.config.limits.drainDelayMs);
+    await delay(this.#opened.config.limits.drain_delay_seconds * SECOND_MS);
     this.#listener?.stopAccepting();
   }
 
@@ -337,11 +338,11 @@ function forgettingOf(
 function cachesOf(config: Config, opened: Store, metrics: Metrics): { store: Store; keys: KeyCache; glossaries: GlossaryCache } {
   const keys = new LruKeyCache({
     directory: opened.keys,
-    keysMax: config.auth.keyCacheMax,
+    keysMax: config.auth.key_cache_max,
     now: monotonicMs,
     onLookup: metrics.requests.keyLookup,
   });
   const cache = new LruGlossaryCache({ store: opened.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX });
-  const store: Store = { ...opened, glossaries: boundedGlossaries(opened.glossaries, cache, config.limits.glossaryBytes) };
+  const store: Store = { ...opened, glossaries: boundedGlossaries(opened.glossaries, cache, config.limits.glossary_bytes) };
   return { store, keys, glossaries: cache };
 }

@@ -1,4 +1,5 @@
 // Operations on a whole store, of ours or of a plugin, for the command line.
+import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
@@ -61,7 +62,11 @@ function withReader<T>(config: Config, use: (reader: WholeStore) => Promise<T>):
 /** Without their configuration it is unknown where their files are, and documents are not checked. */
 function documentCheckOf({ documents, limits }: Config, reader: WholeStore): DocumentCheck | undefined {
   if (documents === undefined) return undefined;
-  return new DocumentCheck({ reader, folder: folderOf(documents), leaseMsMax: Math.max(limits.leaseMs, UNCOUNTED_LEASE_MS) });
+  return new DocumentCheck({
+    reader,
+    folder: folderOf(documents),
+    leaseMsMax: Math.max(limits.reservation_seconds * SECOND_MS, UNCOUNTED_LEASE_MS),
+  });
 }
 
 function folderOf({ folder }: NonNullable<Config['documents']>): DirectoryOfDocuments | undefined {

@@ -32,8 +32,8 @@ const ECHO_MS = 500;
 const STOP_MARGIN_MS = 5_000;
 
 /** `limits` from a configuration. */
-export function stopWithinMs({ drainDelayMs, drainMs }: { readonly drainDelayMs: number; readonly drainMs: number }): number {
-  return drainDelayMs + drainMs + STOP_MARGIN_MS;
+export function stopWithinMs(limits: { readonly drain_delay_seconds: number; readonly drain_seconds: number }): number {
+  return (limits.drain_delay_seconds + limits.drain_seconds) * 1000 + STOP_MARGIN_MS;
 }
 
 /**

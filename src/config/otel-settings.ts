@@ -8,7 +8,6 @@ import { assertFaultless, ConfigError } from './config-error.ts';
 import type { Fault } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { shown } from './faults.ts';
-import type { OtelConfig } from './otel-section.ts';
 import { reveal } from './secrets.ts';
 
 /** Fields of framing, and those that describe the body. */
@@ -35,7 +34,9 @@ export function otelSettings(config: Config, env: Environment): OtelSettings | u
     if (isSet(name) && env[name]!.trim() !== 'http/protobuf') throw new ConfigError([`${name}: is not http/protobuf`]);
   const settings: OtelSettings = {
     // What is left out here, the exporter reads from the variables.
-    url: isSet('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT') ? undefined : `${otel.endpoint}/v1/traces`,
+    url: isSet('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT')
+      ? undefined
+      : `${otel.endpoint.replace(/\/+$/, '')}/v1/traces`,
     headers: isSet('OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS')
       ? undefined
       : (value as Readonly<Record<string, string>>),
@@ -67,9 +68,9 @@ function whole(name: string, value: string): number {
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
 
 /** What the sampler of the variables means here, where a request is sampled before it has a span. */
-function samplingOf(otel: OtelConfig, env: Environment): Pick<OtelSettings, 'sample' | 'followCallers'> {
+function samplingOf(otel: NonNullable<Config['otel']>, env: Environment): Pick<OtelSettings, 'sample' | 'followCallers'> {
   const sampler = env['OTEL_TRACES_SAMPLER']?.trim().toLowerCase() ?? '';
-  if (sampler === '') return otel;
+  if (sampler === '') return { sample: otel.sample, followCallers: otel.follow_callers };
   if (!SAMPLERS.includes(sampler)) throw new ConfigError([`OTEL_TRACES_SAMPLER: is not one of ${SAMPLERS.join(', ')}`]);
   const share = Number(env['OTEL_TRACES_SAMPLER_ARG'] ?? 1);
   if (!(share >= 0 && share <= 1)) throw new ConfigError(['OTEL_TRACES_SAMPLER_ARG: is not a number from 0 to 1']);

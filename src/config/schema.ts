@@ -10,11 +10,9 @@ import { Type } from '../domain/typebox.ts';
 import { WINDOWS } from '../domain/window-limits.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { AdminSection } from './admin-schema.ts';
-import { DocumentsSection } from './documents-section.ts';
 import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
-import { OtelSection } from './otel-section.ts';
 import { closed, list, matching, reloaded, section, text, whole } from './schema-parts.ts';
 
 export const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
@@ -140,11 +138,37 @@ function languageName() {
   return matching('a name of 1 to 60 printable characters', /^[^\p{C}]{1,60}$/u);
 }
 
+/** Where files are kept, for how long, and how many bytes. */
+const DocumentsSection = Type.Object(
+  {
+    keep: matching('store, or the path of a directory that all gateways share', /^[^\0]+$/, { default: 'store' }),
+    // Only read when the gateway starts: other commands do not need it.
+    secret: Type.Unknown({ is: 'a secret' }),
+    hours: whole(1, 720, 24),
+    bytes: whole(1024, 31_457_280, 31_457_280),
+    store_bytes: whole(1_048_576, 1_099_511_627_776, 1_073_741_824),
+    slowest_bytes_per_second: whole(1, 1_048_576, 1024),
+  },
+  closed,
+);
+
+/** Where traces are sent, and how many requests are traced. */
+const OtelSection = Type.Object(
+  {
+    endpoint: text(HTTP_URL, isHttpUrl, { default: 'http://127.0.0.1:4318' }),
+    headers: Type.Record(Type.String(), Type.Unknown(), { maxProperties: 32, default: {} }),
+    sample: Type.Number({ minimum: 0, maximum: 1, default: 0.01 }),
+    follow_callers: Type.Boolean({ default: false }),
+  },
+  closed,
+);
+
 /** `lingate.yaml`. Plans are checked one by one, each by the schema of its billing. */
 export const ConfigFile = Type.Object(
   {
     listen: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:8080' }),
     ops: text(HOST_PORT, isListenAddress, { default: '127.0.0.1:9090' }),
+    gateway: Type.Optional(matching('1 to 64 letters, digits, dots, hyphens and underscores, for example eu-1', /^[\w.-]{1,64}$/)),
     ops_names: list('a host name, for example lingate.internal', isHostName, 32, []),
     admin: Type.Optional(AdminSection),
     listener: Type.Enum(['auto', 'uws', 'node'], { default: 'auto' }),

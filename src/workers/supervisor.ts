@@ -11,6 +11,7 @@ import type { Listening } from '../app/public-listener.ts';
 import type { Reloadable, ReloadReport } from '../app/reload.ts';
 import { startProcess, stopWithinMs } from '../app/until-stopped.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
+import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
@@ -141,7 +142,7 @@ class Workers implements ServingProcesses {
     const killAtMs = performance.now() + stopWithinMs(limits) - KILL_MARGIN_MS;
     // All ports are closed before any connection: a client that loses its connection to one worker would otherwise reconnect to
     // another worker whose port is about to close, and be reset there.
-    await Promise.all(this.#each((worker) => worker.ask('drain', limits.drainDelayMs + DRAIN_MARGIN_MS)));
+    await Promise.all(this.#each((worker) => worker.ask('drain', limits.drain_delay_seconds * SECOND_MS + DRAIN_MARGIN_MS)));
     await Promise.all(this.#each((worker) => this.#end(worker, killAtMs)));
     clearInterval(this.#watch);
   }

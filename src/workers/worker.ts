@@ -46,7 +46,7 @@ function startWorker({ config, place: { port, first, number } }: Start) {
   return startProcess(output, config.limits, undefined, async (down) => {
     const serving = await openServing(config, output, down, `worker-${number}`);
     const shared = first ? await freePortOf(config.listen.host, port) : port;
-    const listening = await serving.listen({ docsUrl: config.service.docsUrl, port: shared, exclusive: false });
+    const listening = await serving.listen({ docsUrl: config.service.docs_url, port: shared, exclusive: false });
     const answers: Answering = {
       readiness: () => serving.readiness(),
       snapshot: () => serving.metrics.snapshot(),

@@ -9,7 +9,9 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const TOKEN = randomBytes(24).toString('hex');
 const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
-onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { token: TOKEN }, ops_names: ['ops.internal'] } }, (setting) => {
+const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], gateway: 'eu-1' };
+
+onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: CONFIG }, (setting) => {
   const visitor = (): ConsoleVisitor => new ConsoleVisitor(setting.gateway.opsPort);
   const signedIn = async (): Promise<ConsoleVisitor> => {
     const operator = visitor();
@@ -29,7 +31,8 @@ onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { tok
       const answer = await operator.signIn(TOKEN);
       expect([answer.status, answer.header('location')]).toEqual([303, '/console']);
       expect(answer.header('set-cookie')).toMatch(/^lingate_console=[\w-]{43}; Path=\/console; HttpOnly; SameSite=Strict; Max-Age=3600$/);
-      expect((await operator.get('/console/teams')).status).toBe(200);
+      const teams = await operator.get('/console/teams');
+      expect([teams.status, teams.body]).toEqual([200, expect.stringMatching(/admin, may change,\s+at eu-1</)]);
       expect((await operator.get('/console/sign-in')).header('location')).toBe('/console');
     });
 

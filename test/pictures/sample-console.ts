@@ -53,7 +53,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
       replace: () => undefined,
     },
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
-    docsUrl: () => config.service.docsUrl,
+    docsUrl: () => config.service.docs_url,
     pluginStatuses: new Map(),
     log: SILENT,
     nowMs: Date.now,

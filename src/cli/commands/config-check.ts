@@ -46,14 +46,14 @@ export const configCheck: Command = {
       ...documentsSummaryOf(config),
       ...otelSummaryOf(config, settings),
       ...forwardSummaryOf(settings),
-      limits: limitsOf(config),
+      limits: config.limits,
     };
     context.print({ valid: true, ...summary, warnings }, () => textOf(summary, warnings));
   },
 };
 
 function summaryOf(config: Config) {
-  const { publicUrl, docsUrl } = config.service;
+  const { public_url: publicUrl, docs_url: docsUrl } = config.service;
   return {
     file: config.file,
     listen: formatNetworkAddress(config.listen),
@@ -61,7 +61,7 @@ function summaryOf(config: Config) {
     ops: formatNetworkAddress(config.ops),
     ...(publicUrl === undefined ? {} : { public_url: publicUrl }),
     docs_url: docsUrl,
-    trusted_proxies: config.listenTrustedProxies,
+    trusted_proxies: config.listen_trusted_proxies,
     plans: [...config.plans.keys()],
     source_languages: config.languages.sources.length,
     target_languages: config.languages.targets.length,
@@ -186,8 +186,7 @@ function operatorsSummaryOf({ admin }: Config, { operators }: SoundSettings) {
 function eventsSummaryOf({ events }: Config) {
   if (events === undefined) return { events: 'off' };
   const { origin, pathname } = new URL(events.url);
-  const { percents, creditMinor } = events.rules;
-  return { events: `${origin}${pathname}`, event_thresholds: percents, event_credit_minor: creditMinor };
+  return { events: `${origin}${pathname}`, event_thresholds: events.rules.percents, event_credit_minor: events.rules.creditMinor };
 }
 
 function documentsSummaryOf({ documents }: Config) {
@@ -216,29 +215,6 @@ function forwardSummaryOf({ forward }: SoundSettings) {
   const routes = forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
   return routes.length === 0 ? {} : { forward: routes };
 }
-
-/** Under their names in the configuration. */
-function limitsOf({ limits }: Config) {
-  return {
-    body_bytes: limits.bodyBytes,
-    reservation_seconds: limits.leaseMs / SECOND_MS,
-    request_seconds: limits.requestMs / SECOND_MS,
-    idle_seconds: limits.idleSeconds,
-    drain_seconds: limits.drainMs / SECOND_MS,
-    drain_delay_seconds: limits.drainDelayMs / SECOND_MS,
-    concurrency: limits.concurrency,
-    team_concurrency: limits.teamConcurrency,
-    team_engine_share: limits.teamEngineShare,
-    shed_loop_delay_ms: limits.shedLoopDelayMs,
-    unknown_keys_per_minute: limits.unknownKeysPerMinute,
-    slowest_bytes_per_second: limits.slowestBytesPerSecond,
-    rate_limit_headers: limits.rateLimitHeaders,
-    glossary_bytes: limits.glossaryBytes,
-    tags: limits.tags,
-  };
-}
-
-const SECOND_MS = 1000;
 
 type Shown = string | number | boolean;
 

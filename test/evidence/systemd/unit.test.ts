@@ -46,7 +46,7 @@ test('it is confined', async () => {
 });
 
 test('it gives lingate enough time to drain and settle, and sets variables that it reads', () => {
-  const { drainDelayMs, drainMs } = loadConfig({ env: {} }).limits;
-  expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan((drainDelayMs + drainMs) / 1000 + 5);
+  const { drain_delay_seconds: delay, drain_seconds: drain } = loadConfig({ env: {} }).limits;
+  expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(delay + drain + 5);
   expect(valuesOf('Environment')).toEqual(['NODE_ENV=production', 'LINGATE_CONFIG=/etc/lingate/lingate.yaml']);
 });

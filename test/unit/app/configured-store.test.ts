@@ -21,7 +21,7 @@ async function wait(waitSeconds: number, open: () => Promise<string>, passMs: nu
   const config = loadConfig({ env: {}, flags: {} });
   const log = (_text: string, members?: unknown) => void lines.push(members);
   const awaited = openAwaited(
-    { ...config, store: 'redis://user:secret@there', storeOptions: { ...config.storeOptions, waitMs: waitSeconds * 1000 } },
+    { ...config, store: 'redis://user:secret@there', store_options: { ...config.store_options, wait_seconds: waitSeconds } },
     { info: log, warn: log, error: log },
     open,
   ).catch((error: unknown) => error);

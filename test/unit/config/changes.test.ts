@@ -81,7 +81,7 @@ test('every member but those that the manual names waits for a restart, and keep
     'engine.timeout_ms',
     'engine.batch',
   ]);
-  expect(config.limits).toMatchObject({ idleSeconds: 10, tags: 1000 });
+  expect(config.limits).toMatchObject({ idle_seconds: 10, tags: 1000 });
   expect(config.admin).toMatchObject({ tokens: [{ name: 'b' }] });
   expect(config.engines).toMatchObject([{ urls: ['http://h'], pairs: 'ask', timeoutMs: 10_000, batch: undefined }]);
 });

@@ -60,7 +60,7 @@ describe('the compose file', () => {
     expect(Object.keys(lingate.depends_on!)).toEqual(['redis', 'engine']);
     expect(lingate.build).toBe('..');
     expect(Number.parseInt(lingate.stop_grace_period!, 10)).toBeGreaterThan(
-      (config.limits.drainDelayMs + config.limits.drainMs) / 1000 + 5,
+      config.limits.drain_delay_seconds + config.limits.drain_seconds + 5,
     );
   });
 

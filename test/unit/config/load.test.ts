@@ -28,27 +28,27 @@ describe('the default file', () => {
     expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080 });
     expect(config.ops).toEqual({ host: '127.0.0.1', port: 9090 });
     expect(config.listener).toBe('auto');
-    expect(config.service).toEqual({ name: 'lingate', publicUrl: undefined, docsUrl: 'http://127.0.0.1:9090/docs' });
+    expect(config.service).toEqual({ name: 'lingate', public_url: undefined, docs_url: 'http://127.0.0.1:9090/docs' });
     expect(config.docs).toEqual({ public: false });
     expect(config.store).toBe('sqlite:data/lingate.db');
-    expect(config.auth.vendorNames).toEqual(['Vendor-Auth-Key', 'DeepL-Auth-Key']);
+    expect(config.auth.vendor_names).toEqual(['Vendor-Auth-Key', 'DeepL-Auth-Key']);
     expect(config.engines[0]!).toMatchObject({ protocol: 'native', urls: ['http://127.0.0.1:7001'], timeoutMs: 10_000 });
     expect(config.limits).toEqual({
-      bodyBytes: 1_048_576,
-      leaseMs: 60_000,
-      requestMs: 30_000,
-      idleSeconds: 8,
-      drainMs: 30_000,
-      drainDelayMs: 0,
+      body_bytes: 1_048_576,
+      reservation_seconds: 60,
+      request_seconds: 30,
+      idle_seconds: 8,
+      drain_seconds: 30,
+      drain_delay_seconds: 0,
       concurrency: 10_000,
-      teamConcurrency: 1000,
-      teamEngineShare: 0.5,
-      shedLoopDelayMs: 200,
-      unknownKeysPerMinute: 0,
-      rateLimitHeaders: false,
-      glossaryBytes: 16_777_216,
+      team_concurrency: 1000,
+      team_engine_share: 0.5,
+      shed_loop_delay_ms: 200,
+      unknown_keys_per_minute: 0,
+      rate_limit_headers: false,
+      glossary_bytes: 16_777_216,
       tags: 1000,
-      slowestBytesPerSecond: 1024,
+      slowest_bytes_per_second: 1024,
     });
     expect([...config.plans.keys()]).toEqual(['free', 'pro', 'prepaid']);
     expect(config.plans.get('pro')).toMatchObject({ overage_cap_minor: 10_000, overage_minor_per_million: 2000, max_glossaries: 20 });
@@ -189,13 +189,13 @@ describe('files that a configuration names', () => {
 
 describe('derived values', () => {
   test('a request may take two attempts and ten seconds, unless configured', () => {
-    expect(loaded('engine: { timeout_ms: 20000 }').limits.requestMs).toBe(50_000);
-    expect(loaded('limits: { request_seconds: 40 }').limits.requestMs).toBe(40_000);
+    expect(loaded('engine: { timeout_ms: 20000 }').limits.request_seconds).toBe(50);
+    expect(loaded('limits: { request_seconds: 40 }').limits.request_seconds).toBe(40);
   });
 
   test('the shortest accepted lease is two attempts and a second', () => {
-    expect(loaded('limits: { reservation_seconds: 21 }').limits.leaseMs).toBe(21_000);
-    expect(loaded('engine: { timeout_ms: 200 }\nlimits: { reservation_seconds: 2 }').limits.leaseMs).toBe(2000);
+    expect(loaded('limits: { reservation_seconds: 21 }').limits.reservation_seconds).toBe(21);
+    expect(loaded('engine: { timeout_ms: 200 }\nlimits: { reservation_seconds: 2 }').limits.reservation_seconds).toBe(2);
   });
 
   test('batches are off by default, and a batch is never larger than the largest body', () => {
@@ -211,7 +211,7 @@ describe('derived values', () => {
 
   test('trailing slashes of URLs are dropped', () => {
     const config = loaded('service: { docs_url: "https://x.example/docs/" }\nengine: { urls: ["http://h:1/base/"] }');
-    expect(config.service.docsUrl).toBe('https://x.example/docs');
+    expect(config.service.docs_url).toBe('https://x.example/docs');
     expect(config.engines[0]!.urls).toEqual(['http://h:1/base']);
   });
 

@@ -160,8 +160,8 @@ describe('the Kubernetes manifest', () => {
   test('gives a pod time to be removed from the endpoints, drain and settle before it is killed', () => {
     const [program, seconds] = container.lifecycle.preStop.exec.command;
     expect(program).toBe('sleep');
-    const { drainDelayMs, drainMs } = config().limits;
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + (drainDelayMs + drainMs) / 1000 + 5);
+    const { drain_delay_seconds: delay, drain_seconds: drain } = config().limits;
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + delay + drain + 5);
   });
 
   test('gives a pod no more rights than serving needs', () => {

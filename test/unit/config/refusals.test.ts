@@ -154,6 +154,7 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['otel: { sample: -1 }', 'otel.sample: -1 is too small; it must be at least 0'],
   ['otel: { headers: { a: [] }, followcallers: true }', 'otel.followcallers: is not known; did you mean follow_callers?'],
   ['events: { url: "http://h/", secret: x, creditminor: [1] }', 'events.creditminor: is not known; did you mean credit_minor?'],
+  ['gateway: a b', 'gateway: "a b" is not 1 to 64 letters, digits, dots, hyphens and underscores, for example eu-1'],
   // Keys.
   [
     'auth: { vendor_names: [Authorization] }',
