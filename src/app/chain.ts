@@ -120,6 +120,7 @@ function servicesOf(
   translate: TranslateOptions,
   documents: BuiltDocuments | undefined,
 ): GatewayServices {
+  const client = clientAddressReader(config.listen_trusted_proxies, config.listen_client_address);
   return {
     credentials: credentialReader(config.auth.vendor_names),
     engineCan: anyOf(parts.settings.map(({ can }) => can)),
@@ -147,9 +148,10 @@ function servicesOf(
     detect: detectBy(translate),
     documents: documents?.services,
     apiDocument: parts.apiDocument,
-    addressFor(host) {
+    addressFor(x) {
       if (config.service.public_url !== undefined) return config.service.public_url;
-      return host === undefined || !HOST.test(host) ? '' : `${config.tls === undefined ? 'http' : 'https'}://${host}`;
+      const { host } = x.head.headers;
+      return host === undefined || !HOST.test(host) ? '' : `${config.tls !== undefined || client.saysTls(x) ? 'https' : 'http'}://${host}`;
     },
     newId: parts.newId,
     now: parts.now,

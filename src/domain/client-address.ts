@@ -17,6 +17,8 @@ export interface ClientAddressReader {
   read(headers: Headers): string;
   /** The same before the request is answered. Queries the connection only when called, so that other requests do not pay for it. */
   of(x: Exchange): string;
+  /** Whether a trusted proxy says that its caller used TLS: by `X-Forwarded-Proto`, or by `Forwarded` if that is its field. */
+  saysTls(x: Exchange): boolean;
 }
 
 /** `trusted` are IP addresses and CIDR ranges. */
@@ -44,6 +46,20 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
     fields,
     read: (headers) => clientOf(headers, headers[REMOTE_ADDRESS] ?? ''),
     of: (x) => clientOf(x.head.headers, x.sink.remoteAddress()),
+    saysTls({ head: { headers }, sink }) {
+      const peer = normalised(sink.remoteAddress().split('%', 1)[0]!);
+      if (peer === undefined || !isTrusted(peer)) return false;
+      const last =
+        field === 'forwarded'
+          ? splitUnquoted(headers['forwarded'] ?? '', ',')?.at(-1)
+          : `proto=${headers['x-forwarded-proto']?.split(',').at(-1)}`;
+      return (
+        valuesOf('proto', last ?? '')
+          .map(bare)
+          .join()
+          .toLowerCase() === 'https'
+      );
+    },
   };
 }
 
@@ -76,8 +92,12 @@ function addressesInForwarded(value: string): string[] {
 
 /** Empty if there is none, or more than one. */
 function forOf(element: string): string {
-  const found = splitUnquoted(element, ';')!.flatMap((pair) => /^\s*for\s*=(.*)$/is.exec(pair)?.[1] ?? []);
+  const found = valuesOf('for', element);
   return found.length === 1 ? bare(found[0]!) : '';
+}
+
+function valuesOf(name: 'for' | 'proto', element: string): string[] {
+  return splitUnquoted(element, ';')!.flatMap((pair) => new RegExp(`^\\s*${name}\\s*=(.*)$`, 'is').exec(pair)?.[1] ?? []);
 }
 
 /** Splits at separators outside quotes, in one pass; `undefined` if a quote is left open. */

@@ -61,10 +61,10 @@ export interface GatewayServices {
   /** Translates files in the background; `undefined` if documents are not configured. */
   readonly documents: DocumentServices | undefined;
   /**
-   * The address that callers use, without a slash at the end: `service.public_url` of the configuration, otherwise by the `Host` of a
-   * request; empty without one.
+   * The address that callers use, without a slash at the end: `service.public_url` of the configuration, otherwise by the `Host` of the
+   * request and what a trusted proxy says of TLS; empty without one. The step lists `host` and `x-forwarded-proto` in `headers`.
    */
-  addressFor(host: string | undefined): string;
+  addressFor(x: Exchange): string;
   /**
    * The OpenAPI document of a plugin that has one of its own. Rendered by each call, so keep it; not before the first request,
    * because the addresses in it are only known once everything listens.

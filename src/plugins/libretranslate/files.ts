@@ -107,7 +107,7 @@ export function files(host: PluginHost, variants: DefaultVariants, waitSeconds: 
         here,
         { kind: 'body', name: STEPS[1], headers: ['content-type', 'content-encoding'], run: (x) => documents.hold(x) },
         documents.uploadStep({ name: STEPS[2], fields: 'any', run: (x, upload) => keep(x, upload, use) }),
-        { kind: 'body', name: STEPS[3], headers: ['host'], run: (x) => awaited(x, waitSeconds * 1000, use) },
+        { kind: 'body', name: STEPS[3], headers: ['host', 'x-forwarded-proto'], run: (x) => awaited(x, waitSeconds * 1000, use) },
         documents.resultStep({
           name: STEPS[4],
           find({ pathParameter }) {
@@ -152,7 +152,7 @@ async function awaited(x: Exchange, withinMs: number, use: FileServices): Promis
 function shown({ documentId, fileName, state, code, detail }: ShownDocument, x: Exchange, { documents, services }: FileServices): Outcome {
   if (state === 'error') return failed(code, detail);
   const link = documents.linkTo({ teamId: x.need(keyOwnerSlot).teamId, documentId });
-  return answer({ translatedFileUrl: `${services.addressFor(x.head.headers['host'])}/download_file/${link}.${endingOf(fileName)}` });
+  return answer({ translatedFileUrl: `${services.addressFor(x)}/download_file/${link}.${endingOf(fileName)}` });
 }
 
 function endingOf(fileName: string): string {

@@ -128,8 +128,7 @@ function wantedBy(kind: string, { address, scope }: CarriedFacts): WantedFact | 
 /** In lower case; a refusal if it is none. */
 export function sentTag(x: Exchange): string | Refusal | undefined {
   const own = x.head.headers[TAG_HEADER];
-  // An empty field is none.
-  const sent = own === undefined || own.trim() === '' ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
+  const sent = own === undefined || readTag(own) === undefined ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
   if (sent === undefined) return undefined;
   const tag = readTag(sent.text);
   return tag === null ? refuse('validation_error', `${sent.field}: ${TAG_FAULT}.`) : tag;

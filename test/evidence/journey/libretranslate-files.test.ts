@@ -28,7 +28,7 @@ function formOf(fields: Readonly<Record<string, string>>, { name = 'letter.txt',
   return `${parts.map((part) => `--${BOUNDARY}\r\n${part}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 }
 
-onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
+onEveryGateway({ once: true, config: { plugins, documents, listen_trusted_proxies: ['127.0.0.1', '::1'] } }, (setting) => {
   let team: TestTeam;
   beforeAll(async () => {
     team = await setting.gateway.team();
@@ -65,6 +65,14 @@ onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
       expect(file.header('content-disposition')).toContain('filename="letter.txt"');
     }
     expect(await used(own)).toBe(CHARACTERS);
+  });
+
+  test('behind a trusted proxy with TLS a link has its scheme', async () => {
+    const url = async (headers: Readonly<Record<string, string>>): Promise<string> =>
+      (JSON.parse((await upload({ ...pair, api_key: team.key }, undefined, headers)).body) as { translatedFileUrl: string })
+        .translatedFileUrl;
+    expect(await url({ 'x-forwarded-proto': 'https' })).toMatch(/^https:\/\/translate\.example:8080\//);
+    for (const other of ['http', 'https, http', 'httpss']) expect(await url({ 'x-forwarded-proto': other })).toMatch(/^http:/);
   });
 
   test('a link works as long as the key that has made it', async () => {

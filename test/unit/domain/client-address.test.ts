@@ -89,3 +89,19 @@ test.each([
 ])('%j counts as %j', (address, network) => {
   expect(callerNetwork(address)).toBe(network);
 });
+
+test.each<[string, Fields, boolean, typeof appended]>([
+  ['10.1.2.3', { 'x-forwarded-proto': 'https' }, true, appended],
+  ['10.1.2.3', { 'x-forwarded-proto': 'http, HTTPS ' }, true, appended],
+  ['10.1.2.3', { 'x-forwarded-proto': 'https, http' }, false, appended],
+  ['10.1.2.3', { forwarded: 'proto=https' }, false, appended],
+  ['198.51.100.4', { 'x-forwarded-proto': 'https' }, false, appended],
+  ['', { 'x-forwarded-proto': 'https' }, false, appended],
+  ['10.1.2.3', {}, false, appended],
+  ['10.1.2.3', { forwarded: 'proto=http, for=1.2.3.4; Proto="https"' }, true, standard],
+  ['10.1.2.3', { forwarded: 'proto=https, for=1.2.3.4' }, false, standard],
+  ['10.1.2.3', { forwarded: 'proto="https' }, false, standard],
+  ['10.1.2.3', { 'x-forwarded-proto': 'https' }, false, standard],
+])('a connection from %s with %j says TLS: %j', (remote, headers, expected, reader) => {
+  expect(reader.saysTls({ head: { headers }, sink: { remoteAddress: () => remote } } as unknown as Exchange)).toBe(expected);
+});

@@ -15,6 +15,9 @@ test.each<[string, string | undefined | null]>([
   ['a\u00e4', null],
   ['a\nb', null],
   ['first, second', null],
+  ['\u00a0acme', null],
+  ['acme\u0085', null],
+  ['\u00a0', null],
 ])('%j is read as %j', (text, tag) => {
   expect(readTag(text)).toBe(tag);
 });
