@@ -77,7 +77,8 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function unescaped(text: string): string {
+/** Entities of XML as what they stand for. */
+export function unescaped(text: string): string {
   return text.replaceAll(ENTITY, (entity, name: string | undefined, decimal: string | undefined, hex: string | undefined) => {
     if (name !== undefined) return NAMED[name.toLowerCase()]!;
     const code = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal);

@@ -2,8 +2,8 @@
 // within them, and single texts.
 import { textOf } from './marked-text.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
-import { DRAWINGS, FieldState, paragraphPassage, SHEETS, WORDS } from './ooxml-paragraphs.ts';
-import type { Vocabulary } from './ooxml-paragraphs.ts';
+import { DRAWINGS, paragraphPassage, SHEETS, WORDS } from './ooxml-paragraphs.ts';
+import type { OpenFields, Vocabulary } from './ooxml-paragraphs.ts';
 import { hasWords, limitTexts } from './passage.ts';
 import type { Passage, SourceSpan } from './passage.ts';
 import type { DocumentPart, ReadDocument } from './passage.ts';
@@ -70,7 +70,7 @@ class PartReader {
   /** How many elements for older programs are around. */
   fallbacks = 0;
   readonly #byText = new Map<string, Passage>();
-  readonly #fields = new FieldState();
+  readonly #fields: OpenFields = [];
   readonly #source: string;
   readonly #options: PartOptions;
 

@@ -67,8 +67,11 @@ export class PassageBuilder {
     this.#events = [];
     if (!events.some(({ kind }) => kind === 'text')) return;
     const hidden = new Set<Mark>();
-    const outer = unwrapped(paired(events, hidden));
-    const pieces = cleaned(shown(outer, hidden), this.#options.collapses && !keepsSpace);
+    const all = paired(events, hidden);
+    const outer = all.slice(...boundsOf(all, isText));
+    // Elements that do not show are left out; the texts around them are one.
+    const shown = outer.filter((piece) => piece.kind === 'text' || !hidden.has(piece.mark));
+    const pieces = cleaned(joinedTexts(shown), this.#options.collapses && !keepsSpace);
     if (!pieces.some(isText) || (this.#options.needsLetters !== false && !hasWords(pieces))) return;
     limitTexts(this.passages.length + 1);
     const { write } = this.#options;
@@ -130,29 +133,30 @@ function paired(events: readonly Event[], hidden: Set<Mark>): TextPiece[] {
   });
 }
 
-/** Without what surrounds the text: white space, marks before and behind it, elements around all of it. */
-function unwrapped(given: readonly TextPiece[]): TextPiece[] {
-  let pieces = withoutOuter(given);
+/** Where the text is: without white space, marks before and behind it, elements around all of it, as far as they are complete there. */
+export function boundsOf(pieces: readonly TextPiece[], isWords: (piece: TextPiece) => boolean): readonly [from: number, to: number] {
+  let [from, to] = [0, pieces.length];
   for (;;) {
-    const [first, last] = [pieces[0], pieces.at(-1)];
-    if (first?.kind !== 'open' || last?.kind !== 'close' || first.mark !== last.mark) return pieces;
-    pieces = withoutOuter(pieces.slice(1, -1));
+    const inside = pieces.slice(from, to);
+    const first = inside.findIndex(isWords);
+    if (first === -1) return [from, from];
+    const behind = inside.length - 1 - inside.findLastIndex(isWords);
+    from += balanced(inside, first, 1);
+    to -= balanced(inside.toReversed(), behind, -1);
+    const [one, other] = [pieces[from]!, pieces[to - 1]!];
+    if (one.kind !== 'open' || other.kind !== 'close' || one.mark !== other.mark) return [from, to];
+    from++;
+    to--;
   }
 }
 
-/** Without elements that do not show; the texts around them are one. */
-function shown(pieces: readonly TextPiece[], hidden: ReadonlySet<Mark>): TextPiece[] {
-  if (hidden.size === 0) return [...pieces];
+/** Texts that follow each other are one. */
+export function joinedTexts(pieces: readonly TextPiece[]): TextPiece[] {
   const result: TextPiece[] = [];
   for (const piece of pieces) {
     const last = result.at(-1);
-    if (piece.kind !== 'text') {
-      if (!hidden.has(piece.mark)) result.push(piece);
-    } else if (last?.kind === 'text') {
-      result[result.length - 1] = { ...last, text: last.text + piece.text };
-    } else {
-      result.push(piece);
-    }
+    if (piece.kind === 'text' && last?.kind === 'text') result[result.length - 1] = { ...last, text: last.text + piece.text };
+    else result.push(piece);
   }
   return result;
 }
@@ -172,14 +176,6 @@ function trimmedAt(text: string, start: boolean, end: boolean): string {
   let to = cut.length;
   while (to > 0 && isSpace(cut[to - 1])) to--;
   return cut.slice(0, to);
-}
-
-/** Up to the first and from the last text on, as far as elements are complete there. */
-function withoutOuter(pieces: readonly TextPiece[]): TextPiece[] {
-  const first = pieces.findIndex(isText);
-  if (first === -1) return [];
-  const last = pieces.findLastIndex(isText);
-  return pieces.slice(balanced(pieces, first, 1), pieces.length - balanced(pieces.toReversed(), pieces.length - 1 - last, -1));
 }
 
 /** How many of the pieces before `end` may go. */

@@ -16,7 +16,7 @@ export interface Mark {
   readonly close: SourceSpan | undefined;
   /** Begins or ends something, so it must not change places with other such marks. */
   readonly ordered: boolean;
-  /** The properties of a run, as they are in the source, of texts directly in it; only in Office Open XML. */
+  /** In Office Open XML, the properties of a run as they are in the source: of texts directly in it, or of the run in which it stands. */
   readonly properties?: string;
 }
 

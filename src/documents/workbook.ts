@@ -1,12 +1,12 @@
 // Excel: strings in the order in which the cells of the sheets show them, each once, then page headers, comments, drawings and charts of
 // each sheet.
 import { SHEETS_MAX, inWords, refuse } from './limits.ts';
+import { unescaped } from './marked-text.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
 import { officePart } from './office-part.ts';
 import { PassageBuilder } from './passage-builder.ts';
-import type { Passage, SourceSpan } from './passage.ts';
-import type { DocumentPart, ReadDocument } from './passage.ts';
-import { escapeXml, scanXml } from './xml-scan.ts';
+import type { DocumentPart, Passage, ReadDocument, SourceSpan, TextPiece } from './passage.ts';
+import { escapeXml, innerText, scanTrees, scanXml } from './xml-scan.ts';
 import type { XmlElement } from './xml-scan.ts';
 
 const BESIDES = ['comments', 'threadedComment', 'drawing'];
@@ -163,31 +163,65 @@ function sheetPart(archive: ZipPackage, sheet: string): Sheet {
 }
 
 /** Of `&C&"Arial,Bold"Report &P` what is printed: codes for places, fonts and fields are marks; a place begins another text. */
-const CODES = /&amp;(?:&amp;|(?:"[^"]*"|&quot;.*?&quot;|K[\dA-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]))|&(?:amp|lt|gt|quot|apos);/gi;
-const LITERAL: Readonly<Record<string, string>> = { '&amp;&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" };
+const CODES =
+  /&amp;(?:&amp;|(?:"[^"]*"|&quot;.*?&quot;|K[\dA-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]))|&(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);/gi;
+/** Excel calls a file with a longer page header damaged; codes count, and `&` as what stands for it, `&&`. */
+const PAGE_HEADER_MAX = 255;
 
 function pageHeaders({ given, name: partName }: PackagePart): readonly Passage[] {
-  const builder = new PassageBuilder(given.text, { write: (text) => escapeXml(text.replaceAll('&', '&&')), collapses: false });
-  scanXml(given, `the part ${partName}`, {
-    close({ name, open, close }) {
-      if (!/^x:(?:odd|even|first)(?:Header|Footer)$/.test(name)) return;
-      let at = open.to;
-      const text = (to: number): void => {
-        if (to > at) builder.text(given.text.slice(at, to), { from: at, to });
-      };
-      for (const { 0: code, index } of given.text.slice(open.to, close.from).matchAll(CODES)) {
-        const span = { from: open.to + index, to: open.to + index + code.length };
-        text(span.from);
-        at = span.to;
-        if (LITERAL[code] !== undefined) builder.text(LITERAL[code], span);
-        else if (/^&amp;[LCR]$/i.test(code)) builder.flush();
-        else builder.empty(span, true);
-      }
-      text(close.from);
-      builder.flush();
-    },
+  const found: Passage[] = [];
+  scanTrees(
+    given,
+    `the part ${partName}`,
+    ({ name }) => /^x:(?:odd|even|first)(?:Header|Footer)$/.test(name),
+    (header) => void found.push(...pageHeader(header, given.text)),
+  );
+  return found;
+}
+
+function pageHeader(header: XmlElement, source: string): readonly Passage[] {
+  const [start, end] = [header.open.to, header.close.from];
+  const builder = new PassageBuilder(source, { write: (text) => escapeXml(doubled(text)), collapses: false });
+  let at = start;
+  const text = (to: number): void => {
+    if (to > at) builder.text(source.slice(at, to), { from: at, to });
+  };
+  for (const { 0: code, index } of source.slice(start, end).matchAll(CODES)) {
+    const span = { from: start + index, to: start + index + code.length };
+    text(span.from);
+    at = span.to;
+    if (code === '&amp;&amp;') builder.text('&', span);
+    else if (!code.startsWith('&amp;')) builder.text(unescaped(code), span);
+    else if (/^&amp;[LCR]$/i.test(code)) builder.flush();
+    else builder.empty(span, true);
+  }
+  text(end);
+  builder.flush();
+  const { passages } = builder;
+  const room = Math.floor(Math.max(0, PAGE_HEADER_MAX - innerText(header).length) / passages.length);
+  return passages.map((passage) => {
+    const most = passage.pieces.reduce((sum, piece) => sum + (piece.kind === 'text' ? doubled(piece.text).length : 0), room);
+    return { ...passage, render: (pieces, raw) => passage.render(shortened(pieces, most), raw) };
   });
-  return builder.passages;
+}
+
+function doubled(text: string): string {
+  return text.replaceAll('&', '&&');
+}
+
+/** The texts up to `most` units in all; every code stays. */
+function shortened(pieces: readonly TextPiece[], most: number): readonly TextPiece[] {
+  let left = most;
+  return pieces.map((piece) => {
+    if (piece.kind !== 'text') return piece;
+    let text = '';
+    for (const sign of piece.text) {
+      left -= doubled(sign).length;
+      if (left < 0) break;
+      text += sign;
+    }
+    return { ...piece, text };
+  });
 }
 
 function besides(archive: ZipPackage, sheet: string): string[] {

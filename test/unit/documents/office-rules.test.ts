@@ -155,4 +155,18 @@ describe('Excel', () => {
     expect(texts('xlsx', bytes)).toEqual(['left', 'c & d', 'Status', 'Name', 'Open', 'a', 'b']);
     expect(built('xlsx', bytes, 'xl/one.xml')).toBe(sheet('', more('A', 'LEFT', 'C', 'D')).replace('prompt="b"', 'prompt="B"'));
   });
+
+  test('a page header has no more than the 255 characters that Excel reads, and every code', () => {
+    const header = (left: string, right: string): string =>
+      `<headerFooter><oddHeader>&amp;L${left} &amp;P&amp;R${right}</oddHeader></headerFooter>`;
+    const bytes = book(sheet('', header('left &amp;amp;&amp;amp; more'.replaceAll('&amp;amp;', '&amp;'), 'right')), sheet(''));
+    const [left, ...others] = texts('xlsx', bytes);
+    const result = buildFile('xlsx', bytes, [`${left!.slice(0, 3)}${'&😀 '.repeat(300)}`, 'x'.repeat(300), ...others.slice(1)]);
+    if (result.kind === 'refused') throw new Error(result.reason);
+    const written = /<oddHeader>(.*)<\/oddHeader>/.exec(Buffer.from(unzipSync(result.bytes)['xl/one.xml']!).toString())![1]!;
+    const shown = written.replaceAll('&amp;', '&');
+    expect(shown).toMatch(/^&Llef(?:&&😀 )+(?:&&)?(?:😀)? &P&Rx+$/u);
+    expect(shown.length).toBeLessThanOrEqual(255);
+    expect(shown.length).toBeGreaterThan(240);
+  });
 });
