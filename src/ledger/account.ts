@@ -232,14 +232,15 @@ export class Account {
     if (refusal !== undefined) return refusal;
     if (tag?.settings.disabled === true) return { kind: 'tag_disabled' };
     key.stamp(nowMs);
-    const { expiresAtMs = Infinity } = key.record.limits;
+    // A plan that waits may come with the next period.
+    const changesAtMs = Math.min(key.record.limits.expiresAtMs ?? Infinity, this.counts.period.endMs);
     const subjects = this.#subjects(key, tag);
     // Slots that have moved back with the clock stay so, whatever the answer.
     this.isChanged = true;
     if (key.rate !== undefined) key.isChanged = true;
-    const tooFast = rateRefusal(subjects, nowMs, expiresAtMs);
+    const tooFast = rateRefusal(subjects, nowMs, changesAtMs);
     if (tag?.rate !== undefined) this.#keepTag(tag);
-    return tooFast ?? windowRefusal(subjects, reserves, nowMs, expiresAtMs);
+    return tooFast ?? windowRefusal(subjects, reserves, nowMs, changesAtMs);
   }
 
   #judge(

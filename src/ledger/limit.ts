@@ -30,14 +30,14 @@ export interface LimitedSubject {
   usedInPeriod(): number;
 }
 
-/** A request exceeds a rate if so many were admitted in the last second. `expiresAtMs`: the key's; no refusal holds for longer. */
-export function rateRefusal(subjects: readonly LimitedSubject[], nowMs: number, expiresAtMs: number): RateLimited | undefined {
+/** A request exceeds a rate if so many were admitted in the last second. No refusal holds beyond `changesAtMs`. */
+export function rateRefusal(subjects: readonly LimitedSubject[], nowMs: number, changesAtMs: number): RateLimited | undefined {
   for (const { of, rate, slots } of subjects) {
     if (rate === undefined) continue;
     const retryAfterMs = slots.waitMs(rate, nowMs);
     if (retryAfterMs === 0) continue;
     // A clock of whole milliseconds may be nearly one behind.
-    const fullForMs = Math.max(0, Math.min(retryAfterMs, expiresAtMs - nowMs) - 1);
+    const fullForMs = Math.max(0, Math.min(retryAfterMs, changesAtMs - nowMs) - 1);
     return { kind: 'rate_limited', limit: rate, retryAfterMs, fullForMs, ...whose(of) };
   }
   return undefined;
@@ -48,14 +48,14 @@ export function windowRefusal(
   subjects: readonly LimitedSubject[],
   characters: number | undefined,
   nowMs: number,
-  expiresAtMs: number,
+  changesAtMs: number,
 ): RateLimited | undefined {
   for (const { of, windows, counts } of subjects) {
     const exceeded = counts?.exceeded(windows, characters, nowMs);
     if (exceeded === undefined) continue;
     const { limit, endMs } = exceeded;
     // A release may give characters back at any time.
-    const fullForMs = exceeded.counts === 'requests' ? Math.max(0, Math.min(endMs, expiresAtMs) - nowMs - 1) : 0;
+    const fullForMs = exceeded.counts === 'requests' ? Math.max(0, Math.min(endMs, changesAtMs) - nowMs - 1) : 0;
     const window = numberOf(exceeded);
     return { kind: 'rate_limited', limit, retryAfterMs: endMs - nowMs, fullForMs, ...whose(of), window };
   }

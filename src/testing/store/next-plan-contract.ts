@@ -41,6 +41,18 @@ export function nextPlanContract(it: AddStoreCase, subject: Subject): void {
     ]);
   });
 
+  for (const limits of [{ requestsPerSecond: 1 }, { windows: 'requests=1/hour' }]) {
+    it(`a refusal holds no longer than the plan whose limit it is: ${Object.keys(limits).join()}`, async () => {
+      const team = await teamUnderTest(subject.store, { period: 'PT60S', ...limits });
+      await order(team, BIG);
+      subject.clock.step(59_500);
+      await team.touch();
+      expect(await team.holdsForMs()).toBe(499);
+      subject.clock.step(500);
+      expect((await team.touch()).kind).toBe('admitted');
+    });
+  }
+
   it('several gateways at the moment of the change make one period with one plan', async () => {
     const team = await smallTeam();
     await order(team, BIG);

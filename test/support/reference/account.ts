@@ -205,15 +205,16 @@ export class Account {
     const tag = tagOf(this.records, named, this.#journal.number, nowMs);
     if (tag?.settings.disabled === true) return { kind: 'tag_disabled' };
     key.lastUsedAtMs = Math.max(key.lastUsedAtMs ?? nowMs, nowMs);
-    const ofTeam = this.#seconds.refusal(undefined, this.team.limits.requestsPerSecond, nowMs, expiresAtMs);
+    const changesAtMs = Math.min(expiresAtMs, this.#period.endMs);
+    const ofTeam = this.#seconds.refusal(undefined, this.team.limits.requestsPerSecond, nowMs, changesAtMs);
     if (ofTeam !== undefined) return ofTeam;
-    const ofKey = requestsPerSecond === undefined ? undefined : seconds.refusal('key', requestsPerSecond, nowMs, expiresAtMs);
+    const ofKey = requestsPerSecond === undefined ? undefined : seconds.refusal('key', requestsPerSecond, nowMs, changesAtMs);
     if (ofKey !== undefined) return ofKey;
     const tagRate = tag?.settings.requestsPerSecond;
-    const ofTag = tagRate === undefined ? undefined : tag!.uses.seconds.refusal('tag', tagRate, nowMs, expiresAtMs);
+    const ofTag = tagRate === undefined ? undefined : tag!.uses.seconds.refusal('tag', tagRate, nowMs, changesAtMs);
     if (tagRate !== undefined) this.#keep(tag);
     if (ofTag !== undefined) return ofTag;
-    return windowRefusal(this.#subjects(key, tag), reserved, nowMs, expiresAtMs) ?? { kind: 'admitted', reservation: undefined };
+    return windowRefusal(this.#subjects(key, tag), reserved, nowMs, changesAtMs) ?? { kind: 'admitted', reservation: undefined };
   }
 
   /** Rules 4 to 8. */

@@ -92,7 +92,7 @@ export function windowRefusal(
   subjects: readonly Limited[],
   reserved: number | undefined,
   nowMs: number,
-  expiresAtMs = Infinity,
+  changesAtMs = Infinity,
 ): RateRefusal | undefined {
   for (const { of, limits, counter } of subjects) {
     const full = limits
@@ -102,7 +102,7 @@ export function windowRefusal(
     const found = full.find(({ endMs }) => endMs === lastMs);
     if (found === undefined) continue;
     const { unit: counts, per, most } = found.limit;
-    const promisedMs = counts === 'characters' ? 0 : Math.max(0, Math.min(lastMs, expiresAtMs) - nowMs - 1);
+    const promisedMs = counts === 'characters' ? 0 : Math.max(0, Math.min(lastMs, changesAtMs) - nowMs - 1);
     return {
       kind: 'rate_limited',
       limit: most,
@@ -180,13 +180,13 @@ export class Seconds {
     return this.times.length;
   }
 
-  refusal(of: Whose, limit: number, nowMs: number, expiresAtMs = Infinity): RateRefusal | undefined {
+  refusal(of: Whose, limit: number, nowMs: number, changesAtMs = Infinity): RateRefusal | undefined {
     this.stepBack(nowMs);
     const counting = this.times.filter((atMs) => nowMs < atMs + SECOND_MS);
     if (counting.length < limit) return undefined;
     // As many have to end as leaves room for one: more than one, if the limit was lowered.
     const freeAtMs = counting[counting.length - limit]! + SECOND_MS;
-    const promisedMs = Math.max(0, Math.min(freeAtMs, expiresAtMs) - nowMs - 1);
+    const promisedMs = Math.max(0, Math.min(freeAtMs, changesAtMs) - nowMs - 1);
     return { kind: 'rate_limited', limit, retryAfterMs: freeAtMs - nowMs, fullForMs: promisedMs, ...owner(of) };
   }
 }

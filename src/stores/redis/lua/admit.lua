@@ -41,9 +41,9 @@ local function refused_caller(op, key, tag, now)
   end
 end
 
--- How long a refusal holds: the clock may be nearly a millisecond behind, and the key's expiry comes first.
-local function holds_for(wait, key, now)
-  return math.max(0, math.min(wait, (key.limits.expiresAtMs or math.huge) - now) - 1)
+-- How long a refusal holds: the clock may be nearly a millisecond behind, and the key's expiry or another plan may come first.
+local function holds_for(wait, changes_at, now)
+  return math.max(0, math.min(wait, changes_at - now) - 1)
 end
 
 -- The rates of a request in the order in which they are judged: { of, list, rate }.
@@ -63,12 +63,12 @@ local function whose(of)
   return of ~= 'team' and of or nil
 end
 
-local function refused_by_rate(rates, key, now)
+local function refused_by_rate(rates, changes_at, now)
   for i = 1, #rates do
     local one = rates[i]
     local wait = wait_for_slot(one.list, one.rate, now)
     if wait > 0 then
-      return { kind = 'rate_limited', limit = one.rate, retryAfterMs = wait, fullForMs = holds_for(wait, key, now), of = whose(one.of) }
+      return { kind = 'rate_limited', limit = one.rate, retryAfterMs = wait, fullForMs = holds_for(wait, changes_at, now), of = whose(one.of) }
     end
   end
 end
@@ -99,13 +99,13 @@ local function subjects_of(team_key, team, op, key, tag, now)
   return subjects
 end
 
-local function refused_by_window(subjects, characters, key, now, bounds)
+local function refused_by_window(subjects, characters, changes_at, now, bounds)
   for i = 1, subjects and #subjects or 0 do
     local found = exceeded_window(subjects[i], characters, now, bounds)
     if found then
       local wait = found.ends - now
       -- A release may give characters back at any time.
-      local full = found.counts == 'requests' and holds_for(wait, key, now) or 0
+      local full = found.counts == 'requests' and holds_for(wait, changes_at, now) or 0
       local window = { per = found.per, counts = found.counts }
       return { kind = 'rate_limited', limit = found.limit, retryAfterMs = wait, fullForMs = full, of = whose(subjects[i].of), window = window }
     end
@@ -298,7 +298,8 @@ local function admit(team_key, op, now, bounds)
     return { kind = 'bounds' }
   end
   local characters = op.reserve
-  refusal = refused_by_rate(rates, key, now) or refused_by_window(subjects, characters, key, now, bounds)
+  local changes_at = math.min(period.endMs, key.limits.expiresAtMs or math.huge)
+  refusal = refused_by_rate(rates, changes_at, now) or refused_by_window(subjects, characters, changes_at, now, bounds)
   if refusal or op.check then
     redis.call('HSET', team_key, 'used:' .. op.key, used)
     return refusal or { kind = 'admitted' }
