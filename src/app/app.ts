@@ -5,7 +5,7 @@ import { openJsonLog } from '../ops/json-log.ts';
 import type { LogDestination } from '../ops/json-log.ts';
 import { publicUrl } from './api-description.ts';
 import { ONLY_PROCESS } from './configured-telemetry.ts';
-import type { OnNewStore } from './opened.ts';
+import type { OnNewStore } from './parts.ts';
 import { OperatorSide, openWaitingListener } from './operator-side.ts';
 import type { Reloadable, ReloadReport } from './reload.ts';
 import { openServing } from './serving.ts';
@@ -35,19 +35,13 @@ export function startApp(config: Config, { logDestination, docsOnOps = false, on
   const output = openJsonLog(logDestination);
   return startProcess(output, config.limits, 'lingate has stopped', async (down) => {
     const listener = await openWaitingListener(config, output.log, down);
-    const serving = await openServing(config, output, down, ONLY_PROCESS, onNewStore);
-    const { store, refusals, nowMs, metrics, pluginApis } = serving;
+    const serving = await openServing({ config, output, down, role: ONLY_PROCESS, onNewStore });
     const side = await OperatorSide.open({
-      config,
+      ...serving.parts,
       log: output.log,
-      down,
       listener,
       docsOnOps,
-      pluginApis,
-      metrics,
-      store,
-      refusals,
-      nowMs,
+      pluginApis: serving.parts.plugins,
       processes: {
         readiness: () => serving.readiness(),
         states: async () => ({ expected: 1, states: [serving.state()] }),

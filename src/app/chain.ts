@@ -10,7 +10,6 @@ import { clientAddressReader } from '../domain/client-address.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
 import { anyOf } from '../domain/engine-capabilities.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
-import type { CurrentOffers } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/traceparent.ts';
 import type { PassTraceparent } from '../domain/traceparent.ts';
@@ -27,14 +26,12 @@ import { languagesEndpoint } from '../endpoints/languages-endpoint.ts';
 import { usageEndpoint } from '../endpoints/usage-endpoint.ts';
 import type { AccessLog } from '../ports/access-entry.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
-import type { FullWindows } from '../ports/full-windows.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, CheckedCaller, Settlements } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { RefusalCounter } from '../ports/refusal-days.ts';
 import type { RequestTracer } from '../ports/telemetry.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
-import type { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
@@ -50,31 +47,21 @@ import { buildDocuments } from './open-documents.ts';
 import type { BuiltDocuments, DocumentSteps } from './open-documents.ts';
 import { stepsOfPlugins, inConfiguration, routeRows } from './route-rows.ts';
 import { chargedAdmission, forwardStep } from '../forward/forward-step.ts';
-import type { Opened } from './opened.ts';
+import type { ServingParts } from './parts.ts';
 
 /** What the steps need. They only keep references until the first request. */
-export interface ChainParts extends Pick<
-  Opened,
-  'store' | 'engines' | 'caps' | 'settings' | 'forward' | 'upstream' | 'metrics' | 'probe' | 'telemetry' | 'nowMs'
-> {
+export interface ChainParts extends Omit<ServingParts, 'documents'> {
   readonly keys: KeyCache;
-  /** Rate windows that are known to be full. */
-  readonly full: FullWindows;
   readonly glossaries: GlossaryCache;
   readonly settlements: Settlements;
   readonly log: Log;
   readonly access: AccessLog;
-  readonly live: LiveWindow;
-  readonly recent: RecentRequests;
-  readonly busy: BusyTeams;
-  readonly refusals: RefusalCounter;
   /** `undefined` if documents are off. */
   readonly documents: DocumentSteps | undefined;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
   /** As in `GatewayServices`. */
   readonly apiDocument: (plugin: string) => Readonly<Record<string, unknown>>;
-  readonly offers: CurrentOffers;
   /** Whether the store answers and the gateway is not draining. */
   readonly serving: () => boolean;
   /** As in `TranslateOptions`; also called for those of files. */

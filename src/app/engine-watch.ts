@@ -60,7 +60,7 @@ function pairOf({ options }: EngineWork): string {
   return `${options.sourceLang ?? '*'}-${options.targetLang}`;
 }
 
-export interface TriedEngine {
+interface TriedEngine {
   readonly name: string;
   /** Tries every replica; never rejects. */
   readonly tryAll: () => Promise<readonly ReplicaTrial[]>;

@@ -38,10 +38,10 @@ import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
 import type { ChainParts } from './chain.ts';
 import { documentServices } from './documents-for-plugins.ts';
-import type { Opened } from './opened.ts';
+import type { Opened } from './parts.ts';
 
 /** `undefined` everywhere if documents are not configured. */
-export interface OpenDocuments {
+interface OpenDocuments {
   readonly documents: DocumentStore;
   readonly formats: DocumentFormats;
   readonly sealer: DocumentSealer;

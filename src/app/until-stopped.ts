@@ -61,7 +61,7 @@ export async function startProcess<T extends object>(
       log,
       stopWithinMs: stopWithinMs(limits),
       get closing() {
-        return down.closing;
+        return down.current;
       },
       flush: () => output.flush(),
       stop: () => stop(stopped),

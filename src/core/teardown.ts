@@ -7,7 +7,7 @@ export class Teardown {
   readonly #onFailure: (name: string, error: unknown) => void;
   #running: Promise<void> | undefined;
   /** The name of the part that is being closed. To be read only. */
-  closing: string | undefined;
+  current: string | undefined;
 
   constructor(onFailure: (name: string, error: unknown) => void) {
     this.#onFailure = onFailure;
@@ -15,6 +15,12 @@ export class Teardown {
 
   add(name: string, close: Close): void {
     this.#closers.push({ name, close });
+  }
+
+  /** The part itself, which is closed in its turn. */
+  closing<T extends { close(): void | Promise<void> }>(name: string, part: T): T {
+    this.add(name, () => part.close());
+    return part;
   }
 
   /** Runs once, however often it is called. */
@@ -25,13 +31,13 @@ export class Teardown {
 
   async #run(): Promise<void> {
     for (const { name, close } of this.#closers.toReversed()) {
-      this.closing = name;
+      this.current = name;
       try {
         await close();
       } catch (error) {
         this.#onFailure(name, error);
       }
     }
-    this.closing = undefined;
+    this.current = undefined;
   }
 }

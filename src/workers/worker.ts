@@ -44,12 +44,12 @@ export async function runAsWorker(): Promise<void> {
 function startWorker({ config, place: { port, first, number } }: Start) {
   const output = openSharedJsonLog();
   return startProcess(output, config.limits, undefined, async (down) => {
-    const serving = await openServing(config, output, down, `worker-${number}`);
+    const serving = await openServing({ config, output, down, role: `worker-${number}` });
     const shared = first ? await freePortOf(config.listen.host, port) : port;
     const listening = await serving.listen({ docsUrl: config.service.docs_url, port: shared, exclusive: false });
     const answers: Answering = {
       readiness: () => serving.readiness(),
-      snapshot: () => serving.metrics.snapshot(),
+      snapshot: () => serving.parts.metrics.snapshot(),
       state: () => serving.state(),
       recentRequests: () => serving.recentRequests(),
       teamsChanged: () => serving.teamsChanged(),

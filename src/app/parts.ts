@@ -1,0 +1,237 @@
+// Opens what a serving process is made of before its port; all is closed in reverse order.
+import { performance } from 'node:perf_hooks';
+import type { Config } from '../config/config.ts';
+import { pairsOf } from '../config/engine-options.ts';
+import type { EngineSettings } from '../config/engine-options.ts';
+import type { LoadedPlugins } from '../config/plugins.ts';
+import type { Teardown } from '../core/teardown.ts';
+import { adviceFor } from '../docs/engine-advice.ts';
+import { countCharacters } from '../domain/characters.ts';
+import { withoutCredentials } from '../domain/store-url.ts';
+import { openEngines } from '../engines/open-engine.ts';
+import type { OpenEngines } from '../engines/open-engine.ts';
+import type { ProxyUpstream } from '../forward/upstream.ts';
+import type { JsonLog } from '../ops/json-log.ts';
+import { openMetrics } from '../ops/metrics/metrics.ts';
+import type { Metrics } from '../ops/metrics/metrics.ts';
+import type { EngineCap } from '../ports/engine-use.ts';
+import type { Log } from '../ports/log.ts';
+import { ClockWatch } from '../runtime/clock-watch.ts';
+import { EngineCaps } from '../runtime/engine-caps.ts';
+import { FailureLog } from '../runtime/failure-log.ts';
+import { Forgetting, GlossaryUpkeepTimer } from '../runtime/forgetting.ts';
+import { OfferedLanguages } from '../runtime/offered-languages.ts';
+import type { OfferedByConfig } from '../runtime/offered-languages.ts';
+import { PlanRecord } from '../runtime/plan-record.ts';
+import { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
+import { KnownFullWindows, PendingRefusals } from '../runtime/refusals.ts';
+import { StoreProbe } from '../runtime/store-probe.ts';
+import { openStore } from '../stores/open.ts';
+import { openMachineClock } from '../stores/records/record-clock.ts';
+import { RecordRefusals } from '../stores/records/record-refusals.ts';
+import { openAwaited, storeOptionsOf } from './configured-store.ts';
+import { openTelemetryOf } from './configured-telemetry.ts';
+import { EngineTrials, replicaWatch } from './engine-watch.ts';
+import type { EngineWatchParts } from './engine-watch.ts';
+import { judge } from './judge.ts';
+import { forgetfulDocuments, openDocuments } from './open-documents.ts';
+
+export const monotonicMs: () => number = performance.now.bind(performance);
+
+/** More keys than can flood a process within a second. */
+const FULL_WINDOWS_MAX = 10_000;
+
+/** Called for a database that was created, besides the log. */
+export type OnNewStore = ((place: string) => void) | undefined;
+
+export interface Opening {
+  readonly config: Config;
+  readonly output: JsonLog;
+  readonly down: Teardown;
+  /** Of the process, for its telemetry. */
+  readonly role: string;
+  readonly onNewStore?: OnNewStore;
+}
+
+/** Engines, upstream and store, with what watches over them. */
+export type Opened = Awaited<ReturnType<typeof open>>;
+
+/** `full` are rate windows that are known to be full; `offers` is what the engines offer, by plan and pair. */
+export type ServingParts = Awaited<ReturnType<typeof openParts>>;
+
+/** `down` closes everything but the telemetry, which waits as long as the process may. Rejects with a `ConfigError` or `StoreError`. */
+export async function openParts(opening: Opening) {
+  const opened = await open(opening);
+  const { config, output, down, store, engines, settings, nowMs } = opened;
+  const { log } = output;
+  const documents = await openDocuments(opened, process.env);
+  const days = new RecordRefusals(store.records, config.history.days);
+  const refusals = new PendingRefusals({ days, nowMs });
+  down.add('counts of refusals', () => refusals.flush());
+  const upkeep = down.closing('glossaries at engines', new GlossaryUpkeepTimer({ engines: engines.byName, nowMs, log }));
+  const offers = down.closing(
+    'offered languages',
+    new OfferedLanguages({
+      config: offeredBy(config, settings),
+      engines: settings.map(({ config: { name }, can }) => ({ name, can, ask: engines.byName.get(name)!.askPairs })),
+      isOne: config.engines[0]!.place === 'engine',
+      log,
+      adviceFor,
+    }),
+  );
+  const trials = down.closing('engine trials', new EngineTrials({ engines: triedEngines(opened), log }));
+  const planRecord = down.closing('plan record', new PlanRecord({ records: store.gateways, file: config.file }, config.plans));
+  const forgetful = [...opened.plugins.forgetful, ...upkeep.forgetful, ...(documents === undefined ? [] : [forgetfulDocuments(documents)])];
+  // Nothing besides the store has data of teams where there are none.
+  if (forgetful.length > 0) down.closing('forgetting', new Forgetting({ audit: store.audit, plugins: forgetful, log, nowMs }));
+  return {
+    ...opened,
+    documents,
+    refusals,
+    offers,
+    trials,
+    planRecord,
+    full: new KnownFullWindows({ keysMax: FULL_WINDOWS_MAX, now: monotonicMs }),
+    live: new LiveWindow(nowMs),
+    recent: new RecentRequests(nowMs),
+    busy: new BusyTeams(nowMs),
+  };
+}
+
+async function open({ config, output, down, role, onNewStore }: Opening) {
+  const { log } = output;
+  const metrics = openMetrics();
+  const { plugins, engines: settings, forward } = await judge(config, process.env, log);
+  down.add('plugins', () => plugins.close());
+  for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
+  const failures = down.closing('failure log', new FailureLog(log));
+  const caps = new EngineCaps({ caps: capsOf(config), tells: config.events !== undefined, log, now: monotonicMs });
+  const engines = openEnginesOf(config, settings, plugins.engineModules, caps, { metrics, log, failures });
+  measureEngines(metrics, engines, caps);
+  down.add('engine', () => engines.engine.close());
+  const upstream = await openUpstream(config, metrics, log);
+  down.add('upstream', () => upstream?.close());
+  const { store, clocks, nowMs } = await openWatchedStore({ config, log, down, onNewStore }, plugins);
+  await caps.start(store.engineUse);
+  down.closing('engine limits', caps);
+  const probe = down.closing('store probe', new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log }));
+  metrics.gauge('clock_step', () => Math.round(Math.abs(clocks.step()?.byMs ?? 0) / 1000));
+  metrics.gauge('store_up', () => Number(probe.answers));
+  metrics.gauge('store_writable', () => Number(probe.takesWrites));
+  const telemetry = await openTelemetryOf(config, { process: role, log, now: monotonicMs, nowMs });
+  return { config, output, down, metrics, plugins, store, engines, caps, settings, forward, upstream, probe, clocks, telemetry, nowMs };
+}
+
+/** The store admits nothing while its clock is wrong. `nowMs` is the time of this process that is believed. */
+async function openWatchedStore(
+  { config, log, down, onNewStore }: Pick<Opening, 'config' | 'down' | 'onNewStore'> & { readonly log: Log },
+  plugins: LoadedPlugins,
+) {
+  const clock = openMachineClock();
+  const onCreated = newStoreLine(log, onNewStore);
+  const opened = await openAwaited(config, log, () =>
+    openStore(config.store, { log, clock, ...storeOptionsOf(config), tends: true, others: plugins.stores, onCreated }),
+  );
+  down.closing('store', opened);
+  const clocks = down.closing('clock watch', new ClockWatch({ clock, store: opened.clock, log }));
+  return { store: { ...opened, ledger: clocks.guarded(opened.ledger) }, clocks, nowMs: clock.nowMs };
+}
+
+function measureEngines(metrics: Metrics, { byName }: OpenEngines, caps: EngineCaps): void {
+  metrics.engineLimits(() => caps.states());
+  metrics.engineReplicas(() =>
+    [...byName].flatMap(([name, engine]) =>
+      engine.health().map(({ url, asideMs, reached }) => ({ engine: name, replica: url, up: asideMs === undefined && reached !== false })),
+    ),
+  );
+  metrics.engineLoads(() => [...byName].map(([name, engine]) => ({ engine: name, ...engine.load() })));
+}
+
+/** What the engines of a configuration offer, and which plan may use which. */
+export function offeredBy({ languages, engines, routing }: Config, settings: readonly EngineSettings[]): OfferedByConfig {
+  const protocols = new Map(settings.map(({ config: { name }, protocol }) => [name, protocol]));
+  return {
+    table: languages,
+    pairs: new Map(engines.map(({ name, pairs }) => [name, pairsOf(pairs, protocols.get(name)!)])),
+    rules: routing,
+  };
+}
+
+/** Those that are not asked for their pairs anyway. */
+function triedEngines({ config, settings, engines }: Opened) {
+  const { pairs } = offeredBy(config, settings);
+  return [...engines.byName]
+    .filter(([name, engine]) => pairs.get(name) !== 'ask' || engine.askPairs === undefined)
+    .map(([name, engine]) => ({
+      name,
+      tryAll: () => engine.tryAll(),
+      works: () => engine.health().some(({ reached }) => reached !== false),
+    }));
+}
+
+export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) => void {
+  return (place) => {
+    log.info('a new database was made', { store: place });
+    onNewStore?.(place);
+  };
+}
+
+/** What forwards requests; `undefined` if there are no forward routes, so that http-proxy-3 is not loaded. */
+async function openUpstream({ forward, engines }: Config, metrics: Metrics, log: Log): Promise<ProxyUpstream | undefined> {
+  if (forward.length === 0) return undefined;
+  const { openProxyUpstream } = await import('../forward/upstream.ts');
+  return openProxyUpstream({
+    keepAlive: engines.every(({ keepAlive }) => keepAlive),
+    onUnasked: tellUnasked('forward target', metrics.forwardUnasked(), log),
+  });
+}
+
+function capsOf({ engines }: Config): ReadonlyMap<string, EngineCap> {
+  return new Map(engines.flatMap(({ name, cap }) => (cap === undefined ? [] : [[name, cap] as const])));
+}
+
+function openEnginesOf(
+  { limits }: Config,
+  settings: readonly EngineSettings[],
+  modules: LoadedPlugins['engineModules'],
+  caps: EngineCaps,
+  { metrics, log, failures }: Pick<EngineWatchParts, 'metrics' | 'log' | 'failures'>,
+): OpenEngines {
+  return openEngines(
+    settings.map(({ config, protocol, can, options, headers }) => {
+      const meters = metrics.engine(config.name);
+      const { name: engine, protocol: protocolName } = config;
+      const watching = { engine, protocol: protocolName, module: modules.get(protocolName), metrics, log, failures };
+      return {
+        ...config,
+        can,
+        teamShare: limits.team_engine_share,
+        onSent:
+          config.cap &&
+          ((text) =>
+            caps.count(
+              config.name,
+              text.reduce((sum, one) => sum + countCharacters(one), 0),
+            )),
+        onFileSent: config.cap && ((characters) => caps.countFile(config.name, characters)),
+        protocol,
+        options,
+        headers,
+        watch: (url) => replicaWatch(watching, url),
+        onBatch: meters.batch,
+        onSecond: meters.second,
+        onUnasked: tellUnasked('engine', meters.unasked, log),
+        onTokens: meters.tokens,
+      };
+    }),
+  );
+}
+
+/** Logs one line when this state begins; counts every occurrence. */
+function tellUnasked(who: string, count: () => void, log: Log): (replica: string, begins: boolean) => void {
+  const message = `${who} sent unexpected bytes: each request to it gets a new connection until a minute has passed without any`;
+  return (replica, begins) => {
+    count();
+    if (begins) log.warn(message, { replica });
+  };
+}
