@@ -3,8 +3,36 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../ports/document-formats.ts';
 import { firstLook, ALL_FORMATS, formatOf } from './formats.ts';
-import { batchEnd } from './worker-messages.ts';
-import type { FromDocumentWorker, ReadingOrder } from './worker-messages.ts';
+
+/** The thread's `workerData`. Lists go in batches, each when the last has been handled: a long one at once would hold up the event loop. */
+export interface ReadingOrder {
+  readonly format: string;
+  readonly bytes: Uint8Array;
+  /** How many there are, if the file is to be built. */
+  readonly translations: number | undefined;
+  readonly targetLang: string | undefined;
+}
+
+export type FromDocumentWorker =
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Answered by any message, unless it is the last. */
+  | { readonly kind: 'texts'; readonly batch: readonly DocumentText[]; readonly isLast: boolean }
+  /** Asks for translations: they are the answer. */
+  | { readonly kind: 'more' }
+  | { readonly kind: 'built'; readonly bytes: Uint8Array }
+  /** A bug, in words for the log: nothing of the file is in them. */
+  | { readonly kind: 'fault'; readonly error: string };
+
+const BATCH_TEXTS = 500;
+const BATCH_CHARACTERS = 100_000;
+
+/** The end of the batch that begins at `from`. */
+export function batchEnd<T>(list: readonly T[], from: number, lengthOf: (entry: T) => number): number {
+  let characters = 0;
+  let to = from;
+  while (to < list.length && to - from < BATCH_TEXTS && characters < BATCH_CHARACTERS) characters += lengthOf(list[to++]!);
+  return to;
+}
 
 export interface DocumentFormatsOptions {
   /** For one call, once the thread works on it; default 30,000, because it has little of a busy machine. */

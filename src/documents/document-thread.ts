@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { buildFile, extractTexts } from './read-and-build.ts';
-import { batchEnd } from './worker-messages.ts';
-import type { FromDocumentWorker, ReadingOrder } from './worker-messages.ts';
+import { batchEnd } from './create-document-formats.ts';
+import type { FromDocumentWorker, ReadingOrder } from './create-document-formats.ts';
 
 /** A tenth of the weight of the event loop, if they compete. */
 const PRIORITY = 10;

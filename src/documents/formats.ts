@@ -1,7 +1,7 @@
 // THE table of formats: their names, which are the endings of files, and the first look at a file, on the event loop: its size, its first
 // bytes, and of an archive the directory.
 import type { DocumentFormat } from '../ports/document-formats.ts';
-import { limitFileBytes, reasonOf, refuse } from './limits.ts';
+import { limitFileBytes, orRefused, refuse } from './limits.ts';
 import { zipDirectory } from './zip-archive.ts';
 
 export type FormatName = keyof typeof FORMATS;
@@ -53,21 +53,24 @@ const MAGIC: readonly (readonly [name: string, start: string])[] = [
 ];
 
 export function firstLook(format: DocumentFormat, bytes: Uint8Array): string | undefined {
-  return reasonOf(() => {
-    limitFileBytes(bytes.length);
-    const { entry } = rowOf(format);
-    const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, LOOKED_AT_BYTES));
-    const head = start.toString('latin1');
-    const other = MAGIC.find(([, magic]) => head.startsWith(magic))?.[0];
-    if (entry !== undefined) {
-      if (other !== 'a zip archive') refuse(`the file is ${other ?? 'no zip archive'}, and not a ${format.name} file`);
-      if (!zipDirectory(bytes).entries.some(({ name }) => name.toLowerCase().startsWith(entry)))
-        refuse(`the file is a zip archive, but not a ${format.name} file`);
-    } else {
-      if (other !== undefined) refuse(`the file is ${other}, and not a ${format.name} file`);
-      const isUtf16 = (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff);
-      if (!isUtf16 && start.includes(0)) refuse('the file is no text: it contains a zero byte');
-      if (format.name.startsWith('xl') && !/^(?:\ufeff|\u00ef\u00bb\u00bf)?\s*</.test(head) && !isUtf16) refuse('the file is no XML');
-    }
-  });
+  return orRefused(() => look(format, bytes))?.reason;
+}
+
+function look(format: DocumentFormat, bytes: Uint8Array): undefined {
+  limitFileBytes(bytes.length);
+  const { entry } = rowOf(format);
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, LOOKED_AT_BYTES));
+  const head = start.toString('latin1');
+  const other = MAGIC.find(([, magic]) => head.startsWith(magic))?.[0];
+  if (entry !== undefined) {
+    if (other !== 'a zip archive') refuse(`the file is ${other ?? 'no zip archive'}, and not a ${format.name} file`);
+    if (!zipDirectory(bytes).entries.some(({ name }) => name.toLowerCase().startsWith(entry)))
+      refuse(`the file is a zip archive, but not a ${format.name} file`);
+    return;
+  }
+  if (other !== undefined) refuse(`the file is ${other}, and not a ${format.name} file`);
+  const isUtf16 = (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff);
+  if (isUtf16) return;
+  if (start.includes(0)) refuse('the file is no text: it contains a zero byte');
+  if (format.name.startsWith('xl') && !/^(?:\u00ef\u00bb\u00bf)?\s*</.test(head)) refuse('the file is no XML');
 }

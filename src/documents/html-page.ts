@@ -1,7 +1,7 @@
 // HTML: text between the borders of blocks, with elements within lines as marks, and the attributes that readers see.
 import { Tokenizer, TokenizerMode } from 'parse5';
 import type { Token } from 'parse5';
-import { limitTexts, NO_COPIES } from './passage.ts';
+import { limitTexts, NO_COPIES, plainPassage } from './passage.ts';
 import type { Passage, PassageSource, SourceLabel, SourceSpan } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
 
@@ -145,9 +145,7 @@ class HtmlReader {
         this.labels.push({ ...place, write: (language) => `"${language}"` });
         continue;
       }
-      const render = (pieces: Passage['pieces']): string =>
-        `"${pieces.map((piece) => (piece.kind === 'text' ? escapeAttribute(piece.text) : '')).join('')}"`;
-      this.#attributes.push({ ...place, pieces: [{ kind: 'text', text: value.trim(), span: place }], always: false, render });
+      this.#attributes.push(plainPassage(value.trim(), place, (translation) => `"${escapeAttribute(translation)}"`)!);
       limitTexts(this.#attributes.length);
     }
   }

@@ -8,12 +8,11 @@ export function refuse(reason: string): never {
 }
 
 /** What `read` returns, or why the file is refused. */
-export function reasonOf(read: () => void): string | undefined {
+export function orRefused<T>(read: () => T): T | { readonly kind: 'refused'; readonly reason: string } {
   try {
-    read();
-    return undefined;
+    return read();
   } catch (error) {
-    if (error instanceof RefusedFile) return error.message;
+    if (error instanceof RefusedFile) return { kind: 'refused', reason: error.message };
     throw error;
   }
 }

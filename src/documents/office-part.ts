@@ -1,12 +1,10 @@
 // Word and PowerPoint: the parts of a file in order of reading, and the passages of each: its paragraphs, with those in text boxes
 // within them, and single texts.
-import { textOf } from './marked-text.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
 import { DRAWINGS, paragraphPassage, SHEETS, WORDS } from './ooxml-paragraphs.ts';
 import type { OpenFields, Vocabulary } from './ooxml-paragraphs.ts';
-import { hasWords, limitTexts } from './passage.ts';
-import type { Passage, SourceSpan } from './passage.ts';
-import type { DocumentPart, ReadDocument } from './passage.ts';
+import { limitTexts, plainPassage, textOf } from './passage.ts';
+import type { DocumentPart, Passage, ReadDocument } from './passage.ts';
 import { refuse } from './limits.ts';
 import { escapeXml, innerText, scanTrees, scanXml } from './xml-scan.ts';
 import type { XmlElement, XmlVisitor } from './xml-scan.ts';
@@ -113,14 +111,13 @@ class PartReader {
       const from = index + start.length;
       const span = { from: open.from + from, to: open.from + source.indexOf(source[from - 1]!, from) };
       const text = attributes.get(name) ?? attributes.get(`w:${name}`) ?? '';
-      this.#add(
-        passageOf(text, span, (given) => escapeXml(given.slice(0, LENGTHS[name])).replaceAll('"', '&quot;').replaceAll("'", '&apos;')),
-      );
+      const write = (given: string): string => escapeXml(given.slice(0, LENGTHS[name])).replaceAll('"', '&quot;').replaceAll("'", '&apos;');
+      this.#add(plainPassage(text.trim(), span, write));
     }
   }
 
   #single(element: XmlElement): Passage | undefined {
-    return passageOf(innerText(element), { from: element.open.to, to: element.close.from }, escapeXml);
+    return plainPassage(innerText(element).trim(), { from: element.open.to, to: element.close.from }, escapeXml);
   }
 
   #add(passage: Passage | undefined, isCopyOfSame = false): void {
@@ -136,14 +133,6 @@ class PartReader {
     this.passages.push(passage);
     limitTexts(this.passages.length);
   }
-}
-
-/** A text that is all of a span. */
-function passageOf(text: string, span: SourceSpan, write: (text: string) => string): Passage | undefined {
-  const pieces = [{ kind: 'text' as const, text: text.trim(), span }];
-  if (!hasWords(pieces)) return undefined;
-  const render: Passage['render'] = (given) => write(given.map((piece) => (piece.kind === 'text' ? piece.text : '')).join(''));
-  return { ...span, pieces, always: false, render };
 }
 
 /** Parts with the type of the relation that leads to each. What draws a diagram repeats the texts of its data. */

@@ -1,7 +1,7 @@
 // Paragraphs of Office Open XML: the runs of a paragraph are one text, those with other properties than most of it are marks.
 import { boundsOf, joinedTexts } from './passage-builder.ts';
 import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
-import { hasWords } from './passage.ts';
+import { hasWords, NOWHERE } from './passage.ts';
 import { escapeXml, innerText } from './xml-scan.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';
 
@@ -229,8 +229,6 @@ function piecesOf(atoms: readonly Atom[], base: string, vocabulary: Vocabulary):
   end();
   return pieces;
 }
-
-const NOWHERE: SourceSpan = { from: 0, to: 0 };
 
 function textPiece(text: string): TextPiece {
   return { kind: 'text', text, span: NOWHERE };

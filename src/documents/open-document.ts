@@ -1,13 +1,12 @@
 // OpenDocument texts: paragraphs, headings and descriptions of pictures, then those of headers and footers; deleted text and fields
 // stay.
 import { limitTexts, NO_COPIES } from './passage.ts';
-import type { Passage, SourceSpan } from './passage.ts';
-import { PassageBuilder } from './passage-builder.ts';
+import type { DocumentPart, Passage, ReadDocument } from './passage.ts';
+import { addNode, PassageBuilder } from './passage-builder.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
-import type { DocumentPart, ReadDocument } from './passage.ts';
 import { refuse } from './limits.ts';
 import { escapeXml, scanTrees, scanXml } from './xml-scan.ts';
-import type { XmlElement, XmlNode } from './xml-scan.ts';
+import type { XmlElement } from './xml-scan.ts';
 
 const PARAGRAPHS: ReadonlySet<string> = new Set(['text:p', 'text:h', 'svg:title', 'svg:desc']);
 const PAIRS: ReadonlySet<string> = new Set(['text:span', 'text:a', 'text:meta', 'text:placeholder']);
@@ -61,7 +60,13 @@ function openPart(part: PackagePart): DocumentPart {
 function readParagraph(paragraph: XmlElement, source: string, passages: Passage[], styles: HiddenStyles): void {
   const builder = new PassageBuilder(source, { write: escapeXml, collapses: true });
   const inner: XmlElement[] = [];
-  for (const child of paragraph.children) addNode(builder, child, inner, styles);
+  for (const child of paragraph.children)
+    addNode(
+      builder,
+      child,
+      (element) => roleOf(element, styles),
+      (item) => void inner.push(item),
+    );
   builder.flush();
   passages.push(...builder.passages);
   for (const element of inner) readWithin(element, source, passages, styles);
@@ -76,20 +81,9 @@ function readWithin(element: XmlElement, source: string, passages: Passage[], st
   for (const child of element.children) if (child.kind === 'element') readWithin(child, source, passages, styles);
 }
 
-function addNode(builder: PassageBuilder, node: XmlNode, inner: XmlElement[], styles: HiddenStyles): void {
-  if (node.kind === 'text') {
-    builder.text(node.text, node);
-    return;
-  }
-  const whole: SourceSpan = { from: node.open.from, to: node.close.to };
-  if (PAIRS.has(node.name) && node.close.to > node.close.from) {
-    builder.open(node.name, node.open, !(node.name === 'text:span' && styles.has(node.attributes.get('text:style-name') ?? '')));
-    for (const child of node.children) addNode(builder, child, inner, styles);
-    builder.close(node.name, node.close);
-  } else {
-    inner.push(node);
-    builder.empty(whole, !LOOSE.has(node.name));
-  }
+function roleOf({ name, attributes }: XmlElement, styles: HiddenStyles): 'around' | 'hidden' | 'ordered' | 'loose' {
+  if (!PAIRS.has(name)) return LOOSE.has(name) ? 'loose' : 'ordered';
+  return name === 'text:span' && styles.has(attributes.get('text:style-name') ?? '') ? 'hidden' : 'around';
 }
 
 /** Styles that only number the session in which somebody wrote: LibreOffice gives one to every piece that was changed later. */

@@ -1,6 +1,7 @@
 // Collects the pieces of passages whose markup stays in the source as it is: HTML, OpenDocument, XLIFF, subtitles.
 import { hasWords, limitMarks, limitTexts } from './passage.ts';
 import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
+import type { XmlElement, XmlNode } from './xml-scan.ts';
 
 type Event =
   | { readonly kind: 'text'; readonly text: string; readonly span: SourceSpan }
@@ -86,6 +87,27 @@ export class PassageBuilder {
     while (pieces.at(-1)!.kind === 'text' && isSpace(this.#source[to - 1])) to--;
     return { from, to };
   }
+}
+
+/** What an element is for the text around it: an element around some of it, or a mark in it. */
+type ElementRole = 'around' | 'hidden' | 'ordered' | 'loose';
+
+/** Adds a node of a tree. `item` gets the elements that are marks. */
+export function addNode(
+  builder: PassageBuilder,
+  node: XmlNode,
+  roleOf: (element: XmlElement) => ElementRole,
+  item?: (element: XmlElement) => void,
+): void {
+  if (node.kind === 'text') return builder.text(node.text, node);
+  const role = roleOf(node);
+  if (role === 'ordered' || role === 'loose' || node.close.to === node.close.from) {
+    item?.(node);
+    return builder.empty({ from: node.open.from, to: node.close.to }, role === 'ordered');
+  }
+  builder.open(node.name, node.open, role === 'around');
+  for (const child of node.children) addNode(builder, child, roleOf, item);
+  return builder.close(node.name, node.close);
 }
 
 /** The pieces as source. */

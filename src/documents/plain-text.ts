@@ -1,6 +1,6 @@
 // Plain text: paragraphs between empty lines, and long ones cut at the ends of lines or sentences.
 import { PLAIN_CHARACTERS_MAX } from './limits.ts';
-import { NO_COPIES, hasWords, limitTexts } from './passage.ts';
+import { limitTexts, NO_COPIES, plainPassage } from './passage.ts';
 import type { Passage, PassageSource, SourceSpan } from './passage.ts';
 
 /** Where a long text is cut, preferred first: behind the end of a line, of a sentence, of a word. */
@@ -15,7 +15,7 @@ export function plainText(source: string): PassageSource {
   const newLine = /\r?\n/.exec(source)?.[0] ?? '\n';
   for (const paragraph of paragraphs(source)) {
     for (const span of cut(source, withoutSpace(source, paragraph))) {
-      const passage = plainPassage(source, span, newLine);
+      const passage = passageAt(source, span, newLine);
       if (passage !== undefined) passages.push(passage);
       limitTexts(passages.length);
     }
@@ -31,18 +31,12 @@ function withoutSpace(source: string, { from: start, to: end }: SourceSpan): Sou
 }
 
 /** With the white space at which it was cut, which counts. `undefined` if there is nothing to translate in it. */
-function plainPassage(source: string, span: SourceSpan, newLine: string): Passage | undefined {
+function passageAt(source: string, span: SourceSpan, newLine: string): Passage | undefined {
   const text = source.slice(span.from, span.to);
-  const pieces = [{ kind: 'text' as const, text, span }];
-  if (!hasWords(pieces)) return undefined;
   const words = withoutSpace(text, { from: 0, to: text.length });
   const ends = text.slice(words.from, words.to).match(/\r?\n/g) ?? [];
-  const render: Passage['render'] = (given) => {
-    const translated = given.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-    // Engines drop white space around a text.
-    return text.slice(0, words.from) + oneParagraph(translated, ends, newLine) + text.slice(words.to);
-  };
-  return { ...span, pieces, always: false, render };
+  // Engines drop white space around a text.
+  return plainPassage(text, span, (given) => text.slice(0, words.from) + oneParagraph(given, ends, newLine) + text.slice(words.to));
 }
 
 /** Lines with something in them, together. */

@@ -2,14 +2,13 @@
 import type { Built, DocumentText } from '../ports/document-formats.ts';
 import { firstLook } from './formats.ts';
 import { declaredInHtml, htmlPage } from './html-page.ts';
-import { textOf, translatedPieces } from './marked-text.ts';
 import { ZipPackage } from './office-package.ts';
 import { openDocument } from './open-document.ts';
 import type { DocumentPart, Passage, PassageSource, ReadDocument } from './passage.ts';
-import { limitTexts, spliced } from './passage.ts';
+import { limitTexts, spliced, textOf, translatedPieces } from './passage.ts';
 import { plainText } from './plain-text.ts';
 import { presentation, wordDocument } from './office-part.ts';
-import { RefusedFile, refuse } from './limits.ts';
+import { orRefused, refuse } from './limits.ts';
 import { decoded, encoded, limitDeclared } from './source-text.ts';
 import type { SourceText } from './source-text.ts';
 import { subtitles } from './subtitles.ts';
@@ -75,15 +74,6 @@ function read(format: string, bytes: Uint8Array): { document: ReadDocument; arch
   const given = decoded(bytes);
   const source = reader.text(given);
   return { document: { parts: [{ ...source, given, entry: undefined }], order: source.passages }, archive: undefined };
-}
-
-function orRefused<T>(work: () => T): T | { readonly kind: 'refused'; readonly reason: string } {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof RefusedFile) return { kind: 'refused', reason: error.message };
-    throw error;
-  }
 }
 
 /** The bytes of the parts that the translations, one for each passage in order, have changed. */

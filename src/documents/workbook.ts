@@ -1,10 +1,10 @@
 // Excel: strings in the order in which the cells of the sheets show them, each once, then page headers, comments, drawings and charts of
 // each sheet.
 import { SHEETS_MAX, inWords, refuse } from './limits.ts';
-import { unescaped } from './marked-text.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
 import { officePart } from './office-part.ts';
 import { PassageBuilder } from './passage-builder.ts';
+import { unescaped } from './passage.ts';
 import type { DocumentPart, Passage, ReadDocument, SourceSpan, TextPiece } from './passage.ts';
 import { escapeXml, innerText, scanTrees, scanXml } from './xml-scan.ts';
 import type { XmlElement } from './xml-scan.ts';

@@ -1,14 +1,16 @@
 // XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that says something else is kept.
 import { NO_COPIES, limitTexts } from './passage.ts';
-import type { Passage, PassageSource, SourceLabel, SourceSpan } from './passage.ts';
-import { PassageBuilder } from './passage-builder.ts';
+import type { Passage, PassageSource, SourceLabel } from './passage.ts';
+import { addNode, PassageBuilder } from './passage-builder.ts';
 import { refuse } from './limits.ts';
 import type { SourceText } from './source-text.ts';
 import { escapeXml, innerText, scanTrees } from './xml-scan.ts';
-import type { XmlElement, XmlNode } from './xml-scan.ts';
+import type { XmlElement } from './xml-scan.ts';
 
 /** Contain text that is translated; any other inline element stands for code, and has its own content. */
 const PAIRS: ReadonlySet<string> = new Set(['g', 'mrk', 'pc', 'sm', 'em']);
+/** Codes that begin or end something. */
+const ORDERED: ReadonlySet<string> = new Set(['bpt', 'ept', 'bx', 'ex', 'sc', 'ec']);
 /** An existing translation in these states is replaced. */
 const UNTRANSLATED: ReadonlySet<string> = new Set(['new', 'needs-translation', 'initial']);
 
@@ -81,7 +83,7 @@ function passagesOf(unit: XmlElement, source: string): Passage[] {
   const container = marked.length > 0 ? segmented! : text;
   const inner = (marked.length > 0 ? marked : [text]).flatMap((segment) => {
     const builder = new PassageBuilder(source, { write: escapeXml, collapses: false, needsLetters: false });
-    for (const node of segment.children) addNode(builder, node);
+    for (const node of segment.children) addNode(builder, node, roleOf);
     builder.flush();
     return builder.passages.slice(0, 1);
   });
@@ -131,17 +133,7 @@ function isKept(unit: XmlElement, text: XmlElement, target: XmlElement | undefin
   return found !== '' && found !== innerText(text).trim() && (state === undefined || !UNTRANSLATED.has(state));
 }
 
-function addNode(builder: PassageBuilder, node: XmlNode): void {
-  if (node.kind === 'text') {
-    builder.text(node.text, node);
-    return;
-  }
-  const whole: SourceSpan = { from: node.open.from, to: node.close.to };
-  if (node.close.from === node.close.to || !PAIRS.has(local(node.name)) || node.attributes.get('translate') === 'no') {
-    builder.empty(whole, ['bpt', 'ept', 'bx', 'ex', 'sc', 'ec'].includes(local(node.name)));
-    return;
-  }
-  builder.open(node.name, node.open);
-  for (const child of node.children) addNode(builder, child);
-  builder.close(node.name, node.close);
+function roleOf({ name, attributes }: XmlElement): 'around' | 'ordered' | 'loose' {
+  if (PAIRS.has(local(name)) && attributes.get('translate') !== 'no') return 'around';
+  return ORDERED.has(local(name)) ? 'ordered' : 'loose';
 }

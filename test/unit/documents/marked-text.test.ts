@@ -1,7 +1,7 @@
 // Elements in a text, and what becomes of a translation that has lost or broken them: formatting may go, texts and pictures never.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { textOf, translatedPieces } from '../../../src/documents/marked-text.ts';
+import { textOf, translatedPieces } from '../../../src/documents/passage.ts';
 import type { Mark, TextPiece } from '../../../src/documents/passage.ts';
 
 const NOWHERE = { from: 0, to: 0 };
