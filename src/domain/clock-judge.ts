@@ -3,6 +3,8 @@
 
 /** A step of at most this much is followed, as time servers make them. */
 export const FOLLOWED_STEP_MS = 3_600_000;
+/** The two clocks are read one after the other, which takes less. */
+const SET_FORWARD_MS = 100;
 /** A clock that is this far ahead when a process starts is believed like any, but mentioned. */
 const MENTIONED_MS = 86_400_000;
 
@@ -89,10 +91,14 @@ export interface ClockSource {
 export class JudgedClock {
   readonly #source: ClockSource;
   readonly #judge: ClockJudge;
+  #believedMs: number;
+  /** Of steps that were followed. To be read only. */
+  setForwardMs = 0;
 
   constructor(source: ClockSource) {
     this.#source = source;
-    this.#judge = new ClockJudge(source.wallMs() - source.monotonicMs());
+    this.#believedMs = source.wallMs() - source.monotonicMs();
+    this.#judge = new ClockJudge(this.#believedMs);
   }
 
   /** The time that is believed. */
@@ -100,8 +106,15 @@ export class JudgedClock {
     const wallMs = this.#source.wallMs();
     const monotonicMs = this.#source.monotonicMs();
     this.#judge.look(wallMs - monotonicMs);
+    this.#follow(this.#judge.offsetMs);
     return this.#judge.stepMs === 0 ? wallMs : Math.floor(monotonicMs + this.#judge.offsetMs);
   };
+
+  #follow(offsetMs: number): void {
+    const byMs = offsetMs - this.#believedMs;
+    if (byMs > SET_FORWARD_MS && byMs <= FOLLOWED_STEP_MS) this.setForwardMs += Math.ceil(byMs);
+    this.#believedMs = offsetMs;
+  }
 
   get stepMs(): number {
     this.nowMs();

@@ -6,6 +6,8 @@ export interface Clock {
   nowMs(): number;
   /** How far the machine's clock is from that time, if it is wrong: meanwhile nothing may be deleted or ended by time alone. */
   readonly stepMs?: number;
+  /** By how much it has been set forward, together, since the process began: time that has not passed for what was under way. */
+  readonly setForwardMs?: number;
 }
 
 /** A clock that is wrong. */

@@ -8,6 +8,7 @@ import { Account } from '../../ledger/account.ts';
 import type { AccountCounts, AccountRows, HeldReservation, KeyCharge } from '../../ledger/account.ts';
 import { Slots } from '../../ledger/rate.ts';
 import type { TagTable } from '../../ledger/tag-account.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import { readPairs } from '../records/glossary-record.ts';
 import { teamEvent } from '../records/operator-events.ts';
@@ -68,6 +69,7 @@ const SQL = {
       micro = micro + excluded.micro, of_allowance = of_allowance + excluded.of_allowance`,
   reserve: `INSERT INTO operations (request_id, team, until_ms, key, characters, price_micro, period_no, of_allowance, tickets, tag)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  prolong: 'UPDATE operations SET until_ms = until_ms + ?',
   settle: 'DELETE FROM operations WHERE request_id = ? AND team = ?',
   record: tuples<[value: string]>('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?'),
   putRecord: 'INSERT OR REPLACE INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
@@ -92,11 +94,15 @@ export class SqliteAccounts {
   readonly #writes: SharedWrites;
   readonly #open = new Map<string, OpenAccount>();
   readonly #touched = new Set<OpenAccount>();
+  readonly #clock: Clock;
   #version: SQLOutputValue = null;
+  #prolongedMs: number;
 
-  constructor(database: DatabaseSync, writes: SharedWrites) {
+  constructor(database: DatabaseSync, writes: SharedWrites, clock: Clock) {
     this.#sql = prepared(database, SQL);
     this.#writes = writes;
+    this.#clock = clock;
+    this.#prolongedMs = clock.setForwardMs ?? 0;
   }
 
   /** At the beginning of a transaction. */
@@ -114,11 +120,21 @@ export class SqliteAccounts {
 
   /** Brought up to date; what an operation changes of it is written at the end of the transaction. */
   account(teamId: string, nowMs: number): OpenAccount | undefined {
+    const { setForwardMs = 0 } = this.#clock;
+    if (setForwardMs !== this.#prolongedMs) this.#prolong(setForwardMs);
     const open = this.#open.get(teamId) ?? this.#keep(teamId, this.read(teamId));
     if (open === undefined) return undefined;
     this.#touched.add(open);
     open.account.catchUp(nowMs);
     return open;
+  }
+
+  /** What is in flight has as long as it had before the clock was set. */
+  #prolong(setForwardMs: number): void {
+    this.flush();
+    this.#sql.prolong.run(setForwardMs - this.#prolongedMs);
+    this.#prolongedMs = setForwardMs;
+    this.forget();
   }
 
   #keep(teamId: string, open: OpenAccount | undefined): OpenAccount | undefined {

@@ -86,7 +86,7 @@ export function wholeFile(
   const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind });
   const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
   const writes = new SharedWrites(database, audit);
-  const accounts = new SqliteAccounts(database, writes);
+  const accounts = new SqliteAccounts(database, writes, clock);
   const numberOf = (teamId: string): number | undefined => teams.number(teamId);
   const blobs = new SqliteBlobs({ database, path, group, numberOf });
   const records = new SqliteRecords({ database, path, group, accounts, blobs, writes, numberOf });

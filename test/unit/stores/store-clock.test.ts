@@ -165,6 +165,24 @@ test('requests that take effect once are forgotten by the time that is believed,
   expect(await redis.client.zcard('lingate:{shared}:requests_by_team')).toBe(1);
 });
 
+test('what is in flight in a file has as long as it had before the clock was set forward', async () => {
+  const store = await KINDS.sqlite();
+  closing.push(store);
+  const team = await teamUnderTest(promisedStore(store), { characterLimit: 100 });
+  const [one, other] = [await team.reserve(40), await team.reserve(10)];
+  const leaseMs = one.leaseUntilMs - real.nowMs();
+  for (const offByMs of [600_000, 1_200_000]) {
+    real.step(1000);
+    machine.offByMs = offByMs;
+    await store.clock.look();
+  }
+  expect(await team.standing()).toMatchObject({ heldCharacters: 50 });
+  expect(await team.commit(one.requestId)).toEqual({ kind: 'committed' });
+  real.step(leaseMs);
+  expect(await team.standing()).toMatchObject({ usedCharacters: 40, heldCharacters: 0 });
+  expect(await team.commit(other.requestId)).toEqual({ kind: 'absent' });
+});
+
 describe('the servers of a cluster', () => {
   const reply = (clocks: ServerClocks, server: string, offByMs = 0): void =>
     clocks.learn(server, performance.now(), performance.now(), Math.floor(1e12 + performance.now()) + offByMs);
