@@ -26,7 +26,7 @@ import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows, ownRows, routeRows } from './route-rows.ts';
 
 /** The checked configuration, as values that the wiring hands out. Contains secrets: do not print it. */
-export interface SoundSettings {
+export interface ValidSettings {
   /** Set up; the caller must close them. */
   readonly plugins: LoadedPlugins;
   /** In the order of the configuration. */
@@ -34,8 +34,6 @@ export interface SoundSettings {
   readonly forward: readonly ForwardRoute[];
   /** `undefined` if the admin API is off. */
   readonly operators: readonly Operator[] | undefined;
-  /** `undefined` if events are off. */
-  readonly eventsSecret: Buffer | undefined;
   /** `undefined` if nothing is traced or exported. */
   readonly otel: OtelSettings | undefined;
 }
@@ -44,7 +42,7 @@ export interface SoundSettings {
  * Rejects with a `ConfigError` with a line for every fault; the plugins are then closed. Reads files and variables and sets up
  * plugins; opens neither the store nor a port.
  */
-export async function judge(config: Config, env: Environment = process.env, log?: Log): Promise<SoundSettings> {
+export async function judge(config: Config, env: Environment = process.env, log?: Log): Promise<ValidSettings> {
   const faults = new FoundFaults(config);
   const missing = unreadable(config);
   const missingLines = linesOf(config.file, missing);
@@ -67,7 +65,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
   );
   const operators = await faults.of(() => adminOperators(config, env));
   await faults.of(() => openOidc(config, env));
-  const signedBy = await faults.of(() => eventsSecret(config, env));
+  await faults.of(() => eventsSecret(config, env));
   await faults.of(() => documentsSecret(config, env));
   const otel = await faults.of(() => judgeTelemetry(config, env));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
@@ -83,22 +81,18 @@ export async function judge(config: Config, env: Environment = process.env, log?
     await plugins?.close();
     throw new ConfigError(lines, faults.flagsOnly);
   }
-  return { plugins: plugins!, engines: engines!, forward: forward!, operators, eventsSecret: signedBy, otel };
+  return { plugins: plugins!, engines: engines!, forward: forward!, operators, otel };
 }
 
 /**
- * The secrets of engines, forward routes, operators, events and exports at a reload: wrong ones are reported now, and not at the next start.
- * Plugins are only set up again if an engine's protocol is one of theirs. Rejects with a `ConfigError`.
+ * What a reload can check: secrets, so that wrong ones are reported now, and not at the next start. Plugins are only set up again if
+ * an engine's protocol is one of theirs. Rejects with a `ConfigError`.
  */
 export async function judgeSecrets(config: Config, env: Environment): Promise<void> {
   const faults = new FoundFaults(config);
   await faults.of(() => withEngines(config, env, () => Promise.resolve()));
   await faults.of(() => forwardSettings(config.forward, [], { env, file: config.file, files: config.sources.files }));
-  await faults.of(() => adminOperators(config, env));
-  await faults.of(() => oidcSettings(config, env));
-  await faults.of(() => eventsSecret(config, env));
-  await faults.of(() => documentsSecret(config, env));
-  await faults.of(() => otelSettings(config, env));
+  for (const read of [adminOperators, oidcSettings, eventsSecret, documentsSecret, otelSettings]) await faults.of(() => read(config, env));
   if (faults.lines.length > 0) throw new ConfigError(faults.lines);
 }
 

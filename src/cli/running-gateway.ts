@@ -1,4 +1,5 @@
-// Asks a running gateway through its admin API: for what only its processes know.
+// Asks what listens on an address of the configuration: a running gateway, through its admin API, for what only its processes know;
+// or another program, which would keep one from starting.
 import { once } from 'node:events';
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -81,3 +82,37 @@ const REFUSALS: Readonly<Record<number, string>> = {
   421: OTHER_NAME,
   429: 'has had too many wrong tokens: wait a minute',
 };
+
+const LOOK_MS_MAX = 1000;
+
+/** Whether another program listens there: `isGateway` judges the answer to a GET of the path. Nothing is sent but that. */
+export async function isTaken(
+  address: NetworkAddress,
+  { path, secure }: { readonly path: string; readonly secure: boolean },
+  isGateway: (answer: IncomingMessage) => boolean,
+): Promise<boolean> {
+  // Port 0 is any free one.
+  if (address.port === 0) return false;
+  const options = { agent: false, signal: AbortSignal.timeout(LOOK_MS_MAX), rejectUnauthorized: false } as const;
+  const url = `${urlOf(address, secure)}${path}`;
+  try {
+    const { get: ask } = await (secure ? import('node:https') : import('node:http'));
+    const [answer] = (await once(ask(url, options), 'response')) as [IncomingMessage];
+    answer.destroy();
+    return !isGateway(answer);
+  } catch (error) {
+    // Whoever accepts a connection and does not speak HTTP is another program too.
+    return !UNREACHED.includes((error as NodeJS.ErrnoException).code ?? '');
+  }
+}
+
+/** Nobody listens there, or the address is not one of this machine. */
+const UNREACHED: readonly string[] = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ABORT_ERR',
+];

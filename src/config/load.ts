@@ -14,8 +14,8 @@ import type { ConfigFlags, Environment, Override } from './environment.ts';
 import { engineFaults, joinedFaults, languageFaults, listedTwice, planFaults, twofoldFaults } from './rules.ts';
 import { Clone, Default } from '../domain/typebox.ts';
 import { ConfigFile, LanguagesFile } from './schema.ts';
-import { soundPart } from './sound-part.ts';
-import type { SoundPart } from './sound-part.ts';
+import { validPart } from './valid-part.ts';
+import type { ValidPart } from './valid-part.ts';
 import { readText, readYamlFile, valueOfYaml } from './yaml-file.ts';
 
 export interface ConfigSources {
@@ -74,13 +74,13 @@ export function loadConfig({ file, env, flags = {}, files = new FileSet() }: Con
     return withFiles(toConfig(value as ConfigFile, path, sources, languagesFile, languages.value), files);
   }
   const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
-  const rest = soundPart(value, allFaults);
-  const restOf = ({ value: sound, asWritten }: SoundPart): SoundRest => ({
+  const valid = validPart(value, allFaults);
+  const rest = valid && {
     // The later checks do not depend on the languages.
-    config: withFiles(toConfig(sound, path, sources, languagesFile, { sources: [], targets: [] }), files),
-    asWritten,
-  });
-  throw new RefusedConfig([...lines, ...warnings], flagsOnly, rest && restOf(rest));
+    config: withFiles(toConfig(valid.value, path, sources, languagesFile, { sources: [], targets: [] }), files),
+    asWritten: valid.asWritten,
+  };
+  throw new RefusedConfig([...lines, ...warnings], flagsOnly, rest);
 }
 
 /** With all that it names read, so that nothing else reads files. */
@@ -89,16 +89,16 @@ function withFiles(config: Config, files: FileSet): Config {
   return config;
 }
 
-/** The part of a refused configuration that can still be checked. */
-export interface SoundRest extends Pick<SoundPart, 'asWritten'> {
-  /** Not to be used for anything else. */
+interface ValidRest extends Pick<ValidPart, 'asWritten'> {
+  /** Not to be used for anything but the later checks. */
   readonly config: Config;
 }
 
 export class RefusedConfig extends ConfigError {
-  readonly rest: SoundRest | undefined;
+  /** What can still be checked. */
+  readonly rest: ValidRest | undefined;
 
-  constructor(lines: readonly string[], flagsOnly: boolean, rest: SoundRest | undefined) {
+  constructor(lines: readonly string[], flagsOnly: boolean, rest: ValidRest | undefined) {
     super(lines, flagsOnly);
     this.rest = rest;
   }

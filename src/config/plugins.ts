@@ -244,9 +244,9 @@ function codeFaults(code: string, taken: ReadonlyMap<string, LoadedProblem>): st
 function memberFaults(problem: unknown): string[] {
   if (typeof problem !== 'object' || problem === null) return [': must be an object with status, title and retry'];
   const { status, title, retry, meaning, advice } = problem as Partial<Record<keyof PluginProblem, unknown>>;
-  const sound = Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
+  const isStatus = Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
   return [
-    ...(sound ? [] : ['.status: must be a whole number from 400 to 599']),
+    ...(isStatus ? [] : ['.status: must be a whole number from 400 to 599']),
     ...(isWords(title) ? [] : ['.title: must be a few words']),
     ...(typeof retry === 'boolean' ? [] : ['.retry: must be true or false']),
     ...(meaning === undefined || isWords(meaning) ? [] : ['.meaning: must be a sentence']),

@@ -80,15 +80,15 @@ function overageFaults(plan: QuotaPlan, path: string): Fault[] {
 
 /** Faults between members. Members that are wrong by themselves (`known`) are skipped. */
 export function joinedFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
-  const sound = (...paths: readonly string[]): boolean => paths.every((path) => isSound(path, known));
+  const valid = (...paths: readonly string[]): boolean => paths.every((path) => isValid(path, known));
   return [
-    ...(sound('listen', 'ops') ? addressFaults(config) : []),
-    ...(sound('limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config, known) : []),
-    ...(sound('store', 'plugins') ? storeFaults(config) : []),
-    ...(sound('auth.vendor_names', 'forward') ? forwardFaults(config.forward, config.auth.vendor_names) : []),
-    ...(sound('listener') ? listenerFaults(config) : []),
-    ...(sound('admin') ? adminFaults(config) : []),
-    ...(sound('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
+    ...(valid('listen', 'ops') ? addressFaults(config) : []),
+    ...(valid('limits.reservation_seconds', 'limits.request_seconds') ? timeFaults(config, known) : []),
+    ...(valid('store', 'plugins') ? storeFaults(config) : []),
+    ...(valid('auth.vendor_names', 'forward') ? forwardFaults(config.forward, config.auth.vendor_names) : []),
+    ...(valid('listener') ? listenerFaults(config) : []),
+    ...(valid('admin') ? adminFaults(config) : []),
+    ...(valid('auth.vendor_names') ? vendorFaults(config.auth.vendor_names) : []),
   ];
 }
 
@@ -167,7 +167,7 @@ export function twofoldFaults(file: unknown, overrides: readonly Override[]): Fa
 
 /** The faults in the names of engines, and in the rules of `routing` as far as they do not concern languages. */
 export function engineFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
-  const names = isSound('engines', known) || typeof config.engines === 'object' ? Object.keys(config.engines ?? {}) : [];
+  const names = isValid('engines', known) || typeof config.engines === 'object' ? Object.keys(config.engines ?? {}) : [];
   const misnamed = names
     .filter((name) => !PLAIN_NAME.test(name))
     .map((name) => ({
@@ -183,7 +183,7 @@ function nameFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
   const plans = Object.keys(config.plans ?? {});
   return (config.routing as readonly RoutingRule[]).flatMap((rule, index) => {
     const at = `routing.${index}`;
-    if (!isSound(at, known)) return [];
+    if (!isValid(at, known)) return [];
     return [
       ...rule.engines.flatMap((name, i) => unknownName(name, engines, `${at}.engines.${i}`, 'engine')),
       ...(rule.plans ?? []).flatMap((name, i) => unknownName(name, plans, `${at}.plans.${i}`, 'plan')),
@@ -202,16 +202,16 @@ function unknownName(name: string, known: readonly string[], path: string, kind:
 export function languageFaults(config: ConfigFile, languages: LanguageTable, known: readonly Fault[]): Fault[] {
   const pairs = enginesOf(config).flatMap(({ place, engine }) => {
     const at = join(place, 'pairs');
-    return isSound(at, known) ? pairFaults(engine.pairs, at, languages, false) : [];
+    return isValid(at, known) ? pairFaults(engine.pairs, at, languages, false) : [];
   });
   if (!Array.isArray(config.routing)) return pairs;
   const rules = config.routing as readonly RoutingRule[];
   const routed = rules.flatMap((rule, index) => {
     const at = `routing.${index}.pairs`;
-    return isSound(at, known) ? pairFaults(rule.pairs, at, languages, true) : [];
+    return isValid(at, known) ? pairFaults(rule.pairs, at, languages, true) : [];
   });
   // If the list has another fault, the rest of it says nothing.
-  if (routed.length > 0 || !isSound('routing', known)) return [...pairs, ...routed];
+  if (routed.length > 0 || !isValid('routing', known)) return [...pairs, ...routed];
   const useless = [...uselessRules(rules, languages)].map(([index, before]) => {
     const taker = before === undefined ? 'the rules before it match' : `routing.${before} matches`;
     return { path: `routing.${index}`, reason: `can never match: ${taker} everything that it would; move it up or leave it out` };
@@ -228,6 +228,6 @@ function pairFaults(pairs: unknown, at: string, languages: LanguageTable, any: b
 }
 
 /** Whether no fault is known of the value, of a part of it, or of what contains it. */
-function isSound(at: string, known: readonly Fault[]): boolean {
+function isValid(at: string, known: readonly Fault[]): boolean {
   return !known.some(({ path }) => path === at || path.startsWith(`${at}.`) || at.startsWith(`${path}.`));
 }

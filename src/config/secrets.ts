@@ -131,41 +131,43 @@ const WEBHOOK_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const WEBHOOK_BYTES = { min: 24, max: 64 };
 
 /** The secret that signs events; `undefined` if events are off. Throws a `ConfigError`. */
-export function eventsSecret({ events, file, sources: { files } }: Config, env: Environment): Buffer | undefined {
-  if (events === undefined) return undefined;
+export function eventsSecret(config: Config, env: Environment): Buffer | undefined {
+  if (config.events === undefined) return undefined;
   const path = 'events.secret';
-  const { value, faults } = reveal(secret(''), events.secret, { env, file, files }, path);
-  assertFaultless(file, faults);
-  const base64 = WEBHOOK_SECRET.exec(value as string)?.[1];
+  const base64 = WEBHOOK_SECRET.exec(secretAt(path, config.events.secret, config, env))?.[1];
   const key = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
   // Node skips characters that are not base64: encoding the result again shows it.
   const isWhole = key !== undefined && key.toString('base64').replace(/=+$/, '') === base64?.replace(/=+$/, '');
   const isKey = isWhole && key.length >= WEBHOOK_BYTES.min && key.length <= WEBHOOK_BYTES.max;
   const right = `it must be whsec_ and the base64 of ${WEBHOOK_BYTES.min} to ${WEBHOOK_BYTES.max} bytes, for example from: echo "whsec_$(openssl rand -base64 32)"`;
-  assertFaultless(file, isKey ? [] : [{ path, reason: `is not a signing secret; ${right}` }]);
+  assertFaultless(config.file, isKey ? [] : [{ path, reason: `is not a signing secret; ${right}` }]);
   return key;
 }
 
 const SECRET_LENGTH_MIN = 32;
 
 /** `undefined` if documents are off. Throws a `ConfigError`. */
-export function documentsSecret({ documents, file, sources: { files } }: Config, env: Environment): Buffer | undefined {
-  if (documents === undefined) return undefined;
+export function documentsSecret(config: Config, env: Environment): Buffer | undefined {
+  if (config.documents === undefined) return undefined;
   const path = 'documents.secret';
-  const { value, faults } = reveal(secret(''), documents.secret, { env, file, files }, path);
-  assertFaultless(file, faults);
-  const text = value as string;
+  const text = secretAt(path, config.documents.secret, config, env);
   const reason = `is too weak; it must be at least ${SECRET_LENGTH_MIN} characters, for example from "openssl rand -hex 32"`;
-  assertFaultless(file, text.length < SECRET_LENGTH_MIN ? [{ path, reason }] : []);
+  assertFaultless(config.file, text.length < SECRET_LENGTH_MIN ? [{ path, reason }] : []);
   return Buffer.from(text);
 }
 
 /** `undefined` if it is off. Throws a `ConfigError`. */
-export function oidcSettings({ admin, file, sources: { files } }: Config, env: Environment): OidcSettings | undefined {
-  if (admin?.oidc === undefined || admin.console_url === undefined) return undefined;
-  const { issuer, client_id: clientId, client_secret: written, scopes, roles, claim, name_claim: nameClaim } = admin.oidc;
-  const { value, faults } = reveal(secret(''), written, { env, file, files }, 'admin.oidc.client_secret');
+export function oidcSettings(config: Config, env: Environment): OidcSettings | undefined {
+  const { oidc, console_url: consoleUrl } = config.admin ?? {};
+  if (oidc === undefined || consoleUrl === undefined) return undefined;
+  const { issuer, client_id: clientId, scopes, roles, claim: groupsClaim, name_claim: nameClaim } = oidc;
+  const clientSecret = secretAt('admin.oidc.client_secret', oidc.client_secret, config, env);
+  return { issuer, clientId, clientSecret, scopes, roles, groupsClaim, nameClaim, consoleUrl: new URL(consoleUrl).origin };
+}
+
+/** Throws a `ConfigError`. */
+function secretAt(path: string, written: unknown, { file, sources: { files } }: Config, env: Environment): string {
+  const { value, faults } = reveal(secret(''), written, { env, file, files }, path);
   assertFaultless(file, faults);
-  const clientSecret = value as string;
-  return { issuer, clientId, clientSecret, scopes, roles, groupsClaim: claim, nameClaim, consoleUrl: new URL(admin.console_url).origin };
+  return value as string;
 }

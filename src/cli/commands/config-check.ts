@@ -2,7 +2,7 @@
 import type { TeamsPlans } from '../../admin/plan-comparison.ts';
 import { adviceOn } from '../../app/ready-line.ts';
 import { streamingPart } from '../../app/http-library.ts';
-import type { SoundSettings } from '../../app/judge.ts';
+import type { ValidSettings } from '../../app/judge.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config/config.ts';
 import type { EngineSettings } from '../../config/engine-options.ts';
@@ -29,23 +29,23 @@ export const configCheck: Command = {
     await settings.plugins.close();
     const config = await context.config();
     const offline = context.on('offline');
+    const forward = settings.forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
     const [found, replicas, taken] = offline
       ? [OFFLINE, [], []]
       : await Promise.all([plansInStore(config), replicasOf(config, context), takenPorts(config)]);
     const warnings = [...adviceOn(config), ...taken, ...(await storeWarnings(found)), ...replicas.flatMap(replicaWarning)];
     const summary = {
       ...summaryOf(config),
-      ...listenerSummaryOf(config),
       ...storeSummaryOf(config, found),
       ...enginesSummaryOf(config, settings.engines),
-      ...(offline ? {} : { engines_working: replicas.filter(({ ok }) => ok).map(({ url }) => url) }),
+      engines_working: offline ? undefined : replicas.filter(({ ok }) => ok).map(({ url }) => url),
       secrets_found: secretsOf(config, settings),
       plugins: config.plugins.map(({ module }) => module),
       ...operatorsSummaryOf(config, settings),
       ...eventsSummaryOf(config),
-      ...documentsSummaryOf(config),
+      documents: config.documents && `in ${config.documents.folder ?? 'the store'}`,
       ...otelSummaryOf(config, settings),
-      ...forwardSummaryOf(settings),
+      forward: forward.length === 0 ? undefined : forward,
       limits: config.limits,
     };
     context.print({ valid: true, ...summary, warnings }, () => textOf(summary, warnings));
@@ -53,25 +53,23 @@ export const configCheck: Command = {
 };
 
 function summaryOf(config: Config) {
-  const { public_url: publicUrl, docs_url: docsUrl } = config.service;
+  const { service, languages } = config;
+  // Only if the configuration decides it: otherwise `auto` depends on the machine.
+  const why = config.listener === 'auto' ? streamingPart(config) : undefined;
   return {
     file: config.file,
     listen: formatNetworkAddress(config.listen),
-    ...(config.tls === undefined ? {} : { tls: config.tls.certFile }),
+    tls: config.tls?.certFile,
     ops: formatNetworkAddress(config.ops),
-    ...(publicUrl === undefined ? {} : { public_url: publicUrl }),
-    docs_url: docsUrl,
+    public_url: service.public_url,
+    docs_url: service.docs_url,
     trusted_proxies: config.listen_trusted_proxies,
     plans: [...config.plans.keys()],
-    source_languages: config.languages.sources.length,
-    target_languages: config.languages.targets.length,
+    source_languages: languages.sources.length,
+    target_languages: languages.targets.length,
+    listener: why && 'node:http',
+    listener_reason: why,
   };
-}
-
-/** Only if the configuration decides it: otherwise `auto` depends on the machine. */
-function listenerSummaryOf(config: Config) {
-  const why = config.listener === 'auto' ? streamingPart(config) : undefined;
-  return why === undefined ? {} : { listener: 'node:http', listener_reason: why };
 }
 
 /** Why the plans of teams were not read, in one line. */
@@ -109,7 +107,7 @@ async function storeWarnings(found: TeamsPlans | Unread): Promise<readonly strin
 
 /** A gateway that runs with this configuration is no fault. */
 async function takenPorts({ listen, ops, tls }: Config): Promise<readonly string[]> {
-  const { isTaken } = await import('../listener-at.ts');
+  const { isTaken } = await import('../running-gateway.ts');
   const [isListenTaken, isOpsTaken] = await Promise.all([
     isTaken(listen, { path: '/health', secure: tls !== undefined }, ({ headers }) => headers['x-request-id'] !== undefined),
     isTaken(ops, { path: '/livez', secure: false }, ({ headers, statusCode }) => statusCode === 200 && headers.server === undefined),
@@ -163,7 +161,7 @@ function ruleText({ plans, pairs, engines }: RoutingRule): string {
 }
 
 /** Where secrets are, never the secrets: all of them were read when the configuration was judged. */
-function secretsOf({ admin, documents, events, otel }: Config, { engines, forward }: SoundSettings): readonly string[] {
+function secretsOf({ admin, documents, events, otel }: Config, { engines, forward }: ValidSettings): readonly string[] {
   return [
     ...engines.flatMap(({ secrets }) => secrets),
     ...(admin?.token === undefined ? [] : ['admin.token']),
@@ -176,25 +174,18 @@ function secretsOf({ admin, documents, events, otel }: Config, { engines, forwar
   ];
 }
 
-function operatorsSummaryOf({ admin }: Config, { operators }: SoundSettings) {
+function operatorsSummaryOf({ admin }: Config, { operators }: ValidSettings) {
   if (operators === undefined) return { admin: 'off' };
-  const listed = operators.map(({ name, role }) => `${name} (${role})`);
-  return { admin: 'on', operators: listed, ...(admin?.oidc === undefined ? {} : { sign_in_by: admin.oidc.issuer }) };
+  return { admin: 'on', operators: operators.map(({ name, role }) => `${name} (${role})`), sign_in_by: admin?.oidc?.issuer };
 }
 
-/** Without the query of the URL, which may contain a token. */
 function eventsSummaryOf({ events }: Config) {
   if (events === undefined) return { events: 'off' };
-  const { origin, pathname } = new URL(events.url);
-  return { events: `${origin}${pathname}`, event_thresholds: events.rules.percents, event_credit_minor: events.rules.creditMinor };
+  return { events: shownPlace(events.url), event_thresholds: events.rules.percents, event_credit_minor: events.rules.creditMinor };
 }
 
-function documentsSummaryOf({ documents }: Config) {
-  return documents === undefined ? {} : { documents: `in ${documents.folder ?? 'the store'}` };
-}
-
-/** Without the credentials and queries of URLs; what a variable replaces is shown as it is in force. */
-function otelSummaryOf({ otel }: Config, { otel: settings }: SoundSettings) {
+/** What a variable replaces is shown as it is in force. */
+function otelSummaryOf({ otel }: Config, { otel: settings }: ValidSettings) {
   if (otel === undefined) return { otel: 'off' };
   if (settings === undefined) return { otel: 'off, by a variable' };
   return {
@@ -202,36 +193,27 @@ function otelSummaryOf({ otel }: Config, { otel: settings }: SoundSettings) {
     otel_traces: settings.url === undefined ? 'where the variables say' : shownPlace(settings.url),
     otel_sample: settings.sample,
     otel_follow_callers: settings.followCallers,
-    ...(settings.variables.length === 0 ? {} : { otel_variables: settings.variables }),
+    otel_variables: settings.variables.length === 0 ? undefined : settings.variables,
   };
 }
 
+/** Without the query, which may contain a token, and credentials. */
 function shownPlace(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 }
 
-function forwardSummaryOf({ forward }: SoundSettings) {
-  const routes = forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
-  return routes.length === 0 ? {} : { forward: routes };
-}
-
-type Shown = string | number | boolean;
-
 function textOf(summary: Readonly<Record<string, unknown>>, warnings: readonly string[]): string {
-  const rows = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, shownAs(value)]));
+  const rows = Object.entries(summary).flatMap(([name, value]) => (value === undefined ? [] : [[name, shownAs(value)] as const]));
   const said = warnings.length === 0 ? '' : `\n\nProbably not what is meant:\n${warnings.map((warning) => `- ${warning}`).join('\n')}`;
-  return `The configuration is valid.\n\n${labelled(rows)}${said}`;
+  return `The configuration is valid.\n\n${labelled(Object.fromEntries(rows))}${said}`;
 }
 
 function shownAs(value: unknown): string | number {
   if (Array.isArray(value)) return value.map(shownAs).join(', ') || 'none';
-  if (typeof value !== 'object' || value === null) return typeof value === 'number' ? value : wordOf(value as Shown);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value !== 'object' || value === null) return value as string | number;
   return Object.entries(value)
     .map(([name, one]) => `${name} ${String(one)}`)
     .join(', ');
-}
-
-function wordOf(value: Shown): string {
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }

@@ -39,26 +39,30 @@ export const engineCheck: Command = {
   },
 };
 
-/** Without what was not given. */
+/** What was given. */
 function pairOf(context: CommandContext, { languages: table }: Config): Partial<CheckedPair> {
   const languages = new Languages(table);
-  const [from, to] = [context.text('from'), context.text('to')];
-  const sourceLang = from === undefined ? undefined : languages.source(from);
-  if (from !== undefined && sourceLang === undefined)
-    throw new UsageError(`--from: ${JSON.stringify(from)} is not a source language; the source languages are ${codesOf(table.sources)}`);
-  const targetLang = to === undefined ? undefined : targetOf(languages, to);
-  if (to !== undefined && targetLang === undefined)
-    throw new UsageError(`--to: ${JSON.stringify(to)} is not a target language; the target languages are ${codesOf(table.targets)}`);
-  return { ...(sourceLang === undefined ? {} : { sourceLang }), ...(targetLang === undefined ? {} : { targetLang }) };
+  const read = (
+    flag: 'from' | 'to',
+    find: (code: string) => string | undefined,
+    side: string,
+    all: readonly { readonly code: string }[],
+  ) => {
+    const code = context.text(flag);
+    const found = code === undefined ? undefined : find(code);
+    if (code === undefined || found !== undefined) return found;
+    const codes = all.map((one) => one.code).join(', ');
+    throw new UsageError(`--${flag}: ${JSON.stringify(code)} is not a ${side} language; the ${side} languages are ${codes}`);
+  };
+  return {
+    sourceLang: read('from', (code) => languages.source(code), 'source', table.sources),
+    targetLang: read('to', (code) => targetOf(languages, code), 'target', table.targets),
+  };
 }
 
 /** For a base code, its first variant. */
 function targetOf(languages: Languages, code: string): string | undefined {
   return languages.target(code) ?? languages.targets.find((target) => target.code.startsWith(`${code.toUpperCase()}-`))?.code;
-}
-
-function codesOf(languages: readonly { readonly code: string }[]): string {
-  return languages.map(({ code }) => code).join(', ');
 }
 
 function replicaText(report: ReplicaReport): string {
@@ -109,9 +113,9 @@ export const engineRoute: Command = {
       plan: question.plan ?? null,
       from: sourceLang ?? null,
       to: targetLang,
-      ...(formality === undefined ? {} : { formality }),
-      ...(format === 'text' ? {} : { format }),
-      ...(question.hasGlossary ? { glossary: true } : {}),
+      formality,
+      format: format === 'text' ? undefined : format,
+      glossary: question.hasGlossary || undefined,
     };
     const engines = report.engines.map(({ engine, attempt, because }) =>
       because === undefined ? { engine, chosen: true, attempt } : { engine, chosen: false, because },

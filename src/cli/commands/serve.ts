@@ -2,7 +2,7 @@
 import { startApp } from '../../app/app.ts';
 import { ENGINE_FLAGS, LISTEN_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { soundConfig } from '../judged-config.ts';
+import { validConfig } from '../judged-config.ts';
 import { newStoreText } from '../with-store.ts';
 import { judgeSecrets } from '../../app/judge.ts';
 import type { Config } from '../../config/config.ts';
@@ -37,7 +37,7 @@ export const serve: Command = {
     const made: string[] = [];
     const onNewStore = (place: string): void => void made.push(place);
     const workers = workersOf(context);
-    const config = await soundConfig(context);
+    const config = await validConfig(context);
     const start = async (): Promise<Stoppable & Reloadable> => {
       const app = await (workers === 1 ? startApp(config, { onNewStore }) : startWorkers(config, workers, onNewStore));
       for (const place of made) context.io.err(newStoreText('serve', place));

@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { judge } from '../../../src/app/judge.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { eventsSecret } from '../../../src/config/secrets.ts';
 import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
 
 const folder = temporaryFolder();
@@ -170,9 +170,7 @@ test('config check shows where events are sent and their thresholds, without a t
   expect(status).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ events: 'https://h.example/in', event_thresholds: [50, 100], event_credit_minor: [10, 0] });
   expect(stdout).not.toMatch(/hidden|whsec/);
-  const judged = await judge(loadConfig({ file, env: {} }), { E: secret });
-  expect(judged.eventsSecret).toEqual(Buffer.alloc(24, 0xfb));
-  await judged.plugins.close();
+  expect(eventsSecret(loadConfig({ file, env: {} }), { E: secret })).toEqual(Buffer.alloc(24, 0xfb));
 });
 
 test('every plugin that was set up for the checks above was closed', async () => {
