@@ -60,21 +60,24 @@ async function translated(
   const xml: TranslationOptions = { ...plain, format: 'xml' };
   const takesXml = options.services.refusalFor(options.exchange(), xml, document.glossaryId !== undefined) === undefined;
   const pieces: (readonly Piece[])[] = [];
-  const [plainParts, xmlParts] = [new Parts(), new Parts()];
+  const sent: readonly (readonly [TranslationOptions, Piece[]])[] = [
+    [plain, []],
+    [xml, []],
+  ];
   await eachInTurn(texts, (text) => {
     const ofText = piecesOf(text, takesXml);
     pieces.push(ofText);
-    for (const piece of ofText) if (!piece.isFixed) (piece.isXml ? xmlParts : plainParts).add(piece);
+    for (const piece of ofText) if (!piece.isFixed) sent[piece.isXml ? 1 : 0]![1].push(piece);
   });
   let spared = 0;
-  for (const isXml of [false, true]) {
-    for (const part of (isXml ? xmlParts : plainParts).all) {
+  for (const [chosen, ofKind] of sent) {
+    for (const part of partsOf(ofKind)) {
       const refusal = await options.turn();
       if (refusal !== undefined) return refusal;
       const x = options.exchange();
       const order = {
         text: part.map(({ text }) => text),
-        options: isXml ? xml : plain,
+        options: chosen,
         glossaryId: document.glossaryId,
         charged: part.map(chargedFor),
       };
@@ -139,11 +142,8 @@ function piecesOf({ text, format }: DocumentText, takesXml: boolean): readonly P
     .filter((run) => run !== '')
     .map((run) => {
       if (run.startsWith('<')) return { ...pieceOf(run, false), isFixed: true, isMarkup: true };
-      const piece = pieceOf(
-        run.replaceAll(/&(?:lt|gt|quot|apos|amp);/g, (entity) => ENTITIES[entity]!),
-        false,
-      );
-      return { ...piece, isFixed: run.trim() === '' };
+      const words = run.replaceAll(/&(?:lt|gt|quot|apos|amp);/g, (entity) => ENTITIES[entity]!);
+      return { ...pieceOf(words, false), isFixed: run.trim() === '' };
     });
 }
 
@@ -161,18 +161,18 @@ function joined(pieces: readonly Piece[], inXml: boolean): string {
 }
 
 /** What is sent together. */
-class Parts {
-  readonly all: Piece[][] = [];
-  #characters = 0;
-
-  add(piece: Piece): void {
-    const last = this.all.at(-1);
-    if (last === undefined || last.length === TEXTS_MAX || this.#characters + piece.characters > PART_CHARACTERS) {
-      this.all.push([piece]);
-      this.#characters = piece.characters;
-    } else {
+function partsOf(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
+  const parts: Piece[][] = [];
+  let characters = 0;
+  for (const piece of pieces) {
+    characters += piece.characters;
+    const last = parts.at(-1);
+    if (last !== undefined && last.length < TEXTS_MAX && characters <= PART_CHARACTERS) {
       last.push(piece);
-      this.#characters += piece.characters;
+      continue;
     }
+    parts.push([piece]);
+    characters = piece.characters;
   }
+  return parts;
 }

@@ -5,7 +5,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { DocumentFormat, DocumentFormats, Extracted } from '../ports/document-formats.ts';
-import type { DocumentHold, DocumentRecord, DocumentStore, SealsDocuments } from '../ports/documents.ts';
+import type { DocumentHold, DocumentRecord, DocumentStore, NewDocumentFile, SealsDocuments } from '../ports/documents.ts';
 import type { TranslatedFile } from '../ports/engine.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import { charge, failureOf, keyRefusal, releaseHolds, reserveHold } from './document-charge.ts';
@@ -41,14 +41,12 @@ export interface PassedFile {
 type PassFile = (file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>;
 
 /** A document as claimed. */
-export interface ClaimedDocument {
+interface ClaimedDocument {
   readonly document: DocumentRecord;
   readonly worker: string;
   /** By the store's clock, when it was claimed. */
   readonly nowMs: number;
-  /** Whether the claim still holds. */
-  readonly isHeld: () => boolean;
-  /** The same, for what waits. */
+  /** Aborted when the claim holds no more. */
   readonly released: AbortSignal;
 }
 
@@ -68,113 +66,12 @@ const LOST: WorkEnd = { kind: 'lost' };
 /** Codes of what may be better soon. */
 const PASSING: ReadonlySet<string> = new Set(['engine_unavailable', 'service_unavailable', 'internal_error', 'rate_limited']);
 
-/** Never rejects for what an engine, a store or a file does. */
-export async function workOn(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { formats, ledger } = options;
-  if (claimed.document.resultId !== undefined) return chargeAgain(claimed, options);
-  const counted = await countAndHold(claimed, 'translating', options);
-  if ('end' in counted) return counted.end;
-  const { begun, bytes, format, extracted } = counted;
-  const { characters } = counted.hold;
-  const refusal = options.files && (await keyRefusal(ledger, begun));
-  if (refusal !== undefined) return refused(claimed, refusal, options);
-  const passed = await options.files?.({
-    document: begun,
-    bytes,
-    isReadable: extracted !== undefined,
-    characters,
-    released: claimed.released,
-  });
-  if (!claimed.isHeld()) return LOST;
-  if (passed !== undefined && 'problem' in passed) return refused(claimed, passed, options);
-  if (passed !== undefined) return passedOn(claimed, begun, { hold: counted.hold, ...passed }, options);
-  if (extracted === undefined || format === undefined) return refused(claimed, ENGINE_UNAVAILABLE, options);
-  const texts = options.texts(begun, claimed.isHeld);
-  const turn = async (): Promise<Refusal | undefined> => (await texts.turn()) ?? keyRefusal(ledger, begun);
-  const translated = await translateTexts(extracted.texts, begun, { ...texts, turn });
-  if (!claimed.isHeld()) return LOST;
-  if (translated.kind !== 'texts') return refused(claimed, translated, options);
-  const built = await formats.build(format, bytes, translated.texts, begun.targetLang);
-  if (!claimed.isHeld()) return LOST;
-  if (built.kind === 'refused') return failed(claimed, { code: 'validation_error', detail: `file: ${built.reason}` }, options);
-  const billed = Math.max(0, counted.hold.characters - translated.spared);
-  return finished(claimed, begun, { bytes: built.bytes, billed }, options);
-}
-
-/** An engine's file. If the engine bills more than was counted, that is reserved before anything is promised. */
-async function passedOn(
-  claimed: ClaimedDocument,
-  begun: DocumentRecord,
-  { hold, bytes, billed = hold.characters }: TranslatedFile & { readonly hold: DocumentHold },
-  options: DocumentWorkOptions,
-): Promise<WorkEnd> {
-  if (billed > hold.characters) {
-    const held = await holdCounted(claimed, { ...begun, holds: [hold] }, billed, options);
-    if ('end' in held) return held.end;
-  }
-  return finished(claimed, begun, { bytes, billed }, options);
-}
-
-/** Keeps what was translated before it is charged: whoever goes on after a death neither translates nor charges it again. */
-async function finished(
-  claimed: ClaimedDocument,
-  begun: DocumentRecord,
-  { bytes, billed }: { readonly bytes: Uint8Array; readonly billed: number },
-  options: DocumentWorkOptions,
-): Promise<WorkEnd> {
-  const { documents, sealer, newId } = options;
-  const { worker } = claimed;
-  const fileId = newId();
-  const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, bytes) };
-  const kept = await documents.change(
-    begun,
-    (known) => {
-      // What was deleted meanwhile is nobody's result: a worker removes it when the claim has ended.
-      if (known.worker !== worker || known.isRemoved === true) return undefined;
-      const { sourceId: _source, ...rest } = known;
-      return { ...rest, billed, resultId: fileId };
-    },
-    file,
-  );
-  // Engines are not asked again and again for what cannot be kept.
-  if (isUnavailable(kept)) return refused(claimed, STORE_UNAVAILABLE, options);
-  return kept === undefined ? LOST : charged(claimed, kept, options);
-}
-
-async function chargeAgain(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { worker } = claimed;
-  const kept = await options.documents.change(claimed.document, (known) =>
-    claimed.isHeld() && known.resultId !== undefined && known.isRemoved !== true ? { ...known, state: 'translating', worker } : undefined,
-  );
-  if (isUnavailable(kept)) return LATER;
-  return kept === undefined ? LOST : charged(claimed, kept, options);
-}
-
-async function charged(claimed: ClaimedDocument, kept: DocumentRecord, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { documents, ledger } = options;
-  const { worker } = claimed;
-  const end = await charge(ledger, kept);
-  if (end !== 'charged') return 'problem' in end ? failed(claimed, end.problem, options) : LATER;
-  const done = await documents.change(kept, (known) => {
-    if (known.worker !== worker) return undefined;
-    const { worker: _worker, ...rest } = known;
-    return { ...rest, state: 'done', holds: [] };
-  });
-  if (isUnavailable(done)) return LATER;
-  return done === undefined ? LOST : { kind: 'done', document: done };
-}
-
-/** Counts a document before its turn: what was counted is reserved from now on. It keeps its place in the queue. */
-export async function countOnly(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { document, nowMs } = claimed;
-  const counted = isCounted(document) ? undefined : await countAndHold(claimed, document.state, options);
-  return counted !== undefined && 'end' in counted ? counted.end : { kind: 'again', afterMs: document.createdAtMs - nowMs };
-}
-
-/** Whether what was counted is reserved, and nothing else. */
-export function isCounted({ holds }: DocumentRecord): boolean {
-  return holds.every((one) => one.isCounted === true);
-}
+/** The second one if the first has found too little left. */
+const HOLD_ATTEMPTS = 2;
+/** What is translated just before it expires is charged just after it. */
+const CHARGED_LATER_MS = 60_000;
+const BUG = refuse('internal_error', 'It could not be translated.');
+const UNREADABLE: Failure = { code: 'internal_error', detail: 'The file cannot be read any more.' };
 
 interface CountedDocument {
   readonly begun: DocumentRecord;
@@ -185,142 +82,227 @@ interface CountedDocument {
   readonly hold: DocumentHold;
 }
 
-async function countAndHold(
-  claimed: ClaimedDocument,
-  state: DocumentRecord['state'],
-  options: DocumentWorkOptions,
-): Promise<CountedDocument | { readonly end: WorkEnd }> {
-  const { documents, formats } = options;
-  const { worker } = claimed;
-  // After a pause of this process, another one may have gone on, and ended it.
-  const begun = await documents.change(claimed.document, (known) =>
-    claimed.isHeld() && known.sourceId !== undefined && known.isRemoved !== true ? { ...known, state, worker } : undefined,
-  );
-  if (isUnavailable(begun)) return { end: LATER };
-  if (begun === undefined) return { end: LOST };
-  const bytes = await sourceOf(begun, options);
-  if (isUnavailable(bytes)) return { end: LATER };
-  const format = formats.formatOf(begun.fileName);
-  if (bytes === undefined || (format === undefined && options.files === undefined))
-    return { end: await failed(claimed, UNREADABLE, options) };
-  const extracted = format && (await formats.extract(format, bytes));
-  if (!claimed.isHeld()) return { end: LOST };
-  if (extracted?.kind === 'refused')
-    return { end: await failed(claimed, { code: 'validation_error', detail: `file: ${extracted.reason}` }, options) };
-  // Nobody can count what only engines read.
-  const characters = extracted === undefined ? begun.holds.at(-1)!.characters : await countTexts(extracted.texts);
-  const counted = await holdCounted(claimed, begun, characters, options);
-  return 'end' in counted ? counted : { begun, bytes, format, extracted, hold: counted.hold };
+interface TranslatedDocument {
+  readonly bytes: Uint8Array;
+  readonly billed: number;
 }
 
-const BUG = refuse('internal_error', 'It could not be translated.');
-const UNREADABLE: Failure = { code: 'internal_error', detail: 'The file cannot be read any more.' };
-
-async function sourceOf(
-  document: DocumentRecord,
-  { documents, sealer }: DocumentWorkOptions,
-): Promise<Uint8Array | undefined | StoreUnavailable> {
-  const { documentId, sourceId } = document;
-  if (sourceId === undefined) return undefined;
-  const pieces = await documents.file(document, sourceId);
-  return pieces === undefined || isUnavailable(pieces) ? pieces : sealer.open(documentId, sourceId, pieces);
+/** Whether what was counted is reserved, and nothing else. */
+export function isCounted({ holds }: DocumentRecord): boolean {
+  return holds.every((one) => one.isCounted === true);
 }
 
-type HeldCount = { readonly hold: DocumentHold } | { readonly end: WorkEnd };
+/** Each step returns what the next one needs, or how the work ends, which has a `kind`. */
+export class DocumentWork {
+  readonly #claimed: ClaimedDocument;
+  readonly #options: DocumentWorkOptions;
 
-/** The second one if the first has found too little left. */
-const HOLD_ATTEMPTS = 2;
-/** What is translated just before it expires is charged just after it. */
-const CHARGED_LATER_MS = 60_000;
+  constructor(claimed: ClaimedDocument, options: DocumentWorkOptions) {
+    this.#claimed = claimed;
+    this.#options = options;
+  }
 
-/**
- * Reserves what was counted in place of what was held before. Every id is written down before it is used, so that whoever goes on
- * after a death knows it. The new reservation is made before the old one is released, so that nobody else gets its characters; only
- * if both do not fit together, after it.
- */
-async function holdCounted(
-  claimed: ClaimedDocument,
-  begun: DocumentRecord,
-  characters: number,
-  options: DocumentWorkOptions,
-): Promise<HeldCount> {
-  const { ledger, newId } = options;
-  const leaseMs = Math.max(1, begun.untilMs - claimed.nowMs) + CHARGED_LATER_MS;
-  let { holds } = begun;
-  let hold = holds.findLast((one) => one.isCounted === true && one.characters === characters);
-  let isReleased = false;
-  for (let attempts = 0; attempts < HOLD_ATTEMPTS; attempts++) {
-    if (hold === undefined) {
-      hold = { requestId: newId(), characters, isCounted: true };
-      holds = [...holds, hold];
-      const end = await writeHolds(claimed, holds, options);
-      if (end !== undefined) return { end };
+  get #isLost(): boolean {
+    return this.#claimed.released.aborted;
+  }
+
+  /** Never rejects for what an engine, a store or a file does. */
+  async run(): Promise<WorkEnd> {
+    if (this.#claimed.document.resultId !== undefined) {
+      const kept = await this.#begin('translating', ({ resultId }) => resultId !== undefined);
+      return 'kind' in kept ? kept : this.#charge(kept);
     }
-    const admission = await reserveHold(ledger, { ...hold, document: begun, leaseMs });
-    if (admission.kind === 'unavailable') return { end: LATER };
-    const isFull = admission.kind === 'rate_limited' && admission.window?.counts === 'characters';
-    if (admission.kind === 'rate_limited' && (!isFull || isReleased))
-      return { end: { kind: 'again', afterMs: Math.max(AGAIN_MS.first, admission.retryAfterMs) } };
-    if (admission.kind === 'admitted') {
-      const { requestId } = hold;
-      const others = holds.filter((one) => one.requestId !== requestId);
-      if (others.length === 0) return { hold };
-      if (!(await releaseHolds(ledger, begun.teamId, others))) return { end: LATER };
-      const end = await writeHolds(claimed, [hold], options);
-      return end === undefined ? { hold } : { end };
-    }
-    // What the document itself holds may be what is missing.
-    const isShort = isFull || admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
-    if (isShort && !isReleased) {
-      if (!(await releaseHolds(ledger, begun.teamId, holds))) return { end: LATER };
+    const counted = await this.#countAndHold('translating');
+    if ('kind' in counted) return counted;
+    const translation = (await this.#passed(counted)) ?? (await this.#translated(counted));
+    return 'kind' in translation ? translation : this.#finish(counted.begun, translation);
+  }
+
+  /** Counts a document before its turn: what was counted is reserved from now on. It keeps its place in the queue. */
+  async count(): Promise<WorkEnd> {
+    const { document, nowMs } = this.#claimed;
+    const counted = isCounted(document) ? undefined : await this.#countAndHold(document.state);
+    return counted !== undefined && 'kind' in counted ? counted : { kind: 'again', afterMs: document.createdAtMs - nowMs };
+  }
+
+  /** A bug of ours showed: tried again like a failure of an engine, and not for ever. */
+  afterBug(): Promise<WorkEnd> {
+    return this.#refused(BUG);
+  }
+
+  async #countAndHold(state: DocumentRecord['state']): Promise<CountedDocument | WorkEnd> {
+    const { formats, files } = this.#options;
+    // After a pause of this process, another one may have gone on, and ended it.
+    const begun = await this.#begin(state, ({ sourceId }) => sourceId !== undefined);
+    if ('kind' in begun) return begun;
+    const bytes = await this.#source(begun);
+    if (isUnavailable(bytes)) return LATER;
+    const format = formats.formatOf(begun.fileName);
+    if (bytes === undefined || (format === undefined && files === undefined)) return this.#failed(UNREADABLE);
+    const extracted = format && (await formats.extract(format, bytes));
+    if (this.#isLost) return LOST;
+    if (extracted?.kind === 'refused') return this.#failed(ofTheFile(extracted.reason));
+    // Nobody can count what only engines read.
+    const characters = extracted === undefined ? begun.holds.at(-1)!.characters : await countTexts(extracted.texts);
+    const hold = await this.#hold(begun, characters);
+    return 'kind' in hold ? hold : { begun, bytes, format, extracted, hold };
+  }
+
+  async #source(document: DocumentRecord): Promise<Uint8Array | undefined | StoreUnavailable> {
+    const { documents, sealer } = this.#options;
+    const { documentId, sourceId } = document;
+    if (sourceId === undefined) return undefined;
+    const pieces = await documents.file(document, sourceId);
+    return pieces === undefined || isUnavailable(pieces) ? pieces : sealer.open(documentId, sourceId, pieces);
+  }
+
+  /**
+   * Reserves what was counted in place of what was held before. Every id is written down before it is used, so that whoever goes on
+   * after a death knows it. The new reservation is made before the old one is released, so that nobody else gets its characters; only
+   * if both do not fit together, after it.
+   */
+  async #hold(begun: DocumentRecord, characters: number): Promise<DocumentHold | WorkEnd> {
+    const { ledger, newId } = this.#options;
+    const leaseMs = Math.max(1, begun.untilMs - this.#claimed.nowMs) + CHARGED_LATER_MS;
+    let { holds } = begun;
+    let hold = holds.findLast((one) => one.isCounted === true && one.characters === characters);
+    let isReleased = false;
+    for (let attempts = 0; attempts < HOLD_ATTEMPTS; attempts++) {
+      if (hold === undefined) {
+        hold = { requestId: newId(), characters, isCounted: true };
+        holds = [...holds, hold];
+        const written = await this.#writeHolds(holds);
+        if ('kind' in written) return written;
+      }
+      const admission = await reserveHold(ledger, { ...hold, document: begun, leaseMs });
+      if (admission.kind === 'unavailable') return LATER;
+      if (admission.kind === 'admitted') return this.#releaseOthers(hold, holds);
+      const isFull = admission.kind === 'rate_limited' && admission.window?.counts === 'characters';
+      if (admission.kind === 'rate_limited' && (!isFull || isReleased))
+        return { kind: 'again', afterMs: Math.max(AGAIN_MS.first, admission.retryAfterMs) };
+      // What the document itself holds may be what is missing.
+      const isShort = isFull || admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
+      if (!isShort || isReleased) return this.#failed(failureOf(admission));
+      if (!(await releaseHolds(ledger, begun.teamId, holds))) return LATER;
       holds = [];
       isReleased = true;
-    } else return { end: await failed(claimed, failureOf(admission), options) };
-    hold = undefined;
+      hold = undefined;
+    }
+    return LATER;
   }
-  return { end: LATER };
+
+  async #releaseOthers(hold: DocumentHold, holds: readonly DocumentHold[]): Promise<DocumentHold | WorkEnd> {
+    const others = holds.filter(({ requestId }) => requestId !== hold.requestId);
+    if (others.length === 0) return hold;
+    if (!(await releaseHolds(this.#options.ledger, this.#claimed.document.teamId, others))) return LATER;
+    const written = await this.#writeHolds([hold]);
+    return 'kind' in written ? written : hold;
+  }
+
+  #writeHolds(holds: readonly DocumentHold[]): Promise<DocumentRecord | WorkEnd> {
+    return this.#change((known) => ({ ...known, holds }));
+  }
+
+  /** By an engine that takes the file. `undefined`: its texts are to be translated. */
+  async #passed({ begun, bytes, extracted, hold }: CountedDocument): Promise<TranslatedDocument | WorkEnd | undefined> {
+    const { files, ledger } = this.#options;
+    if (files === undefined) return undefined;
+    const refusal = await keyRefusal(ledger, begun);
+    if (refusal !== undefined) return this.#refused(refusal);
+    const { released } = this.#claimed;
+    const { characters } = hold;
+    const passed = await files({ document: begun, bytes, isReadable: extracted !== undefined, characters, released });
+    if (this.#isLost) return LOST;
+    if (passed === undefined) return undefined;
+    if ('problem' in passed) return this.#refused(passed);
+    const { billed = characters } = passed;
+    // If the engine bills more than was counted, that is reserved before anything is promised.
+    const held = billed > characters ? await this.#hold({ ...begun, holds: [hold] }, billed) : hold;
+    return 'kind' in held ? held : { bytes: passed.bytes, billed };
+  }
+
+  async #translated({ begun, bytes, format, extracted, hold }: CountedDocument): Promise<TranslatedDocument | WorkEnd> {
+    const { ledger, formats } = this.#options;
+    if (extracted === undefined || format === undefined) return this.#refused(ENGINE_UNAVAILABLE);
+    const texts = this.#options.texts(begun, () => !this.#isLost);
+    const turn = async (): Promise<Refusal | undefined> => (await texts.turn()) ?? keyRefusal(ledger, begun);
+    const translated = await translateTexts(extracted.texts, begun, { ...texts, turn });
+    if (this.#isLost) return LOST;
+    if (translated.kind !== 'texts') return this.#refused(translated);
+    const built = await formats.build(format, bytes, translated.texts, begun.targetLang);
+    if (this.#isLost) return LOST;
+    if (built.kind === 'refused') return this.#failed(ofTheFile(built.reason));
+    return { bytes: built.bytes, billed: Math.max(0, hold.characters - translated.spared) };
+  }
+
+  /** Keeps what was translated before it is charged: whoever goes on after a death neither translates nor charges it again. */
+  async #finish({ documentId }: DocumentRecord, { bytes, billed }: TranslatedDocument): Promise<WorkEnd> {
+    const { sealer, newId } = this.#options;
+    const fileId = newId();
+    const file = { fileId, pieces: await sealer.seal(documentId, fileId, bytes) };
+    // What was deleted meanwhile is nobody's result: a worker removes it when the claim has ended.
+    const kept = await this.#change(
+      ({ sourceId: _source, ...known }) => (known.isRemoved === true ? undefined : { ...known, billed, resultId: fileId }),
+      file,
+    );
+    // Engines are not asked again and again for what cannot be kept.
+    if (kept === LATER) return this.#refused(STORE_UNAVAILABLE);
+    return 'kind' in kept ? kept : this.#charge(kept);
+  }
+
+  async #charge(kept: DocumentRecord): Promise<WorkEnd> {
+    const end = await charge(this.#options.ledger, kept);
+    if (end !== 'charged') return 'problem' in end ? this.#failed(end.problem) : LATER;
+    const done = await this.#change(({ worker: _worker, ...known }) => ({ ...known, state: 'done', holds: [] }));
+    return 'kind' in done ? done : { kind: 'done', document: done };
+  }
+
+  /** A refusal of engines or of what goes before them. */
+  async #refused({ problem }: Refusal): Promise<WorkEnd> {
+    if (!PASSING.has(problem.code)) return this.#failed(problem);
+    const noted = await this.#change((known) => ({ ...known, failures: known.failures + 1, state: 'queued' }));
+    if ('kind' in noted) return noted;
+    if (noted.failures >= FAILURES_MAX) return this.#failed(problem);
+    return { kind: 'again', afterMs: Math.min(AGAIN_MS.most, AGAIN_MS.first * 2 ** (noted.failures - 1)) };
+  }
+
+  /** Ends in an error once nothing is reserved any more. */
+  async #failed({ code, detail }: Failure): Promise<WorkEnd> {
+    const { document, worker } = this.#claimed;
+    const known = await this.#options.documents.find(document.teamId, document.documentId);
+    if (isUnavailable(known)) return LATER;
+    if (known === undefined || known.worker !== worker) return LOST;
+    if (!(await releaseHolds(this.#options.ledger, known.teamId, known.holds))) return LATER;
+    const ended = await this.#change(({ sourceId: _source, resultId: _result, billed: _billed, worker: _worker, ...rest }) => ({
+      ...rest,
+      state: 'error',
+      code,
+      detail,
+      holds: [],
+    }));
+    return 'kind' in ended ? ended : { kind: 'error', document: ended };
+  }
+
+  /** Names this work in the document's record, unless it is lost, gone, or not ready for it any more. */
+  #begin(state: DocumentRecord['state'], isReady: (known: DocumentRecord) => boolean): Promise<DocumentRecord | WorkEnd> {
+    const { worker } = this.#claimed;
+    return this.#write((known) => (!this.#isLost && isReady(known) && known.isRemoved !== true ? { ...known, state, worker } : undefined));
+  }
+
+  /** Of a document that names this work. */
+  #change(change: DocumentChange, file?: NewDocumentFile): Promise<DocumentRecord | WorkEnd> {
+    return this.#write((known) => (known.worker === this.#claimed.worker ? change(known) : undefined), file);
+  }
+
+  async #write(change: DocumentChange, file?: NewDocumentFile): Promise<DocumentRecord | WorkEnd> {
+    const written = await this.#options.documents.change(this.#claimed.document, change, file);
+    return isUnavailable(written) ? LATER : (written ?? LOST);
+  }
 }
 
-async function writeHolds(
-  { document, worker }: ClaimedDocument,
-  holds: readonly DocumentHold[],
-  { documents }: DocumentWorkOptions,
-): Promise<WorkEnd | undefined> {
-  const written = await documents.change(document, (known) => (known.worker === worker ? { ...known, holds } : undefined));
-  if (isUnavailable(written)) return LATER;
-  return written === undefined ? LOST : undefined;
-}
+/** `undefined` changes nothing. */
+type DocumentChange = (known: DocumentRecord) => DocumentRecord | undefined;
 
-/** A refusal of engines or of what goes before them. */
-async function refused(claimed: ClaimedDocument, { problem }: Refusal, options: DocumentWorkOptions): Promise<WorkEnd> {
-  if (!PASSING.has(problem.code)) return failed(claimed, problem, options);
-  const { worker } = claimed;
-  const noted = await options.documents.change(claimed.document, (known) =>
-    known.worker === worker ? { ...known, failures: known.failures + 1, state: 'queued' } : undefined,
-  );
-  if (isUnavailable(noted)) return LATER;
-  if (noted === undefined) return LOST;
-  if (noted.failures >= FAILURES_MAX) return failed(claimed, problem, options);
-  return { kind: 'again', afterMs: Math.min(AGAIN_MS.most, AGAIN_MS.first * 2 ** (noted.failures - 1)) };
-}
-
-/** A bug of ours showed: tried again like a failure of an engine, and not for ever. */
-export function afterBug(claimed: ClaimedDocument, options: DocumentWorkOptions): Promise<WorkEnd> {
-  return refused(claimed, BUG, options);
-}
-
-/** Ends in an error once nothing is reserved any more. */
-async function failed({ document, worker }: ClaimedDocument, { code, detail }: Failure, options: DocumentWorkOptions): Promise<WorkEnd> {
-  const { documents, ledger } = options;
-  const known = await documents.find(document.teamId, document.documentId);
-  if (isUnavailable(known)) return LATER;
-  if (known === undefined || known.worker !== worker) return LOST;
-  if (!(await releaseHolds(ledger, known.teamId, known.holds))) return LATER;
-  const ended = await documents.change(document, (current) => {
-    if (current.worker !== worker) return undefined;
-    const { sourceId: _source, resultId: _result, billed: _billed, worker: _worker, ...rest } = current;
-    return { ...rest, state: 'error', code, detail, holds: [] };
-  });
-  if (isUnavailable(ended)) return LATER;
-  return ended === undefined ? LOST : { kind: 'error', document: ended };
+function ofTheFile(reason: string): Failure {
+  return { code: 'validation_error', detail: `file: ${reason}` };
 }

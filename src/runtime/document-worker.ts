@@ -4,8 +4,8 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';
 import { removeDocument } from './document-charge.ts';
-import { afterBug, countOnly, isCounted, workOn } from './document-work.ts';
-import type { ClaimedDocument, DocumentWorkOptions, WorkEnd } from './document-work.ts';
+import { DocumentWork, isCounted } from './document-work.ts';
+import type { DocumentWorkOptions, WorkEnd } from './document-work.ts';
 
 export interface DocumentWorkerOptions extends DocumentWorkOptions {
   /** The store's clock, as far as it is known. */
@@ -199,13 +199,12 @@ export class DocumentWorker {
       return isUnavailable(removal) ? STORE_AWAY : { kind: 'expired' };
     }
     if (document.state === 'done' || document.state === 'error') return { kind: 'kept' };
-    const released = running.release.signal;
-    const claimed: ClaimedDocument = { document, worker, nowMs, released, isHeld: () => !released.aborted };
+    const work = new DocumentWork({ document, worker, nowMs, released: running.release.signal }, this.#options);
     try {
-      return await (running.onlyCounts ? countOnly : workOn)(claimed, this.#options);
+      return await (running.onlyCounts ? work.count() : work.run());
     } catch (error) {
       this.#failed(error);
-      return afterBug(claimed, this.#options);
+      return work.afterBug();
     }
   }
 
