@@ -144,13 +144,7 @@ function contextOf(name: string, command: Command, { operands, values }: Argumen
     // Imported here: help and wrong flags need neither the schema nor the YAML parser.
     const { loadConfig } = await import('../config/load.ts');
     const { FileSet: Files } = await import('../config/file-set.ts');
-    const flags = {
-      store: text('store'),
-      listen: text('listen'),
-      ops: text('ops'),
-      engineUrls: values.get('engine-url'),
-      engineProtocol: text('engine-protocol'),
-    };
+    const flags = { ...Object.fromEntries([...values].map(([flag, given]) => [flag, given[0]])), 'engine-url': values.get('engine-url') };
     files = new Files(files);
     return loadConfig({ file: text('config'), env: io.env, flags, files });
   };

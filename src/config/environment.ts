@@ -1,16 +1,12 @@
 // Environment variables and flags: values that replace the file's, each with its origin for messages; variables that nothing reads.
 import { nearest } from './nearest.ts';
 
-/** The values of the flags that are given. */
-export interface ConfigFlags {
-  readonly store?: string | undefined;
-  readonly listen?: string | undefined;
-  readonly ops?: string | undefined;
-  readonly engineUrls?: readonly string[] | undefined;
-  readonly engineProtocol?: string | undefined;
-}
-
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+const PREFIX = 'LINGATE_';
+
+/** The values of the flags that are given, by names without dashes. */
+export type ConfigFlags = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** One member of the configuration, set from outside the file. */
 export interface Override {
@@ -21,25 +17,31 @@ export interface Override {
   readonly fromFlag: boolean;
 }
 
+/** The members that flags and variables set. */
+const OVERRIDDEN: readonly (readonly [flag: string, variable: string, path: Override['path']])[] = [
+  ['store', 'LINGATE_STORE', ['store']],
+  ['listen', 'LINGATE_LISTEN', ['listen']],
+  ['ops', 'LINGATE_OPS', ['ops']],
+  ['engine-url', 'LINGATE_ENGINE_URL', ['engine', 'urls']],
+  ['engine-protocol', 'LINGATE_ENGINE_PROTOCOL', ['engine', 'protocol']],
+];
+
 /** Flags override the environment. An empty variable counts as not set, because container tools leave variables out that way. */
 export function overridesOf(env: Environment, flags: ConfigFlags): Override[] {
-  const urls = env['LINGATE_ENGINE_URL']
-    ?.split(',')
-    .map((url) => url.trim())
-    .filter((url) => url !== '');
-  return [
-    ...choose(['store'], '--store', flags.store, 'LINGATE_STORE', env['LINGATE_STORE']),
-    ...choose(['listen'], '--listen', flags.listen, 'LINGATE_LISTEN', env['LINGATE_LISTEN']),
-    ...choose(['ops'], '--ops', flags.ops, 'LINGATE_OPS', env['LINGATE_OPS']),
-    ...choose(['engine', 'urls'], '--engine-url', flags.engineUrls, 'LINGATE_ENGINE_URL', urls?.length === 0 ? undefined : urls),
-    ...choose(['engine', 'protocol'], '--engine-protocol', flags.engineProtocol, 'LINGATE_ENGINE_PROTOCOL', env['LINGATE_ENGINE_PROTOCOL']),
-  ];
+  return OVERRIDDEN.flatMap(([name, variable, path]): Override[] => {
+    const flag = flags[name];
+    if (flag !== undefined) return [{ path, value: flag, origin: `--${name}`, fromFlag: true }];
+    const text = env[variable] ?? '';
+    const value = name === 'engine-url' ? listOf(text) : text;
+    return value.length === 0 ? [] : [{ path, value, origin: variable, fromFlag: false }];
+  });
 }
 
-function choose(path: Override['path'], flag: string, fromFlag: unknown, variable: string, fromEnv: unknown): Override[] {
-  if (fromFlag !== undefined) return [{ path, value: fromFlag, origin: flag, fromFlag: true }];
-  if (fromEnv === undefined || fromEnv === '') return [];
-  return [{ path, value: fromEnv, origin: variable, fromFlag: false }];
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
 }
 
 /** The file's value with the overrides. A section that is not an object is left for the schema to refuse. */
@@ -62,17 +64,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const PREFIX = 'LINGATE_';
-/** The variables that an operator sets; the first ones replace flags. */
-const VARIABLES = [
-  'LINGATE_CONFIG',
-  'LINGATE_STORE',
-  'LINGATE_LISTEN',
-  'LINGATE_OPS',
-  'LINGATE_ENGINE_URL',
-  'LINGATE_ENGINE_PROTOCOL',
-  'LINGATE_UWS_BUILD',
-];
+/** The variables that an operator sets. */
+const VARIABLES = ['LINGATE_CONFIG', ...OVERRIDDEN.map(([, variable]) => variable), 'LINGATE_UWS_BUILD'];
 /** The admin token under its documented name, whether this configuration has one or not; the README's key for callers; a worker's own. */
 const ALSO_KNOWN = ['LINGATE_ADMIN_TOKEN', 'LINGATE_KEY', 'LINGATE_WORKER_OF'];
 

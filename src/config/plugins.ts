@@ -26,7 +26,8 @@ import type { LoadedProblem, PluginApis, PluginRoute } from '../ports/plugin-rou
 import { ConfigError, labelOf } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { nearest } from './nearest.ts';
-import { Clone, Default } from '../domain/typebox.ts';
+import { matching } from './schema-parts.ts';
+import { Clone, Default, Type } from '../domain/typebox.ts';
 import { problems as ownProblems, refuseAs } from '../core/problem.ts';
 import type { ProblemKind } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -178,13 +179,7 @@ async function importPlugin({ module, from }: PluginEntry, where: string): Promi
     throw new ConfigError([`${where}.module: ${module} cannot be loaded: ${firstLine(error)}`]);
   }
   const candidate = namespace.default;
-  if (
-    typeof candidate !== 'object' ||
-    candidate === null ||
-    !('name' in candidate) ||
-    !('options' in candidate) ||
-    !('setup' in candidate)
-  ) {
+  if (typeof candidate !== 'object' || candidate === null || !['name', 'options', 'setup'].every((member) => member in candidate)) {
     throw new ConfigError([`${where}.module: ${module} has no plugin as its default export; make one with definePlugin`]);
   }
   return candidate as Definition;
@@ -230,7 +225,7 @@ function problemFaults(declared: unknown, taken: ReadonlyMap<string, LoadedProbl
   if (typeof declared !== 'object' || declared === null) return ['problems: must be an object of codes'];
   return Object.entries(declared).flatMap(([code, problem]) => [
     ...codeFaults(code, taken).map((fault) => `problems: ${fault}`),
-    ...memberFaults(problem).map((fault) => `problems.${code}${fault}`),
+    ...faultsOf(Problem, problem, `problems.${code}`).map(({ path, reason }) => `${path}: ${reason}`),
   ]);
 }
 
@@ -241,22 +236,14 @@ function codeFaults(code: string, taken: ReadonlyMap<string, LoadedProblem>): st
   return other === undefined ? [] : [`${code} already belongs to plugin "${other.plugin}"; choose another word`];
 }
 
-function memberFaults(problem: unknown): string[] {
-  if (typeof problem !== 'object' || problem === null) return [': must be an object with status, title and retry'];
-  const { status, title, retry, meaning, advice } = problem as Partial<Record<keyof PluginProblem, unknown>>;
-  const isStatus = Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
-  return [
-    ...(isStatus ? [] : ['.status: must be a whole number from 400 to 599']),
-    ...(isWords(title) ? [] : ['.title: must be a few words']),
-    ...(typeof retry === 'boolean' ? [] : ['.retry: must be true or false']),
-    ...(meaning === undefined || isWords(meaning) ? [] : ['.meaning: must be a sentence']),
-    ...(advice === undefined || isWords(advice) ? [] : ['.advice: must be a sentence']),
-  ];
-}
-
-function isWords(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '';
-}
+const Words = matching('a few words', /\S/);
+const Problem = Type.Object({
+  status: Type.Integer({ minimum: 400, maximum: 599, is: 'a whole number from 400 to 599' }),
+  title: Words,
+  retry: Type.Boolean(),
+  meaning: Type.Optional(Words),
+  advice: Type.Optional(Words),
+});
 
 /** Codes named in a route's documentation that do not exist. */
 function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap<string, LoadedProblem>): string[] {

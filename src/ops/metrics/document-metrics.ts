@@ -49,25 +49,25 @@ const BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** `formats`: the names of all formats. */
 export function registerDocumentSeries(registry: Registry, formats: readonly string[]): DocumentMeters {
-  const ends = new FastCounter({
-    name: 'lingate_documents_total',
-    help: 'Documents by outcome (uploaded, done, error) and code.',
-    labels: ['outcome', 'code'],
+  const ends = new FastCounter(
     registry,
-  });
-  const refusedFiles = new FastCounter({
-    name: 'lingate_document_files_refused_total',
-    help: 'Files that the parser of their format refused after the upload.',
-    labels: ['format'],
+    'lingate_documents_total',
+    ['outcome', 'code'],
+    'Documents by outcome (uploaded, done, error) and code.',
+  );
+  const refusedFiles = new FastCounter(
     registry,
-  });
-  const duration = new FastHistogram({
-    name: 'lingate_document_duration_seconds',
-    help: 'From the upload of a document until it is translated.',
-    labels: [],
-    buckets: BUCKETS,
+    'lingate_document_files_refused_total',
+    ['format'],
+    'Files that the parser of their format refused after the upload.',
+  );
+  const duration = new FastHistogram(
     registry,
-  }).series({});
+    'lingate_document_duration_seconds',
+    [],
+    BUCKETS,
+    'From the upload of a document until it is translated.',
+  ).series({});
   const uploaded = ends.series({ outcome: 'uploaded', code: '' });
   const done = ends.series({ outcome: 'done', code: '' });
   const failed = new Map<string, CounterSeries>();

@@ -57,19 +57,19 @@ export class EngineMetrics {
 
   constructor(registry: Registry) {
     const counter = <L extends string>(name: string, labels: readonly L[], help: string): FastCounter<L> =>
-      new FastCounter({ name: `lingate_engine_${name}_total`, help, labels, registry });
+      new FastCounter(registry, `lingate_engine_${name}_total`, labels, help);
     this.#attempts = counter(
       'attempts',
       ['engine', 'replica', 'outcome'],
       'Attempts by replica and outcome: usable, or the failure. A shared call counts once.',
     );
-    this.#durations = new FastHistogram({
-      name: 'lingate_engine_attempt_duration_seconds',
-      help: 'Duration of attempts, with the wait for a connection; not of those whose caller disconnected.',
-      labels: ['engine'],
-      buckets: DURATION_BUCKETS,
+    this.#durations = new FastHistogram(
       registry,
-    });
+      'lingate_engine_attempt_duration_seconds',
+      ['engine'],
+      DURATION_BUCKETS,
+      'Duration of attempts, with the wait for a connection; not of those whose caller disconnected.',
+    );
     this.#seconds = counter('second_attempts', ['engine', 'result'], 'Second attempts of requests by engine and result: usable or failed.');
     this.#quota = counter(
       'quota_exhausted',

@@ -8,20 +8,13 @@ export interface CounterSeries {
   pending: number;
 }
 
-interface FastCounterOptions<L extends string> {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly L[];
-  readonly registry: Registry;
-}
-
 type Labels<L extends string> = Readonly<Record<L, string>>;
 
 /** Increments are passed to prom-client only at a scrape. */
 export class FastCounter<L extends string = never> {
   readonly #series: { readonly labels: Labels<L>; readonly series: CounterSeries }[] = [];
 
-  constructor({ name, help, labels, registry }: FastCounterOptions<L>) {
+  constructor(registry: Registry, name: string, labels: readonly L[], help: string) {
     const counter: Counter<L> = new Counter({
       name,
       help,
@@ -49,15 +42,6 @@ export class FastCounter<L extends string = never> {
     const entries = Object.keys(values).map((value) => [value, this.series({ [label]: value } as Labels<L>)]);
     return Object.fromEntries(entries) as Record<V, CounterSeries>;
   }
-}
-
-interface FastHistogramOptions<L extends string> {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly L[];
-  /** Upper bounds in ascending order; `+Inf` is added. */
-  readonly buckets: readonly number[];
-  readonly registry: Registry;
 }
 
 /** One combination of labels of a histogram. */
@@ -101,8 +85,9 @@ export class FastHistogram<L extends string = never> {
   readonly #bounds: readonly number[];
   readonly #series: HistogramSeries[] = [];
 
-  constructor({ name, help, labels, buckets, registry }: FastHistogramOptions<L>) {
-    this.#bounds = buckets;
+  /** `bounds`: the upper ones of the buckets in ascending order; `+Inf` is added. */
+  constructor(registry: Registry, name: string, labels: readonly L[], bounds: readonly number[], help: string) {
+    this.#bounds = bounds;
     const metric = {
       name,
       help,

@@ -54,12 +54,12 @@ export class MergedMetrics {
 }
 
 export function registerReplaced(registry: Registry) {
-  return new FastCounter({
-    name: 'lingate_workers_replaced_total',
-    help: 'Workers replaced because they ended, or hung for ten seconds.',
-    labels: ['reason'],
+  return new FastCounter(
     registry,
-  }).seriesBy<Replaced>('reason', { ended: true, hung: true });
+    'lingate_workers_replaced_total',
+    ['reason'],
+    'Workers replaced because they ended, or hung for ten seconds.',
+  ).seriesBy<Replaced>('reason', { ended: true, hung: true });
 }
 
 function merged(snapshots: readonly MetricsSnapshot[]): Registry {

@@ -37,32 +37,17 @@ export class RequestSeries implements AccessLog {
     this.#lookups = lookupSeries(registry);
     this.#sheds = shedSeries(registry);
     this.#settlements = settlementSeries(registry);
-    this.#requests = new FastCounter({
-      name: 'lingate_requests_total',
-      help: 'Requests by route, status and code; status 0: the caller disconnected before the answer.',
-      labels: ['route', 'status', 'code'],
-      registry,
-    });
-    this.#duration = new FastHistogram({
-      name: 'lingate_request_duration_seconds',
-      help: 'From the first byte of a request to its answer, by route.',
-      labels: ['route'],
-      buckets: DURATION_BUCKETS,
-      registry,
-    });
-    const part = { labels: [], registry };
-    const store = { name: 'lingate_store_duration_seconds', help: "A request's wait for the store.", buckets: STORE_BUCKETS, ...part };
-    this.#store = new FastHistogram(store).series({});
-    const help = "A request's wait for the engine, both attempts.";
-    this.#engine = new FastHistogram({ name: 'lingate_engine_duration_seconds', help, buckets: DURATION_BUCKETS, ...part }).series({});
-    const about = 'Characters of delivered translations.';
-    this.#characters = new FastCounter({ name: 'lingate_characters_total', help: about, ...part }).series({});
-    this.#engineCharacters = new FastCounter({
-      name: 'lingate_engine_characters_total',
-      help: 'Characters of delivered translations by engine; of a request in parts, the engine of the last part.',
-      labels: ['engine'],
-      registry,
-    });
+    const requests = 'Requests by route, status and code; status 0: the caller disconnected before the answer.';
+    this.#requests = new FastCounter(registry, 'lingate_requests_total', ['route', 'status', 'code'], requests);
+    const histogram = <L extends string>(part: string, labels: readonly L[], bounds: readonly number[], help: string) =>
+      new FastHistogram(registry, `lingate_${part}_duration_seconds`, labels, bounds, help);
+    this.#duration = histogram('request', ['route'], DURATION_BUCKETS, 'From the first byte of a request to its answer, by route.');
+    this.#store = histogram('store', [], STORE_BUCKETS, "A request's wait for the store.").series({});
+    this.#engine = histogram('engine', [], DURATION_BUCKETS, "A request's wait for the engine, both attempts.").series({});
+    const characters = 'Characters of delivered translations';
+    this.#characters = new FastCounter(registry, 'lingate_characters_total', [], `${characters}.`).series({});
+    const byEngine = `${characters} by engine; of a request in parts, the engine of the last part.`;
+    this.#engineCharacters = new FastCounter(registry, 'lingate_engine_characters_total', ['engine'], byEngine);
   }
 
   /** The engine's series are present from now on. */
@@ -125,7 +110,7 @@ function observe(series: HistogramSeries, ms: number): void {
 // its rate would not include that failure. The compiler compares them with the ports.
 
 function admissionSeries(registry: Registry): Readonly<Record<Admission['kind'], CounterSeries>> {
-  const counter = new FastCounter({ name: 'lingate_admissions_total', help: 'Admissions by result.', labels: ['result'], registry });
+  const counter = new FastCounter(registry, 'lingate_admissions_total', ['result'], 'Admissions by result.');
   return counter.seriesBy<Admission['kind']>('result', {
     admitted: true,
     key_unknown: true,
@@ -146,32 +131,32 @@ function admissionSeries(registry: Registry): Readonly<Record<Admission['kind'],
 }
 
 function lookupSeries(registry: Registry): Readonly<Record<KeyLookup, CounterSeries>> {
-  const counter = new FastCounter({
-    name: 'lingate_key_lookups_total',
-    help: 'Key lookups answered by the cache (hit, unknown_hit) or the store (miss), or refused (too many at once).',
-    labels: ['result'],
+  const counter = new FastCounter(
     registry,
-  });
+    'lingate_key_lookups_total',
+    ['result'],
+    'Key lookups answered by the cache (hit, unknown_hit) or the store (miss), or refused (too many at once).',
+  );
   return counter.seriesBy<KeyLookup>('result', { hit: true, unknown_hit: true, miss: true, refused: true });
 }
 
 function shedSeries(registry: Registry): Readonly<Record<ShedReason, CounterSeries>> {
-  const counter = new FastCounter({
-    name: 'lingate_requests_shed_total',
-    help: 'Requests refused because of load: too many in flight, in this process or of one team, or a slow event loop.',
-    labels: ['reason'],
+  const counter = new FastCounter(
     registry,
-  });
+    'lingate_requests_shed_total',
+    ['reason'],
+    'Requests refused because of load: too many in flight, in this process or of one team, or a slow event loop.',
+  );
   return counter.seriesBy<ShedReason>('reason', { concurrency: true, team_concurrency: true, loop_delay: true });
 }
 
 function settlementSeries(registry: Registry): Readonly<Record<Verdict, Readonly<Record<SettlementResult, CounterSeries>>>> {
-  const counter = new FastCounter({
-    name: 'lingate_settlements_total',
-    help: 'Settled reservations by verdict and result; a commit that is expired or abandoned was delivered uncharged, an absent one perhaps charged.',
-    labels: ['verdict', 'result'],
+  const counter = new FastCounter(
     registry,
-  });
+    'lingate_settlements_total',
+    ['verdict', 'result'],
+    'Settled reservations by verdict and result; a commit that is expired or abandoned was delivered uncharged, an absent one perhaps charged.',
+  );
   const of = (verdict: Verdict): Record<SettlementResult, CounterSeries> => ({
     committed: counter.series({ verdict, result: 'committed' }),
     released: counter.series({ verdict, result: 'released' }),

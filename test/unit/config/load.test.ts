@@ -69,8 +69,8 @@ describe('precedence', () => {
     store: 'sqlite:flag.db',
     listen: '[::1]:21',
     ops: '127.0.0.1:22',
-    engineUrls: ['http://flag1', 'http://flag2'],
-    engineProtocol: 'flag',
+    'engine-url': ['http://flag1', 'http://flag2'],
+    'engine-protocol': 'flag',
   };
 
   test('the file overrides the defaults, member by member', () => {
