@@ -5,6 +5,7 @@ import { documentsSecret } from '../config/secrets.ts';
 import type { Environment } from '../config/environment.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Sink } from '../core/exchange.ts';
+import { CLIENT_CLOSED } from '../core/outcome.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
@@ -276,7 +277,7 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
       const closed = worker.close();
       // What it was reading is given back: another gateway reads it again.
       void formats.close();
-      for (const { current } of parts) current?.cancel();
+      for (const { current } of parts) current?.cancel(CLIENT_CLOSED);
       return closed;
     },
   };

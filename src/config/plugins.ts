@@ -28,7 +28,7 @@ import { faultsOf } from './faults.ts';
 import { nearest } from './nearest.ts';
 import { matching } from './schema-parts.ts';
 import { Clone, Default, Type } from '../domain/typebox.ts';
-import { problems as ownProblems, refuseAs } from '../core/problem.ts';
+import { kind as problemKind, problems as ownProblems, refuseAs } from '../core/problem.ts';
 import type { ProblemKind } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 
@@ -255,11 +255,12 @@ function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap<string
 
 /** For a plugin whose codes have no faults. */
 function loadedProblems(plugin: string, declared: Readonly<Record<string, PluginProblem>> = {}): Map<string, LoadedProblem> {
-  return new Map(Object.entries(declared).map(([code, problem]) => [code, { plugin, kind: kindOf(problem), advice: problem.advice }]));
+  return new Map(Object.entries(declared).map(([code, problem]) => [code, { plugin, kind: kindOf(problem) }]));
 }
 
-function kindOf({ status, title, retry, meaning = `${title}.` }: PluginProblem): ProblemKind {
-  return { status, title, meaning, retry, fields: [], mayHave: [], headers: retry ? ['Retry-After'] : [], dashboardOnly: false };
+function kindOf({ status, title, retry, meaning = `${title}.`, advice }: PluginProblem): ProblemKind {
+  const headers = retry ? (['Retry-After'] as const) : [];
+  return problemKind(status, title, meaning, retry, advice === undefined ? { headers } : { headers, advice });
 }
 
 /** `host.refuse` of a plugin with these codes. Throws for a code that it has not declared, which is a bug in the plugin. */

@@ -101,6 +101,12 @@ export function reserveSlot<T>(name: string): Slot<T> {
   return { name, index: slotNames.length - 1 };
 }
 
+/**
+ * How far a request has come: its route takes a body that is not complete yet; all of it is here; all caller steps have run, and
+ * `Step.enter` has acquired its resources.
+ */
+type Stage = 'arriving' | 'whole' | 'entered';
+
 export class Exchange implements Cancellation {
   /** The request's ULID: `X-Request-Id`, `request_id`, reservation id. */
   readonly id: string;
@@ -115,12 +121,9 @@ export class Exchange implements Cancellation {
   /** The value of the route's first path parameter, if it has one. */
   pathParameter = '';
   body: Body = 'none';
-  /** The route takes a body that is not complete yet. */
-  bodyDue: boolean;
+  stage: Stage;
   /** More than `LONG_BODY_BYTES` were announced or have arrived. */
   longBody = false;
-  /** All caller steps have run and the body is complete, so `Step.enter` has acquired its resources. */
-  entered = false;
   /** The number of steps started; their `settle` must be called. */
   reached = 0;
   /** A step has returned a promise or `LATER` and has not finished. */
@@ -137,9 +140,8 @@ export class Exchange implements Cancellation {
   ownDeadline = false;
   /** The connection must be closed after this answer. */
   closeAfter = false;
-  cancelled = false;
-  /** The reason for the cancellation, if it came from the gateway itself. */
-  calledOffWith: Refusal | undefined = undefined;
+  /** How it ends, once the pending step has finished, because its caller has left or the gateway has given it up. */
+  calledOff: Outcome | undefined = undefined;
   #onCancel: (() => void) | undefined = undefined;
   readonly #slots: unknown[];
 
@@ -148,7 +150,7 @@ export class Exchange implements Cancellation {
     this.head = head;
     this.sink = sink;
     this.route = route;
-    this.bodyDue = route.takesBody;
+    this.stage = route.takesBody ? 'arriving' : 'whole';
     this.startedAtMs = startedAtMs;
     this.#slots = emptySlots.slice();
   }
@@ -181,10 +183,14 @@ export class Exchange implements Cancellation {
     this.#onCancel = listener;
   }
 
-  /** Cancels what is in flight. The chain ends when the pending step finishes. */
-  cancel(): void {
+  get cancelled(): boolean {
+    return this.calledOff !== undefined;
+  }
+
+  /** Cancels what is in flight. The chain ends when the pending step finishes, with this outcome. */
+  cancel(outcome: Outcome): void {
     if (this.cancelled) return;
-    this.cancelled = true;
+    this.calledOff = outcome;
     const listener = this.#onCancel;
     this.#onCancel = undefined;
     listener?.();

@@ -81,15 +81,15 @@ export class Gateway {
 
   /** Passes on the complete body, or why there is none. */
   body(x: Exchange, body: Body): void {
-    if (x.outcome !== undefined || !x.bodyDue) return;
+    if (x.outcome !== undefined || x.stage !== 'arriving') return;
     x.body = body;
-    x.bodyDue = false;
+    x.stage = 'whole';
     if (!x.waiting) this.#pipeline.advance(x);
   }
 
   /** More than `LONG_BODY_BYTES` of a body of unknown length have arrived. Called before `body`. */
   longBody(x: Exchange): void {
-    if (x.outcome !== undefined || x.longBody || !x.bodyDue) return;
+    if (x.outcome !== undefined || x.longBody || x.stage !== 'arriving') return;
     x.longBody = true;
     this.#pipeline.longBody(x);
   }
@@ -98,7 +98,7 @@ export class Gateway {
   abort(x: Exchange): void {
     if (x.outcome !== undefined) return;
     x.answered = true;
-    x.cancel();
+    x.cancel(CLIENT_CLOSED);
     if (!x.waiting) this.#pipeline.end(x, CLIENT_CLOSED);
   }
 
@@ -134,9 +134,8 @@ export class Gateway {
       return;
     }
     if (x.answered) return;
-    x.calledOffWith = refusal;
     this.#pipeline.send(x, refusal);
-    x.cancel();
+    x.cancel(refusal);
   }
 
   /** For a listener whose own code threw: reports the bug, and sends `internal_error` if the caller has no answer yet. */

@@ -21,7 +21,7 @@ export class Pipeline implements Driver {
   /** The body that the chain is waiting for is long. Pending and later steps read `longBody` themselves. */
   longBody(x: Exchange): void {
     const step = x.route.forLongBody;
-    if (step === undefined || x.waiting || !x.bodyDue) return;
+    if (step === undefined || x.waiting || x.stage !== 'arriving') return;
     let result;
     try {
       result = step.longBody!(x);
@@ -37,10 +37,11 @@ export class Pipeline implements Driver {
    */
   advance(x: Exchange): void {
     const { steps, headCount, entryAt, entering } = x.route;
-    if (!x.entered) {
-      if (!this.#drive(x, headCount) || (!x.bodyDue && !this.#drive(x, entryAt))) return;
-      if (this.#foreseen(x) || x.bodyDue) return;
-      x.entered = true;
+    if (x.stage !== 'entered') {
+      const isWhole = x.stage === 'whole';
+      if (!this.#drive(x, headCount) || (isWhole && !this.#drive(x, entryAt))) return;
+      if (this.#foreseen(x) || !isWhole) return;
+      x.stage = 'entered';
       for (const step of entering) {
         let outcome;
         try {
@@ -123,9 +124,9 @@ export class Pipeline implements Driver {
     if (outcome instanceof Promise) return this.#wait(x, name, outcome);
     x.waiting = false;
     // A request cancelled while a step was pending is settled only now, because the step may have made a reservation meanwhile.
-    if (x.cancelled) {
+    if (x.calledOff !== undefined) {
       if (outcome?.kind === 'stream') outcome.body.destroy();
-      this.#finish(x, x.calledOffWith ?? CLIENT_CLOSED);
+      this.#finish(x, x.calledOff);
     } else if (outcome !== undefined) this.#finish(x, outcome);
     else this.advance(x);
   }

@@ -39,7 +39,7 @@ export function surplus(
 }
 
 function isUnfinished(x: Exchange): boolean {
-  return x.bodyDue && !x.waiting && !x.answered;
+  return x.stage === 'arriving' && !x.waiting && !x.answered;
 }
 
 /** The room is shared by what the first function tells apart, and a share by the next one. */

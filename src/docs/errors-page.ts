@@ -9,7 +9,7 @@ import { HEADERS } from './openapi-schemas.ts';
 import { codesOf, UNMATCHED } from './openapi-document.ts';
 import { operationsOf } from './operations.ts';
 import { links, page } from './page.ts';
-import { advice, BACK_OFF, exampleOf, fieldSchemas, headerExamples, OPTIONAL_FIELDS } from './problem-examples.ts';
+import { exampleOf, headerExamples, OPTIONAL_FIELDS, problemMembers } from './problem-examples.ts';
 import { rowOf, schemaTable, scrolledTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
@@ -18,7 +18,7 @@ const CODES = Object.keys(problems) as ProblemCode[];
 /** The words for what the operator's dashboard answers besides. */
 const BY_DASHBOARD = {
   meaning: `${problems.forbidden.meaning} On the dashboard: not signed in, no team selected, not a member, or the role is missing.`,
-  advice: `${advice.forbidden} On the dashboard, sign in with a role that may do this.`,
+  advice: `${problems.forbidden.advice} On the dashboard, sign in with a role that may do this.`,
 };
 
 interface ErrorsPageOptions {
@@ -50,16 +50,16 @@ function rowsOf(options: ErrorsPageOptions): readonly CodeEntry[] {
 function rowOfCode(code: ProblemCode, options: ErrorsPageOptions): CodeEntry {
   const kind = problems[code];
   const isOfDashboard = code === 'forbidden' && options.dashboardUrl !== undefined;
-  const words = isOfDashboard ? BY_DASHBOARD : { meaning: kind.meaning, advice: advice[code] };
+  const words = isOfDashboard ? BY_DASHBOARD : kind;
   return { code, kind, ...words, sentBy: sentBy(code, kind, options) };
 }
 
-function rowOfPlugin([code, { plugin, kind, advice: own }]: readonly [string, LoadedProblem]): CodeEntry {
+function rowOfPlugin([code, { plugin, kind }]: readonly [string, LoadedProblem]): CodeEntry {
   return {
     code,
     kind,
     meaning: kind.meaning,
-    advice: own ?? (kind.retry ? BACK_OFF : '`detail` says what to change.'),
+    advice: kind.advice,
     sentBy: html`<p class="soft">A code of the plugin <code>${plugin}</code>.</p>`,
   };
 }
@@ -113,7 +113,7 @@ function overview(rows: readonly CodeEntry[]): Html {
 function entry(row: CodeEntry, options: ErrorsPageOptions): Html {
   const { code, kind } = row;
   const memberRow = (name: string, required: boolean): Row => ({
-    ...rowOf(name, fieldSchemas[name]!, fieldSchemas[name]!.description),
+    ...rowOf(name, problemMembers[name]!.schema, problemMembers[name]!.schema.description),
     required,
   });
   const members = [

@@ -22,7 +22,7 @@ import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
 import type { OpenApiNode } from './openapi-writer.ts';
-import { fieldSchemas, headerExamples, OPTIONAL_FIELDS, problemExample } from './problem-examples.ts';
+import { headerExamples, OPTIONAL_FIELDS, problemExample, problemMembers } from './problem-examples.ts';
 
 const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
 
@@ -104,7 +104,7 @@ function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
       code: { type: 'string', const: code },
       detail: { type: 'string', description: 'For people; may change at any time.' },
       request_id: { ...ULID, description: 'The same as the X-Request-Id header.' },
-      ...Object.fromEntries([...fields, ...mayHave].map((name) => [name, fieldSchemas[name]])),
+      ...Object.fromEntries([...fields, ...mayHave].map((name) => [name, problemMembers[name]!.schema])),
     },
   };
 }

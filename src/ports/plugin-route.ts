@@ -74,7 +74,6 @@ export interface PluginApis {
 export interface LoadedProblem {
   readonly plugin: string;
   readonly kind: ProblemKind;
-  readonly advice: string | undefined;
 }
 
 /** A route as loaded by the gateway. */

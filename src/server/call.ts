@@ -211,7 +211,7 @@ export abstract class Call implements Sink {
       if (this.#incoming !== undefined) this.#closes = true;
     }
     // Refused before a step needed the body, or after the body was only searched for the key.
-    if (typeof x.body !== 'string' && !x.entered && !x.waiting) {
+    if (typeof x.body !== 'string' && x.stage !== 'entered' && !x.waiting) {
       this.shared.spareRoom.give(x.body);
       x.body = 'none';
     }

@@ -114,7 +114,7 @@ function authentication(name: string, options: AuthenticateOptions): CallerStep 
     run(x) {
       if (x.get(keyOwnerSlot) !== undefined) return x.longBody ? check(x, options) : undefined;
       // Either a later step takes the key from the body, or every step that needs an owner reports that there is none.
-      if (x.bodyDue && x.get(keyDigestSlot) === undefined) return undefined;
+      if (x.stage === 'arriving' && x.get(keyDigestSlot) === undefined) return undefined;
       // Read before anything waits, because it is gone once the caller disconnects.
       const address = bound === undefined ? '' : client.of(x);
       if (bound?.reached(address) === true) return TOO_MANY_UNKNOWN;

@@ -1,7 +1,7 @@
 // The documentation in a real browser without a network: complete, linked by anchors, readable, and self-contained.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { advice, anchorOf, GLOSSARY_ID, operations } from '../../support/door/tables.ts';
+import { anchorOf, GLOSSARY_ID, operations } from '../../support/door/tables.ts';
 import { answered, problems } from '../../../src/index.ts';
 import type { ProblemCode } from '../../../src/core/problem.ts';
 import { axeFindings } from '../../support/axe.ts';
@@ -54,7 +54,7 @@ describe('the documentation', () => {
   });
 
   test.each(CODES)('the type URI of %s leads to its section: meaning, what to do, members, fields and an example', async (code) => {
-    const { fields, headers, meaning, title } = problems[code];
+    const { advice, fields, headers, meaning, title } = problems[code];
     await tab.goto(`${running.opsUrl}/docs/errors#${anchorOf(code)}`);
     const { text, top } = await tab.read<{ text: string; top: number }>(
       `(() => { const at = document.querySelector(':target'); return { text: at.textContent, top: at.getBoundingClientRect().top }; })()`,
@@ -62,7 +62,7 @@ describe('the documentation', () => {
     // At the top of the window, and not below the header; the last ones can only be near it.
     expect(top).toBeGreaterThan(40);
     expect(top).toBeLessThan(900);
-    for (const part of [code, title, meaning, advice[code].replaceAll('`', ''), `"code": "${code}"`, ...fields, ...headers]) {
+    for (const part of [code, title, meaning, advice.replaceAll('`', ''), `"code": "${code}"`, ...fields, ...headers]) {
       expect(text).toContain(part);
     }
     const shown = await tab.read<string>(`document.querySelector(':target figure code').textContent`);

@@ -10,7 +10,7 @@ import { UNFINISHED_MS, surplus } from '../../../src/core/unfinished-bodies.ts';
 import type { UnfinishedBodies } from '../../../src/core/unfinished-bodies.ts';
 
 interface Begun {
-  readonly bodyDue: boolean;
+  readonly stage: 'arriving' | 'whole';
   readonly waiting: boolean;
   readonly answered: boolean;
   readonly who: string;
@@ -18,7 +18,7 @@ interface Begun {
 
 /** One letter per request, oldest first, names its sender; a capital one has its body, or is being checked. One network for each key. */
 const lost = (letters: string, max: number, keyOf = (x: Exchange) => (x as unknown as Begun).who): string => {
-  const begun = letters.split('').map((who): Begun => ({ bodyDue: who >= 'a', waiting: false, answered: false, who }));
+  const begun = letters.split('').map((who): Begun => ({ stage: who >= 'a' ? 'arriving' : 'whole', waiting: false, answered: false, who }));
   const gone = surplus(begun as unknown as readonly Exchange[], { max, keyOf, networkOf: (x) => (x as unknown as Begun).who });
   return letters
     .split('')

@@ -10,7 +10,7 @@ import { judgeGlossaryBody } from '../../../src/domain/glossary.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
 import { operations } from '../../../src/docs/operations.ts';
-import { fieldSchemas, headerExamples, problemExample } from '../../../src/docs/problem-examples.ts';
+import { headerExamples, problemExample, problemMembers } from '../../../src/docs/problem-examples.ts';
 import { Documented } from './documented.ts';
 import type { OpenApi } from './documented.ts';
 
@@ -47,7 +47,7 @@ describe('problems', () => {
 
   test('every additional member and response field has a description and an example, and there are no others', () => {
     const members = new Set(codes.flatMap((code) => [...problems[code].fields, ...problems[code].mayHave]));
-    expect(Object.keys(fieldSchemas).toSorted()).toEqual([...members].toSorted());
+    expect(Object.keys(problemMembers).toSorted()).toEqual([...members].toSorted());
     const fields = codes.flatMap((code) => problems[code].headers);
     expect(fields.filter((name) => headerExamples('lingate')[name] === undefined)).toEqual([]);
     for (const code of codes) {

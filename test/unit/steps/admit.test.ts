@@ -182,7 +182,7 @@ describe('answers of the ledger', () => {
     clock.step(400);
     const refused = await request();
     const repeated = start();
-    expect(repeated.bodyDue).toBe(true);
+    expect(repeated.stage).toBe('arriving');
     expect([repeated.outcome, repeated.responseHeaders]).toEqual([refused.outcome, refused.headers]);
     expect(repeated.need(requestStatsSlot)).toMatchObject({ limitOf: 'team', storeMs: 0 });
     expect({ asked, told: told.map(({ kind }) => kind) }).toEqual({ asked: 2, told: ['admitted', 'rate_limited', 'rate_limited'] });

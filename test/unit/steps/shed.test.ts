@@ -144,7 +144,7 @@ describe('slots', () => {
             await play(h, all, move);
             const open = all.filter((x) => x.outcome === undefined);
             // Any number may still be sending their bodies.
-            expect(open.filter((x) => x.entered).length).toBeLessThanOrEqual(PROCESS_MAX);
+            expect(open.filter((x) => x.stage === 'entered').length).toBeLessThanOrEqual(PROCESS_MAX);
             for (const team of TEAMS) {
               expect(open.filter((x) => x.waiting && x.head.query === team).length).toBeLessThanOrEqual(TEAM_MAX);
             }
