@@ -10,7 +10,6 @@ import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
-import { withinASecond } from '../support/within-a-second.ts';
 
 const MODULE = fileURLToPath(new URL('../../config/examples/small-api.ts', import.meta.url));
 const ATTEMPT_MS = 1500;
@@ -53,16 +52,6 @@ onEveryGateway(
       await expect.poll(() => usedBy(own)).toBe(5 + 5 + 7);
     });
 
-    test('limits by month hold for routes of plugins', async () => {
-      const own = await setting.gateway.team({ ...QUOTA_PLAN, limits: [{ per: 'month', requests: 2, characters: 9 }] });
-      expect((await small({}, { key: own.key })).status).toBe(200);
-      const refused = await small({}, { key: own.key });
-      expect(expectError(refused, 429)).toMatch(/9 characters/);
-      expect(Number(refused.header('retry-after'))).toBeGreaterThan(0);
-      expect((await small({ q: 'x'.repeat(4) }, { key: own.key })).status).toBe(200);
-      expect(expectError(await small({ q: 'x' }, { key: own.key }), 429)).toMatch(/2 requests/);
-    });
-
     test('the key in the fields takes precedence over the one in the body', async () => {
       expectError(await small({ api_key: team.key }, { key: 'la_live_wrong' }), 403);
       expect((await small({ api_key: 'wrong' })).status).toBe(200);
@@ -88,19 +77,6 @@ onEveryGateway(
       expect(engine.header('retry-after')).toBe('5');
       expect(setting.engine.requests).toHaveLength(2);
       expect(await usedBy(poor)).toBe(0);
-    });
-
-    test('its routes and ours share the rate, and a revoked key is refused at once', async () => {
-      const limited = await withinASecond(async () => {
-        const { key } = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
-        expect((await ask(setting, { path: '/v1/usage', key })).status).toBe(200);
-        return small({}, { key });
-      });
-      expectError(limited, 429);
-      expect([limited.header('retry-after'), limited.header('x-ratelimit-limit')]).toEqual(['1', '1']);
-      const gone = await setting.gateway.team();
-      answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
-      expect(expectError(await small({}, { key: gone.key }), 403)).toContain('revoked');
     });
 
     test('its two attempts end by its own deadline', async () => {

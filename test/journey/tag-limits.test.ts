@@ -107,16 +107,6 @@ onEveryGateway({ config: CONFIG, once: true }, (setting) => {
       expect(setting.gateway.logLines.join('\n')).not.toContain(name);
     });
 
-    test('the same request with the same Idempotency-Key is made once', async () => {
-      const team = await setting.gateway.team(QUOTA_PLAN);
-      const headers = { 'Idempotency-Key': randomBytes(8).toString('hex') };
-      const first = await call('PUT', pathOf(team, 'acme'), { body: { characters: 5 }, headers });
-      await answered('deleteTag', call('DELETE', pathOf(team, 'acme')));
-      const second = await call('PUT', pathOf(team, 'acme'), { body: { characters: 5 }, headers });
-      expect([second.status, second.body, second.header('lingate-replayed')]).toEqual([200, first.body, 'true']);
-      expectProblem(await call('GET', pathOf(team, 'acme')), 'not_found');
-    });
-
     test.each([
       [{ characters: 0 }, 'characters: 0 is too small; it must be at least 1.'],
       [{ requests_per_second: 1.5 }, 'requests_per_second: 1.5 is not a whole number from 1 to 100000.'],
@@ -264,30 +254,6 @@ onEveryGateway({ config: CONFIG, once: true }, (setting) => {
       await cli('tag', 'delete', teamId, 'b2b/eu');
       expect((await run('tag', 'list', teamId)).stdout).toBe('This team has no tags with limits.\n');
     });
-
-    test('says what is wrong, and what would be right', async () => {
-      const { teamId } = await setting.gateway.team(QUOTA_PLAN);
-      for (const [args, status, words] of [
-        [['set', UNKNOWN, 'a', '--disable'], 1, `there is no team ${UNKNOWN}; "lingate team list" shows the teams`],
-        [['list', UNKNOWN], 1, `there is no team ${UNKNOWN}`],
-        [['delete', UNKNOWN, 'a'], 1, `there is no team ${UNKNOWN}`],
-        [
-          ['delete', teamId, 'a'],
-          1,
-          `no limits are set for the tag "a" of team ${teamId}; "lingate tag list TEAM" shows those that have some`,
-        ],
-        [['set', teamId, 'a b', '--disable'], 2, 'TAG "a b" is not a tag: it must be 1 to 100 printable ASCII characters without spaces'],
-        [['set', teamId, 'a'], 2, 'nothing to set; give a limit or --disable'],
-      ] as const) {
-        const ended = await run('tag', ...args);
-        expect([args, ended.status, ended.stderr]).toEqual([args, status, expect.stringContaining(words) as string]);
-      }
-      for (const tag of ['a', 'b', 'c']) await cli('tag', 'set', teamId, tag, '--disable');
-      expect(await run('tag', 'set', teamId, 'd', '--disable')).toMatchObject({
-        status: 1,
-        stderr: expect.stringContaining('limits.tags lets 3 tags of a team have limits') as string,
-      });
-    });
   });
 
   describe('the console', () => {
@@ -327,30 +293,6 @@ onEveryGateway({ config: CONFIG, once: true }, (setting) => {
       expect(await seen(await visitor.submit(page, `${here}/delete`, { tag }))).toContain('has no limits any more');
       expectProblem(await call('GET', pathOf(team, tag)), 'not_found');
       expect((await visitor.get(page)).body).not.toContain('Remove the limits');
-    });
-
-    test('names what is wrong in the form, and keeps what was sent', async () => {
-      const team = await setting.gateway.team(QUOTA_PLAN);
-      const visitor = await operator();
-      const here = `/console/teams/${team.teamId}/tag`;
-      const page = `${here}?tag=acme`;
-      for (const [fields, words] of [
-        [{ characters: '-5' }, '-5 is too small; it must be at least 1.'],
-        [{ requests_per_second: 'many' }, '&quot;many&quot; is not a whole number from 1 to 100000.'],
-        [{ limits: 'requests=5/minute\r\nrequests=5/year' }, '&quot;requests=5/year&quot; is not a limit such as requests=600/minute'],
-        [{ characters: '' }, 'Enter at least one limit.'],
-      ] as const) {
-        const answer = await visitor.submit(page, here, fields);
-        expect([answer.status, textOf(answer.body)]).toEqual([400, expect.stringContaining(words) as string]);
-        const [sent] = Object.values(fields);
-        expect(answer.body).toContain(sent!.split('\r\n')[0]);
-      }
-      expectProblem(await call('GET', pathOf(team, 'acme')), 'not_found');
-      const wrong = await visitor.get(`${here}?tag=a%20b`);
-      expect([wrong.status, textOf(wrong.body)]).toEqual([400, expect.stringContaining('A tag must be 1 to 100 printable') as string]);
-      expect((await visitor.get(`${here}?tag=`)).header('location')).toBe(`/console/teams/${team.teamId}/tags`);
-      expect((await visitor.get(`/console/teams/${UNKNOWN}/tags`)).status).toBe(404);
-      expect((await visitor.get(`/console/teams/${UNKNOWN}/tag?tag=a`)).status).toBe(404);
     });
   });
 });

@@ -1,26 +1,16 @@
 // Limits by minute to month in bursts over the ends of windows: exact over two instances of each store, which are closed and opened
-// again in between, and over two gateway processes of each store in real time, which are killed.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { answered, windowAt } from '../../../src/index.ts';
+import { windowAt } from '../../../src/index.ts';
 import { WINDOWS, writtenWindows } from '../../support/door/terms.ts';
 import { MovableClock } from '../../../src/testing.ts';
 import type { WindowName } from '../../../src/domain/window-limits.ts';
 import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 import type { Backing } from '../../support/backings.ts';
 import { COMMAND_VARIABLE } from '../../support/start-program.ts';
-import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { Bursts } from './bursts.ts';
-import { Callers } from './caller.ts';
-import { startFleet } from './fleet.ts';
-import { startJournalledRedis } from './journal/journalled-redis.ts';
-import { closedLoop, lasting } from './pace.ts';
 import { seeded } from './seeded.ts';
 import type { Seeded } from './seeded.ts';
-import { openWitness, watchedTeam } from './witness.ts';
 
 const IS_LONG = process.env[COMMAND_VARIABLE] === 'test:long';
 const REQUESTS = IS_LONG ? 100_000 : 4000;
@@ -85,91 +75,4 @@ describe.each([
     expect(total.refused).toBeGreaterThan(REQUESTS / 20);
     expect([...ended].toSorted()).toEqual([...WINDOWS].toSorted());
   }, 900_000);
-});
-
-/** Windows of real time that are filled, and how many requests each takes: few enough for a machine that is busy with other things. */
-const MINUTES = 3;
-const PER_MINUTE = 1500;
-const KILL_EVERY_MS = 4000;
-
-interface Place {
-  readonly url: string;
-  /** Kills the store itself, and brings it back. */
-  readonly strike?: () => Promise<void>;
-  remove(): Promise<void>;
-}
-
-async function redisPlace(): Promise<Place> {
-  const redis = await startJournalledRedis();
-  const strike = async (): Promise<void> => {
-    await redis.kill();
-    await redis.restart();
-  };
-  return { url: redis.url, strike, remove: () => redis.stop() };
-}
-
-async function sqlitePlace(): Promise<Place> {
-  const folder = mkdtempSync(join(tmpdir(), 'lingate-window-bursts-'));
-  return { url: `sqlite:${join(folder, 'lingate.db')}`, remove: async () => rmSync(folder, { recursive: true }) };
-}
-
-// Minutes of real time end only once a minute: not for those who wait for the evidence.
-const IN_REAL_TIME = [
-  ['redis', redisPlace],
-  ['sqlite', sqlitePlace],
-] as const;
-
-describe.each(IS_LONG ? IN_REAL_TIME : [])('two gateways on %s in real time', (_name, make) => {
-  test(`killed over ${MINUTES} minutes: ${PER_MINUTE} requests of each are admitted`, { timeout: 900_000 }, async () => {
-    const place = await make();
-    const store = await openWitness(place.url);
-    const fleet = await startFleet({ store: place.url, engineUrl: 'http://127.0.0.1:9', size: 2 });
-    const callers = new Callers();
-    const plan = { ...QUOTA_PLAN, requests_per_second: 100_000, limits: [{ per: 'minute', requests: PER_MINUTE }] } as const;
-    const team = await watchedTeam(store, plan);
-    const minuteOf = (atMs: number): number => Math.floor(atMs / 60_000);
-    // A window that nearly ends might not be filled.
-    while (minuteOf(Date.now()) !== minuteOf(Date.now() + 30_000)) await lasting(200);
-    const first = minuteOf(Date.now());
-    const full = new Set<number>();
-    let kills = 0;
-    const isOver = (): boolean => full.size >= MINUTES || minuteOf(Date.now()) > first + 2 * MINUTES;
-    const kill = async (): Promise<void> => {
-      for (; !isOver(); kills++) {
-        await lasting(KILL_EVERY_MS);
-        await fleet.kill(kills % 2);
-        if (kills % 5 === 4) await place.strike?.();
-        await fleet.replace(kills % 2);
-      }
-    };
-    const load = closedLoop(
-      () => !isOver(),
-      12,
-      async (index) => {
-        const living = fleet.living();
-        const { seen } = await callers.languages(living[index % living.length]!, team);
-        const { result, startedAtMs, endedAtMs } = seen;
-        const minute = minuteOf(startedAtMs);
-        if (result.kind === 'fail' && result.code === 'rate_limited' && minute === minuteOf(endedAtMs)) full.add(minute);
-      },
-    );
-    await Promise.all([kill(), load]);
-    const results = callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind));
-    const counted = (what: string): number => results.filter((one) => one === what).length;
-    const [admitted, unknown] = [counted('ok'), counted('unknown') + counted('service_unavailable')];
-    process.stdout.write(
-      `${results.length} requests, ${admitted} admitted, ${counted('rate_limited')} refused, ${unknown} unknown, ${kills} kills\n`,
-    );
-    expect(admitted + counted('rate_limited') + unknown).toBe(results.length);
-    // All of them one after the other; unknown ones may have been counted.
-    expect([...full]).toEqual(Array.from({ length: MINUTES }, (_, i) => first + i));
-    expect(admitted).toBeLessThanOrEqual(MINUTES * PER_MINUTE);
-    expect(admitted + unknown).toBeGreaterThanOrEqual(MINUTES * PER_MINUTE);
-    const usage = answered(await store.teams.usage(team.teamId))!;
-    if (usage.windows![0]!.endMs === (first + MINUTES) * 60_000) expect(usage.windows![0]!.usedRequests).toBe(PER_MINUTE);
-    await fleet.stop();
-    callers.close();
-    await store.close();
-    await place.remove();
-  });
 });

@@ -39,23 +39,6 @@ describe('behind a trusted proxy', () => {
   });
 });
 
-describe('of the two fields, only the one that the proxies write is trusted', () => {
-  const trusted = { listen_trusted_proxies: ['127.0.0.0/8'] };
-  const both = { forwarded: 'for=203.0.113.1', 'x-forwarded-for': '203.0.113.2' };
-  onEveryGateway({ once: true, config: trusted }, (setting) => {
-    test('X-Forwarded-For by default', async () => {
-      expect(await clientOf(setting, both)).toMatchObject({ client: '203.0.113.2' });
-      expect(await clientOf(setting, { forwarded: both.forwarded })).toMatchObject({ client: '127.0.0.1' });
-    });
-  });
-  onEveryGateway({ once: true, config: { ...trusted, listen_client_address: 'forwarded' } }, (setting) => {
-    test('Forwarded if configured', async () => {
-      expect(await clientOf(setting, both)).toMatchObject({ client: '203.0.113.1' });
-      expect(await clientOf(setting, { 'x-forwarded-for': both['x-forwarded-for'] })).toMatchObject({ client: '127.0.0.1' });
-    });
-  });
-});
-
 describe('without trusted proxies', () => {
   onEveryGateway({ once: true }, (setting) => {
     test('no address in a field is logged or trusted', async () => {

@@ -8,7 +8,6 @@ import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
 import { expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
-import { lingate, parsed } from '../../support/lingate-command.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const config = { admin: { token: TOKEN }, documents: { secret: 'a secret of the tests that is long enough' } };
@@ -121,17 +120,6 @@ onEveryGateway({ listeners: ['node'], config }, (setting) => {
     expect(next).toMatch(/^\/console\/documents\?state=done&limit=1&cursor=/);
     const second = (await visitor.get(next)).body;
     expect([...second.matchAll(/<span title="(\w{26})"/g)].map(([, id]) => id)).toEqual([ids.done]);
-  });
-
-  test('the command line shows the same', async () => {
-    const args = ['documents', 'list', '--team', one.teamId, '--store', setting.url];
-    const { documents } = parsed(await lingate([...args, '--json'])) as { documents: Json[] };
-    expect(documents).toEqual(await reported(`?team=${one.teamId}`));
-    const table = await lingate([...args, '--state', 'error']);
-    expect([table.status, table.stdout]).toEqual([0, expect.stringContaining('error validation_error')]);
-    expect(table.stdout).not.toContain(PRIVATE);
-    const wrong = await lingate(['documents', 'list', '--state', 'lost', '--store', setting.url]);
-    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--state "lost" is not one of queued')]);
   });
 
   test('neither the name of a file nor its text is shown anywhere', async () => {

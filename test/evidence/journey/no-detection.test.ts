@@ -106,24 +106,6 @@ describe('in front of one engine', () => {
     await expect.poll(line).toBeDefined();
     expect(JSON.parse(line()!)).toMatchObject({ status: 400, parameter: 'source_lang', failures: ['no_detection', 'no_detection'] });
   });
-
-  test.each([
-    ['DeepL', '/v2/translate', { text: ['Hello'], target_lang: 'ES' }, 400, 'source_lang: is needed'],
-    ['LibreTranslate', '/translate', { q: 'Hello', source: 'auto', target: 'es' }, 400, 'missing source parameter'],
-    [
-      'Azure',
-      '/translator/text/v3.0/translate?api-version=3.0&to=es',
-      [{ Text: 'Hello' }],
-      400,
-      '"code":400035,"message":"from: is needed',
-    ],
-    ['Google', '/language/translate/v2', { q: 'Hello', target: 'es' }, 400, '"reason":"required"'],
-    ['LibreTranslate, a detection', '/detect', { q: 'Hello' }, 400, 'No engine of this service detects languages.'],
-    ['Google, a detection', '/language/translate/v2/detect', { q: 'Hello' }, 400, 'No engine of this service detects languages.'],
-  ])('%s says it in its own form', async (_api, path, body, expected, words) => {
-    const answer = await post(path, body);
-    expect([answer.status, answer.body]).toEqual([expected, expect.stringContaining(words)]);
-  });
 });
 
 describe('in front of several engines', () => {

@@ -75,14 +75,6 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     expect(parsed(await apply([]))).toMatchObject({ changes: [{ number: 'period_anchor', from: 'calendar', to: 'creation' }] });
   });
 
-  test('the admin API answers the same', async () => {
-    const team = await teamOnPro(9);
-    const applied = await answered('applyPlan', call('POST', '/plans/pro/apply'));
-    expect(Object.keys(applied)).toEqual(['plan', 'teams', 'changed', 'changes', 'dearer']);
-    expect(applied['changes']).toContainEqual({ number: 'requests_per_second', from: 9, to: 5000, teams: 1 });
-    expect(await rateOf(team)).toBe(5000);
-  });
-
   test('what makes a running period costlier is said, and done only if that is confirmed', async () => {
     const { teamId, key } = await setting.gateway.team();
     const { store } = setting.gateway;

@@ -1,12 +1,10 @@
 // The rules of a translate body, in their documented order.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import { judgeTranslateBody, TranslateBody } from '../../../src/domain/translate-request.ts';
 import { Check } from '../../../src/domain/typebox.ts';
-import { offersOver } from '../../support/offers.ts';
 
 const languages = new Languages({
   sources: [
@@ -125,23 +123,6 @@ describe('accepted bodies', () => {
   });
 });
 
-test('any JSON is accepted or refused, with a code of the translate operation', () => {
-  const codes = new Set(['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts']);
-  const member = fc.constantFrom('text', 'target_lang', 'source_lang', 'formality', 'context', 'glossary_id', 'x');
-  const value = fc.oneof(
-    fc.jsonValue(),
-    fc.constantFrom('DE', 'en', 'more', ULID),
-    fc.array(fc.string({ unit: 'binary' }), { maxLength: 60 }),
-  );
-  fc.assert(
-    fc.property(fc.dictionary(member, value), (body) => {
-      const result = judged(body);
-      expect(result === 'valid' || codes.has(result.code)).toBe(true);
-    }),
-    { numRuns: 1000 },
-  );
-});
-
 describe('the schema is the rule', () => {
   const RUNS = { numRuns: 2000, seed: 20_261_124 };
   const fits = (body: unknown): boolean => Check(TranslateBody, body);
@@ -191,52 +172,5 @@ describe('the schema is the rule', () => {
       }),
       RUNS,
     );
-  });
-});
-
-describe('reading the body', () => {
-  const type = { 'content-type': 'application/json' };
-  const detail = (headers: Record<string, string>, body: Uint8Array | 'none' | 'too_large') => {
-    const result = readJsonBody(headers, body, 100);
-    return result.kind === 'value' ? result.value : result.refusal.problem.detail.split(':')[0];
-  };
-  const bytes = (text: string) => new TextEncoder().encode(text);
-
-  test.each<[string, Record<string, string>, Uint8Array | 'none' | 'too_large', unknown]>([
-    ['plain', type, bytes('{"a":1}'), { a: 1 }],
-    ['with a charset', { 'content-type': 'Application/JSON; charset=utf-8' }, bytes('1'), 1],
-    ['no media type', {}, bytes('1'), 'Content-Type'],
-    ['another media type', { 'content-type': 'text/plain' }, bytes('1'), 'Content-Type'],
-    ['a media type that only begins like it', { 'content-type': 'application/jsonp' }, bytes('1'), 'Content-Type'],
-    ['two media types', { 'content-type': 'application/json, text/plain' }, bytes('1'), 'Content-Type'],
-    ['a content coding', { ...type, 'content-encoding': 'gzip' }, bytes('1'), 'Content-Encoding'],
-    ['too large', type, 'too_large', 'body'],
-    ['empty', type, bytes(''), 'body'],
-    ['none', type, 'none', 'body'],
-    ['bad UTF-8', type, Uint8Array.of(0x22, 0xff, 0x22), 'body'],
-    ['an overlong form', type, Uint8Array.of(0x22, 0xc0, 0xaf, 0x22), 'body'],
-    ['a surrogate in UTF-8', type, Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22), 'body'],
-    ['a byte order mark', type, Uint8Array.of(0xef, 0xbb, 0xbf, 0x31), 'body'],
-    ['invalid JSON', type, bytes('{'), 'body'],
-  ])('%s', (_name, headers, body, expected) => {
-    expect(detail(headers, body)).toEqual(expected);
-  });
-
-  test('the media type is checked before the size, the size before the syntax', () => {
-    expect(detail({}, 'too_large')).toBe('Content-Type');
-    expect(detail({ ...type, 'content-encoding': 'br' }, 'too_large')).toBe('Content-Encoding');
-  });
-
-  test('a glossary is refused by name if the engine does not support them, whatever else is wrong with it', () => {
-    for (const source_lang of ['EN', undefined]) {
-      const verdict = judgeTranslateBody(
-        { ...good, source_lang, glossary_id: ULID },
-        languages,
-        offersOver(languages, { glossaries: false }).any,
-      );
-      expect(verdict).toMatchObject({ kind: 'invalid', refusal: { problem: { code: 'validation_error' } } });
-      expect(JSON.stringify(verdict)).toContain('glossary_id: the engine of this service takes no glossaries');
-    }
-    expect(judgeTranslateBody(good, languages, offersOver(languages, { glossaries: false }).any).kind).toBe('valid');
   });
 });

@@ -1,5 +1,4 @@
 // The openai adapter: its requests, compared with an independent server and the official client, and that texts stay data.
-import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openAiProtocol } from '../../../../src/engines/protocols/openai-protocol.ts';
@@ -265,68 +264,5 @@ describe('a text that tries to break out', () => {
     expect(attacker).toEqual({ kind: 'unavailable', failures: ['wrong_shape', 'wrong_shape'] });
     expect(other).toMatchObject({ kind: 'usable', translations: [{ text: '[DE] Hello' }], failures: [] });
     for (const request of scripted.requests) expect(Object.keys(openAiTexts(request))).toHaveLength(1);
-  });
-});
-
-describe('with aimock', () => {
-  const mock = new LLMock({ port: 0, logLevel: 'silent' });
-  const answer = (content: string, more: object = {}) => ({ content, usage: { prompt_tokens: 21, completion_tokens: 9 }, ...more });
-
-  beforeAll(async () => {
-    mock.onMessage(/Hello/, answer('{"t0":"Hallo"}'));
-    mock.onMessage(/Night/, answer('{"t0":"Gute Nacht"}', { finishReason: 'length' }));
-    mock.onMessage(/Tool/, { toolCalls: [{ name: 'x', arguments: '{}' }] });
-    mock.onMessage(/Pair/, answer('{"t0":"Eins","t1":"Zwei"}'));
-    await mock.start();
-  });
-  afterEach(() => {
-    mock.clearChaos();
-    mock.clearRequests();
-  });
-  afterAll(() => mock.stop());
-
-  const ask = (text: readonly string[], more: Partial<EngineOptions> = {}): Promise<EngineResult> =>
-    Promise.resolve(asked(engine(mock.url, OPTIONS, more), work({ text, sourceLang: 'EN' }), new Caller()));
-
-  test('translates, and its tokens are counted', async () => {
-    const tokens: EngineTokens[] = [];
-    expect(await ask(['Hello'], { onTokens: (some) => tokens.push(some) })).toMatchObject({
-      kind: 'usable',
-      translations: [{ text: 'Hallo' }],
-      failures: [],
-    });
-    expect(await ask(['Pair one', 'Pair two'])).toMatchObject({ translations: [{ text: 'Eins' }, { text: 'Zwei' }], failures: [] });
-    expect(tokens).toEqual([{ prompt: 21, completion: 9 }]);
-  });
-
-  test.each([
-    ['a truncated answer', 'Night', 'cut_off'],
-    ['a call of a tool', 'Tool', 'wrong_shape'],
-    ['an unknown model or text', 'Unknown', 'status'],
-  ])('%s is unusable', async (_name, text, failure) => {
-    expect(await ask([text])).toEqual({ kind: 'unavailable', failures: [failure, failure] });
-  });
-
-  test.each([
-    ['dropRate', 'status'],
-    ['malformedRate', 'not_json'],
-    ['rateLimitRate', 'status'],
-    ['disconnectRate', 'reset'],
-  ] as const)('its fault %s is unusable, twice', async (rate, failure) => {
-    mock.setChaos({ [rate]: 1 });
-    expect(await ask(['Hello'])).toEqual({ kind: 'unavailable', failures: [failure, failure] });
-    expect(mock.getRequests()).toHaveLength(2);
-  });
-
-  test('its latency is limited by the deadline of an attempt', async () => {
-    mock.setChaos({ latencyMs: 20_000 });
-    expect(await ask(['Hello'], { timeoutMs: 500 })).toEqual({ kind: 'unavailable', failures: ['timeout', 'timeout'] });
-  });
-
-  test.each([401, 429, 500, 503])('after one error %i the second attempt succeeds', async (status) => {
-    mock.nextRequestError(status, { message: `bad key ${SECRET}`, type: 'x' });
-    const result = await ask(['Hello']);
-    expect(result).toMatchObject({ kind: 'usable', translations: [{ text: 'Hallo' }], failures: ['status'] });
-    expect(JSON.stringify(result)).not.toContain(SECRET);
   });
 });
