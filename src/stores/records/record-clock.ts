@@ -91,15 +91,17 @@ export class ClockMarks {
 
   /** `nowMs` is the time that is believed; `undefined` if there is nothing to write. */
   next({ latestMs, wrong }: ClockMark, nowMs: number, stepMs: number): (ClockMark & { readonly latestMs: number }) | undefined {
-    const isNew = wrong !== undefined && nowMs < wrong.atMs + MARK_EVERY_MS;
+    const wrongForMs = wrong === undefined ? Infinity : nowMs - wrong.atMs;
     if (stepMs !== 0) {
       this.#wasWrong = true;
       const byMs = Math.round(stepMs);
-      return isNew && agree(byMs, wrong.byMs) ? undefined : { latestMs: latestMs ?? nowMs, wrong: { byMs, atMs: nowMs } };
+      return wrong !== undefined && wrongForMs < MARK_EVERY_MS && agree(byMs, wrong.byMs)
+        ? undefined
+        : { latestMs: latestMs ?? nowMs, wrong: { byMs, atMs: nowMs } };
     }
     if (!this.#wasWrong && nowMs < (latestMs ?? -Infinity) + MARK_EVERY_MS) return undefined;
-    // Another machine's clock may be wrong meanwhile.
-    const kept = isNew && !this.#wasWrong ? wrong : undefined;
+    // Another machine's clock may be wrong meanwhile, and its process is about to say so again.
+    const kept = wrongForMs < 2 * MARK_EVERY_MS && !this.#wasWrong ? wrong : undefined;
     this.#wasWrong = false;
     return { latestMs: nowMs, wrong: kept };
   }

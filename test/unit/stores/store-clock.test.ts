@@ -6,6 +6,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { ClockMarks } from '../../../src/stores/records/record-clock.ts';
 import { ServerClocks } from '../../../src/stores/redis/server-clocks.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
@@ -181,6 +182,13 @@ test('what is in flight in a file has as long as it had before the clock was set
   real.step(leaseMs);
   expect(await team.standing()).toMatchObject({ usedCharacters: 40, heldCharacters: 0 });
   expect(await team.commit(other.requestId)).toEqual({ kind: 'absent' });
+});
+
+test('a clock that another process finds wrong is not forgotten before that one can say it again', () => {
+  const marks = new ClockMarks();
+  const wrong = { byMs: DAY_MS, atMs: 1_000_000 };
+  expect(marks.next({ latestMs: 1_000_000, wrong }, 1_061_000, 0)).toEqual({ latestMs: 1_061_000, wrong });
+  expect(marks.next({ latestMs: 1_061_000, wrong }, 1_122_000, 0)).toEqual({ latestMs: 1_122_000, wrong: undefined });
 });
 
 describe('the servers of a cluster', () => {
