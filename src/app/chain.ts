@@ -177,7 +177,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     rateLimitHeaders: config.limits.rate_limit_headers,
     now,
     client,
-    bound: addressBoundOf(config, now),
+    bound: addressBoundOf(config),
     onRefused(checked, teamId) {
       metrics.requests.check(checked);
       countRefusal(parts.refusals, checked, teamId);
@@ -241,9 +241,9 @@ export function passTraceparentOf(tracer: RequestTracer | undefined): PassTracep
   return tracer === undefined ? traceparentForward : traceparentUnsampled;
 }
 
-function addressBoundOf({ limits }: Config, now: () => number): AddressLimit | undefined {
+function addressBoundOf({ limits }: Config): AddressLimit | undefined {
   const perMinute = limits.unknown_keys_per_minute;
-  return perMinute === 0 ? undefined : new AddressLimit({ perMinute, now });
+  return perMinute === 0 ? undefined : new AddressLimit(perMinute);
 }
 
 /** The steps of each forward route, by its name. */

@@ -128,7 +128,7 @@ class FileReader {
 
   #started({ format, bytes, translations, targetLang }: Job): Worker {
     const { memoryMiB = MEMORY_MIB, worker = WORKER } = this.#options;
-    // The caller keeps its bytes, so the thread gets a copy.
+    // The caller may use its bytes again, so the thread gets a copy.
     const copy = new Uint8Array(bytes);
     const workerData: ReadingOrder = { format: format.name, bytes: copy, translations: translations?.length, targetLang };
     const resourceLimits = { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: YOUNG_MIB, stackSizeMb: STACK_MIB };

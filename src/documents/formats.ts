@@ -40,7 +40,7 @@ function rowOf({ name }: DocumentFormat): FormatRow {
   return FORMATS[name as FormatName];
 }
 
-/** Enough to tell that a file is no text. */
+/** Enough to see that a file is no text. */
 const LOOKED_AT_BYTES = 4096;
 /** Of other files that people send by mistake. */
 const MAGIC: readonly (readonly [name: string, start: string])[] = [

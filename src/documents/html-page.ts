@@ -34,7 +34,7 @@ const SEEN_METAS: ReadonlySet<string> = new Set(['description', 'og:title', 'og:
 /** An element without an end tag. */
 const NEVER_CLOSED: ReadonlySet<string> = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
-/** By the tokens of an HTML parser: a tree would take quadratic time for some files, and would not need more than what tokens tell. */
+/** By the tokens of an HTML parser: a tree would take quadratic time for some files, and would not need more than tokens have. */
 export function htmlPage(source: string): PassageSource {
   const reader = new HtmlReader(source);
   const tokenizer: Tokenizer = new Tokenizer(

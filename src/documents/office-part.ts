@@ -13,7 +13,7 @@ import type { XmlElement, XmlVisitor } from './xml-scan.ts';
 const SINGLE: ReadonlySet<string> = new Set(['p:text', '?:text']);
 
 interface PartOptions {
-  /** Whether labels that a chart keeps for itself are texts: they are not where they are copies of cells. */
+  /** Whether labels that a chart has for itself are texts: they are not where they are copies of cells. */
   readonly hasLabels?: boolean;
   /** For what is not within paragraphs. */
   readonly visitor?: XmlVisitor;
@@ -167,8 +167,8 @@ export function wordDocument(archive: ZipPackage): ReadDocument {
   if (!main.name.toLowerCase().startsWith('word/')) refuse('the file is no document of Word');
   const relations = archive.relations(main.name);
   const types = new Map([[main.name, '']]);
-  for (const wanted of WORD_TYPES) {
-    for (const { type, target } of relations) if (type === wanted && archive.has(target)) types.set(target, type);
+  for (const one of WORD_TYPES) {
+    for (const { type, target } of relations) if (type === one && archive.has(target)) types.set(target, type);
   }
   return officeParts(archive, types);
 }
@@ -182,9 +182,9 @@ export function presentation(archive: ZipPackage): ReadDocument {
   if (!main.name.toLowerCase().startsWith('ppt/')) refuse('the file is no presentation');
   const targets = new Map(archive.relations(main.name).map(({ id, target }) => [id, target]));
   const types = new Map<string, string>();
-  const add = (from: string, wanted: readonly string[]): void => {
+  const add = (from: string, added: readonly string[]): void => {
     const relations = archive.relations(from);
-    for (const one of wanted) {
+    for (const one of added) {
       for (const { type, target } of relations) if (type === one && archive.has(target)) types.set(target, type);
     }
   };

@@ -102,15 +102,15 @@ export function paragraphPassage(
   const after = pieces.slice(end);
   const [first, last] = [text[0]!, text.at(-1)!];
   if (last.kind === 'text') {
-    const kept = last.text.trimEnd();
-    after.unshift(textPiece(last.text.slice(kept.length)));
-    text[text.length - 1] = textPiece(kept);
+    const trimmed = last.text.trimEnd();
+    after.unshift(textPiece(last.text.slice(trimmed.length)));
+    text[text.length - 1] = textPiece(trimmed);
   }
   if (first.kind === 'text') {
     const given = (text[0] as typeof first).text;
-    const kept = given.trimStart();
-    before.push(textPiece(given.slice(0, given.length - kept.length)));
-    text[0] = textPiece(kept);
+    const trimmed = given.trimStart();
+    before.push(textPiece(given.slice(0, given.length - trimmed.length)));
+    text[0] = textPiece(trimmed);
   }
   const prefix = paragraph.rawName.slice(0, paragraph.rawName.lastIndexOf(':') + 1);
   // A string of a sheet without formatting has no runs.

@@ -34,7 +34,7 @@ export function workbook(archive: ZipPackage): ReadDocument {
   const read = sheets.map((name) => ({ name, ...sheetPart(archive, name) }));
   const cells = read.flatMap(({ shown }) => shown).filter((one) => 'cell' in one);
   const inBodies = new Set(cells.flatMap(({ index, isHeader }) => (isHeader ? [] : [index])));
-  /** Those that only headers of tables show, or that cannot be told apart, stay. */
+  /** Those that only headers of tables show, or that cannot be written apart, stay. */
   const staying = new Set(cells.flatMap((one) => (one.isHeader && !(inBodies.has(one.index) && strings.isLike(one)) ? [one.index] : [])));
   const shared = strings.shared.map((passage, index) => (staying.has(index) ? undefined : passage));
   if (strings.part !== undefined) parts.push({ ...strings.part, passages: shared.filter((passage) => passage !== undefined) });
@@ -45,7 +45,7 @@ export function workbook(archive: ZipPackage): ReadDocument {
       const passage = 'cell' in one ? shared[one.index] : one;
       if (passage === undefined) continue;
       if (!('cell' in one && one.isHeader)) order.add(passage);
-      else copies.set(passage, [...(copies.get(passage) ?? []), ...strings.kept(one, passage, cellsOf.source)]);
+      else copies.set(passage, [...(copies.get(passage) ?? []), ...strings.ownOf(one, passage, cellsOf.source)]);
     }
     parts.push({ ...cellsOf, copies });
     for (const beside of besides(archive, name)) {
@@ -74,7 +74,7 @@ function stringsOf(archive: ZipPackage, name: string | undefined) {
       const passage = shared[index];
       return passage !== undefined && prefixOf(rawOf(passage)) === prefixOf(cell.rawName);
     },
-    kept({ cell, value }: SharedCell, passage: Passage, source: string): Passage[] {
+    ownOf({ cell, value }: SharedCell, passage: Passage, source: string): Passage[] {
       const type = /\st\s*=\s*["']s["']/.exec(source.slice(cell.open.from, cell.open.to))!;
       const from = cell.open.from + type.index;
       const prefix = prefixOf(cell.rawName);
@@ -227,9 +227,9 @@ function shortened(pieces: readonly TextPiece[], most: number): readonly TextPie
 function besides(archive: ZipPackage, sheet: string): string[] {
   const names = new Set<string>();
   const relations = archive.relations(sheet);
-  for (const wanted of BESIDES) {
+  for (const one of BESIDES) {
     for (const { type, target } of relations) {
-      if (type !== wanted || !archive.has(target)) continue;
+      if (type !== one || !archive.has(target)) continue;
       names.add(target);
       if (type !== 'drawing') continue;
       for (const inner of archive.relations(target)) if (inner.type === 'chart' && archive.has(inner.target)) names.add(inner.target);

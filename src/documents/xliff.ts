@@ -1,4 +1,4 @@
-// XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that says something else is kept.
+// XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that says something else stays.
 import { NO_COPIES, limitTexts } from './passage.ts';
 import type { Passage, PassageSource, SourceLabel } from './passage.ts';
 import { addNode, PassageBuilder } from './passage-builder.ts';

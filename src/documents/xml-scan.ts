@@ -179,7 +179,7 @@ function named(uri: string, local: string): string {
 export function escapeXml(text: string): string {
   return (
     text
-      // oxlint-disable-next-line no-control-regex -- exactly those are meant
+      // oxlint-disable-next-line no-control-regex -- exactly those
       .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')

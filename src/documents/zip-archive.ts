@@ -103,7 +103,7 @@ function entryAt(archive: Buffer, at: number): ZipEntry {
 
 function limitName(name: string): void {
   const shown = JSON.stringify(name.slice(0, 100));
-  // oxlint-disable-next-line no-control-regex -- exactly those are meant
+  // oxlint-disable-next-line no-control-regex -- exactly those
   if (name === '' || name.length > 500 || /[\u0000-\u001f\ufffd]/.test(name))
     refuse(`an entry of the archive has a name that cannot be right: ${shown}`);
   if (name.includes('\\')) refuse(`an entry of the archive has a backslash in its name, which programs read differently: ${shown}`);

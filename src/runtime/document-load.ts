@@ -43,18 +43,18 @@ interface PaceOptions {
 
 /** A pause before each step, so that documents without end leave time between their steps, however fast the engine is. */
 const STEP_MS = 10;
-/** A pause that ends so much too late found the event loop, or the machine, busy. */
+/** A pause that ends so long after its time found the event loop, or the machine, busy. */
 const LATE_MS = 10;
 /** Engines are busy with texts. */
 const IN_FLIGHT = 16;
 /** A step does not wait for longer, so that a document is done some time. */
 const WAIT_MS_MAX = 2000;
 
-/** Waits before a step while other work goes first; `isWanted` ends it. */
-export async function letTextsGoFirst(isWanted: () => boolean, { inFlight, now, pause }: PaceOptions): Promise<void> {
+/** Waits before a step while other work goes first; `isHeld` ends it. */
+export async function letTextsGoFirst(isHeld: () => boolean, { inFlight, now, pause }: PaceOptions): Promise<void> {
   const untilMs = now() + WAIT_MS_MAX;
   let isBusy = true;
-  while (isBusy && isWanted()) {
+  while (isBusy && isHeld()) {
     const beganAtMs = now();
     if (beganAtMs >= untilMs) return;
     await pause(STEP_MS);

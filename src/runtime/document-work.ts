@@ -109,8 +109,8 @@ export class DocumentWork {
   /** Never rejects for what an engine, a store or a file does. */
   async run(): Promise<WorkEnd> {
     if (this.#claimed.document.resultId !== undefined) {
-      const kept = await this.#begin('translating', ({ resultId }) => resultId !== undefined);
-      return 'kind' in kept ? kept : this.#charge(kept);
+      const translated = await this.#begin('translating', ({ resultId }) => resultId !== undefined);
+      return 'kind' in translated ? translated : this.#charge(translated);
     }
     const counted = await this.#countAndHold('translating');
     if ('kind' in counted) return counted;
@@ -118,7 +118,7 @@ export class DocumentWork {
     return 'kind' in translation ? translation : this.#finish(counted.begun, translation);
   }
 
-  /** Counts a document before its turn: what was counted is reserved from now on. It keeps its place in the queue. */
+  /** Counts a document before its turn: what was counted is reserved from now on. It stays where it is in the queue. */
   async count(): Promise<WorkEnd> {
     const { document, nowMs } = this.#claimed;
     const counted = isCounted(document) ? undefined : await this.#countAndHold(document.state);
@@ -235,23 +235,23 @@ export class DocumentWork {
     return { bytes: built.bytes, billed: Math.max(0, hold.characters - translated.spared) };
   }
 
-  /** Keeps what was translated before it is charged: whoever goes on after a death neither translates nor charges it again. */
+  /** Stores what was translated before it is charged: whoever goes on after a death neither translates nor charges it again. */
   async #finish({ documentId }: DocumentRecord, { bytes, billed }: TranslatedDocument): Promise<WorkEnd> {
     const { sealer, newId } = this.#options;
     const fileId = newId();
     const file = { fileId, pieces: await sealer.seal(documentId, fileId, bytes) };
     // What was deleted meanwhile is nobody's result: a worker removes it when the claim has ended.
-    const kept = await this.#change(
+    const translated = await this.#change(
       ({ sourceId: _source, ...known }) => (known.isRemoved === true ? undefined : { ...known, billed, resultId: fileId }),
       file,
     );
-    // Engines are not asked again and again for what cannot be kept.
-    if (kept === LATER) return this.#refused(STORE_UNAVAILABLE);
-    return 'kind' in kept ? kept : this.#charge(kept);
+    // Engines are not asked again and again for what cannot be stored.
+    if (translated === LATER) return this.#refused(STORE_UNAVAILABLE);
+    return 'kind' in translated ? translated : this.#charge(translated);
   }
 
-  async #charge(kept: DocumentRecord): Promise<WorkEnd> {
-    const end = await charge(this.#options.ledger, kept);
+  async #charge(translated: DocumentRecord): Promise<WorkEnd> {
+    const end = await charge(this.#options.ledger, translated);
     if (end !== 'charged') return 'problem' in end ? this.#failed(end.problem) : LATER;
     const done = await this.#change(({ worker: _worker, ...known }) => ({ ...known, state: 'done', holds: [] }));
     return 'kind' in done ? done : { kind: 'done', document: done };

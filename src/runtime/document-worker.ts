@@ -15,8 +15,8 @@ export interface DocumentWorkerOptions extends DocumentWorkOptions {
   readonly onEnd: (end: DocumentEnd['kind'], document: DocumentRecord | undefined) => void;
 }
 
-/** `expired`: it is gone. `kept`: it ended before, and waits for its expiry. */
-type DocumentEnd = WorkEnd | { readonly kind: 'expired' | 'kept' };
+/** `expired`: it is gone. `ended`: it has ended before, and waits for its expiry. */
+type DocumentEnd = WorkEnd | { readonly kind: 'expired' | 'ended' };
 
 /** How often the store is asked for what is due. */
 const LOOK_MS = 1000;
@@ -198,7 +198,7 @@ export class DocumentWorker {
       const removal = await removeDocument(document, { documents, ledger });
       return isUnavailable(removal) ? STORE_AWAY : { kind: 'expired' };
     }
-    if (document.state === 'done' || document.state === 'error') return { kind: 'kept' };
+    if (document.state === 'done' || document.state === 'error') return { kind: 'ended' };
     const work = new DocumentWork({ document, worker, nowMs, released: running.release.signal }, this.#options);
     try {
       return await (running.onlyCounts ? work.count() : work.run());
@@ -210,7 +210,7 @@ export class DocumentWorker {
 
   async #renew(running: RunningWork, worker: string): Promise<void> {
     const renewed = await this.#options.documents.claim({ ...running, worker, leaseMs: LEASE_MS });
-    // A store that is away keeps the claim until its end: the result is only written by whom the document names.
+    // In a store that is away the claim holds until its end: the result is only written by whom the document names.
     if (renewed === undefined) running.release.abort();
   }
 
@@ -232,7 +232,7 @@ function dueAfter(end: DocumentEnd, isClosed: boolean): number | 'expiry' | unde
     case 'done':
     case 'error':
       return end.document.isRemoved === true ? 0 : 'expiry';
-    case 'kept':
+    case 'ended':
       return 'expiry';
   }
 }

@@ -176,11 +176,11 @@ export class EventSender {
 
   async #send(event: DueEvent): Promise<void> {
     const { outbox, teams, send } = this.#options;
-    const [kept, team] = await Promise.all([outbox.read(event), teams.findTeam(event.teamId)]);
-    if (isUnavailable(kept) || (team !== undefined && isUnavailable(team))) return;
+    const [stored, team] = await Promise.all([outbox.read(event), teams.findTeam(event.teamId)]);
+    if (isUnavailable(stored) || (team !== undefined && isUnavailable(team))) return;
     // Only its list entry was left.
-    if (kept === undefined) return this.#settle(event.id, () => outbox.remove(event));
-    const failure = await send({ ...kept, reference: team?.reference }, this.#aborting.signal);
+    if (stored === undefined) return this.#settle(event.id, () => outbox.remove(event));
+    const failure = await send({ ...stored, reference: team?.reference }, this.#aborting.signal);
     // Unknown whether it arrived, so it will be sent again.
     if (this.#aborting.signal.aborted && failure !== undefined) return;
     if (failure === undefined) this.counts.delivered++;
@@ -190,7 +190,7 @@ export class EventSender {
     if (failure === undefined) return this.#settle(event.id, () => outbox.remove(event));
     if (pauseMs !== undefined) return this.#settle(event.id, () => outbox.postpone(event, pauseMs));
     this.counts.dropped++;
-    const { teamId, facts, id } = kept;
+    const { teamId, facts, id } = stored;
     this.#options.log.error('an event was dropped: its receiver has not taken it for three days', {
       event_id: id,
       event: facts.kind,

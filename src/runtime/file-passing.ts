@@ -76,7 +76,7 @@ export async function passFile(
   for (const [index, engine] of [first, second!].entries()) {
     if (!engine.takes) return undefined;
     const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal: released });
-    if (!('failure' in translated) && isSound(fileName, bytes, translated.bytes, options)) return translated;
+    if (!('failure' in translated) && isValid(fileName, bytes, translated.bytes, options)) return translated;
     const detail: FailureDetail = 'failure' in translated ? translated : { failure: 'wrong_shape' };
     failures.push(detail);
     onFailures([detail.failure]);
@@ -87,7 +87,7 @@ export async function passFile(
 }
 
 /** A status of 200 alone proves nothing. */
-function isSound(fileName: string, sent: Uint8Array, came: Uint8Array, { formats }: FilePassingOptions): boolean {
+function isValid(fileName: string, sent: Uint8Array, came: Uint8Array, { formats }: FilePassingOptions): boolean {
   const format = formats.formatOf(fileName);
   if (format !== undefined) return formats.firstLook(format, came) === undefined;
   const [sign, other] = [sent, came].map((bytes) => Buffer.from(bytes.subarray(0, SIGN_BYTES)));

@@ -244,7 +244,7 @@ export class RecentRequests implements AccessLog {
     this.#nowMs = nowMs;
   }
 
-  /** Keeps it if it was refused, failed, or was answered in spite of a failed attempt. Who disconnected is in the log alone. */
+  /** Only what was refused, failed, or was answered in spite of a failed attempt. Who disconnected is in the log alone. */
   record(entry: AccessEntry): void {
     const { status, code, failures } = entry;
     if (status === undefined || (code === 'ok' && failures === undefined)) return;

@@ -1,5 +1,6 @@
-// What a flood must not cost the store: rate windows that are known to be full, counts of refusals that it is told once a second,
+// What a flood must not cost the store: rate windows that are known to be full, counts of refusals that are reported to it once a second,
 // and unknown keys that are no longer looked up.
+import { LRUCache } from 'lru-cache';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { FullWindows, RefusedCaller } from '../ports/full-windows.ts';
 import type { RateLimited } from '../ports/ledger.ts';
@@ -122,24 +123,24 @@ interface PendingRefusalsOptions {
   /** The time that is believed. */
   readonly nowMs: () => number;
   readonly everyMs?: number;
-  /** Teams whose counts are kept at most; the store is told sooner if there are more. */
+  /** Teams whose counts wait at most; the store has them sooner if there are more. */
   readonly teamsMax?: number;
 }
 
 const EVERY_MS = 1000;
 const TEAMS_MAX = 1000;
-/** Teams that the store is told of at a time. */
+/** Teams that are reported at a time. */
 const TOGETHER_MAX = 16;
 
 /**
- * What the store could not be told is dropped, because it may have been counted: there are never more than were refused. A process
+ * What could not be reported is dropped, because it may have been counted: there are never more than were refused. A process
  * that is killed loses the last second.
  */
 export class PendingRefusals implements RefusalCounter, RefusalDays {
   readonly #options: PendingRefusalsOptions;
   #pending = new Map<string, Record<RefusalCode, number>>();
   #timer: NodeJS.Timeout | undefined;
-  #telling: Promise<void> = Promise.resolve();
+  #reporting: Promise<void> = Promise.resolve();
 
   constructor(options: PendingRefusalsOptions) {
     this.#options = options;
@@ -156,75 +157,57 @@ export class PendingRefusals implements RefusalCounter, RefusalDays {
     else this.#timer ??= setTimeout(() => void this.flush(), this.#options.everyMs ?? EVERY_MS).unref();
   }
 
-  /** Includes what this process has not told the store yet. */
+  /** Includes what this process has not reported yet. */
   async sum(teamId: string, range: DayRange): Promise<RefusalCounts | StoreUnavailable> {
     await this.flush();
     return this.#options.days.sum(teamId, range);
   }
 
-  /** Resolves when the store was told of everything counted before. */
+  /** Resolves when everything counted before was reported. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const counted = [...this.#pending];
     this.#pending = new Map();
-    if (counted.length > 0) this.#telling = this.#telling.then(() => this.#tell(counted));
-    return this.#telling;
+    if (counted.length > 0) this.#reporting = this.#reporting.then(() => this.#report(counted));
+    return this.#reporting;
   }
 
-  async #tell(counted: readonly (readonly [string, RefusalCounts])[]): Promise<void> {
+  async #report(counted: readonly (readonly [string, RefusalCounts])[]): Promise<void> {
     const nowMs = this.#options.nowMs();
     for (let first = 0; first < counted.length; first += TOGETHER_MAX) {
       const some = counted.slice(first, first + TOGETHER_MAX);
-      const told = await Promise.all(
+      const outcomes = await Promise.all(
         some.map(async ([teamId, counts]) => this.#options.days.add(teamId, counts, nowMs).catch(() => undefined)),
       );
       // A store that does not answer would hold up what stops the process, once for each batch.
-      if (told.some((one) => isUnavailable(one))) return;
+      if (outcomes.some((one) => isUnavailable(one))) return;
     }
   }
 }
 
-interface AddressLimitOptions {
-  /** Unknown keys per address and minute; further ones are not looked up. */
-  readonly perMinute: number;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-}
-
-const WINDOW_MS = 60_000;
-/** Beyond this many, the address whose minute began first is dropped. */
+const MINUTE_MS = 60_000;
+/** Beyond this many, the one that was longest not seen is dropped. */
 const ADDRESSES_MAX = 10_000;
 
-interface Count {
-  sinceMs: number;
-  unknown: number;
-}
-
 export class AddressLimit implements UnknownKeyLimit {
-  readonly #options: AddressLimitOptions;
-  /** Ordered by the start of their minutes. */
-  readonly #counts = new Map<string, Count>();
+  readonly #perMinute: number;
+  /** Each for a minute from its first unknown key on. */
+  readonly #counts = new LRUCache<string, { unknown: number }>({ max: ADDRESSES_MAX, ttl: MINUTE_MS });
 
-  constructor(options: AddressLimitOptions) {
-    this.#options = options;
+  /** `perMinute`: unknown keys per address and minute; further ones are not looked up. */
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute;
   }
 
   reached(address: string): boolean {
-    const count = this.#counts.get(callerNetwork(address));
-    return count !== undefined && count.unknown >= this.#options.perMinute && this.#options.now() - count.sinceMs < WINDOW_MS;
+    return (this.#counts.get(callerNetwork(address))?.unknown ?? 0) >= this.#perMinute;
   }
 
   add(address: string): void {
-    const nowMs = this.#options.now();
     const network = callerNetwork(address);
     const count = this.#counts.get(network);
-    if (count !== undefined && nowMs - count.sinceMs < WINDOW_MS) {
-      count.unknown++;
-      return;
-    }
-    this.#counts.delete(network);
-    this.#counts.set(network, { sinceMs: nowMs, unknown: 1 });
-    if (this.#counts.size > ADDRESSES_MAX) this.#counts.delete(this.#counts.keys().next().value!);
+    if (count === undefined) this.#counts.set(network, { unknown: 1 });
+    else count.unknown++;
   }
 }
