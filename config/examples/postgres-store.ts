@@ -132,6 +132,8 @@ create table if not exists pieces (
 const TABLES_LOCK = 7_146_482;
 const SHARED_LOCK = 7_146_483;
 const AUDIT_LOCK = 7_146_484;
+/** How often expired entries of the audit are deleted. */
+const PRUNE_EVERY_MS = 3_600_000;
 /** A transaction that waits longer, for the database or for other changes of its team, is given up. */
 const WAIT_MS = 2000;
 /** PostgreSQL's type numbers of `bigint`; its values here are exact as numbers. */
@@ -734,12 +736,11 @@ function auditOf(database: Database, historyDays: number): AuditLog {
   return {
     page: ({ teamId, after, sinceMs = 0, limit }) =>
       database.transaction(async (db, nowMs) => {
-        const expired = idBefore(nowMs - historyDays * DAY_MS);
-        await db('delete from audit where id < $1', [expired]);
+        const from = idBefore(Math.max(sinceMs, nowMs - historyDays * DAY_MS));
         const rows = await db<{ id: string; teamId?: string; record: AuditRecord }>(
           `select id, team_id as "teamId", record from audit where ($1::text is null or team_id = $1) and id >= $2
            and ($3::text is null or id < $3) order by id desc limit $4`,
-          [teamId, idBefore(sinceMs), after, limit],
+          [teamId, from, after, limit],
         );
         return rows.map(({ id, teamId: of, record: { keyId, ...rest } }) => ({ id, atMs: momentOf(id), teamId: of, keyId, ...rest }));
       }),
@@ -1032,6 +1033,12 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     throw new StoreError(`the store ${new URL(url).host} cannot be opened: ${created.advice}`);
   }
   const over = overRecords(recordsOf(database), () => clock.nowMs());
+  // Every process does so; a wrong clock deletes nothing.
+  const pruning = setInterval(() => {
+    if ((clock.stepMs ?? 0) !== 0) return;
+    const before = idBefore(clock.nowMs() - historyDays * DAY_MS);
+    void database.done(async (db) => void (await db('delete from audit where id < $1', [before])));
+  }, PRUNE_EVERY_MS).unref();
   return {
     keys: {
       async find(digest) {
@@ -1054,7 +1061,10 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
       );
       return isUnavailable(written) ? written : undefined;
     },
-    close: () => database.close(),
+    close() {
+      clearInterval(pruning);
+      return database.close();
+    },
   };
 }
 

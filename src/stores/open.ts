@@ -35,8 +35,8 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   const kind = storeKindOf(url);
   if (kind === 'sqlite') {
     const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
-    const waits = { durability: context.sqliteDurability, busyTimeoutMs: commandTimeoutMs };
-    return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...waits, historyDays, creation, events });
+    const own = { durability: context.sqliteDurability, busyTimeoutMs: commandTimeoutMs, cleansUp: context.tends === true };
+    return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...own, historyDays, creation, events });
   }
   if (kind === 'redis') {
     const { openRedisStore } = await import('./redis/redis-store.ts');

@@ -44,6 +44,8 @@ export interface SqliteStoreOptions {
   readonly creation?: StoreCreation;
   /** How many days usage and audit entries are kept. */
   readonly historyDays?: number | undefined;
+  /** Whether this process cleans up what time alone ends, as one that serves does. */
+  readonly cleansUp?: boolean | undefined;
   /** Of a process that sends events. */
   readonly events?: EventRules | undefined;
 }
@@ -73,13 +75,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** `cleansUp`: as a process that serves does. */
-export function wholeFile(
-  database: DatabaseSync,
-  options: Omit<SqliteStoreOptions, 'creation' | 'durability'>,
-  cleansUp = true,
-): WholeFile {
-  const { path, log, clock, busyTimeoutMs = BUSY_TIMEOUT_MS, historyDays = HISTORY_DAYS } = options;
+/** The store in an open file. */
+export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptions, 'creation' | 'durability'>): WholeFile {
+  const { path, log, clock, busyTimeoutMs = BUSY_TIMEOUT_MS, historyDays = HISTORY_DAYS, cleansUp = true } = options;
   const file = new DatabaseFile(path);
   const teams = new TeamQueries(database);
   const behind = { begin: () => accounts.begin(), flush: () => accounts.flush(), forget: () => accounts.forget() };

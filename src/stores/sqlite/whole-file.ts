@@ -49,7 +49,7 @@ function asWhole(database: DatabaseSync, path: string, prepare: () => void) {
   try {
     prepare();
     const clock = openMachineClock();
-    const store = wholeFile(database, { path, log: SILENT, clock, busyTimeoutMs: PATIENCE_MS }, false);
+    const store = wholeFile(database, { path, log: SILENT, clock, busyTimeoutMs: PATIENCE_MS, cleansUp: false });
     return { store, clock, shown: storeName(path), ownCheck: ownCheck(store) };
   } catch (error) {
     database.close();

@@ -1,5 +1,5 @@
-// Interrupted deletions of teams in a SQLite file, which the janitor completes.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// The janitor of a SQLite file: it completes interrupted deletions of teams, and runs in processes that serve.
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import { dayOf } from '../../../../src/domain/period.ts';
@@ -7,6 +7,9 @@ import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { created, DE, dictionary } from '../../../../src/testing/store/dictionaries-under-test.ts';
 import { freshKey, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { openStore } from '../../../support/door/stores.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
+import { SILENT } from '../../../support/silent-log.ts';
 import { placesOf } from '../../../support/store-search.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
@@ -70,4 +73,18 @@ test.each([false, true])('the janitor completes an interrupted deletion; usage i
   }
   expect(await stays.admit()).toMatchObject({ kind: 'admitted' });
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);
+});
+
+test('a process that does not serve, such as a command, leaves what is over to those that do', async () => {
+  const opened = (tends: boolean) => openStore(`sqlite:${file.path}`, { log: SILENT, clock, commandTimeoutMs: 5000, tends });
+  const open = () => file.query('SELECT count(*) AS n FROM operations')[0]?.['n'];
+  const command = await opened(false);
+  await (await teamUnderTest(promisedStore(command))).reserve(3, { leaseMs: 500 });
+  clock.step(1000);
+  // Longer than the pause between two rounds.
+  await delay(2500);
+  expect(open()).toBe(1);
+  const serving = await opened(true);
+  await vi.waitFor(() => expect(open()).toBe(0), { timeout: 60_000, interval: 50 });
+  await Promise.all([command.close(), serving.close()]);
 });
