@@ -4,11 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readBody } from '../../../src/plugins/azure-v3/azure-request.ts';
 import { readTranslation } from '../../../src/plugins/azure-v3/azure-versions.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { report } from '../scorecard/report.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
-import { accepted, CORPUS_SIZE, free, rejected } from './corpus.ts';
 import { countedRuns } from './counted-runs.ts';
-import { AT_ONCE, CODES, NO_JSON, rulesWith } from './facade-bodies.ts';
+import { AT_ONCE, CODES, rulesWith } from './facade-bodies.ts';
 import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
 import type { InputGateway } from './gateways.ts';
 import { anyText } from './near-misses.ts';
@@ -67,23 +65,6 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   afterAll(() => input.stop());
 
   const post = (body: string | Uint8Array, query = '&to=de', path = PATH): Promise<HttpResponse> => input.ask({ path: path + query, body });
-  const each = (cases: readonly { readonly input: string }[]) => forEachOf(cases, AT_ONCE, (one) => post(one.input));
-
-  test('the JSON corpus: invalid JSON is refused, and valid JSON is never called malformed', async () => {
-    const refused = await each(rejected);
-    expect(refused.flatMap((answer, i) => (answer.status === 400 ? [] : [rejected[i]!.name]))).toEqual([]);
-    const taken = await each(accepted);
-    expect(taken.flatMap((answer, i) => (told(answer)[1] === NO_JSON ? [accepted[i]!.name] : []))).toEqual([]);
-    const within = await each(accepted.map((one) => ({ input: `[{"Text":"a","unknown":${one.input}}]` })));
-    expect(within.map(({ status }) => status)).toEqual(accepted.map(() => 200));
-    for (const answer of [...refused, ...(await each(free))]) told(answer);
-    report({
-      row: 15,
-      figure: `${CORPUS_SIZE} cases of the corpus on Azure's /translate, ${listener} listener`,
-      measured: `${rejected.length} n refused, ${accepted.length} y never called malformed, 0 5xx`,
-      counts: { badInputs: rejected.length + 2 * accepted.length + free.length },
-    });
-  });
 
   test('bytes are UTF-8 or refused; charged are code points, once for each target', async () => {
     expect(BYTES.length).toBeGreaterThan(10);

@@ -4,13 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
 import { judgeTranslation } from '../../../src/plugins/deepl-v2/translate-body.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { report } from '../scorecard/report.ts';
-import { codeOf, detailOf, expectClean } from './answers.ts';
-import { accepted, CORPUS_SIZE, free, rejected } from './corpus.ts';
+import { detailOf, expectClean } from './answers.ts';
 import { countedRuns } from './counted-runs.ts';
-import { AT_ONCE, CODES, expectBytesRead, form, FORM, json, nearly, NO_JSON, rulesWith } from './facade-bodies.ts';
+import { CODES, expectBytesRead, form, FORM, json, nearly, rulesWith } from './facade-bodies.ts';
 import type { Case } from './facade-bodies.ts';
-import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
+import { LISTENERS, startInputGateway } from './gateways.ts';
 import type { Ask, InputGateway } from './gateways.ts';
 import { anyText } from './near-misses.ts';
 
@@ -106,26 +104,6 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   afterAll(() => input.stop());
 
   const post = (one: Ask): Promise<HttpResponse> => input.ask({ path: '/v2/translate', ...one });
-  const eachJson = (cases: readonly { readonly input: string }[]): Promise<HttpResponse[]> =>
-    forEachOf(cases, AT_ONCE, (one) => post({ body: one.input }));
-
-  test('the JSON corpus: invalid JSON is refused, and valid JSON is never called malformed', async () => {
-    const refused = await eachJson(rejected);
-    expect(
-      refused.flatMap((answer, i) => (answer.status === 400 && codeOf(answer) === 'validation_error' ? [] : [rejected[i]!.name])),
-    ).toEqual([]);
-    const taken = await eachJson(accepted);
-    expect(taken.flatMap((answer, i) => (detailOf(answer) === NO_JSON ? [accepted[i]!.name] : []))).toEqual([]);
-    const within = await eachJson(accepted.map((one) => ({ input: `{"text":["a"],"target_lang":"DE","unknown":${one.input}}` })));
-    expect(within.map(({ status }) => status)).toEqual(accepted.map(() => 200));
-    for (const answer of [...refused, ...taken, ...within, ...(await eachJson(free))]) expectClean(answer);
-    report({
-      row: 15,
-      figure: `${CORPUS_SIZE} cases of the corpus on /v2/translate, ${listener} listener`,
-      measured: `${rejected.length} n refused as validation_error, ${accepted.length} y never called malformed, 0 5xx`,
-      counts: { badInputs: rejected.length + 2 * accepted.length + free.length },
-    });
-  });
 
   test('bytes are UTF-8 or refused; charged are code points, and the engine gets the same ones', async () => {
     await expectBytesRead(input, post, 'text', expectClean);

@@ -10,7 +10,6 @@ import type { Ask, InputGateway } from './gateways.ts';
 
 export const AT_ONCE = 8;
 export const FORM = 'application/x-www-form-urlencoded';
-export const NO_JSON = 'body: must be well-formed JSON.';
 
 /** A body, and its result in the words of its API. */
 export interface Case<Reading> {

@@ -6,12 +6,10 @@ import { orderOf } from '../../../src/plugins/libretranslate/translation.ts';
 import type { Order } from '../../../src/plugins/libretranslate/translation.ts';
 import type { Judged } from '../../../src/plugins/facades/members.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { report } from '../scorecard/report.ts';
-import { accepted, CORPUS_SIZE, free, rejected } from './corpus.ts';
 import { countedRuns } from './counted-runs.ts';
-import { AT_ONCE, CODES, expectBytesRead, form, FORM, json, nearly, NO_JSON, rulesWith } from './facade-bodies.ts';
+import { CODES, expectBytesRead, form, FORM, json, nearly, rulesWith } from './facade-bodies.ts';
 import type { Case } from './facade-bodies.ts';
-import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
+import { LISTENERS, startInputGateway } from './gateways.ts';
 import type { Ask, InputGateway } from './gateways.ts';
 import { anyText } from './near-misses.ts';
 
@@ -135,30 +133,6 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   afterAll(() => input.stop());
 
   const post = (one: Ask): Promise<HttpResponse> => input.ask({ path: '/translate', ...one });
-  const eachJson = (cases: readonly { readonly input: string }[], path: string): Promise<HttpResponse[]> =>
-    forEachOf(cases, AT_ONCE, (one) => post({ path, body: one.input }));
-
-  test.each(['/translate', '/detect'])(
-    'the JSON corpus on %s: invalid JSON is refused, and valid JSON is never called malformed',
-    async (path) => {
-      const refused = await eachJson(rejected, path);
-      expect(refused.flatMap((answer, i) => (answer.status === 400 ? [] : [rejected[i]!.name]))).toEqual([]);
-      const taken = await eachJson(accepted, path);
-      expect(taken.flatMap((answer, i) => (wordsOf(answer) === NO_JSON ? [accepted[i]!.name] : []))).toEqual([]);
-      const within = await eachJson(
-        accepted.map((one) => ({ input: `{"q":"a","source":"en","target":"de","unknown":${one.input}}` })),
-        path,
-      );
-      expect(within.map(({ status }) => status)).toEqual(accepted.map(() => 200));
-      for (const answer of [...refused, ...within, ...(await eachJson(free, path))]) wordsOf(answer);
-      report({
-        row: 15,
-        figure: `${CORPUS_SIZE} cases of the corpus on ${path}, ${listener} listener`,
-        measured: `${rejected.length} n refused, ${accepted.length} y never called malformed, 0 5xx`,
-        counts: { badInputs: rejected.length + 2 * accepted.length + free.length },
-      });
-    },
-  );
 
   test('bytes are UTF-8 or refused; charged are code points, and the engine gets the same ones', async () => {
     await expectBytesRead(input, post, 'q', wordsOf, renamed);
