@@ -130,21 +130,15 @@ function limitEntries(entries: readonly ZipEntry[], directoryAt: number): void {
 }
 
 /** By the claim of the directory, which has been checked; one that claims too little is refused. */
-export function inflated({ archive }: ZipDirectory, entry: ZipEntry): Uint8Array {
-  const data = archive.subarray(entry.dataAt, entry.dataAt + entry.compressedBytes);
-  const bytes = entry.method === 0 ? data : inflatedData(data, entry);
-  if (bytes.length !== entry.bytes || crc32(bytes) !== entry.crc) refuse(`the entry ${entry.name} of the archive is damaged`);
-  return bytes;
-}
-
-function inflatedData(data: Uint8Array, entry: ZipEntry): Uint8Array {
+export function inflated({ archive }: ZipDirectory, { name, method, crc, dataAt, compressedBytes, bytes }: ZipEntry): Uint8Array {
+  const data = archive.subarray(dataAt, dataAt + compressedBytes);
   try {
-    return inflateRawSync(data, { maxOutputLength: Math.max(1, entry.bytes) });
+    const content = method === 0 ? data : inflateRawSync(data, { maxOutputLength: Math.max(1, bytes) });
+    if (content.length === bytes && crc32(content) === crc) return content;
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
-      refuse(`the entry ${entry.name} is longer than the archive says`);
-    return refuse(`the entry ${entry.name} of the archive is damaged`);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') refuse(`the entry ${name} is longer than the archive says`);
   }
+  return refuse(`the entry ${name} of the archive is damaged`);
 }
 
 const DESCRIBED_BEHIND = 0x0008;
