@@ -93,7 +93,7 @@ export default definePlugin({
       { routes: [], steps: () => [idStep('deepl-trace-id', 'X-Trace-ID'), tagStep()] },
       translate(api, host, { attemptMs, passesStyle: style === 'pass', isMarkupFree: markup === 'free' }),
       languages(api, host),
-      resourceLanguages(api, host, style === 'pass'),
+      ...resourceLanguages(api, host, style === 'pass'),
       usage(api),
       customTags(api),
       ...glossaries(api, host),

@@ -11,7 +11,7 @@ import { JSON_OR_FORM, shown } from '../facades/reference.ts';
 import { toldOf, translateAll } from '../facades/texts.ts';
 import { membersOf } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-answer.ts';
-import { oneOfSeveral } from './glossary-steps.ts';
+import { oneOfSeveral } from './glossary-change.ts';
 import { keptMarkup, measureMarkup } from './markup.ts';
 import { BODY, judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
 import type { TranslateOrder } from './translate-body.ts';

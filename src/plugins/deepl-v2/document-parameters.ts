@@ -7,8 +7,8 @@ import type { DescribedOperation } from '../facades/parameter-table.ts';
 import { objectSchema, readAll } from '../facades/parameters.ts';
 import type { Described } from '../facades/parameters.ts';
 import { NOTHING_READ } from './translate-body.ts';
-import type { ReadOptions, TranslateEntry, TranslateRules } from './translate-order.ts';
 import { TRANSLATE_PARAMETERS } from './translate-parameters.ts';
+import type { ReadOptions, TranslateEntry, TranslateRules } from './translate-parameters.ts';
 
 /** Of texts. `glossary_ids` may have one id. */
 const SHARED: readonly string[] = ['target_lang', 'source_lang', 'formality', 'glossary_id', 'glossary_ids'];

@@ -22,11 +22,10 @@ import {
 } from './glossary-answer.ts';
 import { judgeAdditions, judgeDictionaries, judgeDictionary, judgeGlossary, judgePair } from './glossary-body.ts';
 import type { DictionaryDraft } from './glossary-body.ts';
-import { createGlossary, GlossaryChanges, heldFor } from './glossary-change.ts';
+import { createGlossary, findEntries, findGlossary, GlossaryChanges, heldFor } from './glossary-change.ts';
+import type { FoundDictionary } from './glossary-change.ts';
 import { V2, V3 } from './glossary-docs.ts';
 import { entriesTsv, tsvPieces } from './glossary-entries.ts';
-import { findEntries, findGlossary } from './glossary-steps.ts';
-import type { FoundDictionary } from './glossary-steps.ts';
 
 /** What versions do differently on the routes that both have. */
 interface Version {

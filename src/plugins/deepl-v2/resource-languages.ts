@@ -12,8 +12,58 @@ import type { ParameterEntry } from '../facades/parameters.ts';
 import { answered, boolean, string } from '../facades/reference.ts';
 import { languagePairs } from './glossary-answer.ts';
 
-const RESOURCES = ['translate_text', 'translate_document', 'glossary', 'voice', 'write', 'style_rules', 'translation_memory'] as const;
-type Resource = (typeof RESOURCES)[number];
+/** All that there is here is stable. */
+const STABLE = { status: 'stable' } as const;
+
+interface ResourceOffer {
+  readonly languages: Languages;
+  readonly can: EngineCapabilities;
+  readonly passesStyle: boolean;
+  readonly hasDocuments: boolean;
+}
+
+interface Feature {
+  readonly name: string;
+  /** Which language of a translation must have it. */
+  readonly needs: { readonly needs_source_support?: true; readonly needs_target_support?: true };
+  readonly isOfDocuments: boolean;
+  readonly isOffered: (offer: ResourceOffer) => boolean;
+}
+
+const SOURCE = { needs_source_support: true } as const;
+const TARGET = { needs_target_support: true } as const;
+const BOTH = { ...SOURCE, ...TARGET };
+const isStyled = ({ can, passesStyle }: ResourceOffer): boolean => can.styles && passesStyle;
+
+/** DeepL's features of text translation. */
+const FEATURES: readonly Feature[] = [
+  { name: 'formality', needs: TARGET, isOfDocuments: true, isOffered: ({ can }) => can.formality },
+  { name: 'tag_handling', needs: BOTH, isOfDocuments: false, isOffered: ({ can }) => can.formats.some((one) => one !== 'text') },
+  { name: 'glossary', needs: BOTH, isOfDocuments: true, isOffered: ({ can }) => can.glossaries },
+  { name: 'style_rules', needs: TARGET, isOfDocuments: false, isOffered: isStyled },
+  { name: 'translation_memory', needs: BOTH, isOfDocuments: false, isOffered: isStyled },
+  { name: 'auto_detection', needs: SOURCE, isOfDocuments: true, isOffered: ({ can }) => can.detection },
+];
+
+interface Resource {
+  readonly features: readonly Feature[];
+  readonly languages: (languages: Languages) => readonly Listed[];
+  readonly isOffered: (offer: ResourceOffer) => boolean;
+}
+
+const ABSENT: Resource = { features: [], languages: () => [], isOffered: () => false };
+const TEXTS: Resource = { features: FEATURES, languages: textLanguages, isOffered: () => true };
+
+const RESOURCES: ReadonlyMap<unknown, Resource> = new Map([
+  ['translate_text', TEXTS],
+  ['translate_document', { ...TEXTS, features: FEATURES.filter((one) => one.isOfDocuments), isOffered: (offer) => offer.hasDocuments }],
+  ['glossary', { features: [], languages: glossaryLanguages, isOffered: ({ can }) => can.glossaries }],
+  ['voice', ABSENT],
+  ['write', ABSENT],
+  ['style_rules', ABSENT],
+  ['translation_memory', ABSENT],
+]);
+const NAMES = [...RESOURCES.keys()];
 
 const INCLUDED = ['beta', 'external'];
 
@@ -21,7 +71,7 @@ interface Asked {
   readonly resource: Resource;
 }
 
-const WRONG_RESOURCE = refuse('validation_error', `Value for 'resource' not supported: it is one of ${RESOURCES.join(', ')}, given once.`);
+const WRONG_RESOURCE = refuse('validation_error', `Value for 'resource' not supported: it is one of ${NAMES.join(', ')}, given once.`);
 const WRONG_INCLUDE = refuse('validation_error', `Value for 'include' not supported: it is one of ${INCLUDED.join(', ')}.`);
 
 const PARAMETERS: readonly ParameterEntry<Asked, undefined>[] = [
@@ -29,11 +79,11 @@ const PARAMETERS: readonly ParameterEntry<Asked, undefined>[] = [
     name: 'resource',
     does: 'served',
     means: 'resource',
-    about: `Of what: one of ${RESOURCES.map((one) => `\`${one}\``).join(', ')}. The list is empty for a resource that this service does not have.`,
+    about: `Of what: one of ${NAMES.map((one) => `\`${String(one)}\``).join(', ')}. The list is empty for a resource that this service does not have.`,
     example: 'translate_text',
     missing: () => WRONG_RESOURCE,
     read(value): Judged<Resource> {
-      const valid = RESOURCES.find((one) => one === value);
+      const valid = RESOURCES.get(value);
       return valid === undefined ? WRONG_RESOURCE : { valid };
     },
   },
@@ -45,44 +95,6 @@ const PARAMETERS: readonly ParameterEntry<Asked, undefined>[] = [
     faultOf: (value) => ([value].flat().every((one) => INCLUDED.includes(one as string)) ? undefined : WRONG_INCLUDE),
   },
 ];
-
-/** All that there is here is stable. */
-const STABLE = { status: 'stable' } as const;
-
-interface Feature {
-  readonly name: string;
-  readonly needs_source_support?: true;
-  readonly needs_target_support?: true;
-}
-const OF_BOTH = { needs_source_support: true, needs_target_support: true } as const;
-
-/** What a service can do, of DeepL's features of text translation. */
-function featuresOf({ formats, formality, glossaries, styles, detection }: EngineCapabilities, passesStyle: boolean): readonly Feature[] {
-  const features: Feature[] = [];
-  if (formality) features.push({ name: 'formality', needs_target_support: true });
-  if (formats.some((format) => format !== 'text')) features.push({ name: 'tag_handling', ...OF_BOTH });
-  if (glossaries) features.push({ name: 'glossary', ...OF_BOTH });
-  if (styles && passesStyle) {
-    features.push({ name: 'style_rules', needs_target_support: true }, { name: 'translation_memory', ...OF_BOTH });
-  }
-  if (detection) features.push({ name: 'auto_detection', needs_source_support: true });
-  return features;
-}
-
-interface ResourceOffer {
-  readonly languages: Languages;
-  readonly features: readonly Feature[];
-  readonly can: EngineCapabilities;
-  /** Whether there are documents. */
-  readonly hasDocuments: boolean;
-}
-
-/** Of the features of texts, those of documents. */
-const OF_DOCUMENTS: readonly string[] = ['formality', 'glossary', 'auto_detection'];
-
-function ofDocuments(features: readonly Feature[]): readonly Feature[] {
-  return features.filter(({ name }) => OF_DOCUMENTS.includes(name));
-}
 
 /** A language of a resource, before it is shown. */
 interface Listed {
@@ -96,12 +108,13 @@ const Features = Type.Record(Type.String(), Type.Object({ status: string('Always
   description: 'What can be done with it, by name.',
 });
 
-export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle: boolean): ApiPart {
-  const offerFor = (x: Exchange, services: GatewayServices): ResourceOffer => {
-    const can = services.engineCanFor(x);
-    const hasDocuments = services.documents !== undefined;
-    return { languages: services.languages(x), features: featuresOf(can, passesStyle), can, hasDocuments };
-  };
+export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle: boolean): readonly ApiPart[] {
+  const offerFor = (x: Exchange, services: GatewayServices): ResourceOffer => ({
+    languages: services.languages(x),
+    can: services.engineCanFor(x),
+    passesStyle,
+    hasDocuments: services.documents !== undefined,
+  });
   const ofResource = operation<Resource, Resource>(api, host, {
     name: 'resource-languages',
     tag: 'Languages',
@@ -168,15 +181,12 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
     ),
     run: (x, services) => resourcesOf(offerFor(x, services)),
   });
-  return {
-    routes: [...ofResource.routes, ...resources.routes],
-    steps: (services) => [...ofResource.steps(services), ...resources.steps(services)],
-  };
+  return [ofResource, resources];
 }
 
 function resourceIn(query: string): Judged<Resource> | Refusal {
   const given = new URLSearchParams(query);
-  const asked: Asked = { resource: 'translate_text' };
+  const asked: Asked = { resource: TEXTS };
   const values = {
     get(name: string): unknown {
       const [first, ...more] = given.getAll(name);
@@ -186,34 +196,26 @@ function resourceIn(query: string): Judged<Resource> | Refusal {
   return readAll(PARAMETERS, values, asked, undefined) ?? { valid: asked.resource };
 }
 
-function resourcesOf({ features, can, hasDocuments }: ResourceOffer): Outcome {
-  return answer([
-    { name: 'translate_text', features },
-    ...(hasDocuments ? [{ name: 'translate_document', features: ofDocuments(features) }] : []),
-    ...(can.glossaries ? [{ name: 'glossary', features: [] }] : []),
-  ]);
+function resourcesOf(offer: ResourceOffer): Outcome {
+  const offered = [...RESOURCES].filter(([, one]) => one.isOffered(offer));
+  return answer(offered.map(([name, one]) => ({ name, features: featuresOf(one, offer).map((it) => ({ name: it.name, ...it.needs })) })));
 }
 
-function listOf(resource: Resource, { languages, features, can, hasDocuments }: ResourceOffer): Outcome {
-  switch (resource) {
-    case 'translate_text':
-      return answer(textLanguages(languages).map((one) => shown(one, languages, features)));
-    case 'glossary':
-      return answer((can.glossaries ? glossaryLanguages(languages) : []).map((one) => shown(one, languages, [])));
-    case 'translate_document':
-      return answer((hasDocuments ? textLanguages(languages) : []).map((one) => shown(one, languages, ofDocuments(features))));
-    case 'voice':
-    case 'write':
-    case 'style_rules':
-    case 'translation_memory':
-      return answer([]);
-  }
+function listOf(resource: Resource, offer: ResourceOffer): Outcome {
+  if (!resource.isOffered(offer)) return answer([]);
+  const features = featuresOf(resource, offer);
+  return answer(resource.languages(offer.languages).map((one) => shown(one, offer.languages, features)));
+}
+
+function featuresOf({ features }: Resource, offer: ResourceOffer): readonly Feature[] {
+  return features.filter((one) => one.isOffered(offer));
 }
 
 function shown({ code, isSource, isTarget, isFormal }: Listed, languages: Languages, features: readonly Feature[]) {
   const own = features.filter(
-    ({ name, needs_source_support: ofSource, needs_target_support: ofTarget }) =>
-      ((ofSource === true && isSource) || (ofTarget === true && isTarget)) && (name !== 'formality' || isFormal),
+    ({ name, needs }) =>
+      ((needs.needs_source_support === true && isSource) || (needs.needs_target_support === true && isTarget)) &&
+      (name !== 'formality' || isFormal),
   );
   return {
     lang: codeOf(code),

@@ -7,9 +7,8 @@ import { readAll } from '../facades/parameters.ts';
 import type { Described, ParameterDoc } from '../facades/parameters.ts';
 import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { styleOf } from './style-parameters.ts';
-import type { ReadOptions, TranslateRules } from './translate-order.ts';
-import { TRANSLATE_PARAMETERS } from './translate-parameters.ts';
+import { styleOf, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
+import type { ReadOptions, TranslateRules } from './translate-parameters.ts';
 
 export const TEXTS_LIMIT: ListLimit = {
   name: 'text',
