@@ -11,7 +11,7 @@ import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import { checkReplica, pairsOfReplica } from '../engines/ask-replica.ts';
 import type { CheckedReplica } from '../engines/ask-replica.ts';
-import { shownUrl } from '../engines/http1/url.ts';
+import { shownUrl } from '../engines/http1/origin.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
 import { withEngines } from './engine-setup.ts';
 import type { EngineSettings } from '../config/engine-options.ts';

@@ -14,7 +14,7 @@ import type { Teardown } from '../core/teardown.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { DAY_MS } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import { readEngineUrl } from '../engines/http1/url.ts';
+import { readEngineUrl } from '../engines/http1/origin.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener } from '../ops/ops-listener.ts';

@@ -7,7 +7,7 @@ import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWor
 import { Deadlines, RunningAttempt } from './attempt.ts';
 import { Pool } from './http1/pool.ts';
 import type { PoolLimits, PoolRequest } from './http1/pool.ts';
-import { replicaAddress } from './http1/url.ts';
+import { replicaAddress } from './http1/origin.ts';
 
 /** For work without a caller. */
 const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };

@@ -27,7 +27,7 @@ import type {
 import { askPairs, askReplica, OwnTrial } from './ask-replica.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
-import { replicaAddress, shownUrl } from './http1/url.ts';
+import { replicaAddress, shownUrl } from './http1/origin.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
 import { Replica, ReplicaStanding } from './replica.ts';

@@ -1,9 +1,8 @@
 // Apertium APY as an engine: one text per call, with APY detecting the language if the caller named none. Formality, context
-// and glossaries have no counterpart in APY's interface and are not sent.
+// and glossaries have no counterpart in APY's interface and are not sent. A text is cut into pieces that APY translates whole, and gets
+// back the white space that it would drop.
 import { checkSentence } from '../../domain/check-sentence.ts';
 import type { AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
-import { cutText, joinText } from './apertium-pieces.ts';
-import { alpha3Of, baseCodeOf } from './iso-639-3.ts';
 import { eachText } from './each-text.ts';
 import { get, headersOf, isJsonObject, jsonObjectOf, LIST_BOUNDS, pairTestOf, unusable } from './json-call.ts';
 import type { CallResult } from './json-call.ts';
@@ -118,4 +117,87 @@ function translatedTextOf(result: CallResult): { readonly text: string } | { rea
 function post(wire: EngineWire, work: EngineWork, path: string, form: Record<string, string>): Promise<CallResult> {
   const headers = headersOf(work, 'application/x-www-form-urlencoded');
   return wire.call({ method: 'POST', path, headers, body: new URLSearchParams(form).toString() });
+}
+
+/** White space alternates with the pieces: around[0] pieces[0] around[1] … pieces[n-1] around[n]. */
+interface CutText {
+  readonly pieces: readonly string[];
+  readonly around: readonly string[];
+}
+
+/**
+ * APY splits longer texts (1,000 characters under load, otherwise 4,096 bytes) at arbitrary positions and silently drops
+ * everything after ten splits: a text of 54,000 characters came back truncated with status 200. It never splits a text of this
+ * length.
+ */
+const PIECE_UNITS_MAX = 1000;
+
+// APY strips Python's white space from both ends, after turning control characters into spaces.
+// oxlint-disable-next-line no-control-regex
+const LEADING = /^[\s\u0000-\u001f\u007f-\u009f]+/;
+// Where to split, best first: after a line end, a sentence, a word.
+const CUTS = [/\n/g, /[.!?…。!?]['"”»)]*\s/gu, /\s/g];
+
+export function cutText(text: string): CutText {
+  const pieces: string[] = [];
+  const around: string[] = [];
+  let rest = text;
+  let space = '';
+  while (true) {
+    const lead = LEADING.exec(rest)?.[0] ?? '';
+    space += lead;
+    rest = rest.slice(lead.length);
+    if (rest === '') break;
+    const end = rest.length <= PIECE_UNITS_MAX ? rest.length : cutPlace(rest);
+    const piece = withoutTrailingSpace(rest.slice(0, end));
+    around.push(space);
+    pieces.push(piece);
+    space = '';
+    rest = rest.slice(piece.length);
+  }
+  return { pieces, around: [...around, space] };
+}
+
+/** Puts the translated pieces back between the white space. */
+export function joinText(translated: readonly string[], around: readonly string[]): string {
+  return translated.reduce((text, piece, i) => text + piece + around[i + 1]!, around[0]!);
+}
+
+function cutPlace(text: string): number {
+  const window = text.slice(0, PIECE_UNITS_MAX);
+  for (const pattern of CUTS) {
+    let end = 0;
+    for (const match of window.matchAll(pattern)) end = match.index + match[0].length;
+    if (end > 0) return end;
+  }
+  // Without white space, split anywhere except inside a surrogate pair.
+  const unit = window.charCodeAt(PIECE_UNITS_MAX - 1);
+  return unit >= 0xd800 && unit <= 0xdbff ? PIECE_UNITS_MAX - 1 : PIECE_UNITS_MAX;
+}
+
+/** Not by regex: `/\s+$/` takes quadratic time on long runs of spaces. */
+function withoutTrailingSpace(text: string): string {
+  let end = text.length;
+  while (end > 0 && LEADING.test(text[end - 1]!)) end--;
+  return text.slice(0, end);
+}
+
+/** The 36 base codes and their ISO 639-3 counterparts. */
+const ALPHA3 = new Map(
+  [
+    'AR:ara BG:bul CS:ces DA:dan DE:deu EL:ell EN:eng ES:spa ET:est FI:fin FR:fra GA:gle',
+    'HE:heb HR:hrv HU:hun ID:ind IT:ita JA:jpn KO:kor LT:lit LV:lav MT:mlt NB:nob NL:nld',
+    'PL:pol PT:por RO:ron RU:rus SK:slk SL:slv SV:swe TH:tha TR:tur UK:ukr VI:vie ZH:zho',
+  ].flatMap((row) => row.split(' ').map((one) => one.split(':') as [base: string, alpha3: string])),
+);
+const BASE = new Map([...ALPHA3].map(([base, alpha3]) => [alpha3, base]));
+
+/** Regional codes (`PT-BR`) map to their base. `undefined` if it is not one of our codes. */
+export function alpha3Of(code: string): string | undefined {
+  return ALPHA3.get(code.split('-', 1)[0]!);
+}
+
+/** Variants (`eng_US`) map to their base. `undefined` if it is not one of our codes. */
+export function baseCodeOf(alpha3: string): string | undefined {
+  return BASE.get(alpha3.split(/[-_]/, 1)[0]!);
 }

@@ -1,7 +1,7 @@
 // The cache of one process: translations by their keys, bounded in bytes and in age.
 import { LRUCache } from 'lru-cache';
 import type { Translation } from 'lingate';
-import type { TextKey } from './shared-text.ts';
+import type { TextKey } from './redis-memory.ts';
 
 interface ProcessMemoryOptions {
   readonly bytesMax: number;

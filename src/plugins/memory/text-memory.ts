@@ -4,8 +4,7 @@ import { hash } from 'node:crypto';
 import { countCharacters, keyOfOptions } from 'lingate';
 import type { KnownTexts, TextWork, Translation } from 'lingate';
 import type { ProcessMemory } from './process-memory.ts';
-import type { RedisMemory } from './redis-memory.ts';
-import type { SharedText, TextKey } from './shared-text.ts';
+import type { RedisMemory, SharedText, TextKey } from './redis-memory.ts';
 
 /** Result of looking a text up. `unavailable`: not cached in this process, and Redis is down. */
 type Finding = 'hit' | 'miss' | 'unavailable';

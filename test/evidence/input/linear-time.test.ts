@@ -15,7 +15,7 @@ import { storeKindOf, withoutCredentials } from '../../../src/domain/store-url.t
 import { traceparentForward } from '../../../src/domain/traceparent.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
 import { canonicalUlid } from '../../../src/domain/ulid.ts';
-import { readEngineUrl } from '../../../src/engines/http1/url.ts';
+import { readEngineUrl } from '../../../src/engines/http1/origin.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { readTranslation } from '../../../src/plugins/azure-v3/azure-versions.ts';
 import { orderOf } from '../../../src/plugins/libretranslate/translation.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { storeKindOf, withoutCredentials } from '../../../src/domain/store-url.ts';
 import { StoreError } from '../../../src/domain/store-unavailable.ts';
-import { readEngineUrl } from '../../../src/engines/http1/url.ts';
+import { readEngineUrl } from '../../../src/engines/http1/origin.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';
 import { countedRuns } from './counted-runs.ts';
 import { anyText, nearMisses } from './near-misses.ts';

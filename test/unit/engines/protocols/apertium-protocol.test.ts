@@ -1,8 +1,6 @@
 // The Apertium adapter with answers that a real APY does not give; a journey has it in front of one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apertiumProtocol } from '../../../../src/engines/protocols/apertium-protocol.ts';
-import { cutText, joinText } from '../../../../src/engines/protocols/apertium-pieces.ts';
-import { alpha3Of, baseCodeOf } from '../../../../src/engines/protocols/iso-639-3.ts';
+import { alpha3Of, apertiumProtocol, baseCodeOf, cutText, joinText } from '../../../../src/engines/protocols/apertium-protocol.ts';
 import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
 import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';

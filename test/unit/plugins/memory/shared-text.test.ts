@@ -1,7 +1,7 @@
 // A remembered translation as bytes: it is decoded as it was encoded, and any other bytes under its key are ignored.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeText, encodeText } from '../../../../src/plugins/memory/shared-text.ts';
+import { decodeText, encodeText } from '../../../../src/plugins/memory/redis-memory.ts';
 import { keyOfText } from '../../../../src/plugins/memory/text-memory.ts';
 
 const KEY = keyOfText('beginning', 'text')!;
