@@ -39,7 +39,7 @@ import { documentServices } from './documents-for-plugins.ts';
 import type { Opened } from './parts.ts';
 
 /** `undefined` everywhere if documents are not configured. */
-interface OpenDocuments {
+export interface OpenDocuments {
   readonly documents: DocumentStore;
   readonly formats: DocumentFormats;
   readonly sealer: DocumentSealer;

@@ -35,6 +35,7 @@ import { EngineTrials, replicaWatch } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
 import { judge } from './judge.ts';
 import { forgetfulDocuments, openDocuments } from './open-documents.ts';
+import type { OpenDocuments } from './open-documents.ts';
 
 export const monotonicMs: () => number = performance.now.bind(performance);
 
@@ -64,7 +65,7 @@ export async function openParts(opening: Opening) {
   const opened = await open(opening);
   const { config, output, down, store, engines, settings, nowMs } = opened;
   const { log } = output;
-  const documents = await openDocuments(opened, process.env);
+  const documents: OpenDocuments | undefined = await openDocuments(opened, process.env);
   const days = new RecordRefusals(store.records, config.history.days);
   const refusals = new PendingRefusals({ days, nowMs });
   down.add('counts of refusals', () => refusals.flush());

@@ -20,7 +20,7 @@ export type Config = Readonly<ReturnType<typeof toConfig>>;
 export type EngineConfig = Readonly<ReturnType<typeof toEngine>>;
 
 /** Where values come from, for the question which gateway this is. */
-interface ConfigOrigins {
+export interface ConfigOrigins {
   /** `--store`, `LINGATE_STORE`, the file's name, or `the default`. */
   readonly store: string;
   /** The same for the engines' URLs. */

@@ -6,7 +6,7 @@ import type { LanguageTable } from '../domain/languages.ts';
 import { assertFaultless, ConfigError, labelOf } from './config-error.ts';
 import type { Fault } from './config-error.ts';
 import { besideFile, ENGINE_URLS, toConfig, namedFiles } from './config.ts';
-import type { Config } from './config.ts';
+import type { Config, ConfigOrigins } from './config.ts';
 import { faultsOf } from './faults.ts';
 import { FileSet } from './file-set.ts';
 import { overridesOf, strayVariables, variablesNamedIn, withOverrides } from './environment.ts';
@@ -62,7 +62,7 @@ export function loadConfig({ file, env, flags = {}, files = new FileSet() }: Con
   const originOf = (...place: Override['path']): string =>
     overrides.find((override) => override.path.join('.') === place.join('.'))?.origin ??
     (named !== undefined && isWritten(written.value, place) ? label : 'the default');
-  const sources = {
+  const sources: ConfigOrigins = {
     store: originOf('store'),
     engineUrls: isWritten(written.value, ['engines']) ? originOf('engines') : originOf('engine', 'urls'),
     engineProtocol: originOf('engine', 'protocol'),
