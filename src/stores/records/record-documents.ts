@@ -261,11 +261,13 @@ export class RecordDocuments implements DocumentStore {
 
   /** Counts a team's documents again; for operators. */
   async recountTeam(teamId: string): Promise<StoreUnavailable | undefined> {
+    const before = await this.#space.read(teamId, [OF_TEAM]);
+    if (isUnavailable(before)) return before;
     const all = await this.#space.list(teamId, 'documents');
     if (isUnavailable(all)) return all;
-    const ids = [...all.keys()];
-    const done = await this.#space.change<true>(teamId, ids.map(recordName), (texts) => {
-      // What was created meanwhile is not among them: the next check finds it.
+    const done = await this.#space.change<true>(teamId, [OF_TEAM, ...[...all.keys()].map(recordName)], ([counted, ...texts]) => {
+      // What was created or removed meanwhile may not be among them: the next check finds what is still wrong.
+      if (counted !== before[0]) return { result: true };
       return { result: true, ...ofTeam(teamDocuments(texts.flatMap((text) => (text === undefined ? [] : readDocument(text))))) };
     });
     return isUnavailable(done) ? done : undefined;

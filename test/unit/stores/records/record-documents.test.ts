@@ -9,6 +9,7 @@ import type { EventRules } from '../../../../src/domain/event-rules.ts';
 import { SHARED_RECORDS } from '../../../../src/domain/shared-records.ts';
 import { answered, isUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { DocumentFolder, DocumentRecord } from '../../../../src/ports/documents.ts';
+import type { RecordSpace } from '../../../../src/ports/record-space.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { RecordDocuments } from '../../../../src/stores/records/record-documents.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
@@ -108,6 +109,32 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(answered(await documents.change(gone, (known) => ({ ...known, state: 'done' })))).toBeUndefined();
     expect(await events()).toEqual([]);
     await documents.remove(due);
+  });
+
+  test('counting again beside a creation takes nothing from what the creation has counted', async () => {
+    const { documents, create, teamId } = await scene();
+    const { records } = await opened;
+    const first = await create();
+    const counted = async (): Promise<unknown> => {
+      const [text] = answered(await records.read(teamId, [{ table: 'totals', id: 'documents' }]));
+      const entry = JSON.parse(text!) as { readonly open: readonly string[]; readonly bytes: number };
+      return { ...entry, open: entry.open.toSorted() };
+    };
+    const created: { readonly documentId: string; readonly teamId: string }[] = [];
+    const list: RecordSpace['list'] = async (group, table) => {
+      const listed = await records.list(group, table);
+      created.push(await create());
+      return listed;
+    };
+    const beside = new Proxy(records, {
+      get: (space, name: keyof RecordSpace) => (name === 'list' ? list : space[name].bind(space)),
+    });
+    expect(await new RecordDocuments(beside, () => clock.nowMs()).recountTeam(teamId)).toBeUndefined();
+    const both = { open: [first, ...created].map(({ documentId }) => documentId).toSorted(), bytes: 2 * PIECES[0]!.length };
+    expect(await counted()).toEqual(both);
+    expect(await documents.recountTeam(teamId)).toBeUndefined();
+    expect(await counted()).toEqual(both);
+    for (const due of [first, ...created]) await documents.remove(due);
   });
 
   test('a creation that takes longer than it may leaves neither a document nor a place in the queue', async () => {
