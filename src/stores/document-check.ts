@@ -42,6 +42,8 @@ export class DocumentCheck {
   /** Of the last look at each team, and at what is shared. */
   readonly #mends = new Map<string, readonly DocumentMend[]>();
   readonly #counts = new Map<string, DocumentCounts>();
+  /** Of all teams' documents, as it was read last. */
+  #queue: ReadonlyMap<string, string> | undefined;
   /** Documents of teams. */
   readonly #known = new Set<string>();
 
@@ -71,10 +73,10 @@ export class DocumentCheck {
       report({ what: 'document', teamId, detail });
     };
     const documents = [...records.values()].map(readDocument);
-    const queue = documents.length === 0 ? new Map<string, string>() : await reader.records(SHARED_RECORDS, 'documents');
+    if (documents.length > 0) this.#queue = await this.#queueFor(teamId);
     let documentBytes = 0;
     for (const { documentId } of documents) this.#known.add(documentId);
-    for (const document of documents) documentBytes += await this.#judgeDocument(document, queue.get(document.documentId), found);
+    for (const document of documents) documentBytes += await this.#judgeDocument(document, this.#queue?.get(document.documentId), found);
     const recorded = readOfTeam((await reader.records(teamId, 'totals')).get(OF_TEAM.id));
     const counted = teamDocuments(documents);
     const isSame = recorded.bytes === counted.bytes && recorded.open.length === counted.open.length;
@@ -85,6 +87,12 @@ export class DocumentCheck {
     this.#judgeHeld(contents, documents, nowMs, found);
     this.#mends.set(teamId, mends);
     this.#counts.set(teamId, { documents: documents.length, documentBytes });
+  }
+
+  /** Read once for all teams; again for a team that is looked at again, because documents may have changed since. */
+  async #queueFor(teamId: string): Promise<ReadonlyMap<string, string>> {
+    const isAgain = this.#mends.has(teamId);
+    return this.#queue === undefined || isAgain ? this.#options.reader.records(SHARED_RECORDS, 'documents') : this.#queue;
   }
 
   /** The bytes of its files. */
