@@ -49,7 +49,8 @@ const isAddedField = (name: string): boolean => NAME.test(name) && (name === 'au
 /** Codes that no upstream status may be mapped to, because they are about keys, limits and methods. */
 const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
 const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
-  (code) => problems[code].fields.length === 0 && !problems[code].dashboardOnly && !OF_DOCUMENTS.has(code) && !NOT_MAPPED.has(code),
+  (code) =>
+    Object.keys(problems[code].members).length === 0 && !problems[code].dashboardOnly && !OF_DOCUMENTS.has(code) && !NOT_MAPPED.has(code),
 );
 
 const ForwardEntry = Type.Object(

@@ -28,7 +28,7 @@ import { faultsOf } from './faults.ts';
 import { nearest } from './nearest.ts';
 import { matching } from './schema-parts.ts';
 import { Clone, Default, Type } from '../domain/typebox.ts';
-import { kind as problemKind, problems as ownProblems, refuseAs } from '../core/problem.ts';
+import { BACK_OFF, problems as ownProblems, refuseAs } from '../core/problem.ts';
 import type { ProblemKind } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 
@@ -259,8 +259,9 @@ function loadedProblems(plugin: string, declared: Readonly<Record<string, Plugin
 }
 
 function kindOf({ status, title, retry, meaning = `${title}.`, advice }: PluginProblem): ProblemKind {
+  const usual = retry ? BACK_OFF : '`detail` says what to change.';
   const headers = retry ? (['Retry-After'] as const) : [];
-  return problemKind(status, title, meaning, retry, advice === undefined ? { headers } : { headers, advice });
+  return { status, title, meaning, advice: advice ?? usual, retry, members: {}, headers, dashboardOnly: false };
 }
 
 /** `host.refuse` of a plugin with these codes. Throws for a code that it has not declared, which is a bug in the plugin. */

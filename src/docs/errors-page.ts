@@ -5,11 +5,10 @@ import type { LoadedProblem } from '../ports/plugin-route.ts';
 import { answerSample, entrySection } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
-import { HEADERS } from './openapi-schemas.ts';
+import { exampleOf, headerExamples, HEADERS } from './openapi-schemas.ts';
 import { codesOf, UNMATCHED } from './openapi-document.ts';
 import { operationsOf } from './operations.ts';
 import { links, page } from './page.ts';
-import { exampleOf, headerExamples, OPTIONAL_FIELDS, problemMembers } from './problem-examples.ts';
 import { rowOf, schemaTable, scrolledTable } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
@@ -33,10 +32,8 @@ interface ErrorsPageOptions {
 /** A code as shown on the page. */
 interface CodeEntry {
   readonly code: string;
-  readonly kind: ProblemKind;
   /** In the words of whoever answers it. */
-  readonly meaning: string;
-  readonly advice: string;
+  readonly kind: ProblemKind;
   readonly sentBy: Html;
 }
 
@@ -48,20 +45,13 @@ function rowsOf(options: ErrorsPageOptions): readonly CodeEntry[] {
 }
 
 function rowOfCode(code: ProblemCode, options: ErrorsPageOptions): CodeEntry {
-  const kind = problems[code];
   const isOfDashboard = code === 'forbidden' && options.dashboardUrl !== undefined;
-  const words = isOfDashboard ? BY_DASHBOARD : kind;
-  return { code, kind, ...words, sentBy: sentBy(code, kind, options) };
+  const kind: ProblemKind = isOfDashboard ? { ...problems.forbidden, ...BY_DASHBOARD } : problems[code];
+  return { code, kind, sentBy: sentBy(code, kind, options) };
 }
 
 function rowOfPlugin([code, { plugin, kind }]: readonly [string, LoadedProblem]): CodeEntry {
-  return {
-    code,
-    kind,
-    meaning: kind.meaning,
-    advice: kind.advice,
-    sentBy: html`<p class="soft">A code of the plugin <code>${plugin}</code>.</p>`,
-  };
+  return { code, kind, sentBy: html`<p class="soft">A code of the plugin <code>${plugin}</code>.</p>` };
 }
 
 export function errorsPage(options: ErrorsPageOptions): string {
@@ -97,14 +87,14 @@ function overview(rows: readonly CodeEntry[]): Html {
     <th scope="col">Try again?</th>
     <th scope="col" class="wide">When</th>`;
   const lines = rows.map(
-    ({ code, kind, meaning }) =>
+    ({ code, kind }) =>
       html`<tr>
         <td>
           <a href="#${anchorOf(code)}"><code>${code}</code></a>
         </td>
         <td>${kind.status}</td>
         <td>${retry(code, kind)}</td>
-        <td class="wide">${prose(meaning)}</td>
+        <td class="wide">${prose(kind.meaning)}</td>
       </tr>`,
   );
   return scrolledTable('All codes', heads, lines);
@@ -112,21 +102,17 @@ function overview(rows: readonly CodeEntry[]): Html {
 
 function entry(row: CodeEntry, options: ErrorsPageOptions): Html {
   const { code, kind } = row;
-  const memberRow = (name: string, required: boolean): Row => ({
-    ...rowOf(name, problemMembers[name]!.schema, problemMembers[name]!.schema.description),
-    required,
-  });
-  const members = [
-    ...kind.fields.map((name) => memberRow(name, !OPTIONAL_FIELDS.has(name))),
-    ...kind.mayHave.map((name) => memberRow(name, false)),
-  ];
+  const members = Object.entries(kind.members).map(([name, { schema, optional }]): Row => ({
+    ...rowOf(name, schema, schema.description),
+    required: !optional,
+  }));
   const fields = kind.headers.map((name) => ({ ...rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description), required: true }));
   return entrySection({
     id: anchorOf(code),
     title: html`<code>${code}</code>`,
-    content: html`<p>${statusTag(kind)} ${kind.title}. ${prose(row.meaning)}</p>
+    content: html`<p>${statusTag(kind)} ${kind.title}. ${prose(kind.meaning)}</p>
       <h4>Try again?</h4>
-      <p>${retry(code, kind)} ${prose(row.advice)}</p>
+      <p>${retry(code, kind)} ${prose(kind.advice)}</p>
       ${titledTable(code, 'Additional members', members)} ${titledTable(code, 'Response headers', fields)} ${row.sentBy}`,
     samples: example(code, kind, options),
   });

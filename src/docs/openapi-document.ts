@@ -6,13 +6,25 @@ import { routeName } from '../core/route.ts';
 import { TAG_FIELD } from '../domain/request-tag.ts';
 import { Type } from '../domain/typebox.ts';
 import type { ApiDocument, DocHeaders, LoadedRoute, PluginApis, RouteDoc } from '../ports/plugin-route.ts';
-import { bodySchemas, HEADERS, headers, headersOfEveryAnswer, problemSchemas, schemaOfProblem, securityOf } from './openapi-schemas.ts';
-import { PROBLEM, refTo, securitySchemesOf, shown } from './openapi-schemas.ts';
+import {
+  bodySchemas,
+  exampleOf,
+  HEADERS,
+  headers,
+  headersOfEveryAnswer,
+  membersOfExample,
+  PROBLEM,
+  problemSchemas,
+  refTo,
+  schemaOfProblem,
+  securityOf,
+  securitySchemesOf,
+  shown,
+} from './openapi-schemas.ts';
 import { openApi, plain } from './openapi-writer.ts';
 import type { DescribedParameter, DescribedResponses, DescribedRoute, OpenApiDocument, OpenApiNode } from './openapi-writer.ts';
 import { DOCUMENT_TAGS, operationsOf, TAGS } from './operations.ts';
 import type { Operation } from './operations.ts';
-import { exampleOf, problemExample } from './problem-examples.ts';
 
 export interface OpenApiOptions {
   readonly serviceName: string;
@@ -76,7 +88,9 @@ export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
     ],
     components: {
       schemas: { ...bodySchemas(options), ...problemSchemas(codes, docsUrl), ...(ofPlugins.length === 0 ? {} : { Failure: {} }) },
-      examples: Object.fromEntries(codes.map((code) => [code, { summary: problems[code].title, value: problemExample(code, docsUrl) }])),
+      examples: Object.fromEntries(
+        codes.map((code) => [code, { summary: problems[code].title, value: exampleOf(code, problems[code], docsUrl) }]),
+      ),
       headers: headers(options),
       securitySchemes: securitySchemesOf(options),
     },
@@ -308,8 +322,6 @@ class PluginResponses extends Responses {
 
   #problemOf(code: string): Problem {
     const kind = this.kindOf(code);
-    const document = exampleOf(code, kind, '');
-    const fields = Object.fromEntries(kind.fields.map((name) => [name, document[name]!]));
-    return { code, kind, detail: document.detail, fields: kind.fields.length === 0 ? undefined : fields, headers: [] };
+    return { code, kind, detail: kind.example ?? kind.meaning, fields: membersOfExample(kind.members), headers: [] };
   }
 }

@@ -1,6 +1,6 @@
 // The components of OpenAPI documents: named schemas of bodies, answers and problems, response headers, and ways to send a key.
-import { problems } from '../core/problem.ts';
-import type { ProblemCode } from '../core/problem.ts';
+import { anchorOf, problems } from '../core/problem.ts';
+import type { ProblemCode, ProblemDocument, ProblemKind, ProblemMembers } from '../core/problem.ts';
 import { PROBLEM_HEADERS } from '../core/problem-writer.ts';
 import type { TSchema } from 'typebox';
 import {
@@ -22,7 +22,6 @@ import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
 import type { OpenApiNode } from './openapi-writer.ts';
-import { headerExamples, OPTIONAL_FIELDS, problemExample, problemMembers } from './problem-examples.ts';
 
 const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
 
@@ -91,20 +90,29 @@ export function schemaOfProblem(code: string): string {
 }
 
 function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
-  const { status, title, meaning, fields, mayHave } = problems[code];
+  const { status, title, meaning, members }: ProblemKind = problems[code];
+  const all = Object.entries(members);
   return {
     type: 'object',
     title,
     description: meaning,
-    required: ['type', 'title', 'status', 'code', 'detail', 'request_id', ...fields.filter((name) => !OPTIONAL_FIELDS.has(name))],
+    required: [
+      'type',
+      'title',
+      'status',
+      'code',
+      'detail',
+      'request_id',
+      ...all.flatMap(([name, { optional }]) => (optional ? [] : [name])),
+    ],
     properties: {
-      type: { type: 'string', format: 'uri', const: problemExample(code, docsUrl)['type'] },
+      type: { type: 'string', format: 'uri', const: `${docsUrl}/errors#${anchorOf(code)}` },
       title: { type: 'string' },
       status: { type: 'integer', const: status },
       code: { type: 'string', const: code },
       detail: { type: 'string', description: 'For people; may change at any time.' },
       request_id: { ...ULID, description: 'The same as the X-Request-Id header.' },
-      ...Object.fromEntries([...fields, ...mayHave].map((name) => [name, problemMembers[name]!.schema])),
+      ...Object.fromEntries(all.map(([name, { schema }]) => [name, schema])),
     },
   };
 }
@@ -133,23 +141,19 @@ interface Header {
 }
 
 const text = { type: 'string' };
-const count = { type: 'integer', minimum: 1 };
 
 /** By name, in the order of the pages. */
 export const HEADERS: Readonly<Record<string, Header>> = {
   'X-Request-Id': { description: 'The id of this request; the same as `request_id` in a problem.', schema: ULID, required: true },
   'Cache-Control': { description: 'Answers must not be cached.', schema: { ...text, const: 'no-store' }, required: true },
-  ...headersOfProblems(),
+  // Numbers are required: each is listed by codes alone that always have it.
+  ...Object.fromEntries(
+    Object.entries(PROBLEM_HEADERS).map(([name, { description, type }]) => [
+      name,
+      type === 'integer' ? { description, schema: { type, minimum: 1 }, required: true } : { description, schema: text },
+    ]),
+  ),
 };
-
-/** Numbers are required: each is listed by codes alone that always have it. */
-function headersOfProblems(): Readonly<Record<string, Header>> {
-  const entries = Object.entries(PROBLEM_HEADERS).map(([name, { description, type }]): [string, Header] => [
-    name,
-    type === 'integer' ? { description, schema: count, required: true } : { description, schema: text },
-  ]);
-  return Object.fromEntries(entries);
-}
 
 /** See draft-ietf-httpapi-ratelimit-headers; only if the operator has turned them on. */
 const RATE_HEADERS: Readonly<Record<string, Header>> = {
@@ -205,4 +209,32 @@ export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode 
 /** Letters and digits only, because generators make identifiers of it. */
 function schemeName(vendorName: string): string {
   return vendorName.replaceAll(/[^A-Za-z0-9]/g, '');
+}
+
+const REQUEST_ID = '01KA6R2M7N4P6Q8S1T3V5W7X9Y';
+
+/** An example value for every response header of the problem that the reference names. */
+export function headerExamples(serviceName: string, code?: string): Readonly<Record<string, string>> {
+  return {
+    'X-Request-Id': REQUEST_ID,
+    'Cache-Control': 'no-store',
+    'Retry-After': code === 'rate_limited' ? '1' : '5',
+    'X-RateLimit-Limit': '50',
+    'RateLimit-Policy': '"requests";q=50;w=1',
+    RateLimit: '"requests";r=49;t=1',
+    'WWW-Authenticate': `Bearer realm="${serviceName}"`,
+    Allow: 'POST',
+  };
+}
+
+/** A whole problem document as a caller might get it, of a code that need not be in the registry. */
+export function exampleOf(code: string, kind: ProblemKind, docsUrl: string): ProblemDocument {
+  const { status, title, meaning, example: detail = meaning, members } = kind;
+  const type = `${docsUrl}/errors#${anchorOf(code)}`;
+  return { type, title, status, code, detail, request_id: REQUEST_ID, ...membersOfExample(members) };
+}
+
+/** Those that the example of their code has. */
+export function membersOfExample(members: ProblemKind['members']): ProblemMembers {
+  return Object.fromEntries(Object.entries(members).flatMap(([name, { example }]) => (example === undefined ? [] : [[name, example]])));
 }

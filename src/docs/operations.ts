@@ -17,7 +17,6 @@ import { TranslateBody } from '../domain/translate-request.ts';
 import type { RouteDoc } from '../ports/plugin-route.ts';
 import { documentOperations } from './document-operations.ts';
 import type { Examples } from './openapi-writer.ts';
-import { GLOSSARY_ID } from './problem-examples.ts';
 
 /** A route of the service; its method and path are the key in the table. */
 export interface Operation extends RouteDoc {
@@ -38,6 +37,9 @@ export const TAGS = {
 
 /** The same, if documents are on. */
 export const DOCUMENT_TAGS = { ...TAGS, documents: 'Translate files.' } as const;
+
+/** For the only path parameter of the routes that need no documents. */
+export const GLOSSARY_ID = '01KA6Q4T1V8E5S0H6N3B7W2XJD';
 
 const letter = {
   text: ['Good morning', 'How are you?'],

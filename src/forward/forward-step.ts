@@ -3,7 +3,7 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import type { ProblemCode, ProblemFields } from '../core/problem.ts';
+import type { PlainCode, ProblemCode } from '../core/problem.ts';
 import type { BodyStep, Step } from '../core/step.ts';
 import { chargeSlot, refusedCharge } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
@@ -154,10 +154,7 @@ function fieldOf(headers: UpstreamAnswer['headers'], route: ForwardRoute, name: 
 /** For an upstream status that the operator has mapped to a code. Nothing that the upstream sent is passed on. */
 function mappedRefusal(code: ProblemCode): Refusal {
   if (code === 'engine_unavailable') return ENGINE_UNAVAILABLE;
-  return refuse(
-    code as Exclude<ProblemCode, keyof ProblemFields>,
-    'The service behind this route did not accept the request; nothing was charged.',
-  );
+  return refuse(code as PlainCode, 'The service behind this route did not accept the request; nothing was charged.');
 }
 
 /** The characters allowed in a query; both listeners accept more. */

@@ -2,9 +2,9 @@
 // trace, which begins here.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
+import type { Problem } from '../core/problem.ts';
 import type { HeadStep } from '../core/step.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
-import { parameterOf } from '../domain/problem-parameter.ts';
 import { clientAddressSlot, keyOwnerSlot, requestStatsSlot, traceSlot } from '../domain/slots.ts';
 import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';
 import type { OpenTrace, RequestTracer } from '../ports/telemetry.ts';
@@ -70,4 +70,39 @@ function beginTrace(x: Exchange, tracer: RequestTracer): undefined {
   if (trace === undefined) return;
   x.set(openTraceSlot, trace);
   x.set(traceSlot, trace);
+}
+
+/** A parameter of ours or of another API, a header, or `body`; never long enough for a key. */
+const NAME = String.raw`[A-Za-z_][\w.-]{0,39}(?:\[\d{1,5}\])?`;
+
+/** A caller's own word, which must not be in a log. */
+const UNKNOWN = /^Unknown (?:query parameter|parameter|name|member)\b/;
+
+/** In order: `'name'` anywhere, as DeepL has it; `missing name parameter`; `name: …`, `name is …`. */
+const FORMS = [
+  new RegExp(`'(${NAME})'`),
+  new RegExp(`missing (${NAME}) parameter`),
+  new RegExp(`^(?:Invalid (?:request|Value): )?(${NAME})(?:: | (?:is|must|may|has|parameter) )`),
+  new RegExp(`^Bad language pair: (${NAME}) `),
+];
+
+/** For the codes that are about one parameter, if the detail does not say it in the words of the API that was called. */
+const BY_CODE: Readonly<Record<string, string>> = {
+  invalid_target_lang: 'target_lang',
+  invalid_source_lang: 'source_lang',
+  too_many_texts: 'text',
+  text_too_long: 'text',
+};
+
+/**
+ * Which parameter a 400 is about, read from its detail, in the terms of the API that was called; `undefined` if it is about none.
+ * Safe in a log: a short name of ours, or `(unknown)` for one that the API does not have.
+ */
+function parameterOf({ code, detail }: Pick<Problem, 'code' | 'detail'>): string | undefined {
+  if (UNKNOWN.test(detail)) return '(unknown)';
+  for (const form of FORMS) {
+    const name = form.exec(detail)?.[1];
+    if (name !== undefined) return name;
+  }
+  return BY_CODE[code];
 }

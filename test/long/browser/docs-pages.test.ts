@@ -54,7 +54,7 @@ describe('the documentation', () => {
   });
 
   test.each(CODES)('the type URI of %s leads to its section: meaning, what to do, members, fields and an example', async (code) => {
-    const { advice, fields, headers, meaning, title } = problems[code];
+    const { advice, members, headers, meaning, title } = problems[code];
     await tab.goto(`${running.opsUrl}/docs/errors#${anchorOf(code)}`);
     const { text, top } = await tab.read<{ text: string; top: number }>(
       `(() => { const at = document.querySelector(':target'); return { text: at.textContent, top: at.getBoundingClientRect().top }; })()`,
@@ -62,7 +62,7 @@ describe('the documentation', () => {
     // At the top of the window, and not below the header; the last ones can only be near it.
     expect(top).toBeGreaterThan(40);
     expect(top).toBeLessThan(900);
-    for (const part of [code, title, meaning, advice.replaceAll('`', ''), `"code": "${code}"`, ...fields, ...headers]) {
+    for (const part of [code, title, meaning, advice.replaceAll('`', ''), `"code": "${code}"`, ...Object.keys(members), ...headers]) {
       expect(text).toContain(part);
     }
     const shown = await tab.read<string>(`document.querySelector(':target figure code').textContent`);

@@ -8,8 +8,7 @@ export { withPlugins } from '../../../src/config/plugins.ts';
 export { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
 export { anchorOf, OF_DOCUMENTS } from '../../../src/core/problem.ts';
 export { routeName } from '../../../src/core/route.ts';
-export { operations } from '../../../src/docs/operations.ts';
-export { GLOSSARY_ID } from '../../../src/docs/problem-examples.ts';
+export { GLOSSARY_ID, operations } from '../../../src/docs/operations.ts';
 export {
   GlossariesAnswer,
   GlossaryAnswer,

@@ -5,12 +5,12 @@ import { OF_DOCUMENTS, problems } from '../../../src/core/problem.ts';
 import type { ProblemCode } from '../../../src/core/problem.ts';
 import { newKey } from '../../../src/domain/api-key.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { GLOSSARY_ID } from '../../../src/docs/problem-examples.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
 import { Documented } from './documented.ts';
+import { GLOSSARY_ID } from '../../../src/docs/operations.ts';
 import { startRunningGateway } from './running-gateway.ts';
 import type { RunningGateway } from './running-gateway.ts';
 

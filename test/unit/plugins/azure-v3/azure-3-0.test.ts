@@ -8,7 +8,7 @@ import type { AzureInput, AzureTarget } from '../../../../src/plugins/azure-v3/a
 import { PROBLEM_FORM, readTranslation } from '../../../../src/plugins/azure-v3/azure-versions.ts';
 import type { CallerOffer } from '../../../../src/plugins/facades/api.ts';
 import type { Judged } from '../../../../src/plugins/facades/members.ts';
-import { problemExample } from '../../../../src/docs/problem-examples.ts';
+import { exampleOf } from '../../../../src/docs/openapi-schemas.ts';
 
 const TEXTS = [{ Text: 'Hello' }, { Text: '' }];
 const language = (code: string) => ({ code, name: code, formality: false });
@@ -47,7 +47,7 @@ const refusalIn = (judged: Refusal | Charge): Refusal | undefined => ('problem' 
 function numberOf(judged: Judged<Order> | Charge, query = ''): number | undefined {
   if ('valid' in judged) return undefined;
   const { problem }: Refusal = refusalIn(judged)!;
-  const { error } = JSON.parse(PROBLEM_FORM.body(problem, problemExample('validation_error', ''), query)) as { error: { code: number } };
+  const { error } = JSON.parse(PROBLEM_FORM.body(problem, exampleOf(problem.code, problem.kind, ''), query)) as { error: { code: number } };
   expect(PROBLEM_FORM.status(problem)).toBe(Math.floor(error.code / 1000));
   return error.code;
 }
