@@ -10,7 +10,7 @@ import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
 import { jsonFault } from '../domain/json-bounds.ts';
-import { bugRefusal, KEY_OF_ANOTHER, MAY_ONLY_READ, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import { bugRefusal, MAY_ONLY_READ, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import { ADMIN_PREFIX, match, REPLAYED } from './admin-routes.ts';
 import type { Download } from './csv.ts';
 import { IDEMPOTENCY_KEY } from './idempotent-answers.ts';
@@ -20,7 +20,7 @@ import type { Ran } from './idempotent-requests.ts';
 import type { OperationContext } from './operation-context.ts';
 import { answerTo } from './operation-http.ts';
 import type { AdminRoute } from './operation-http.ts';
-import { audited, changes, membersBeside } from './operation.ts';
+import { audited, changes, membersBeside, OTHER_REQUEST } from './operation.ts';
 import type { OperationAttempt } from './operation.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator, SignInAttempts } from './operators.ts';
@@ -105,7 +105,7 @@ export class AdminApi {
       case 'running':
         return this.#problem(STILL_RUNNING, requestId);
       case 'other_request':
-        return this.#problem(KEY_OF_ANOTHER, requestId);
+        return this.#problem(refusalOf(OTHER_REQUEST), requestId);
       case 'unavailable':
         return this.#problem(refusalOf(result), requestId);
     }
@@ -167,11 +167,15 @@ function sentIn(route: AdminRoute, request: AdminRequest): { readonly body: Json
   const accepted = new Set(Object.keys(route.query ?? {}));
   const names = [...request.query.keys()];
   const foreign = names.find((name) => !accepted.has(name));
-  if (foreign !== undefined) return refuse('validation_error', `Unknown query parameter: ${shownWord(foreign)}.`);
+  if (foreign !== undefined) return refuse('validation_error', `${shownWord(foreign)}: is not a query parameter here${takenText(accepted)}.`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) return refuse('validation_error', `${twice}: is given twice; give it once.`);
   const isLeftOut = route.operation.bodyOptional === true && request.body.length === 0;
   return route.body === undefined || isLeftOut ? { body: {} } : readBody(request);
+}
+
+function takenText(accepted: ReadonlySet<string>): string {
+  return accepted.size === 0 ? '; there are none' : `; the known ones are ${[...accepted].join(', ')}`;
 }
 
 function readBody(request: AdminRequest): { readonly body: JsonMembers } | Refusal {

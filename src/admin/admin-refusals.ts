@@ -18,8 +18,6 @@ export const WRONG_TOKEN = refuse('unauthorized', 'The admin API needs "Authoriz
 export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address; wait a minute.', { limit: 10 }, [
   ['Retry-After', '60'],
 ]);
-export const KEY_OF_ANOTHER = refuse('validation_error', 'Idempotency-Key: was already used for another request; use a new one.');
-
 export const STILL_RUNNING = refuse(
   'service_unavailable',
   'Idempotency-Key: the first request with it has not ended yet; repeat yours in a few seconds.',

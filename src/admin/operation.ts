@@ -223,6 +223,9 @@ export function refused(field: string | undefined, words: string): OperationRefu
   return { kind: 'refused', code: 'validation_error', field, words };
 }
 
+/** An Idempotency-Key was sent with something else before. */
+export const OTHER_REQUEST = refused(undefined, 'Idempotency-Key: was already used for another request; use a new one');
+
 const WHERE = {
   team: '"lingate team list" shows the teams',
   key: '"lingate key list --team TEAM" shows the ids of its keys',

@@ -14,7 +14,7 @@ import type { PlanTime } from './team-terms.ts';
 const PAGE_TEAMS = 200;
 
 /** A number that a plan would change, and for how many teams. */
-export interface PlanChange extends NumberChange {
+interface PlanChange extends NumberChange {
   readonly teams: number;
 }
 
@@ -160,7 +160,7 @@ async function* pagesOf(
 }
 
 /** The team's and the plan's numbers where they differ. */
-export interface NumberDifference {
+interface NumberDifference {
   readonly number: keyof TeamLimits;
   readonly held: string | number;
   readonly plan: string | number;

@@ -54,7 +54,7 @@ export class PlanApplications {
     };
     stands({ kind: 'running', changed: 0, behind: 0 });
     const onProgress = (now: number, behind: number): void => void stands({ kind: 'running', changed: (changed = now), behind });
-    // The question says what becomes costlier.
+    // The question has said what becomes costlier, and is asked again when that changes.
     const result = await applyPlan.run!(context, { name: plan, confirm: true }, { onProgress }).catch((bug: unknown) => {
       // It is no longer in progress; the error is reported once, to the request that started it.
       this.#latest.delete(plan);

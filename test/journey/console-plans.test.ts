@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { limitsOf } from '../support/door/terms.ts';
 import { answered } from '../../src/index.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
-import { ConsoleVisitor } from '../support/console-visitor.ts';
+import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import { ask, onEveryGateway } from '../support/every-gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -90,6 +90,24 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const confirmed = await visitor.submit(page, `${page}/plan`, { plan: 'dear', when: 'now', confirm: 'true' });
     expect(confirmed.status).toBe(303);
     expect(answered(await teams.findTeam(teamId))!.limits).toEqual(limitsOf(PLANS.dear));
+  });
+
+  test('only what the page showed is applied: if it has changed since, nothing is, and it is shown again', async () => {
+    const visitor = await operator();
+    const shownFirst = await teamBehind('big');
+    const page = '/console/plans/big/apply';
+    const fields = hiddenFields((await visitor.get(page)).body, page);
+    const other = await teamBehind('big');
+    const unseen = await visitor.post(page, fields);
+    expect([unseen.status, unseen.body.includes('Nothing was applied')]).toEqual([200, true]);
+    expect(unseen.body).toContain(`/console/teams/${other}`);
+    const without = await visitor.post(page, { ...hiddenFields(unseen.body, page), shown: '' });
+    expect(without.body).toContain('Nothing was applied');
+    const rates = async () =>
+      Promise.all([shownFirst, other].map(async (id) => answered(await setting.gateway.store.teams.findTeam(id))!.limits.requestsPerSecond));
+    expect(await rates()).toEqual([7, 7]);
+    expect((await visitor.post(page, hiddenFields(without.body, page))).status).toBe(303);
+    expect(await rates()).toEqual([1234, 1234]);
   });
 
   test('a plan without teams has nothing to apply, and an unknown one is not found', async () => {

@@ -9,6 +9,7 @@ import { closed, glossaryId, moment, teamFlag, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, noSuch, operation } from '../operation.ts';
 import type { RowColumn, OperationRefusal, Result } from '../operation.ts';
+import { foundTeam } from './teams.ts';
 
 const Glossary = Type.Object({
   glossary_id: Type.String(),
@@ -63,9 +64,8 @@ export const listGlossaries = operation({
   columns,
   none: 'This team has no glossaries.',
   async run(context, { id }): Promise<Result<readonly GlossaryRow[]>> {
-    const team = await context.options.teams.findTeam(id);
-    if (team === undefined) return noSuch('team', id);
-    if (isUnavailable(team)) return team;
+    const team = await foundTeam(context, id);
+    if (team.kind !== 'done') return team;
     const found = await context.part('glossaries').list(id);
     return isUnavailable(found) ? found : done(found.map(rowOf));
   },

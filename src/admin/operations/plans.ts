@@ -31,7 +31,7 @@ export const listPlans = operation({
 });
 
 /** A plan, and what applying it would change. */
-interface ComparedPlan extends TeamsBehind {
+export interface ComparedPlan extends TeamsBehind {
   readonly limits: TeamLimits;
 }
 

@@ -18,7 +18,7 @@ import type { Costlier } from '../costlier.ts';
 import { choice, closed, recordText, teamId } from '../fields.ts';
 import { orderedPage } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, noSuch, operation, refused } from '../operation.ts';
+import { done, noSuch, operation, OTHER_REQUEST, refused } from '../operation.ts';
 import type { AskedBefore, OperationRefusal, Result } from '../operation.ts';
 import { balanceTooLarge, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { TeamEdit } from '../team-terms.ts';
@@ -128,7 +128,7 @@ export async function foundTeam({ options }: OperationContext, id: string): Prom
   return isUnavailable(team) ? team : done(team);
 }
 
-export interface TeamUse {
+interface TeamUse {
   readonly usage: Usage;
   /** `undefined` if they are not counted. */
   readonly refusals: RefusalCounts | undefined;
@@ -269,8 +269,6 @@ export const updateTeam = operation({
     return done(row, isWeighty ? await context.replicated([id]) : undefined, undefined, await alike(context, after, change));
   },
 });
-
-const OTHER_REQUEST: OperationRefusal = refused(undefined, 'Idempotency-Key: was already used for another request; use a new one');
 
 /** What was changed, a sentence for each part. */
 function editText(row: ChangedTeamRow, edit: TeamEdit): string {

@@ -1,8 +1,9 @@
 // The plans of the configuration with their numbers, and applying one: first the question, with the teams that have other numbers.
+import { hash } from 'node:crypto';
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import { costlierText } from '../../admin/costlier.ts';
 import { comparedPlan, planReports } from '../../admin/operations/plans.ts';
-import type { PlanReport } from '../../admin/operations/plans.ts';
+import type { ComparedPlan, PlanReport } from '../../admin/operations/plans.ts';
 import { differencesOf, missingPlans, missingPlanText } from '../../admin/plan-comparison.ts';
 import type { MissingPlan, TeamsBehind } from '../../admin/plan-comparison.ts';
 import { html } from '../../docs/html.ts';
@@ -14,7 +15,7 @@ import { periodRule } from '../../domain/period-rule.ts';
 import { writtenWindows } from '../../domain/window-limits.ts';
 import { audit, changedAnswer, CONSOLE_PREFIX, get, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { postForm } from '../form.ts';
+import { hiddenField, postForm } from '../form.ts';
 import { htmlTable, numeric } from '../html-table.ts';
 import type { Application } from '../plan-applications.ts';
 import { ago, count, money, numberLabel, numberText, periodText } from '../shown.ts';
@@ -82,15 +83,19 @@ function standing(application: Application | undefined, nowMs: number): Html | u
 const COMPARED_MAX = 10_000;
 
 async function question(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
+  const compared = await comparedPlan(context, visit.parameters['name'] ?? '', 'now', COMPARED_MAX);
+  return compared.kind === 'done' ? questionPage(visit, compared.value) : refusalOf(compared);
+}
+
+function questionPage(visit: SignedInVisit, compared: ComparedPlan, notice?: Html): ConsoleAnswer {
   const { parameters, formToken } = visit;
   const name = parameters['name'] ?? '';
-  const compared = await comparedPlan(context, name, 'now', COMPARED_MAX);
-  if (compared.kind !== 'done') return refusalOf(compared);
-  const { behind, complete, costlier, limits } = compared.value;
+  const { behind, complete, costlier, limits } = compared;
   const form = postForm({
     action: `/plans/${name}/apply`,
     formToken,
-    fields: html`<p>The plan's numbers take effect at the next request of each of these teams. Their old numbers are not kept.</p>`,
+    fields: html`${hiddenField('shown', shownMark(compared))}
+      <p>The plan's numbers take effect at the next request of each of these teams. Their old numbers are not kept.</p>`,
     submit: complete ? `Apply to ${teamsText(behind.length)}` : 'Apply to all of its teams',
     danger: costlier.refused > 0,
     cancel: '/plans',
@@ -98,15 +103,31 @@ async function question(visit: SignedInVisit, { context }: ConsoleParts): Promis
   const asks = mayChange(visit) && !(behind.length === 0 && complete);
   const title = !asks ? `Plan ${name}` : `Apply plan ${name}?`;
   const main = html`<h1>${title}</h1>
-    <p>${found(compared.value)}</p>
+    ${notice}
+    <p>${found(compared)}</p>
     ${costlier.teams === 0 ? undefined : html`<p class="warning">This ${costlierText(costlier, limits.currency)}.</p>`}
     ${behind.length === 0 ? undefined : differences(behind, limits)}
     ${!asks ? html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>` : form}`;
   return pageAnswer({ title, section: 'plans', main });
 }
 
+/**
+ * Stands for what the question showed: which teams get which numbers, and for how many of them that is costlier or refuses requests.
+ * What has been used so far is not in it, or a busy team could never be changed.
+ */
+function shownMark({ behind, complete, costlier, limits }: ComparedPlan): string {
+  const teams = behind.map(({ team: { teamId, plan, limits: held, nextPlan }, change }) => [teamId, plan, held, nextPlan, change]);
+  return hash('sha256', JSON.stringify([limits, complete, costlier.teams, costlier.refused, teams]), 'base64url');
+}
+
+/** Applies only what the operator has seen: if that has changed since, it is shown again. */
 async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const plan = visit.parameters['name'] ?? '';
+  if (parts.applications.of(plan)?.kind !== 'running') {
+    const compared = await comparedPlan(parts.context, plan, 'now', COMPARED_MAX);
+    if (compared.kind !== 'done') return refusalOf(compared);
+    if (visit.form('shown') !== shownMark(compared.value)) return questionPage(visit, compared.value, CHANGED_SINCE);
+  }
   const stands = await parts.applications.start(parts.context, plan, ({ teams: all, changed }) =>
     audit(parts, visit, 'applyPlan', { plan, teams: all, changed }),
   );
@@ -119,6 +140,8 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
   const notice = html`<p>Plan ${plan}: ${teamsText(value.changed)} changed, of ${count(value.teams)} on it.</p>`;
   return changedAnswer('/plans', notice, { replicated });
 }
+
+const CHANGED_SINCE = html`<p class="warning">Nothing was applied: what applying the plan does has changed since it was shown.</p>`;
 
 function found({ members, behind, looked, complete }: TeamsBehind): string {
   const of = complete ? '' : `The first ${count(looked)} teams were checked. `;
