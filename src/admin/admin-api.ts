@@ -167,7 +167,8 @@ function sentIn(route: AdminRoute, request: AdminRequest): { readonly body: Json
   const accepted = new Set(Object.keys(route.query ?? {}));
   const names = [...request.query.keys()];
   const foreign = names.find((name) => !accepted.has(name));
-  if (foreign !== undefined) return refuse('validation_error', `${shownWord(foreign)}: is not a query parameter here${takenText(accepted)}.`);
+  if (foreign !== undefined)
+    return refuse('validation_error', `${shownWord(foreign)}: is not a query parameter here${takenText(accepted)}.`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) return refuse('validation_error', `${twice}: is given twice; give it once.`);
   const isLeftOut = route.operation.bodyOptional === true && request.body.length === 0;

@@ -34,8 +34,8 @@ export interface GivenAs {
   readonly attributes?: Readonly<Record<string, string | number>>;
   /** A flag of the command, and no parameter of the API; or the reverse. */
   readonly only?: 'command' | 'programs';
-  /** People may name a team by another word than its id (`teamMeant`); programs may not. */
-  readonly meant?: true;
+  /** People may name a team by another word than its id (`matchingTeam`); programs may not. */
+  readonly matching?: true;
   /** The command cannot do without it. */
   readonly required?: true;
   /** Of an id. */

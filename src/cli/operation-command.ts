@@ -7,7 +7,7 @@ import { allRows } from '../admin/listing.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
 import { changes, inPath, noId, pathOf } from '../admin/operation.ts';
 import type { AskedBefore, Cell, AdminOperation, OperationRefusal } from '../admin/operation.ts';
-import { teamMeant } from '../admin/teams-meant.ts';
+import { matchingTeam } from '../admin/matching-teams.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { storeErrorOf } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
@@ -51,7 +51,7 @@ export function commandOf(one: AdminOperation): Command {
       const sent = readGiven(context, operands, flagsOf, fields);
       if (one.needs?.every((name) => !(name in sent.members)) === true)
         throw new UsageError(`one of ${one.needs.map((name) => `--${name}`).join(', ')} is missing`);
-      const members = await withMeant(sent.members, fields, context);
+      const members = await withTeamIds(sent.members, fields, context);
       const read = checked(one, members, context.io.nowMs());
       if ('kind' in read) throw wrong(read, one, sent);
       if (one.asking !== undefined) requireConfirmable(context, one.asking);
@@ -140,14 +140,14 @@ function readGiven(context: CommandContext, operands: readonly string[], flagsOf
 }
 
 /** With ids in place of other words for teams, which are looked up in the store. */
-async function withMeant(members: GivenMembers, fields: InputFields, context: CommandContext): Promise<GivenMembers> {
+async function withTeamIds(members: GivenMembers, fields: InputFields, context: CommandContext): Promise<GivenMembers> {
   const found: Record<string, unknown> = { ...members };
   for (const [name, word] of Object.entries(members)) {
-    if (fields.get(name)?.given?.meant !== true || canonicalUlid(String(word)) !== undefined) continue;
+    if (fields.get(name)?.given?.matching !== true || canonicalUlid(String(word)) !== undefined) continue;
     await withAdmin(context, async (on) => {
-      const meant = await teamMeant(on, String(word));
-      if ('kind' in meant) throw meant.kind === 'unavailable' ? storeErrorOf(meant) : new CommandFailure(meant.words);
-      found[name] = meant.teamId;
+      const team = await matchingTeam(on, String(word));
+      if ('kind' in team) throw team.kind === 'unavailable' ? storeErrorOf(team) : new CommandFailure(team.words);
+      found[name] = team.teamId;
     });
   }
   return found;

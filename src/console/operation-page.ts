@@ -7,7 +7,7 @@ import { downloadOf } from '../admin/csv.ts';
 import { audited } from '../admin/operation.ts';
 import type { AskedBefore, Cell, RowColumn, AdminOperation, Done, OperationRefusal, Result } from '../admin/operation.ts';
 import { forPrograms, paged } from '../admin/operation-http.ts';
-import { teamMeant } from '../admin/teams-meant.ts';
+import { matchingTeam } from '../admin/matching-teams.ts';
 import { refusalOf } from '../admin/admin-refusals.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -140,9 +140,9 @@ async function rowsFor(
   for (const [name, field] of fieldsOf(taken)) {
     const sent = query.get(name)?.trim() ?? '';
     if (sent === '') continue;
-    const meant = field.given?.meant === true ? await teamMeant(context, sent) : undefined;
-    if (meant !== undefined && 'kind' in meant) return meant;
-    given[name] = meant?.teamId ?? valueOf(field, [sent], nowMs);
+    const team = field.given?.matching === true ? await matchingTeam(context, sent) : undefined;
+    if (team !== undefined && 'kind' in team) return team;
+    given[name] = team?.teamId ?? valueOf(field, [sent], nowMs);
   }
   const read = checked(taken, given, nowMs);
   if ('kind' in read) return read;

@@ -73,7 +73,7 @@ export const listRequests = operation({
     {
       team: ofTeam('requests', {
         label: 'Team: name, reference or id',
-        meant: true,
+        matching: true,
         attributes: { maxlength: RECORD_NAME_CHARACTERS_MAX },
       }),
       status: Type.Optional(

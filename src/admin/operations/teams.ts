@@ -17,6 +17,7 @@ import type { Team, TeamChange, Usage } from '../../ports/team-registry.ts';
 import type { Costlier } from '../costlier.ts';
 import { choice, closed, recordText, teamId } from '../fields.ts';
 import { orderedPage } from '../listing.ts';
+import { warningsOfAlike } from '../matching-teams.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, noSuch, operation, OTHER_REQUEST, refused } from '../operation.ts';
 import type { AskedBefore, OperationRefusal, Result } from '../operation.ts';
@@ -110,17 +111,9 @@ export const createTeam = operation({
     const team = await teams.createTeam(draft, context.by('createTeam'));
     if (isUnavailable(team)) return team;
     const replicated = team.balanceMicro === 0 ? undefined : await context.replicated([team.teamId]);
-    return done(teamReport(team), replicated, { team_id: team.teamId }, await alike(context, team, texts));
+    return done(teamReport(team), replicated, { team_id: team.teamId }, await warningsOfAlike(teams, team, texts));
   },
 });
-
-/** Sentences on other teams of the same name or reference. */
-async function alike({ options }: OperationContext, team: Team, given: Pick<TeamChange, 'name' | 'reference'>): Promise<readonly string[]> {
-  if ((given.name ?? given.reference ?? undefined) === undefined) return [];
-  // Imported when needed, because most commands need none of it.
-  const { warningsOfAlike } = await import('../alike-teams.ts');
-  return warningsOfAlike(options.teams, team, given);
-}
 
 export async function foundTeam({ options }: OperationContext, id: string): Promise<Result<Team>> {
   const team = await options.teams.findTeam(id);
@@ -266,7 +259,12 @@ export const updateTeam = operation({
     }
     const isWeighty = change.plan !== undefined || change.nextPlan !== undefined || change.addMicro !== undefined;
     const row = { ...teamReport(after), ...(costlier === undefined ? {} : { dearer: costlier }) };
-    return done(row, isWeighty ? await context.replicated([id]) : undefined, undefined, await alike(context, after, change));
+    return done(
+      row,
+      isWeighty ? await context.replicated([id]) : undefined,
+      undefined,
+      await warningsOfAlike(context.options.teams, after, change),
+    );
   },
 });
 

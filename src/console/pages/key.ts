@@ -10,11 +10,10 @@ import { changedAnswer, CONSOLE_PREFIX, finding, get, mayChange, pageAnswer, pos
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { postForm } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
-import { fact } from '../html-table.ts';
+import { fact, windowFacts } from '../html-table.ts';
 import { changedFields, limitTexts } from '../key-limit-fields.ts';
 import { carriedOut, formFields } from '../operation-page.ts';
 import { count, day, usageBar } from '../shown.ts';
-import { windowFacts } from '../window-facts.ts';
 import { findTeamKey, keyPath, keyStatus, lastUse } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
 

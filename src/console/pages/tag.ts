@@ -12,7 +12,7 @@ import { changedAnswer, CONSOLE_PREFIX, finding, get, mayChange, pageAnswer, pos
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { hiddenField, postForm } from '../form.ts';
 import type { FieldFaults } from '../form.ts';
-import { fact } from '../html-table.ts';
+import { fact, windowFacts } from '../html-table.ts';
 import { limitTexts } from '../key-limit-fields.ts';
 import { carriedOut, formFields, sentIn } from '../operation-page.ts';
 import { searchForm, searchText } from '../search-form.ts';
@@ -20,7 +20,6 @@ import { count } from '../shown.ts';
 import { findTeam } from '../team-keys.ts';
 import { charactersOf, TAG_DAYS, tagPath, tagsOf, tagsPath, tagsTable, tagStatus } from '../team-tags.ts';
 import type { TeamTag } from '../team-tags.ts';
-import { windowFacts } from '../window-facts.ts';
 
 const ONE = '/teams/{id}/tag';
 export const TAG_ROUTES: readonly ConsoleRoute[] = [

@@ -17,11 +17,10 @@ import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts'
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { NAME_INPUT, postForm, REASON_INPUT, REFERENCE_INPUT, selectField, textField } from '../form.ts';
 import type { Choice, FieldFaults, FieldTexts } from '../form.ts';
-import { fact } from '../html-table.ts';
+import { fact, windowFacts } from '../html-table.ts';
 import { keyFields } from '../key-limit-fields.ts';
 import { formFields } from '../operation-page.ts';
 import { count, day, money, usageBar } from '../shown.ts';
-import { windowFacts } from '../window-facts.ts';
 import { teamHistory } from '../team-history.ts';
 import { teamCredit } from '../team-credit.ts';
 import { tagsPath } from '../team-tags.ts';
