@@ -104,7 +104,9 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const without = await visitor.post(page, { ...hiddenFields(unseen.body, page), shown: '' });
     expect(without.body).toContain('Nothing was applied');
     const rates = async () =>
-      Promise.all([shownFirst, other].map(async (id) => answered(await setting.gateway.store.teams.findTeam(id))!.limits.requestsPerSecond));
+      Promise.all(
+        [shownFirst, other].map(async (id) => answered(await setting.gateway.store.teams.findTeam(id))!.limits.requestsPerSecond),
+      );
     expect(await rates()).toEqual([7, 7]);
     expect((await visitor.post(page, hiddenFields(without.body, page))).status).toBe(303);
     expect(await rates()).toEqual([1234, 1234]);
