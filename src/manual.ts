@@ -10,7 +10,7 @@ import { builtInProtocols } from './engines/protocols/built-in.ts';
 import { everyMetric } from './ops/metrics/every-metric.ts';
 import { azureOperations } from './plugins/azure-v3/azure-versions.ts';
 import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';
-import { DEEPL_DOCUMENT_OPERATION } from './plugins/deepl-v2/document-parameters.ts';
+import { DEEPL_DOCUMENT_OPERATION } from './plugins/deepl-v2/deepl-documents.ts';
 import { parameterTable } from './plugins/facades/parameter-table.ts';
 import { COMMON } from './plugins/google/google-api.ts';
 import { PARAMETERS as GOOGLE_V2 } from './plugins/google-v2.ts';

@@ -1,28 +1,69 @@
-// /v2/document: upload, state, and one download, each with the document's key.
+// /v2/document: upload, with those parameters of texts that documents have; state, and one download, each with the document's key.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, refuse, refusedCharge, chargeSlot } from 'lingate';
-import type { BodyStep, DocumentServices, Exchange, GatewayServices, PluginRoute, Refusal, RouteDoc, ShownDocument } from 'lingate';
+import type { BodyStep, DocumentOrder, DocumentServices, Exchange, GatewayServices, PluginRoute, ReadUpload, Refusal } from 'lingate';
+import type { RouteDoc, ShownDocument } from 'lingate';
 import Type from 'typebox';
 import { answer, offerTo } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { Judged } from '../facades/members.ts';
+import type { DescribedOperation } from '../facades/parameter-table.ts';
+import { objectSchema, readAll } from '../facades/parameters.ts';
+import type { Described } from '../facades/parameters.ts';
 import { answered, JSON_OR_FORM, string } from '../facades/reference.ts';
 import { AUTHENTICATED, membersOf } from './deepl-request.ts';
-import { DOCUMENT_SCHEMA, judgeUpload } from './document-parameters.ts';
 import { NOT_FOUND as NO_GLOSSARY, ulidOf, uuidOf } from './glossary-answer.ts';
+import { NOTHING_READ } from './translate-body.ts';
+import { TRANSLATE_PARAMETERS } from './translate-parameters.ts';
+import type { ReadOptions, TranslateEntry, TranslateRules } from './translate-parameters.ts';
+
+/** Parameters of texts. `glossary_ids` may have one id. */
+const SHARED: readonly string[] = ['target_lang', 'source_lang', 'formality', 'glossary_id', 'glossary_ids'];
+
+const notHere = (named: string): Refusal => refuse('validation_error', `'${named}' is not supported for documents; leave it out.`);
+
+const refused = (name: string, about: string): TranslateEntry => ({ name, does: 'refused', about, refusal: notHere });
+
+const ENTRIES: readonly TranslateEntry[] = [
+  ...TRANSLATE_PARAMETERS.filter((entry) => 'check' in entry || SHARED.includes(entry.name)).map((entry) =>
+    'name' in entry && entry.name === 'glossary_ids'
+      ? { ...entry, about: 'One glossary, as in `glossary_id`. With `source_lang`, and not beside `glossary_id`.' }
+      : entry,
+  ),
+  refused('output_format', 'Only the ending of the file itself is accepted.'),
+  ...['style_id', 'translation_memory_id', 'translation_memory_threshold', 'custom_instructions'].map((name) =>
+    refused(name, 'Refused for documents.'),
+  ),
+];
+
+const PARAMETERS: Described = [
+  {
+    name: 'file',
+    does: 'served',
+    about: 'The file. The ending of its name says its format.',
+    schema: Type.String({ format: 'binary' }),
+    missing: () => refuse('validation_error', 'file: is missing.'),
+  },
+  { name: 'filename', does: 'served', about: "The file's name, if the part of the form has none or another one." },
+  ...ENTRIES,
+];
+
+/** For the manual's table of parameters. */
+export const DEEPL_DOCUMENT_OPERATION: DescribedOperation = { api: 'DeepL /v2/document', parameters: PARAMETERS, others: 'without effect' };
 
 const NOT_HERE = refuse('not_found', 'This service translates texts, with glossaries; it has no documents.');
 const NO_DOCUMENT = refuse('document_not_found', 'Not found: the team has no document with this id and key; it may have been downloaded.');
 const NO_KEY = refuse('validation_error', "'document_key' must be a string, given once.");
 
+const PARAMETER = { description: "The document's id, 32 hexadecimal digits.", example: '019A83BE4D1F7B8C9D0E1F2A3B4C5D6E' };
+const KEY_EXAMPLE = '6B7E2C1D'.repeat(8);
 const KEY_BODY = {
   description: "The document's key, as JSON or as a form.",
   schema: Type.Object({ document_key: string('From the answer to the upload.') }),
   contentTypes: JSON_OR_FORM,
+  example: { document_key: KEY_EXAMPLE },
 };
-const PARAMETER = { description: "The document's id, 32 hexadecimal digits.", example: '019A83BE4D1F7B8C9D0E1F2A3B4C5D6E' };
-const KEY_EXAMPLE = '6B7E2C1D'.repeat(8);
-const KEY_BODY_DOC = { ...KEY_BODY, example: { document_key: KEY_EXAMPLE } };
 
 const UPLOAD_DOC: RouteDoc = {
   summary: 'Translate a document',
@@ -30,7 +71,7 @@ const UPLOAD_DOC: RouteDoc = {
     'Keeps a file and translates it in the background; it is charged when it is done. The key is shown once, and needed for everything else.',
   authenticated: true,
   tag: 'Documents',
-  body: { description: 'The file, and how to translate it.', contentTypes: ['multipart/form-data'], schema: DOCUMENT_SCHEMA },
+  body: { description: 'The file, and how to translate it.', contentTypes: ['multipart/form-data'], schema: objectSchema(PARAMETERS) },
   answer: answered('The document is kept.', Type.Object({ document_id: string('The id.'), document_key: string('The key.') }), {
     document_id: PARAMETER.example,
     document_key: KEY_EXAMPLE,
@@ -44,7 +85,7 @@ const STATE_DOC: RouteDoc = {
   authenticated: true,
   tag: 'Documents',
   parameter: PARAMETER,
-  body: KEY_BODY_DOC,
+  body: KEY_BODY,
   answer: answered(
     'Its state.',
     Type.Object({
@@ -65,7 +106,7 @@ const RESULT_DOC: RouteDoc = {
   authenticated: true,
   tag: 'Documents',
   parameter: PARAMETER,
-  body: KEY_BODY_DOC,
+  body: KEY_BODY,
   answer: { status: 200, description: 'The file.', contentType: 'application/octet-stream', schema: Type.String({ format: 'binary' }) },
   problems: ['validation_error', 'document_not_found', 'document_not_ready', 'document_failed', 'service_unavailable'],
 };
@@ -175,6 +216,25 @@ function stepsWith(service: DocumentServices, services: GatewayServices, variant
       },
     }),
   ];
+}
+
+const ONE_GLOSSARY = refuse('validation_error', "'glossary_ids' may have one id for a document.");
+
+/** `endings` are those of files that can be translated. */
+function judgeUpload({ fileName, bytes, fields }: ReadUpload, rules: TranslateRules, endings: readonly string[]): Judged<DocumentOrder> {
+  const ending = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
+  const members = new Map(Object.entries(fields));
+  if (members.get('output_format')?.toLowerCase() === ending) members.delete('output_format');
+  const read: ReadOptions = { ...NOTHING_READ };
+  const refusal = readAll(ENTRIES, members, read, rules);
+  if (refusal !== undefined) return refusal;
+  if (!endings.includes(ending)) {
+    return refuse('validation_error', `Invalid file extension: the name of a file must end in one of ${endings.join(', ')}.`);
+  }
+  const { sourceLang, targetLang, formality, glossaryIds } = read;
+  const [glossaryId, ...more] = glossaryIds;
+  if (more.length > 0) return ONE_GLOSSARY;
+  return { valid: { fileName, bytes, sourceLang, targetLang, formality, glossaryId, glossaryByBase: true } };
 }
 
 function inWords(refusal: Refusal): Refusal {
