@@ -1,8 +1,12 @@
-// Parses the bodies of glossary requests: a name, one dictionary, or several, in JSON or in a form.
+// The bodies of glossary requests, described and parsed: a name, one dictionary, or several, in JSON or in a form.
 import { nameFault, refuse } from 'lingate';
 import type { GlossaryEntries, LanguagePair, Languages } from 'lingate';
+import Type from 'typebox';
+import type { TProperties } from 'typebox';
+import type { OperationDoc } from '../facades/facade-operation.ts';
 import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
+import { JSON_OR_FORM, optional, string } from '../facades/reference.ts';
 import { parseEntries, phraseFault } from './glossary-entries.ts';
 import type { EntriesFormat } from './glossary-entries.ts';
 import { sourceBase, targetBase } from './glossary-answer.ts';
@@ -24,7 +28,36 @@ export type Additions = NamedDictionaries<string | undefined>;
 const FORMATS = ['tsv', 'csv'] as const;
 /** The name of a form field for a member of one of several dictionaries. */
 const FORM_MEMBER = /^dictionaries\[(\d{1,4})\]\.(\w+)$/;
+/** Of one glossary. */
 export const DICTIONARIES_MAX = 100;
+
+/** What the reference says of a glossary's name, sent or shown. */
+export const NAME_DOC = string('A name; need not be unique. At most 1,024 bytes.');
+
+/** The members of a dictionary that is sent. */
+export const DICTIONARY_DOC = {
+  source_lang: string('A code in any case; a region is ignored.'),
+  target_lang: string('A code in any case; a region is ignored.'),
+  entries: string(
+    'One line for each entry: term, tab, translation; with `csv` a comma, quotes if needed, and optionally both languages at the end. ' +
+      '1 to 10,000 entries, each side at most 1,024 bytes.',
+  ),
+  entries_format: optional('`tsv` (the default) or `csv`.'),
+};
+
+/** The member `dictionaries` of what is sent. */
+export const DICTIONARIES_DOC = Type.Optional(
+  Type.Array(Type.Object(DICTIONARY_DOC), {
+    maxItems: DICTIONARIES_MAX,
+    description:
+      'At most 100, each for a different language pair. In a form: `dictionaries[0].source_lang`, `dictionaries[0].entries` and so on.',
+  }),
+);
+
+/** The body of an operation in the reference. */
+export function formOrJson(members: TProperties, example: unknown): NonNullable<OperationDoc['body']> {
+  return { description: 'As a form or as JSON.', contentTypes: JSON_OR_FORM, schema: Type.Object(members), example };
+}
 
 export function judgeGlossary(members: Members, languages: Languages, judge = judgeDictionaries): Judged<NamedDictionaries> {
   const name = judgeName(members);

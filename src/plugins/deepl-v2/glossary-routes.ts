@@ -1,12 +1,14 @@
-// The glossary routes. In version 2 a glossary is one list of terms for one language pair; in version 3 it has any number of dictionaries.
+// The glossary operations. In version 2 a glossary is one list of terms for one language pair; in version 3 it has any number of dictionaries.
 import { isLarge, isUnavailable, JSON_TYPE, keyOwnerSlot, NO_HEADERS, pacedReply, STORE_UNAVAILABLE } from 'lingate';
 import type { EntryPieces, Exchange, GatewayServices, GlossaryRecord, LanguagePair, Languages } from 'lingate';
-import type { Outcome, PluginHost, RouteDoc, Scope } from 'lingate';
+import type { Outcome, PluginHost, Scope } from 'lingate';
+import Type from 'typebox';
 import { answer } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { operation, plainOperation } from '../facades/facade-operation.ts';
-import type { FacadeApi, OperationPlace } from '../facades/facade-operation.ts';
+import type { FacadeApi, OperationDoc, OperationPlace } from '../facades/facade-operation.ts';
 import type { Judged, Members } from '../facades/members.ts';
+import { answered, required, shown, string } from '../facades/reference.ts';
 import { membersOf } from './deepl-request.ts';
 import {
   DELETED,
@@ -20,115 +22,238 @@ import {
   shownPair,
   ulidOf,
 } from './glossary-answer.ts';
-import { judgeAdditions, judgeDictionaries, judgeDictionary, judgeGlossary, judgePair } from './glossary-body.ts';
+import {
+  DICTIONARIES_DOC,
+  DICTIONARY_DOC,
+  formOrJson,
+  judgeAdditions,
+  judgeDictionaries,
+  judgeDictionary,
+  judgeGlossary,
+  judgePair,
+  NAME_DOC,
+} from './glossary-body.ts';
 import type { DictionaryDraft } from './glossary-body.ts';
 import { createGlossary, findEntries, findGlossary, GlossaryChanges, heldFor } from './glossary-change.ts';
 import type { FoundDictionary } from './glossary-change.ts';
-import { V2, V3 } from './glossary-docs.ts';
 import { entriesTsv, tsvPieces } from './glossary-entries.ts';
 
-/** What versions do differently on the routes that both have. */
+const GLOSSARY_ID = '01a5e1b4-90d2-8e8a-b345-98c3a47e3ba7';
+const PARAMETER = { description: 'The id of the glossary, a UUID.', example: GLOSSARY_ID };
+const ID = ulidOf(GLOSSARY_ID)!;
+const DICTIONARY = { dictionaryId: ID, sourceLang: 'EN', targetLang: 'DE', entryCount: 2 };
+/** The glossary of the examples. */
+const GLOSSARY: GlossaryRecord = {
+  glossaryId: ID,
+  name: 'Product names',
+  revision: 1,
+  dictionaries: [DICTIONARY],
+  createdAtMs: Date.parse('2026-11-01T09:30:00.000Z'),
+};
+const ENTRIES = 'gateway\tTor\nengine\tMotor';
+const GIVEN = { ...shownPair(DICTIONARY), entries: ENTRIES, entries_format: 'tsv' };
+
+/** What the members of answers are. */
+const WORDS = {
+  glossaries: 'In order of creation.',
+  supported_languages: 'All pairs.',
+  glossary_id: Type.String({ format: 'uuid', description: 'The `glossary_id` for translations.' }),
+  name: NAME_DOC,
+  ready: 'Always true: it can be used at once.',
+  dictionaries: 'One for each language pair, without entries.',
+  source_lang: 'A base code.',
+  target_lang: 'A base code: `en` applies to `en-GB` and `en-US`.',
+  creation_time: Type.String({ format: 'date-time', description: 'When it was created.' }),
+  entry_count: Type.Integer({ minimum: 1, description: 'How many entries it has.' }),
+  entries: 'One line for each entry: term, tab, translation.',
+  entries_format: Type.Literal('tsv', { description: 'Always `tsv`.' }),
+};
+
+const GONE: OperationDoc['answer'] = { status: 204, description: 'Deleted.' };
+const OF_PAIR = [
+  required('source_lang', 'en', 'Source language of the dictionary.'),
+  required('target_lang', 'de', 'Target language of the dictionary.'),
+];
+const WRONG_LANGUAGES = ['invalid_source_lang', 'invalid_target_lang'];
+const NOT_CREATED = [...WRONG_LANGUAGES, 'glossary_limit_reached'];
+const NOT_THERE = ['validation_error', 'glossary_not_found'];
+const NO_SUCH_PAIR = [...NOT_THERE, ...WRONG_LANGUAGES];
+
+/** In the paths of one glossary. */
+const ONE = '{id}';
+
+/** An operation's name and only route, and what the reference says of it. */
+interface GlossaryDoc extends Pick<OperationDoc, 'body' | 'query' | 'answer' | 'problems'> {
+  readonly at: readonly [name: string, method: OperationPlace['method'], path: string];
+  readonly says: readonly [summary: string, description: string];
+}
+
+/** A request after its admission. */
+interface Asked {
+  readonly x: Exchange;
+  readonly services: GatewayServices;
+  readonly changes: GlossaryChanges;
+  readonly teamId: string;
+  /** Of the glossary in the path, on the routes of one. */
+  readonly id: string;
+}
+
+/** A described operation; the plugin's setup makes a part of it. */
+type MadeOf = (shared: {
+  readonly api: FacadeApi;
+  readonly host: PluginHost;
+  readonly changing: (services: GatewayServices) => GlossaryChanges;
+}) => ApiPart;
+
+function described({ at: [name, method, path], says: [summary, description], ...doc }: GlossaryDoc) {
+  const isOfOne = path.includes(ONE);
+  const place: OperationPlace = { method, path, summary, description, ...(isOfOne && { parameter: PARAMETER }) };
+  const scope: Scope = method === 'GET' ? 'glossaries:read' : 'glossaries:write';
+  return { ...(isOfOne && { problems: NOT_THERE }), ...doc, name, at: [place], parameters: [], tag: 'Glossaries', scope };
+}
+
+type Answering = (asked: Asked) => Outcome | Promise<Outcome>;
+
+function asking(path: string, asked: Omit<Asked, 'teamId' | 'id'>, run: Answering): Outcome | Promise<Outcome> {
+  const id = path.includes(ONE) ? ulidOf(asked.x.pathParameter) : '';
+  return id === undefined ? INVALID_ID : run({ ...asked, teamId: asked.x.need(keyOwnerSlot).teamId, id });
+}
+
+/** An operation without a body. */
+function plain({ run, ...doc }: GlossaryDoc & { readonly run: Answering }): MadeOf {
+  return ({ api, changing }) =>
+    plainOperation(api, { ...described(doc), run: (x, services) => asking(doc.at[2], { x, services, changes: changing(services) }, run) });
+}
+
+interface Reading<Draft> extends GlossaryDoc {
+  readonly judge: (members: Members, languages: Languages) => Judged<Draft>;
+  readonly run: (asked: Asked, draft: Draft) => Outcome | Promise<Outcome>;
+}
+
+/** An operation whose body is read before the admission. */
+function reading<Draft>({ judge, run, ...doc }: Reading<Draft>): MadeOf {
+  return ({ api, host, changing }) =>
+    operation<Members, Draft>(api, host, {
+      ...described(doc),
+      read: membersOf,
+      order: (members, _offer, _x, services) => judge(members, services.languages()),
+      charge: () => undefined,
+      run: (draft, x, services) => asking(doc.at[2], { x, services, changes: changing(services) }, (asked) => run(asked, draft)),
+    });
+}
+
+/** What versions say and do differently on the routes that both have. */
 interface Version {
   /** The end of the names of its steps. */
   readonly suffix: string;
   readonly path: string;
-  readonly docs: Pick<typeof V2, 'create' | 'list' | 'show' | 'delete'>;
+  readonly says: Readonly<Record<'create' | 'list' | 'show' | 'delete', GlossaryDoc['says']>>;
+  readonly body: GlossaryDoc['body'];
   readonly judge: (members: Members, languages: Languages) => Judged<readonly DictionaryDraft[]>;
   /** A glossary as it is answered; `undefined` for one that is invisible. */
-  readonly shown: (glossary: GlossaryRecord) => Readonly<Record<string, unknown>> | undefined;
+  readonly show: (glossary: GlossaryRecord) => Readonly<Record<string, unknown>> | undefined;
 }
 
 const VERSIONS: readonly Version[] = [
   {
     suffix: '',
     path: '/v2/glossaries',
-    docs: V2,
+    says: {
+      create: ['Create a glossary', 'Creates a glossary for one language pair. The plan limits the number of glossaries.'],
+      list: ['List glossaries', "Lists the team's glossaries with one dictionary; version 3 also lists the others."],
+      show: ['Show a glossary', 'Shows a glossary with one dictionary.'],
+      delete: ['Delete a glossary', 'Deletes a glossary with one dictionary. It takes effect at the next request.'],
+    },
+    body: formOrJson({ name: NAME_DOC, ...DICTIONARY_DOC }, { name: GLOSSARY.name, ...GIVEN }),
     judge(members, languages) {
       const dictionary = judgeDictionary(members, languages);
       return 'problem' in dictionary ? dictionary : { valid: [dictionary.valid] };
     },
-    shown: monolingual,
+    show: monolingual,
   },
-  { suffix: '-v3', path: '/v3/glossaries', docs: V3, judge: judgeDictionaries, shown: multilingual },
+  {
+    suffix: '-v3',
+    path: '/v3/glossaries',
+    says: {
+      create: [
+        'Create a glossary with several dictionaries',
+        'Creates a glossary, which counts as one, however many dictionaries it has. The plan limits the number of glossaries.',
+      ],
+      list: ['List all glossaries', 'Lists the glossaries of the team.'],
+      show: ['Show a glossary and its dictionaries', 'Shows a glossary.'],
+      delete: [
+        'Delete a glossary and its dictionaries',
+        'Deletes a glossary with all its dictionaries. It takes effect at the next request.',
+      ],
+    },
+    body: formOrJson({ name: NAME_DOC, dictionaries: DICTIONARIES_DOC }, { name: GLOSSARY.name, dictionaries: [GIVEN] }),
+    judge: judgeDictionaries,
+    show: multilingual,
+  },
 ];
 
-/** A route with its description. */
-type GlossaryRoute = readonly [method: OperationPlace['method'], path: string, doc: RouteDoc];
+const TSV = 'text/tab-separated-values; charset=UTF-8';
 
-function describedBy([method, path, { summary, description, parameter, ...doc }]: GlossaryRoute) {
-  const place: OperationPlace = { method, path, summary, description, ...(parameter && { parameter }) };
-  const scope: Scope = method === 'GET' ? 'glossaries:read' : 'glossaries:write';
-  return { ...doc, at: [place], parameters: [], tag: 'Glossaries', scope } as const;
-}
-
-/** For the glossary named in the path. */
-type OfGlossary<Rest extends readonly unknown[]> = (teamId: string, glossaryId: string, ...rest: Rest) => Outcome | Promise<Outcome>;
-
-function ofGlossary<Rest extends readonly unknown[]>(x: Exchange, run: OfGlossary<Rest>, ...rest: Rest): Outcome | Promise<Outcome> {
-  const glossaryId = ulidOf(x.pathParameter);
-  return glossaryId === undefined ? INVALID_ID : run(teamOf(x), glossaryId, ...rest);
-}
-
-const teamOf = (x: Exchange): string => x.need(keyOwnerSlot).teamId;
-
-export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[] {
-  let changes: GlossaryChanges | undefined;
-  const changing = (services: GatewayServices): GlossaryChanges =>
-    (changes ??= new GlossaryChanges(services.glossaries, () => services.newId()));
-
-  const reading = <Draft>(
-    name: string,
-    route: GlossaryRoute,
-    judge: (members: Members, languages: Languages) => Judged<Draft>,
-    run: (draft: Draft, x: Exchange, services: GatewayServices) => Outcome | Promise<Outcome>,
-  ): ApiPart =>
-    operation<Members, Draft>(api, host, {
-      ...describedBy(route),
-      name,
-      read: membersOf,
-      order: (members, _offer, _x, services) => judge(members, services.languages()),
-      charge: () => undefined,
-      run,
-    });
-  const plain = (name: string, route: GlossaryRoute, run: OfGlossary<[Exchange, GatewayServices]>): ApiPart =>
-    plainOperation(api, { ...describedBy(route), name, run: (x, services) => ofGlossary(x, run, x, services) });
-
+function ofBoth({ suffix, path, says, body, judge, show }: Version): readonly MadeOf[] {
   return [
-    ...VERSIONS.flatMap(({ suffix, path, docs, judge, shown }) => [
-      reading(
-        `create-glossary${suffix}`,
-        ['POST', path, docs.create],
-        (members, languages) => judgeGlossary(members, languages, judge),
-        async (draft, x, services) => {
-          const glossary = await createGlossary(services, teamOf(x), draft);
-          return 'problem' in glossary ? glossary : answer(shown(glossary), 201);
-        },
-      ),
-      plainOperation(api, {
-        ...describedBy(['GET', path, docs.list]),
-        name: `list-glossaries${suffix}`,
-        async run(x, services) {
-          const list = await services.glossaries.list(teamOf(x));
-          return isUnavailable(list) ? STORE_UNAVAILABLE : answer({ glossaries: list.flatMap((glossary) => shown(glossary) ?? []) });
-        },
-      }),
-      plain(`show-glossary${suffix}`, ['GET', `${path}/{id}`, docs.show], async (teamId, id, _x, services) => {
+    reading({
+      at: [`create-glossary${suffix}`, 'POST', path],
+      says: says.create,
+      body,
+      answer: { ...shown('Created.', WORDS, show(GLOSSARY)), status: 201 },
+      problems: NOT_CREATED,
+      judge: (members, languages) => judgeGlossary(members, languages, judge),
+      async run({ services, teamId }, draft) {
+        const glossary = await createGlossary(services, teamId, draft);
+        return 'problem' in glossary ? glossary : answer(show(glossary), 201);
+      },
+    }),
+    plain({
+      at: [`list-glossaries${suffix}`, 'GET', path],
+      says: says.list,
+      answer: shown('The glossaries in order of creation, without their entries.', WORDS, { glossaries: [show(GLOSSARY)] }),
+      async run({ services, teamId }) {
+        const list = await services.glossaries.list(teamId);
+        return isUnavailable(list) ? STORE_UNAVAILABLE : answer({ glossaries: list.flatMap((glossary) => show(glossary) ?? []) });
+      },
+    }),
+    plain({
+      at: [`show-glossary${suffix}`, 'GET', `${path}/{id}`],
+      says: says.show,
+      answer: shown('The glossary, without its entries.', WORDS, show(GLOSSARY)),
+      async run({ services, teamId, id }) {
         const glossary = await findGlossary(services.glossaries, teamId, id);
         if ('problem' in glossary) return glossary;
-        const visible = shown(glossary);
+        const visible = show(glossary);
         return visible === undefined ? NOT_FOUND : answer(visible);
-      }),
-      plain(`delete-glossary${suffix}`, ['DELETE', `${path}/{id}`, docs.delete], async (teamId, id, _x, services) => {
-        if (shown === monolingual) {
+      },
+    }),
+    plain({
+      at: [`delete-glossary${suffix}`, 'DELETE', `${path}/{id}`],
+      says: says.delete,
+      answer: GONE,
+      async run({ services, teamId, id }) {
+        if (show === monolingual) {
           const glossary = await findGlossary(services.glossaries, teamId, id);
           if ('problem' in glossary) return glossary;
-          if (shown(glossary) === undefined) return NOT_FOUND;
+          if (show(glossary) === undefined) return NOT_FOUND;
         }
         const removed = await services.glossaries.remove(teamId, id);
         return isUnavailable(removed) ? STORE_UNAVAILABLE : removed ? DELETED : NOT_FOUND;
-      }),
-    ]),
-    plain('show-entries', ['GET', '/v2/glossaries/{id}/entries', V2.entries], async (teamId, id, _x, services) => {
+      },
+    }),
+  ];
+}
+
+const ONLY_V2: readonly MadeOf[] = [
+  plain({
+    at: ['show-entries', 'GET', '/v2/glossaries/{id}/entries'],
+    says: ["Show a glossary's entries", 'All entries of a glossary with one dictionary.'],
+    answer: {
+      ...answered('One line for each: term, tab, translation.', string('Tab-separated values.'), ENTRIES),
+      contentType: 'text/tab-separated-values',
+    },
+    async run({ services, teamId, id }) {
       const look = await findEntries(services.glossaries, teamId, id, ({ dictionaries: [only, other] }) =>
         only === undefined || other !== undefined ? NOT_FOUND : only,
       );
@@ -136,55 +261,89 @@ export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[]
       const { pieces } = look.found;
       if (pieces !== undefined && isLarge(pieces)) return pacedReply(TSV, tsvPieces(pieces, false));
       return { kind: 'reply', status: 200, contentType: TSV, body: entriesTsv(look.found.entries), headers: NO_HEADERS };
-    }),
-    plainOperation(api, {
-      ...describedBy(['GET', '/v2/glossary-language-pairs', V2.pairs]),
-      name: 'language-pairs',
-      // None if the engine takes no glossaries.
-      run(_x, services) {
-        const pairs = services.engineCan.glossaries ? languagePairs(services.languages()) : [];
-        return answer({ supported_languages: pairs.map(shownPair) });
-      },
-    }),
-    plain('show-entries-v3', ['GET', '/v3/glossaries/{id}/entries', V3.entries], async (teamId, id, x, services) => {
-      const pair = pairOf(x, services.languages());
-      if ('problem' in pair) return pair;
-      const look = await findEntries(
-        services.glossaries,
-        teamId,
-        id,
-        ({ dictionaries }) => heldFor(dictionaries, pair.valid) ?? NO_DICTIONARY,
-      );
-      return 'problem' in look ? look : entriesReply(look);
-    }),
-    reading('change-glossary', ['PATCH', '/v3/glossaries/{id}', V3.change], judgeAdditions, (draft, x, services) =>
-      ofGlossary(x, async (teamId, id) => {
-        const glossary = await changing(services).merge(teamId, id, draft);
-        return 'problem' in glossary ? glossary : answer(multilingual(glossary));
-      }),
-    ),
-    reading('replace-dictionary', ['PUT', '/v3/glossaries/{id}/dictionaries', V3.replace], judgeDictionary, (draft, x, services) =>
-      ofGlossary(x, async (teamId, id) => {
-        const glossary = await changing(services).replace(teamId, id, draft);
-        return 'problem' in glossary ? glossary : answer(shownDictionary(heldFor(glossary.dictionaries, draft)!));
-      }),
-    ),
-    plain('drop-dictionary', ['DELETE', '/v3/glossaries/{id}/dictionaries', V3.drop], async (teamId, id, x, services) => {
-      const pair = pairOf(x, services.languages());
-      if ('problem' in pair) return pair;
-      const glossary = await changing(services).drop(teamId, id, pair.valid, NO_DICTIONARY);
-      return 'problem' in glossary ? glossary : DELETED;
-    }),
-  ];
-}
+    },
+  }),
+  plain({
+    at: ['language-pairs', 'GET', '/v2/glossary-language-pairs'],
+    says: ['List language pairs', 'The language pairs for glossaries; none if the engine takes no glossaries.'],
+    answer: shown('All pairs.', WORDS, { supported_languages: [shownPair(DICTIONARY)] }),
+    run({ services }) {
+      const pairs = services.engineCan.glossaries ? languagePairs(services.languages()) : [];
+      return answer({ supported_languages: pairs.map(shownPair) });
+    },
+  }),
+];
 
-const TSV = 'text/tab-separated-values; charset=UTF-8';
+const ONLY_V3: readonly MadeOf[] = [
+  plain({
+    at: ['show-entries-v3', 'GET', '/v3/glossaries/{id}/entries'],
+    says: ["Show a dictionary's entries", 'All entries of the dictionary for a language pair.'],
+    query: OF_PAIR,
+    answer: shown('The dictionary.', { ...WORDS, dictionaries: 'One.' }, { dictionaries: [GIVEN] }),
+    problems: NO_SUCH_PAIR,
+    async run({ x, services, teamId, id }) {
+      const pair = pairOf(x, services.languages());
+      if ('problem' in pair) return pair;
+      const choose = ({ dictionaries }: GlossaryRecord) => heldFor(dictionaries, pair.valid) ?? NO_DICTIONARY;
+      const look = await findEntries(services.glossaries, teamId, id, choose);
+      return 'problem' in look ? look : entriesReply(look);
+    },
+  }),
+  reading({
+    at: ['change-glossary', 'PATCH', '/v3/glossaries/{id}'],
+    says: [
+      'Rename a glossary, add entries',
+      'Changes the name of a glossary, adds entries to its dictionaries, or both. An existing term gets the new translation; a missing dictionary is created. ' +
+        'Concurrent changes are all applied; a translation in progress keeps the entries with which it started.',
+    ],
+    body: formOrJson({ name: Type.Optional(NAME_DOC), dictionaries: DICTIONARIES_DOC }, { dictionaries: [GIVEN] }),
+    answer: shown('The changed glossary.', WORDS, multilingual(GLOSSARY)),
+    problems: NO_SUCH_PAIR,
+    judge: judgeAdditions,
+    async run({ changes, teamId, id }, draft) {
+      const glossary = await changes.merge(teamId, id, draft);
+      return 'problem' in glossary ? glossary : answer(multilingual(glossary));
+    },
+  }),
+  reading({
+    at: ['replace-dictionary', 'PUT', '/v3/glossaries/{id}/dictionaries'],
+    says: ['Replace a dictionary', 'Replaces the dictionary for a language pair, or adds it.'],
+    body: formOrJson(DICTIONARY_DOC, GIVEN),
+    answer: shown('The dictionary.', WORDS, shownDictionary(DICTIONARY)),
+    problems: NO_SUCH_PAIR,
+    judge: judgeDictionary,
+    async run({ changes, teamId, id }, draft) {
+      const glossary = await changes.replace(teamId, id, draft);
+      return 'problem' in glossary ? glossary : answer(shownDictionary(heldFor(glossary.dictionaries, draft)!));
+    },
+  }),
+  plain({
+    at: ['drop-dictionary', 'DELETE', '/v3/glossaries/{id}/dictionaries'],
+    says: ['Delete a dictionary', 'Deletes the dictionary for a language pair. The glossary stays, even without dictionaries.'],
+    query: OF_PAIR,
+    answer: GONE,
+    problems: NO_SUCH_PAIR,
+    async run({ x, services, changes, teamId, id }) {
+      const pair = pairOf(x, services.languages());
+      if ('problem' in pair) return pair;
+      const glossary = await changes.drop(teamId, id, pair.valid, NO_DICTIONARY);
+      return 'problem' in glossary ? glossary : DELETED;
+    },
+  }),
+];
+
+export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[] {
+  let changes: GlossaryChanges | undefined;
+  const changing = (services: GatewayServices): GlossaryChanges =>
+    (changes ??= new GlossaryChanges(services.glossaries, () => services.newId()));
+  return [...VERSIONS.flatMap(ofBoth), ...ONLY_V2, ...ONLY_V3].map((part) => part({ api, host, changing }));
+}
 
 function entriesReply({ dictionary, found }: FoundDictionary): Outcome {
   const { pieces } = found;
-  const shown = (entries: string) => ({ dictionaries: [{ ...shownPair(dictionary), entries, entries_format: 'tsv' }] });
-  if (pieces === undefined || !isLarge(pieces)) return answer(shown(entriesTsv(found.entries)));
-  const [before = '', after = ''] = JSON.stringify(shown('')).split('"entries":""');
+  const withEntries = (tsv: string) => ({ dictionaries: [{ ...shownPair(dictionary), entries: tsv, entries_format: 'tsv' }] });
+  if (pieces === undefined || !isLarge(pieces)) return answer(withEntries(entriesTsv(found.entries)));
+  const [before = '', after = ''] = JSON.stringify(withEntries('')).split('"entries":""');
   return pacedReply(JSON_TYPE, quotedTsv(`${before}"entries":"`, pieces, `"${after}`));
 }
 

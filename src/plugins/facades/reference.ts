@@ -35,8 +35,8 @@ export function answered(description: string, schema: TSchema, example: unknown)
   return { status: 200, description, schema, example };
 }
 
-/** What the members of an answer are, by their names, wherever in it they stand. */
-type MemberWords = Readonly<Record<string, string>>;
+/** What the members of an answer are, by their names, wherever in it they stand; a schema where an example does not say all. */
+type MemberWords = Readonly<Record<string, string | TSchema>>;
 
 /** The schema that all of these values have: a member that not every one of them has is optional. */
 export function schemaOf(values: readonly unknown[], words: MemberWords): TSchema {
@@ -52,8 +52,8 @@ export function schemaOf(values: readonly unknown[], words: MemberWords): TSchem
 
 function memberOf(objects: readonly Readonly<Record<string, unknown>>[], name: string, words: MemberWords): TSchema {
   const having = objects.filter((one) => name in one).map((one) => one[name]);
-  const description = words[name];
-  const schema = { ...schemaOf(having, words), ...(description !== undefined && { description }) };
+  const word = words[name];
+  const schema = typeof word === 'object' ? word : { ...schemaOf(having, words), ...(word !== undefined && { description: word }) };
   return having.length === objects.length ? schema : Type.Optional(schema);
 }
 
