@@ -11,7 +11,7 @@ import type { Judged } from '../facades/members.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
 import { objectSchema, readAll } from '../facades/parameters.ts';
 import type { Described } from '../facades/parameters.ts';
-import { answered, JSON_OR_FORM, string } from '../facades/reference.ts';
+import { answered, JSON_OR_FORM, shown, string } from '../facades/reference.ts';
 import { AUTHENTICATED, membersOf } from './deepl-request.ts';
 import { NOT_FOUND as NO_GLOSSARY, ulidOf, uuidOf } from './glossary-answer.ts';
 import { NOTHING_READ } from './translate-body.ts';
@@ -65,86 +65,72 @@ const KEY_BODY = {
   example: { document_key: KEY_EXAMPLE },
 };
 
-const UPLOAD_DOC: RouteDoc = {
-  summary: 'Translate a document',
-  description:
-    'Keeps a file and translates it in the background; it is charged when it is done. The key is shown once, and needed for everything else.',
-  authenticated: true,
-  tag: 'Documents',
-  body: { description: 'The file, and how to translate it.', contentTypes: ['multipart/form-data'], schema: objectSchema(PARAMETERS) },
-  answer: answered('The document is kept.', Type.Object({ document_id: string('The id.'), document_key: string('The key.') }), {
-    document_id: PARAMETER.example,
-    document_key: KEY_EXAMPLE,
-  }),
-  problems: ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'quota_exceeded', 'credit_exhausted', 'glossary_not_found'],
-};
-
-const STATE_DOC: RouteDoc = {
-  summary: "Show a document's state",
-  description: 'Ask every few seconds until it is `done` or `error`.',
-  authenticated: true,
-  tag: 'Documents',
-  parameter: PARAMETER,
-  body: KEY_BODY,
-  answer: answered(
-    'Its state.',
-    Type.Object({
-      document_id: string('The id.'),
-      status: Type.Enum(['queued', 'translating', 'done', 'error'], { type: 'string', description: 'How far it is.' }),
-      seconds_remaining: Type.Optional(Type.Integer({ description: 'With `translating`: when to ask again. It is no estimate.' })),
-      billed_characters: Type.Optional(Type.Integer({ minimum: 0, description: 'With `done`: what was charged.' })),
-      error_message: Type.Optional(string('With `error`: why. Nothing is charged.')),
+const ROUTES: readonly PluginRoute[] = [
+  {
+    ...routeOf('/v2/document', ['deepl-hold-document', 'admit', 'deepl-create-document'], {
+      summary: 'Translate a document',
+      description:
+        'Keeps a file and translates it in the background; it is charged when it is done. The key is shown once, and needed for everything else.',
+      body: { description: 'The file, and how to translate it.', contentTypes: ['multipart/form-data'], schema: objectSchema(PARAMETERS) },
+      answer: shown(
+        'The document is kept.',
+        { document_id: 'The id.', document_key: 'The key.' },
+        { document_id: PARAMETER.example, document_key: KEY_EXAMPLE },
+      ),
+      problems: [
+        'validation_error',
+        'invalid_target_lang',
+        'invalid_source_lang',
+        'quota_exceeded',
+        'credit_exhausted',
+        'glossary_not_found',
+      ],
     }),
-    { document_id: PARAMETER.example, status: 'done', billed_characters: 1200 },
-  ),
-  problems: ['validation_error', 'document_not_found'],
-};
+    takesBody: false,
+    upload: true,
+  },
+  routeOf('/v2/document/{id}', ['admit', 'deepl-document-state'], {
+    summary: "Show a document's state",
+    description: 'Ask every few seconds until it is `done` or `error`.',
+    parameter: PARAMETER,
+    body: KEY_BODY,
+    answer: answered(
+      'Its state.',
+      Type.Object({
+        document_id: string('The id.'),
+        status: Type.Enum(['queued', 'translating', 'done', 'error'], { type: 'string', description: 'How far it is.' }),
+        seconds_remaining: Type.Optional(Type.Integer({ description: 'With `translating`: when to ask again. It is no estimate.' })),
+        billed_characters: Type.Optional(Type.Integer({ minimum: 0, description: 'With `done`: what was charged.' })),
+        error_message: Type.Optional(string('With `error`: why. Nothing is charged.')),
+      }),
+      { document_id: PARAMETER.example, status: 'done', billed_characters: 1200 },
+    ),
+    problems: ['validation_error', 'document_not_found'],
+  }),
+  routeOf('/v2/document/{id}/result', ['admit', 'deepl-document-result'], {
+    summary: 'Download the translated document',
+    description: 'After it the document is gone; a download that breaks off can be repeated.',
+    parameter: PARAMETER,
+    body: KEY_BODY,
+    answer: { status: 200, description: 'The file.', contentType: 'application/octet-stream', schema: Type.String({ format: 'binary' }) },
+    problems: ['validation_error', 'document_not_found', 'document_not_ready', 'document_failed', 'service_unavailable'],
+  }),
+];
 
-const RESULT_DOC: RouteDoc = {
-  summary: 'Download the translated document',
-  description: 'After it the document is gone; a download that breaks off can be repeated.',
-  authenticated: true,
-  tag: 'Documents',
-  parameter: PARAMETER,
-  body: KEY_BODY,
-  answer: { status: 200, description: 'The file.', contentType: 'application/octet-stream', schema: Type.String({ format: 'binary' }) },
-  problems: ['validation_error', 'document_not_found', 'document_not_ready', 'document_failed', 'service_unavailable'],
-};
+function routeOf(path: string, steps: readonly string[], doc: Omit<RouteDoc, 'authenticated' | 'tag'>): PluginRoute {
+  return {
+    method: 'POST',
+    path,
+    takesBody: true,
+    ofDocuments: true,
+    steps: [...AUTHENTICATED, ...steps],
+    scope: 'translate:document',
+    doc: { ...doc, authenticated: true, tag: 'Documents' },
+  };
+}
 
 /** Of documents whose state is asked for too often. */
 const AGAIN_SECONDS = 1;
-
-const scope = 'translate:document';
-const ROUTES: readonly PluginRoute[] = [
-  {
-    method: 'POST',
-    path: '/v2/document',
-    takesBody: false,
-    upload: true,
-    ofDocuments: true,
-    steps: [...AUTHENTICATED, 'deepl-hold-document', 'admit', 'deepl-create-document'],
-    doc: UPLOAD_DOC,
-    scope,
-  },
-  {
-    method: 'POST',
-    path: '/v2/document/{id}',
-    takesBody: true,
-    ofDocuments: true,
-    steps: [...AUTHENTICATED, 'admit', 'deepl-document-state'],
-    doc: STATE_DOC,
-    scope,
-  },
-  {
-    method: 'POST',
-    path: '/v2/document/{id}/result',
-    takesBody: true,
-    ofDocuments: true,
-    steps: [...AUTHENTICATED, 'admit', 'deepl-document-result'],
-    doc: RESULT_DOC,
-    scope,
-  },
-];
 
 export function documents(variants: DefaultVariants): ApiPart {
   return {
@@ -258,8 +244,8 @@ function shownId(documentId: string): string {
 
 const ID = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
 
-function idOf(shown: string): string | undefined {
-  const parts = ID.exec(shown);
+function idOf(text: string): string | undefined {
+  const parts = ID.exec(text);
   return parts === null ? undefined : ulidOf(parts.slice(1).join('-'));
 }
 
