@@ -1,11 +1,13 @@
 // A deletion that is interrupted anywhere: repeating it completes it, nothing of the team is left, and the check finds nothing at any point.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { freshKey, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { created, DE, dictionary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
+import { SILENT } from '../../support/silent-log.ts';
+import { openStore } from '../../support/door/stores.ts';
 import { openBeside, storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
 import { placesOf } from '../../support/store-search.ts';
@@ -44,6 +46,23 @@ describe.each(['sqlite', 'redis'].flatMap((kind) => [false, true].map((keepUsage
       const names = keepUsage ? keys.map(({ digest }) => digest) : [team.teamId, ...keys.flatMap(({ keyId, digest }) => [keyId, digest])];
       expect(await placesOf(place.url, names)).toEqual([]);
       await store.close();
+    });
+
+    test('a process that serves completes it', async () => {
+      const [store, leaving] = [promisedStore(await openBeside(place.url)), await openBeside(place.url)];
+      const team = await teamUnderTest(store);
+      for (let i = 0; i < 10 * KEYS; i++) answered(await store.teams.createKey(freshKey(team.teamId)));
+      const deleting = leaving.teams.deleteTeam(team.teamId, { keepUsage });
+      while ((await team.admit()).kind !== 'key_unknown') await nextTurn();
+      await leaving.close();
+      await deleting;
+      const serving = await openStore(place.url, { log: SILENT, clock: { nowMs: Date.now }, commandTimeoutMs: 5000, tends: true });
+      await vi.waitFor(async () => expect(await placesOf(place.url, [team.keyId, 'Team under test'])).toEqual([]), {
+        timeout: 30_000,
+        interval: 50,
+      });
+      expect(await team.admit()).toEqual({ kind: 'key_unknown' });
+      await Promise.all([store.close(), serving.close()]);
     });
   },
 );
