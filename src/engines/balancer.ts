@@ -27,6 +27,8 @@ import type {
 import { askPairs, askReplica, OwnTrial } from './ask-replica.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
+import { Batches, NO_FAILURES } from './batch.ts';
+import type { Attempts, BatchLimits } from './batch.ts';
 import { replicaAddress, shownUrl } from './http1/origin.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
@@ -34,7 +36,7 @@ import { Replica, ReplicaStanding } from './replica.ts';
 import type { FailureTerms, ReplicaWatch } from './replica.ts';
 import { Rotation } from './rotation.ts';
 
-export interface BalancerOptions extends PoolLimits {
+export interface EngineOptions extends PoolLimits {
   /** Its name in results. */
   readonly name?: string;
   readonly protocol: EngineProtocol;
@@ -43,7 +45,11 @@ export interface BalancerOptions extends PoolLimits {
   /** At least one; any replica may receive any request. */
   readonly urls: readonly string[];
   /** With several engines: the engine for the second attempt, after the first failed here; `undefined` to stay here. */
-  readonly next?: (work: EngineWork) => AttemptwiseEngine | undefined;
+  readonly next?: (work: EngineWork) => Balancer | undefined;
+  /** Without it, every request is a separate call. */
+  readonly batch?: BatchLimits | undefined;
+  /** Called for every call that several requests share. */
+  readonly onBatch?: (requests: number) => void;
   /** Adapts work to what this engine supports, if it supports less than was asked for. */
   readonly fit?: ((work: EngineWork) => EngineWork) | undefined;
   /** Called for each attempt with the tokens that a language model read and wrote. */
@@ -64,7 +70,7 @@ export interface BalancerOptions extends PoolLimits {
 }
 
 /** Calls that hold a connection, and calls that wait for one. */
-export interface CallLoad {
+interface CallLoad {
   readonly inFlight: number;
   readonly waiting: number;
 }
@@ -92,21 +98,6 @@ export interface ReplicatedEngine extends Engine {
   readonly askPairs: (() => Promise<readonly ReplicaPairs[]>) | undefined;
 }
 
-/** The two attempts separately, for requests that share the first one. `done` is called once, asynchronously. */
-export interface AttemptwiseEngine extends ReplicatedEngine {
-  readonly name: string;
-  /** Every replica is set aside and not due for a trial. A single replica counts as set aside under the same conditions. */
-  readonly failing: boolean;
-  /** `replica` is the one that was tried. */
-  first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
-  /**
-   * Makes the second attempt, which decides the result: at the next engine of the work, or else on another replica than
-   * `before` if there is one. Without `before`, the first attempt was made by another engine, which has reported its failure. No
-   * attempt if the caller has disconnected.
-   */
-  second(asked: AskedWork, cancellation: Cancellation, first: FailureDetail, before: Replica | undefined): void;
-}
-
 /** How long a trial waits for a connection: whoever has just started the gateway reads the log. */
 const REACH_MS_MAX = 4000;
 /** For lists and removals at one replica. */
@@ -114,17 +105,10 @@ const UPKEEP_MS = 60_000;
 /** For an attempt to translate a file, whatever the timeout for texts is. */
 const FILE_MS = 600_000;
 
-/** For a result without failed attempts. */
-export const NO_FAILURES: readonly AttemptFailure[] = [];
-
-/** Throws one clear line if a URL is invalid. Connects to nothing before the first call. */
-export function openBalancer(options: BalancerOptions): AttemptwiseEngine {
-  return new Balancer(options);
-}
-
-class Balancer implements AttemptwiseEngine {
+/** Its constructor throws one clear line if a URL is invalid. Connects to nothing before the first call. */
+export class Balancer implements ReplicatedEngine, Attempts {
   readonly name: string;
-  readonly #options: BalancerOptions;
+  readonly #options: EngineOptions;
   readonly #terms: AttemptTerms;
   /** Terms of attempts with a shorter timeout than `timeoutMs`, by timeout in milliseconds. */
   readonly #byTimeout = new Map<number, AttemptTerms>();
@@ -133,6 +117,7 @@ class Balancer implements AttemptwiseEngine {
   /** Ids of calls that belong to no request. */
   readonly #newId: () => string;
   readonly #rotation: Rotation<Replica>;
+  readonly #batches: Batches | undefined;
   /** With several engines: the standing of a single replica, which is never set aside itself. */
   readonly #only: ReplicaStanding | undefined;
   /** Pools of removed replicas that are still closing; `close` waits for them. */
@@ -140,20 +125,26 @@ class Balancer implements AttemptwiseEngine {
   /** Trials without a caller that are under way. */
   readonly #trials = new Set<OwnTrial>();
 
-  constructor(options: BalancerOptions) {
+  constructor(options: EngineOptions) {
     this.#options = options;
     this.name = options.name ?? ONLY_ENGINE;
-    const { protocol, timeoutMs, onTokens } = options;
+    const { protocol, timeoutMs, onTokens, batch, onBatch } = options;
     this.#terms = { protocol, options: options.options, deadlines: new Deadlines(timeoutMs), onTokens };
     this.#nowMs = options.nowMs ?? performance.now.bind(performance);
     this.#wallMs = options.wallMs ?? (() => Date.now());
     this.#newId = ulidSource(this.#wallMs);
     this.#rotation = new Rotation(this.#nowMs);
+    this.#batches = batch === undefined ? undefined : new Batches(this, batch, onBatch);
     this.#only = options.next === undefined ? undefined : new ReplicaStanding();
     this.setUrls(options.urls);
   }
 
   translate(asked: AskedWork, cancellation: Cancellation): void {
+    if (this.#batches === undefined) this.alone(asked, cancellation);
+    else this.#batches.translate(asked, cancellation);
+  }
+
+  alone(asked: AskedWork, cancellation: Cancellation): void {
     if (cancellation.cancelled) {
       queueMicrotask(() => asked.answered({ kind: 'unavailable', failures: NO_FAILURES }));
       return;
@@ -257,6 +248,7 @@ class Balancer implements AttemptwiseEngine {
     }
   }
 
+  /** Every replica is set aside and not due for a trial. A single replica counts as set aside under the same conditions. */
   get failing(): boolean {
     const nowMs = this.#nowMs();
     const { members } = this.#rotation;
@@ -326,6 +318,7 @@ class Balancer implements AttemptwiseEngine {
   }
 
   async close(): Promise<void> {
+    this.#batches?.close();
     // Otherwise the end of their connections would be logged as failures of the engine.
     for (const trial of this.#trials) trial.cancel();
     const wires = [...this.#leaving, ...this.#rotation.members.map((replica) => replica.wire)];

@@ -1,12 +1,11 @@
-// Requests that share their first attempt. Each can be cancelled separately; if the attempt fails, each makes its own second
-// one.
+// Combines requests of the same kind that arrive at the same moment into one engine call. Each can be
+// cancelled separately; if the shared attempt fails, each makes its own second one.
 import type { Cancellation } from '../core/exchange.ts';
+import { countCharacters } from '../domain/characters.ts';
 import { sharedTrace } from '../domain/request-trace.ts';
-import { sameOptions } from '../domain/translation-options.ts';
+import { keyOfOptions, sameOptions } from '../domain/translation-options.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
-import type { AskedWork, Attempt, EngineResult, EngineWork } from '../ports/engine.ts';
-import { NO_FAILURES } from './balancer.ts';
-import type { AttemptwiseEngine } from './balancer.ts';
+import type { AskedWork, Attempt, AttemptFailure, EngineResult, EngineWork, FailureDetail } from '../ports/engine.ts';
 import type { Replica } from './replica.ts';
 
 /** Limits of one call. */
@@ -18,6 +17,100 @@ export interface BatchLimits {
   readonly waitMs: number;
 }
 
+/** The two attempts separately, for requests that share the first one. */
+export interface Attempts {
+  /** Of the engine, in results. */
+  readonly name: string;
+  /** Both attempts, for one request. */
+  alone(asked: AskedWork, cancellation: Cancellation): void;
+  /** `done` is called once, asynchronously. `replica` is the one that was tried. */
+  first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
+  /**
+   * Makes the second attempt, which decides the result: at the next engine of the work, or else on another replica than
+   * `before` if there is one. Without `before`, the first attempt was made by another engine, which has reported its failure. No
+   * attempt if the caller has disconnected.
+   */
+  second(asked: AskedWork, cancellation: Cancellation, first: FailureDetail, before: Replica | undefined): void;
+}
+
+/** For a result without failed attempts. */
+export const NO_FAILURES: readonly AttemptFailure[] = [];
+
+const NEVER_TRIED: EngineResult = { kind: 'unavailable', failures: NO_FAILURES };
+const CANCELLED: EngineResult = { kind: 'unavailable', failures: ['cancelled'] };
+/** Up to so many open batches are compared with a request, before its key is computed. */
+const COMPARED_MAX = 8;
+
+/** What an engine does with requests that may share calls. */
+export class Batches {
+  readonly #attempts: Attempts;
+  readonly #limits: BatchLimits;
+  readonly #onBatch: ((requests: number) => void) | undefined;
+  /** Batches waiting for more requests, by key; never more than requests in flight. */
+  readonly #open = new Map<string, Batch>();
+
+  constructor(attempts: Attempts, limits: BatchLimits, onBatch?: (requests: number) => void) {
+    this.#attempts = attempts;
+    this.#limits = limits;
+    this.#onBatch = onBatch;
+  }
+
+  translate(asked: AskedWork, cancellation: Cancellation): void {
+    const characters = charactersOf(asked.text);
+    const { textsMax, charactersMax } = this.#limits;
+    // No other request could join it, or it is only a detection.
+    if (asked.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled || asked.detectionOnly === true) {
+      this.#attempts.alone(asked, cancellation);
+      return;
+    }
+    let batch = this.#find(asked);
+    const key = batch?.key ?? keyOf(asked);
+    batch ??= this.#open.get(key);
+    if (batch !== undefined && !batch.takes(asked, characters, this.#limits)) {
+      this.#send(batch);
+      batch = undefined;
+    }
+    batch ??= this.#begin(key, asked);
+    batch.join(asked, characters, cancellation);
+    if (batch.texts === textsMax) this.#send(batch);
+  }
+
+  /** Ends the batches that wait. */
+  close(): void {
+    for (const batch of this.#open.values()) {
+      clearTimeout(batch.timer);
+      batch.dismiss();
+    }
+    this.#open.clear();
+  }
+
+  /** Concurrent requests mostly are of few kinds: comparing each batch is then ten times cheaper than computing a key. */
+  #find(asked: AskedWork): Batch | undefined {
+    if (this.#open.size > COMPARED_MAX) return undefined;
+    for (const batch of this.#open.values()) if (batch.isSurelyFor(asked)) return batch;
+    return undefined;
+  }
+
+  #begin(key: string, first: AskedWork): Batch {
+    const batch = new Batch(key, first);
+    this.#open.set(key, batch);
+    if (this.#limits.waitMs > 0) batch.timer = setTimeout(this.#sendOpen, this.#limits.waitMs, batch);
+    else setImmediate(this.#sendOpen, batch);
+    return batch;
+  }
+
+  /** The batch may already have been sent because it was full, and another one may be waiting under its key. */
+  readonly #sendOpen = (batch: Batch): void => {
+    if (this.#open.get(batch.key) === batch) this.#send(batch);
+  };
+
+  #send(batch: Batch): void {
+    this.#open.delete(batch.key);
+    clearTimeout(batch.timer);
+    batch.start(this.#attempts, this.#onBatch);
+  }
+}
+
 interface Member {
   readonly asked: AskedWork;
   readonly characters: number;
@@ -26,11 +119,8 @@ interface Member {
   hasLeft: boolean;
 }
 
-const NEVER_TRIED: EngineResult = { kind: 'unavailable', failures: NO_FAILURES };
-const CANCELLED: EngineResult = { kind: 'unavailable', failures: ['cancelled'] };
-
 /** Acts as the caller of the shared attempt, which is cancelled once all members have left. */
-export class Batch implements Cancellation {
+class Batch implements Cancellation {
   readonly key: string;
   /** What all members have in common. */
   readonly #kind: Pick<EngineWork, 'options' | 'attemptMs'>;
@@ -71,15 +161,15 @@ export class Batch implements Cancellation {
   }
 
   /** Sends the batch. Call it once. A single request is sent as it would be without batching. */
-  start(balancer: AttemptwiseEngine, onBatch: ((requests: number) => void) | undefined): void {
+  start(attempts: Attempts, onBatch: ((requests: number) => void) | undefined): void {
     const members = this.#members;
     if (members.length > 1) {
       onBatch?.(members.length);
       this.#staying = members.length;
-      balancer.first(joined(members), this, (attempt, replica) => conclude(members, attempt, replica, balancer));
+      attempts.first(joined(members), this, (attempt, replica) => conclude(members, attempt, replica, attempts));
     } else if (members.length === 1) {
       const { asked, cancellation } = members[0]!;
-      balancer.translate(asked, cancellation);
+      attempts.alone(asked, cancellation);
     }
   }
 
@@ -126,16 +216,16 @@ function joined(members: readonly Member[]): EngineWork {
 }
 
 /** Gives each member its part of the shared result; if the attempt failed, each member makes its own second attempt. */
-function conclude(members: readonly Member[], attempt: Attempt, replica: Replica, balancer: AttemptwiseEngine): void {
+function conclude(members: readonly Member[], attempt: Attempt, replica: Replica, attempts: Attempts): void {
   let offset = 0;
   for (const member of members) {
     const from = offset;
     const { asked, cancellation, hasLeft } = member;
     offset += asked.text.length;
     if (hasLeft) continue;
-    if (attempt.kind === 'unusable') balancer.second(asked, cancellation, attempt, replica);
+    if (attempt.kind === 'unusable') attempts.second(asked, cancellation, attempt, replica);
     else
-      end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES, engine: balancer.name });
+      end(member, { kind: 'usable', translations: attempt.translations.slice(from, offset), failures: NO_FAILURES, engine: attempts.name });
   }
 }
 
@@ -148,4 +238,15 @@ function end({ asked, cancellation }: Member, result: EngineResult): void {
 function isSame(one: EngineGlossary | undefined, other: EngineGlossary | undefined): boolean {
   if (one === other) return true;
   return one?.pieces === undefined && other?.pieces === undefined && one?.entries === other?.entries;
+}
+
+/** Options and timeout: only requests with the same of both share a call. */
+function keyOf({ options, attemptMs }: EngineWork): string {
+  return keyOfOptions(options) + (attemptMs ?? '');
+}
+
+function charactersOf(text: readonly string[]): number {
+  let characters = 0;
+  for (const entry of text) characters += countCharacters(entry);
+  return characters;
 }

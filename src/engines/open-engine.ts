@@ -1,17 +1,8 @@
-// Opens the configured engines: each is a balancer over its replicas, with batching in front if configured.
+// Opens the configured engines: each is a balancer over its replicas.
 import type { Cancellation } from '../core/exchange.ts';
 import type { AskedWork, Engine, EngineCapabilities, EngineWork, FileEngines, TakesGlossary } from '../ports/engine.ts';
-import { openBalancer } from './balancer.ts';
-import type { AttemptwiseEngine, BalancerOptions, ReplicatedEngine } from './balancer.ts';
-import type { BatchLimits } from './batch.ts';
-import { BatchingEngine } from './batching-engine.ts';
-
-export interface EngineOptions extends BalancerOptions {
-  /** Without it, every request is a separate call. */
-  readonly batch?: BatchLimits | undefined;
-  /** Called for every call that several requests share. */
-  readonly onBatch?: (requests: number) => void;
-}
+import { Balancer } from './balancer.ts';
+import type { EngineOptions, ReplicatedEngine } from './balancer.ts';
 
 export interface NamedEngineOptions extends EngineOptions {
   readonly name: string;
@@ -20,11 +11,7 @@ export interface NamedEngineOptions extends EngineOptions {
 
 /** Throws one clear line if a URL is invalid. Connects to nothing before the first call. */
 export function openEngine(options: EngineOptions): ReplicatedEngine {
-  return batched(openBalancer(options), options);
-}
-
-function batched(balancer: AttemptwiseEngine, { batch, onBatch }: EngineOptions): ReplicatedEngine {
-  return batch === undefined ? balancer : new BatchingEngine(balancer, batch, onBatch);
+  return new Balancer(options);
 }
 
 export interface OpenEngines {
@@ -37,17 +24,11 @@ export interface OpenEngines {
 
 /** Like `openEngine`, for at least one engine. A single engine is used directly. */
 export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
-  const balancers = new Map<string, AttemptwiseEngine>();
-  const next = ({ engines }: EngineWork): AttemptwiseEngine | undefined => {
-    const name = engines?.[1];
-    return name === undefined ? undefined : balancers.get(name);
-  };
-  const byName = new Map(
+  const next = ({ engines }: EngineWork): Balancer | undefined => byName.get(engines?.[1] ?? '');
+  const byName: ReadonlyMap<string, Balancer> = new Map(
     all.map((options) => {
       const several = { next, fit: options.can.formality ? undefined : withoutFormality };
-      const balancer = openBalancer(all.length === 1 ? options : { ...options, ...several });
-      balancers.set(options.name, balancer);
-      return [options.name, batched(balancer, options)] as const;
+      return [options.name, new Balancer(all.length === 1 ? options : { ...options, ...several })];
     }),
   );
   const [first] = byName.values();
@@ -56,8 +37,8 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
   const engine = {
     translate: (asked: AskedWork, cancellation: Cancellation) =>
       (byName.get(asked.engines?.[0] ?? '') ?? first!).translate(asked, cancellation),
-    cannotDetect: (name: string) => balancers.get(name)?.cannotDetect() === true,
-    isFailing: (name: string) => balancers.get(name)?.failing === true,
+    cannotDetect: (name: string) => byName.get(name)?.cannotDetect() === true,
+    isFailing: (name: string) => byName.get(name)?.failing === true,
     close: async () => void (await Promise.all([...byName.values()].map((one) => one.close()))),
   };
   const formats = new Map(all.map(({ name, protocol, options }) => [name, protocol.files?.formats(options) ?? []]));

@@ -1,8 +1,8 @@
 // An engine that answers at once, late, never, after it was aborted, or with nothing usable, but keeps to its deadlines.
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
-import { BatchingEngine } from '../../../src/engines/batching-engine.ts';
-import type { AttemptwiseEngine } from '../../../src/engines/balancer.ts';
+import { Batches } from '../../../src/engines/batch.ts';
+import type { Attempts } from '../../../src/engines/batch.ts';
 import type { Replica } from '../../../src/engines/replica.ts';
 import type { Attempt, AttemptFailure, Engine, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import type { World } from './world.ts';
@@ -15,17 +15,19 @@ const FAILURES = ['connect', 'reset', 'timeout', 'status', 'wrong_shape'] as con
 const REPLICA = {} as Replica;
 
 export function simulatedEngine(world: World): Engine {
-  const balancer = simulatedBalancer(world);
+  const attempts = simulatedAttempts(world);
+  const close = () => Promise.resolve();
   const { batchWaitMs: waitMs } = world.scenario;
-  if (waitMs === undefined) return balancer;
-  return new BatchingEngine(balancer, { textsMax: TEXTS_MAX, charactersMax: CHARACTERS_MAX, waitMs }, (requests) => {
+  if (waitMs === undefined) return { translate: (asked, cancellation) => attempts.alone(asked, cancellation), close };
+  const batches = new Batches(attempts, { textsMax: TEXTS_MAX, charactersMax: CHARACTERS_MAX, waitMs }, (requests) => {
     world.batches++;
     world.note(world.time.current, `${requests} requests share a call`);
   });
+  return { translate: (asked, cancellation) => batches.translate(asked, cancellation), close };
 }
 
 /** Two attempts, each within the timeout: what the pool guarantees of every adapter. */
-function simulatedBalancer(world: World): AttemptwiseEngine {
+function simulatedAttempts(world: World): Attempts {
   const attempt = (work: EngineWork, cancellation: Cancellation) => attemptOf(world, work, cancellation);
   const second = async (work: EngineWork, cancellation: Cancellation, failure: AttemptFailure): Promise<EngineResult> => {
     if (cancellation.cancelled) return { kind: 'unavailable', failures: [failure] };
@@ -44,19 +46,9 @@ function simulatedBalancer(world: World): AttemptwiseEngine {
   };
   return {
     name: ONLY_ENGINE,
-    failing: false,
-    cannotDetect: () => false,
-    setUrls: () => undefined,
-    health: () => [],
-    load: () => ({ inFlight: 0, waiting: 0 }),
-    tryAll: () => Promise.resolve([]),
-    askPairs: undefined,
-    translateFile: () => Promise.resolve({ failure: 'internal' }),
-    upkeep: undefined,
-    close: () => Promise.resolve(),
     first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),
     second: (asked, cancellation, { failure }) => tell(second(asked, cancellation, failure), (result) => asked.answered(result)),
-    translate: (asked, cancellation) => tell(translate(asked, cancellation), (result) => asked.answered(result)),
+    alone: (asked, cancellation) => tell(translate(asked, cancellation), (result) => asked.answered(result)),
   };
 }
 

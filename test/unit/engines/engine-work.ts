@@ -1,7 +1,7 @@
 // Work and callers for engine tests.
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { openEngine } from '../../../src/engines/open-engine.ts';
-import type { EngineOptions } from '../../../src/engines/open-engine.ts';
+import type { EngineOptions } from '../../../src/engines/balancer.ts';
 import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openAiProtocol } from '../../../../src/engines/protocols/openai-protocol.ts';
 import { faultsOf } from '../../../../src/config/faults.ts';
-import type { EngineOptions } from '../../../../src/engines/open-engine.ts';
+import type { EngineOptions } from '../../../../src/engines/balancer.ts';
 import type { EngineResult, EngineTokens } from '../../../../src/ports/engine.ts';
 import { startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import type { Behaviour, ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
