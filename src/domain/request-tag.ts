@@ -30,8 +30,9 @@ const TAG = /^[!-~]{1,100}$/;
 
 /** In lower case, without surrounding spaces; `undefined` for none, `null` for what is no tag. */
 export function readTag(text: string): string | undefined | null {
-  // Only what HTTP allows around a value: another blank is a byte of the caller's.
-  const tag = text.replace(/^[ \t]+|[ \t]+$/g, '');
+  // HTTP allows spaces and tabs around a value: another blank is a byte of the caller's.
+  if (/[^\t -~]/.test(text)) return null;
+  const tag = text.trim();
   if (tag === '') return undefined;
   return TAG.test(tag) && !holdsKey(tag) ? tag.toLowerCase() : null;
 }

@@ -34,5 +34,8 @@ export function sqlitePathOf(url: string): string {
  */
 export function withoutCredentials(url: string): string {
   if (SQLITE.test(url)) return url;
-  return url.replace(/^([^:]*:\/*).*@/s, '$1***@').replace(/\?.*/s, '?***');
+  const end = url.lastIndexOf('@');
+  const [scheme = ''] = /^[^:]*:\/*/.exec(url) ?? [];
+  const bare = end === -1 ? url : `${scheme.length > end ? '' : scheme}***${url.slice(end)}`;
+  return bare.replace(/\?.*/s, '?***');
 }

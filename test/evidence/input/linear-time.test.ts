@@ -14,6 +14,7 @@ import { parseDuration } from '../../../src/domain/period.ts';
 import { storeKindOf, withoutCredentials } from '../../../src/domain/store-url.ts';
 import { traceparentForward } from '../../../src/domain/traceparent.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
+import { readTag } from '../../../src/domain/request-tag.ts';
 import { canonicalUlid } from '../../../src/domain/ulid.ts';
 import { readEngineUrl } from '../../../src/engines/http1/origin.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
@@ -56,6 +57,7 @@ const PARSERS: readonly (readonly [name: string, parse: (text: string) => unknow
   ['Authorization', (text) => credentials.read({ authorization: text })],
   ['Authorization behind its scheme', (text) => credentials.read({ authorization: `Bearer ${text}` })],
   ['a dedicated field', (text) => credentials.read({ 'vendor-auth-key': text })],
+  ['tags', readTag],
   ['ULIDs', canonicalUlid],
   ['traceparent', (text) => traceparentForward(text)],
   ['traceparent of a later version', (text) => traceparentForward(`01-${'a'.repeat(32)}-${'b'.repeat(16)}-01-${text}`)],
