@@ -6,7 +6,6 @@ import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/api-key.ts';
-import { clientAddressReader } from '../domain/client-address.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
 import { anyOf } from '../domain/engine-capabilities.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
@@ -107,7 +106,6 @@ function servicesOf(
   translate: TranslateOptions,
   documents: BuiltDocuments | undefined,
 ): GatewayServices {
-  const client = clientAddressReader(config.listen_trusted_proxies, config.listen_client_address);
   return {
     credentials: credentialReader(config.auth.vendor_names),
     engineCan: anyOf(parts.settings.map(({ can }) => can)),
@@ -138,7 +136,9 @@ function servicesOf(
     addressFor(x) {
       if (config.service.public_url !== undefined) return config.service.public_url;
       const { host } = x.head.headers;
-      return host === undefined || !HOST.test(host) ? '' : `${config.tls !== undefined || client.saysTls(x) ? 'https' : 'http'}://${host}`;
+      return host === undefined || !HOST.test(host)
+        ? ''
+        : `${config.tls !== undefined || parts.client.saysTls(x) ? 'https' : 'http'}://${host}`;
     },
     newId: parts.newId,
     now: parts.now,
@@ -166,10 +166,9 @@ export function failuresSeen({ live, log, now }: Pick<ChainParts, 'live' | 'log'
 }
 
 function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName | PluginStepName, Step>> {
-  const { store, keys, metrics, offers, now } = parts;
+  const { store, keys, metrics, offers, client, now } = parts;
   const languages = (): Languages => offers.current.any.languages;
   const onShed = metrics.requests.shed;
-  const client = clientAddressReader(config.listen_trusted_proxies, config.listen_client_address);
   const authentication: AuthenticateOptions = {
     cache: keys,
     ledger: store.ledger,

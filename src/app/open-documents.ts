@@ -9,7 +9,6 @@ import { CLIENT_CLOSED } from '../core/outcome.ts';
 import { compileRoute } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { chargeSlot } from '../domain/charge.ts';
-import { clientAddressReader } from '../domain/client-address.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
@@ -142,7 +141,7 @@ export interface BuiltDocuments {
 export function buildDocuments(
   config: Config,
   opened: DocumentSteps,
-  { store, settlements, glossaries, offers, newId, now }: ChainParts,
+  { store, settlements, glossaries, offers, client, newId, now }: ChainParts,
 ): BuiltDocuments {
   const { documents: settings, engines, limits } = config;
   const { hours, bytes, store_bytes: storeBytesMax, slowest_bytes_per_second: ofTeams } = settings!;
@@ -159,7 +158,7 @@ export function buildDocuments(
     bytesMax: bytes,
     storeBytesMax,
     slowest,
-    client: clientAddressReader(config.listen_trusted_proxies, config.listen_client_address),
+    client,
     keepMs: hours * HOUR_MS,
     takeReservation,
     endings: () => all,

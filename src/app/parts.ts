@@ -7,6 +7,7 @@ import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
 import { countCharacters } from '../domain/characters.ts';
+import { clientAddressReader } from '../domain/client-address.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import { openEngines } from '../engines/open-engine.ts';
 import type { OpenEngines } from '../engines/open-engine.ts';
@@ -92,6 +93,7 @@ export async function openParts(opening: Opening) {
     offers,
     trials,
     planRecord,
+    client: clientAddressReader(config.listen_trusted_proxies, config.listen_client_address),
     full: new KnownFullWindows({ keysMax: FULL_WINDOWS_MAX, now: monotonicMs }),
     live: new LiveWindow(nowMs),
     recent: new RecentRequests(nowMs),

@@ -1,7 +1,7 @@
 // Opens the gateway with its routes, ids, clock and the reporting of bugs, and the configured listener that callers reach it by.
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
-import { callerNetwork, clientAddressReader } from '../domain/client-address.ts';
+import { callerNetwork } from '../domain/client-address.ts';
 import { Gateway } from '../core/gateway.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import { Router } from '../core/router.ts';
@@ -11,6 +11,7 @@ import { placeOf } from '../core/error-place.ts';
 import type { Log } from '../ports/log.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
 import type { Chains } from './chain.ts';
+import type { ServingParts } from './parts.ts';
 import type { WithoutUws } from './http-library.ts';
 import { whyNode } from './http-library.ts';
 import { tlsOf } from './certificate.ts';
@@ -22,8 +23,12 @@ export interface Sources {
   readonly now: () => number;
 }
 
-export function openGateway(config: Config, { routes, around }: Chains, log: Log, { newId, now }: Sources): Gateway {
-  const client = clientAddressReader(config.listen_trusted_proxies, config.listen_client_address);
+export function openGateway(
+  config: Config,
+  { routes, around }: Chains,
+  log: Log,
+  { newId, now, client }: Sources & Pick<ServingParts, 'client'>,
+): Gateway {
   return new Gateway({
     router: new Router(routes, around),
     around,

@@ -99,7 +99,7 @@ class Serving {
     const sources = { newId: ulidSource(nowMs), now: monotonicMs };
     const parts = this.#chainParts(settlements, sources);
     const chains = buildChains(config, plugins, parts);
-    const gateway = openGateway(config, chains, output.log, sources);
+    const gateway = openGateway(config, chains, output.log, parts);
     this.#gateway = gateway;
     metrics.gauge('in_flight', () => gateway.inFlight);
     // Probes and readers of the documentation must not look like traffic in the console.

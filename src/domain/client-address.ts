@@ -27,8 +27,7 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
   const isTrusted = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   const addressesIn = field === 'forwarded' ? addressesInForwarded : addressesInXForwardedFor;
   const clientOf = (headers: Headers, remoteAddress: string): string => {
-    // Node appends a zone to link-local peers, uWebSockets.js does not: fe80::1%eth0.
-    let client = normalised(remoteAddress.split('%', 1)[0]!) ?? '';
+    let client = peerOf(remoteAddress);
     if (client === '' || !isTrusted(client)) return client;
     // The last address was added by the proxy closest to us.
     for (const text of addressesIn(headers[field] ?? '').toReversed()) {
@@ -47,8 +46,8 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
     read: (headers) => clientOf(headers, headers[REMOTE_ADDRESS] ?? ''),
     of: (x) => clientOf(x.head.headers, x.sink.remoteAddress()),
     saysTls({ head: { headers }, sink }) {
-      const peer = normalised(sink.remoteAddress().split('%', 1)[0]!);
-      if (peer === undefined || !isTrusted(peer)) return false;
+      const peer = peerOf(sink.remoteAddress());
+      if (peer === '' || !isTrusted(peer)) return false;
       const last =
         field === 'forwarded'
           ? splitUnquoted(headers['forwarded'] ?? '', ',')?.at(-1)
@@ -61,6 +60,11 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
       );
     },
   };
+}
+
+/** Empty if it is unknown. Node appends a zone to link-local peers, uWebSockets.js does not: fe80::1%eth0. */
+function peerOf(remoteAddress: string): string {
+  return normalised(remoteAddress.split('%', 1)[0]!) ?? '';
 }
 
 function blockListOf(trusted: readonly string[]): BlockList {
