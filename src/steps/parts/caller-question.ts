@@ -127,9 +127,9 @@ function wantedBy(kind: string, { address, scope }: CarriedFacts): WantedFact | 
 
 /** In lower case; a refusal if it is none. */
 export function sentTag(x: Exchange): string | Refusal | undefined {
-  const own = x.head.headers[TAG_HEADER];
-  const sent = own === undefined || readTag(own) === undefined ? x.get(tagSlot) : { text: own, field: TAG_FIELD };
-  if (sent === undefined) return undefined;
-  const tag = readTag(sent.text);
-  return tag === null ? refuse('validation_error', `${sent.field}: ${TAG_FAULT}.`) : tag;
+  const text = x.head.headers[TAG_HEADER];
+  const named = x.get(tagSlot);
+  let [tag, field] = [text === undefined ? undefined : readTag(text), TAG_FIELD];
+  if (tag === undefined && named !== undefined) [tag, field] = [readTag(named.text), named.field];
+  return tag === null ? refuse('validation_error', `${field}: ${TAG_FAULT}.`) : tag;
 }
