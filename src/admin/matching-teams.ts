@@ -12,7 +12,10 @@ const MATCHING_MAX = 200;
 /** How many of several a refusal names. */
 const NAMED_MAX = 5;
 
-/** The team of an id, or of another word: one with this name or reference, otherwise one that contains it. Of an id nothing is asked: deleted teams have ids too. Upper and lower case are alike. */
+/**
+ * The team of an id, or of another word: one with this name or reference, otherwise one that contains it, whatever the case. Of an id
+ * nothing is asked: deleted teams have ids too.
+ */
 export async function matchingTeam(
   { options: { teams } }: OperationContext,
   word: string,
@@ -58,12 +61,12 @@ async function firstWith(
   member: 'name' | 'reference',
   text: string,
 ): Promise<Team | undefined> {
-  const wanted = text.toLowerCase();
+  const required = text.toLowerCase();
   for (let after: string | undefined; ;) {
     const page = await teams.pageTeams({ after, limit: PAGE, search: text, exact: true });
     if (isUnavailable(page)) return undefined;
     // A store from a plugin may not know `exact`, and find what only contains the text.
-    const first = page.find((team) => team.teamId !== teamId && team[member]?.toLowerCase() === wanted);
+    const first = page.find((team) => team.teamId !== teamId && team[member]?.toLowerCase() === required);
     if (first !== undefined || page.length < PAGE) return first;
     after = page.at(-1)!.teamId;
   }

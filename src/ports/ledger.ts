@@ -126,9 +126,10 @@ export interface RateLimited extends WhichLimit {
   readonly retryAfterMs: number;
   /**
    * For how long from now on the store would refuse this key, from this address, for the same reason, if nobody changes the team
-   * or the key; of a tag's limit only requests with that tag, and of another's all but those with a disabled tag, which comes first: at least 0, and at most `retryAfterMs`. A clock of whole milliseconds may be nearly one behind, so it promises one
-   * less. Ends when the key expires, and with the period: another plan may begin. 0 for a window of characters, which a release may free. Until then the gateway answers the
-   * key's requests itself; if it is absent, it asks each time.
+   * or the key: at least 0, at most `retryAfterMs`. Until then the gateway answers such requests itself; if it is absent, it asks
+   * each time. Of a tag's limit only requests with that tag, of another's all but those with a disabled tag, which comes first. A
+   * clock of whole milliseconds may be nearly one behind, so it promises one less. It ends when the key expires, and with the
+   * period: another plan may begin. 0 for a window of characters, which a release may free.
    */
   readonly fullForMs?: number | undefined;
 }
