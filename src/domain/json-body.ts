@@ -35,21 +35,29 @@ export type JsonMembers = Readonly<Record<string, unknown>>;
 /** The request fields that `readJsonBody` reads. */
 export const JSON_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 
+const JSON_TYPE = 'application/json';
+
+/** What is wrong with a body before anything in it is read: its media type, its coding, its size. */
+export function bodyFault(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, type: string): string | undefined {
+  const given = headers['content-type'];
+  if (given !== type && given?.split(';', 1)[0]!.trim().toLowerCase() !== type) return `Content-Type: must be ${type}.`;
+  if (headers['content-encoding'] !== undefined) return 'Content-Encoding: is not supported; send the body as it is.';
+  return body === 'too_large' ? `body: may be at most ${bytesMax} bytes long.` : undefined;
+}
+
 export function readJsonBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): JsonBody {
-  const type = headers['content-type'];
-  if (type !== 'application/json' && !isJsonType(type)) return no('Content-Type: must be application/json.');
-  if (headers['content-encoding'] !== undefined) return no('Content-Encoding: is not supported; send the body as it is.');
-  if (body === 'too_large') return no(`body: may be at most ${bytesMax} bytes long.`);
-  if (body === 'none' || body.length === 0) return no('body: must be a JSON object; it is empty.');
+  const headFault = bodyFault(headers, body, bytesMax, JSON_TYPE);
+  if (headFault !== undefined) return no(headFault);
+  if (typeof body === 'string' || body.length === 0) return no('body: must be a JSON object; it is empty.');
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const text = utf8Text(bytes);
   if (text === undefined) return no('body: must be valid UTF-8.');
   const fault = jsonFault(bytes, text);
   if (fault !== undefined) {
     // Excessive nesting is reported first, before any list in the body.
-    const isList = limit !== undefined && fault !== TOO_DEEP && isListOfMore(bytes, limit.name, limit.entriesMax);
-    if (!isList) return no(`body: ${fault}.`);
-    return { kind: 'refused', refusal: limit.namesRefusal?.(outermostNames(bytes)) ?? limit.refusal };
+    const outline = limit === undefined || fault === TOO_DEEP ? undefined : outlineOf(bytes, limit);
+    if (limit === undefined || outline?.isListOfMore !== true) return no(`body: ${fault}.`);
+    return { kind: 'refused', refusal: limit.namesRefusal?.(outline.names) ?? limit.refusal };
   }
   try {
     return { kind: 'value', value: JSON.parse(text) as unknown };
@@ -58,83 +66,55 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   }
 }
 
-function isJsonType(type: string | undefined): boolean {
-  return type !== undefined && type.split(';', 1)[0]!.trim().toLowerCase() === 'application/json';
-}
-
 function no(detail: string): JsonBody {
   return { kind: 'refused', refusal: refuse('validation_error', detail) };
 }
 
+/** Longer names are truncated. */
+const NAME_BYTES_MAX = 128;
+
 /**
- * Whether the body is a list of more than `max` entries, or, with a name, an object whose member of that name is. One extra
- * pass, only for bodies that `jsonFault` rejects.
+ * Of a body that may not be parsed: the names of its members, and whether it is a list of more entries than the limit or, if that has
+ * a name, an object whose member of that name is.
  */
-export function isListOfMore(bytes: Uint8Array, name: string | undefined, max: number): boolean {
-  const quoted = Buffer.from(JSON.stringify(name ?? ''));
+export function outlineOf(bytes: Buffer, { name, entriesMax }: Pick<ListLimit, 'name' | 'entriesMax'>) {
   const listDepth = name === undefined ? 1 : 2;
-  let depth = 0;
+  const quoted = JSON.stringify(name ?? '');
+  const names = new Set<string>();
+  let [depth, entries, members] = [0, 0, 0];
+  let string = '';
+  let isListOfMore = false;
   let isNamed = name === undefined;
-  let entries = 0;
   for (let at = 0; at < bytes.length; at++) {
     switch (bytes[at]!) {
       case QUOTE: {
-        const from = at;
-        at = endOfString(bytes, at + 1);
-        if (depth === 1 && listDepth === 2) isNamed = at + 1 - from === quoted.length && quoted.equals(bytes.subarray(from, at + 1));
+        const end = endOfString(bytes, at + 1);
+        if (depth === 1 && members <= MEMBERS_MAX) string = bytes.toString('utf8', at, Math.min(end + 1, at + NAME_BYTES_MAX));
+        at = end;
         break;
       }
+      case COLON:
+        if (depth !== 1 || ++members > MEMBERS_MAX) break;
+        names.add(string);
+        isNamed = name !== undefined && string === quoted;
+        break;
       case LIST:
-        if (++depth === 1 && listDepth === 2) return false;
-        if (depth === listDepth && isNamed) entries = 1;
+        if (++depth === listDepth && isNamed) entries = 1;
         break;
       case OBJECT:
-        if (++depth === 1 && listDepth === 1) return false;
+        depth++;
         break;
       case LIST_END:
       case OBJECT_END:
         if (--depth < listDepth) entries = 0;
         break;
       case COMMA:
-        if (depth === listDepth && entries > 0 && ++entries > max) return true;
+        if (depth === listDepth && entries > 0 && ++entries > entriesMax) isListOfMore = true;
         break;
       default:
     }
   }
-  return false;
-}
-
-/** Longer names are truncated. */
-const NAME_BYTES_MAX = 128;
-
-/** The member names of the outermost object, up to the limit on members. One extra pass, only for bodies that `jsonFault` rejects. */
-function outermostNames(bytes: Buffer): readonly string[] {
-  const names = new Set<string>();
-  let depth = 0;
-  let [from, to] = [0, 0];
-  for (let at = 0, left = MEMBERS_MAX; at < bytes.length && left > 0; at++) {
-    switch (bytes[at]!) {
-      case QUOTE:
-        from = at;
-        to = at = endOfString(bytes, at + 1);
-        break;
-      case LIST:
-      case OBJECT:
-        depth++;
-        break;
-      case LIST_END:
-      case OBJECT_END:
-        depth--;
-        break;
-      case COLON:
-        if (depth !== 1) break;
-        left--;
-        names.add(bytes.toString('utf8', from, Math.min(to + 1, from + NAME_BYTES_MAX)));
-        break;
-      default:
-    }
-  }
-  return [...names].map(nameOf);
+  return { names: [...names].map(nameOf), isListOfMore };
 }
 
 /** Decodes a quoted string; one that was truncated or is invalid is returned as it is. */

@@ -65,104 +65,64 @@ export function withLimits<Facts extends object>(facts: Facts): Facts {
   };
 }
 
-/** The bytes of an address or of the start of a range: four for IPv4, sixteen for IPv6. */
-export interface AddressRange {
-  readonly bytes: Uint8Array;
-  /** The number of leading bits that an address must share with `bytes`. */
-  readonly bits: number;
+/**
+ * Addresses as text of their family and their bits, `4.1010…` and `6.0010…`: a range contains those that begin with it. An IPv4-mapped
+ * IPv6 address is that IPv4 address, and no other IPv6 range contains IPv4 addresses.
+ */
+const MAPPED = `6.${'0'.repeat(80)}${'1'.repeat(16)}`;
+
+/** Empty for what is no address, which no range contains. One with a zone is none: it names a local interface, and no peer has one. */
+export function addressBits(address: string): string {
+  const version = isIP(address);
+  if (version === 4) return `4.${ipv4Bits(address)}`;
+  if (version !== 6 || address.includes('%')) return '';
+  const [front = '', back] = address.split('::').map((groups) => groups.split(':').map(groupBits).join(''));
+  const bits = `6.${front}${back === undefined ? '' : back.padStart(128 - front.length, '0')}`;
+  return bits.startsWith(MAPPED) ? `4.${bits.slice(MAPPED.length)}` : bits;
 }
 
-const IPV4_BYTES = 4;
-const IPV6_BYTES = 16;
-const BYTE_BITS = 8;
-/** The prefix of an IPv4-mapped IPv6 address: ten zeros and two bytes of 255. */
-const MAPPED_ZEROS = 10;
-const MAPPED_BITS = 96;
-const NONE = new Uint8Array();
+function ipv4Bits(address: string): string {
+  return address
+    .split('.')
+    .map((byte) => Number(byte).toString(2).padStart(8, '0'))
+    .join('');
+}
 
-/**
- * Accepts `192.0.2.0/24`, `2001:db8::/32`, or an address as a range of one; `undefined` for anything else. Bits after the
- * prefix are ignored. An IPv4-mapped IPv6 range is treated as the IPv4 range; no other IPv6 range contains IPv4 addresses.
- */
-export function parseRange(text: string): AddressRange | undefined {
+/** The last group of an IPv6 address may be an IPv4 address. */
+function groupBits(group: string): string {
+  if (group.includes('.')) return ipv4Bits(group);
+  return group === '' ? '' : Number.parseInt(group, 16).toString(2).padStart(16, '0');
+}
+
+/** Accepts `192.0.2.0/24`, `2001:db8::/32`, or an address as a range of one; `undefined` for anything else. Bits after the prefix are ignored. */
+export function rangeBits(text: string): string | undefined {
   const [address = '', prefix, ...more] = text.split('/');
   if (more.length > 0 || (prefix !== undefined && !/^(?:0|[1-9]\d{0,2})$/.test(prefix))) return undefined;
-  const whole = wholeBytesOf(address);
-  if (whole === undefined) return undefined;
-  const bits = prefix === undefined ? whole.length * BYTE_BITS : Number(prefix);
-  if (bits > whole.length * BYTE_BITS) return undefined;
-  const range =
-    isMapped(whole) && bits >= MAPPED_BITS ? { bytes: whole.subarray(-IPV4_BYTES), bits: bits - MAPPED_BITS } : { bytes: whole, bits };
-  return { bytes: masked(range), bits: range.bits };
+  const bits = addressBits(address);
+  if (bits === '') return undefined;
+  const most = address.includes(':') ? 128 : 32;
+  const length = prefix === undefined ? most : Number(prefix);
+  if (length > most) return undefined;
+  const isMapped = most === 128 && bits.startsWith('4');
+  if (!isMapped) return bits.slice(0, 2 + length);
+  return length >= 96 ? bits.slice(0, 2 + length - 96) : MAPPED.slice(0, 2 + length);
 }
 
 /** The canonical form in which a range is stored and shown: its first address in its shortest form, and its prefix length. */
 export function canonicalRange(text: string): string | undefined {
-  const range = parseRange(text);
-  return range === undefined ? undefined : writtenRange(range);
-}
-
-function writtenRange({ bytes, bits }: AddressRange): string {
-  if (bytes.length === IPV4_BYTES) return `${bytes.join('.')}/${bits}`;
-  const groups = Array.from({ length: IPV6_BYTES / 2 }, (_, i) => (bytes[2 * i]! * 256 + bytes[2 * i + 1]!).toString(16));
-  return `${new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address}/${bits}`;
-}
-
-/** The bytes of a request's address; empty if it is not an address, which no range contains. */
-export function addressBytes(address: string): Uint8Array {
-  const whole = wholeBytesOf(address);
-  if (whole === undefined) return NONE;
-  return isMapped(whole) ? whole.subarray(-IPV4_BYTES) : whole;
-}
-
-export function holdsAddress({ bytes, bits }: AddressRange, address: Uint8Array): boolean {
-  if (address.length !== bytes.length) return false;
-  const whole = Math.floor(bits / BYTE_BITS);
-  for (let i = 0; i < whole; i++) if (address[i] !== bytes[i]) return false;
-  return whole === bytes.length || ((address[whole]! ^ bytes[whole]!) & maskOf(bits % BYTE_BITS)) === 0;
+  const bits = rangeBits(text);
+  if (bits === undefined) return undefined;
+  const [size, group, radix, join] = bits.startsWith('4') ? ([32, 8, 10, '.'] as const) : ([128, 16, 16, ':'] as const);
+  const whole = bits.slice(2).padEnd(size, '0');
+  const groups = Array.from({ length: size / group }, (_, i) =>
+    Number.parseInt(whole.slice(i * group, (i + 1) * group), 2).toString(radix),
+  );
+  const address = groups.join(join);
+  return `${size === 32 ? address : new SocketAddress({ address, family: 'ipv6' }).address}/${bits.length - 2}`;
 }
 
 /** For stores that keep ranges as text. */
 export function allowsAddress(allowed: readonly string[], address: string): boolean {
-  const bytes = addressBytes(address);
-  return allowed.some((text) => {
-    const range = parseRange(text);
-    return range !== undefined && holdsAddress(range, bytes);
-  });
-}
-
-function masked({ bytes, bits }: AddressRange): Uint8Array {
-  return bytes.map((byte, i) => byte & maskOf(Math.min(BYTE_BITS, Math.max(0, bits - i * BYTE_BITS))));
-}
-
-/** A byte with its first bits set. */
-function maskOf(bits: number): number {
-  return 256 - 2 ** (BYTE_BITS - bits);
-}
-
-function isMapped(bytes: Uint8Array): boolean {
-  if (bytes.length !== IPV6_BYTES || bytes[MAPPED_ZEROS] !== 255 || bytes[MAPPED_ZEROS + 1] !== 255) return false;
-  return bytes.subarray(0, MAPPED_ZEROS).every((byte) => byte === 0);
-}
-
-/** `undefined` if it is not an address. An address with a zone is rejected: it names a local interface, and no peer has one. */
-function wholeBytesOf(address: string): Uint8Array | undefined {
-  const version = isIP(address);
-  if (version === 4) return Uint8Array.from(address.split('.'), Number);
-  if (version !== 6 || address.includes('%')) return undefined;
-  const [head = '', tail] = address.split('::');
-  const front = groupsOf(head);
-  const back = groupsOf(tail ?? '');
-  const between = Array.from({ length: IPV6_BYTES - front.length - back.length }, () => 0);
-  return Uint8Array.from([...front, ...between, ...back]);
-}
-
-/** The bytes of colon-separated groups, the last of which may be an IPv4 address. */
-function groupsOf(text: string): number[] {
-  if (text === '') return [];
-  return text.split(':').flatMap((group) => {
-    if (group.includes('.')) return group.split('.').map(Number);
-    const value = Number.parseInt(group, 16);
-    return [Math.floor(value / 256), value % 256];
-  });
+  const bits = addressBits(address);
+  return allowed.some((text) => bits.startsWith(rangeBits(text) ?? 'none'));
 }

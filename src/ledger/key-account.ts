@@ -1,6 +1,5 @@
 // A key in its team's account: whether it may be used, by whom and for what, and what it has used of its own limits.
-import { addressBytes, holdsAddress, keyStatus, parseRange } from '../domain/key-limits.ts';
-import type { AddressRange } from '../domain/key-limits.ts';
+import { addressBits, keyStatus, rangeBits } from '../domain/key-limits.ts';
 import { keySubject, windowLimits } from '../domain/window-limits.ts';
 import type { WindowLimit, WindowSubject } from '../domain/window-limits.ts';
 import type { CallerCheck, CallerRefusal } from '../ports/ledger.ts';
@@ -37,7 +36,7 @@ export class KeyAccount implements LimitedSubject {
   counts: WindowCounts | undefined;
   /** Whether any limit is its own, besides those of `refusal`. */
   isLimited = false;
-  #ranges: readonly AddressRange[] | undefined;
+  #ranges: readonly string[] | undefined;
   /** Whether its use differs from what is stored. */
   isChanged = false;
 
@@ -62,7 +61,7 @@ export class KeyAccount implements LimitedSubject {
     this.windows = windowLimits(windows);
     this.counts = this.#account.countsIfLimited(this.name, windows);
     this.isLimited = requestsPerSecond !== undefined || characters !== undefined || this.counts !== undefined;
-    this.#ranges = allowedAddresses?.map(parseRange).filter((range) => range !== undefined);
+    this.#ranges = allowedAddresses?.map(rangeBits).filter((range) => range !== undefined);
   }
 
   get slots(): Slots {
@@ -77,8 +76,8 @@ export class KeyAccount implements LimitedSubject {
     if (limits.expiresAtMs !== undefined && nowMs >= limits.expiresAtMs) return { kind: 'key_revoked', reason: 'expired' };
     if (this.#ranges !== undefined) {
       if (address === undefined) return { kind: 'address_wanted' };
-      const bytes = addressBytes(address);
-      if (!this.#ranges.some((range) => holdsAddress(range, bytes))) return { kind: 'address_refused' };
+      const bits = addressBits(address);
+      if (!this.#ranges.some((range) => bits.startsWith(range))) return { kind: 'address_refused' };
     }
     if (limits.scopes === undefined) return undefined;
     if (scope === undefined) return { kind: 'scope_wanted' };

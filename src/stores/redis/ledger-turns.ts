@@ -1,5 +1,6 @@
 // Sends the ledger operations of one turn of the event loop as one function call, or one per team in a cluster, and answers each caller.
 // A call is one JSON text and its answer another (lua/change.lua): answers have the form of the port's already.
+import { addressBits } from '../../domain/key-limits.ts';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -8,7 +9,6 @@ import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCal
 import { within } from './failure-cause.ts';
 import type { Masters } from './masters.ts';
 import { groupKey } from './redis-keys.ts';
-import { addressBits } from './team-fields.ts';
 import { callServer } from './server-call.ts';
 import type { ServerReply, Servers } from './server-call.ts';
 

@@ -1,5 +1,5 @@
 // The fields of a team's hash as what they mean: JSON in both directions (lua/ledger.lua lists them).
-import { addressBytes, parseRange } from '../../domain/key-limits.ts';
+import { rangeBits } from '../../domain/key-limits.ts';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { KeyDigest } from '../../domain/api-key.ts';
 import type { Micro } from '../../domain/money.ts';
@@ -152,21 +152,6 @@ export function readKey(text: string): KeyField {
   };
   const { windows, ...others } = limits;
   return { record: { ...key, limits: { ...others, ...readWindows(windows) } }, digest, order };
-}
-
-/** An address as text of its family and its bits; nothing for what is no address. */
-export function addressBits(address: string): string {
-  return bitsOf(addressBytes(address));
-}
-
-function rangeBits(range: string): string {
-  const { bytes, bits } = parseRange(range)!;
-  return bitsOf(bytes).slice(0, 2 + bits);
-}
-
-function bitsOf(bytes: Uint8Array): string {
-  if (bytes.length === 0) return '';
-  return `${bytes.length === 4 ? 4 : 6}.${[...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')}`;
 }
 
 // Tags

@@ -5,11 +5,10 @@ import { isAddressOrRange, parseNetworkAddress } from '../../../src/config/netwo
 import { matchesKeyPattern } from '../../../src/domain/api-key.ts';
 import { shownWord, unknownMembers } from '../../../src/domain/caller-words.ts';
 import { credentialReader } from '../../../src/domain/api-key.ts';
-import { readFormBody } from '../../../src/domain/form-body.ts';
+import { readFormBody, readMultipartBody } from '../../../src/domain/form-body.ts';
 import { judgeGlossaryBody } from '../../../src/domain/glossary.ts';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { Languages } from '../../../src/domain/languages.ts';
-import { readMultipartBody } from '../../../src/domain/multipart-body.ts';
 import { parseDuration } from '../../../src/domain/period.ts';
 import { storeKindOf, withoutCredentials } from '../../../src/domain/store-url.ts';
 import { traceparentForward } from '../../../src/domain/traceparent.ts';

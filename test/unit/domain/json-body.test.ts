@@ -1,7 +1,7 @@
 // The cost of JSON: excessive depth and counts are refused before parsing, and valid requests are accepted.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isListOfMore, readJsonBody } from '../../../src/domain/json-body.ts';
+import { outlineOf, readJsonBody } from '../../../src/domain/json-body.ts';
 import { jsonFault } from '../../../src/domain/json-bounds.ts';
 import type { ListLimit } from '../../../src/domain/json-body.ts';
 import { refuse } from '../../../src/core/problem.ts';
@@ -13,7 +13,7 @@ const object = (count: number): string => `{${Array.from({ length: count }, (_no
 const PADDING = ' '.repeat(20_000);
 
 describe('a list that is too long is recognized without parsing', () => {
-  const more = (text: string): boolean => isListOfMore(Buffer.from(text), 'text', 50);
+  const more = (text: string): boolean => outlineOf(Buffer.from(text), { name: 'text', entriesMax: 50 }).isListOfMore;
 
   test.each([
     ['51 entries', `{"text":${list(51, '"a"')}}`],
@@ -39,7 +39,7 @@ describe('a list that is too long is recognized without parsing', () => {
 });
 
 describe('a body that is itself a list is recognized, too', () => {
-  const more = (text: string): boolean => isListOfMore(Buffer.from(text), undefined, 50);
+  const more = (text: string): boolean => outlineOf(Buffer.from(text), { name: undefined, entriesMax: 50 }).isListOfMore;
 
   test.each([
     ['51 entries', list(51, '{"Text":"a"}')],

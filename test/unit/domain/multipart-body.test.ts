@@ -1,7 +1,7 @@
 // Multipart forms: what clients send, how bodies are parsed, and what is refused because it is ambiguous.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isMultipartType, readMultipartBody } from '../../../src/domain/multipart-body.ts';
+import { isMultipartType, readMultipartBody } from '../../../src/domain/form-body.ts';
 
 const TYPE = 'multipart/form-data; boundary=B';
 const read = (body: string | Uint8Array, type = TYPE) => readMultipartBody({ 'content-type': type }, Buffer.from(body as string), 100_000);

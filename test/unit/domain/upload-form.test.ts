@@ -1,6 +1,6 @@
 // The form of an upload: one file beside fields, and what is told about anything else.
 import { describe, expect, test } from 'vitest';
-import { plainName, readUploadForm, uploadHeadFault } from '../../../src/domain/upload-form.ts';
+import { plainName, readUploadForm, uploadHeadFault } from '../../../src/domain/form-body.ts';
 
 const HEADERS = { 'content-type': 'multipart/form-data; boundary=b' };
 const FILE = 'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nDear\r\n--b is no delimiter';
