@@ -7,7 +7,7 @@ import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/api-key.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
-import { anyOf } from '../domain/engine-capabilities.ts';
+import { anyOf } from '../domain/engine-offer.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/traceparent.ts';

@@ -76,7 +76,6 @@ export async function openParts(opening: Opening) {
     new OfferedLanguages({
       config: offeredBy(config, settings),
       engines: settings.map(({ config: { name }, can }) => ({ name, can, ask: engines.byName.get(name)!.askPairs })),
-      isOne: config.engines[0]!.place === 'engine',
       log,
       adviceFor,
     }),

@@ -1,6 +1,6 @@
 // Checks the configuration of engines against their protocols: options, secrets, and what the protocol does not support.
 import type { TSchema } from 'typebox';
-import { capabilitiesOf } from '../domain/engine-capabilities.ts';
+import { capabilitiesOf } from '../domain/engine-offer.ts';
 import { secret } from '../domain/option-schema.ts';
 import { Type } from '../domain/typebox.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';

@@ -4,7 +4,7 @@ import { uselessRules } from '../domain/engine-routing.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
-import { faultOfPair } from '../domain/pair-list.ts';
+import { faultOfPair } from '../domain/engine-routing.ts';
 import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';

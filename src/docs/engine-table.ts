@@ -1,8 +1,8 @@
 // The tables of engine protocols in the operator's manual, generated from what they declare: what each can do, and its options.
 import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
-import { capabilitiesOf } from '../domain/engine-capabilities.ts';
-import type { EngineCapabilities } from '../domain/engine-capabilities.ts';
+import { capabilitiesOf } from '../domain/engine-offer.ts';
+import type { EngineCapabilities } from '../domain/engine-offer.ts';
 
 interface DescribedProtocol {
   readonly name: string;

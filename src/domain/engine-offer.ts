@@ -1,16 +1,63 @@
-// What one or several engines offer callers: languages, and for each pair the engines that a request goes to, in order.
+// What one or several engines offer callers: what each can do, the languages, and for each pair the engines that a request goes to, in
+// order.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { anyOf } from './engine-capabilities.ts';
-import type { EngineCapabilities } from './engine-capabilities.ts';
-import { plansNamed, readRules, ruleFor } from './engine-routing.ts';
+import { ONLY_ENGINE, plansNamed, readRules, ruleFor } from './engine-routing.ts';
 import type { RoutingRule } from './engine-routing.ts';
-import { Languages, withFormality } from './languages.ts';
+import { Languages } from './languages.ts';
 import type { LanguageTable, PairTest } from './languages.ts';
 import { noFormality, NO_GLOSSARIES, pairNotOffered } from './refusals.ts';
 import { planSlot } from './slots.ts';
 import type { StyleRules, TextFormat, TranslationOptions } from './translation-options.ts';
+
+/** What an engine can do. Whatever it cannot do is rejected or withheld from it, never dropped silently. */
+export interface EngineCapabilities {
+  /** Texts per call. */
+  readonly textsMax: number;
+  readonly formats: readonly TextFormat[];
+  readonly formality: boolean;
+  /** Context is only a hint and may be omitted. */
+  readonly context: boolean;
+  readonly glossaries: boolean;
+  /** Takes a caller's instructions for the wording. By default not. */
+  readonly instructions: boolean;
+  /** Takes ids of style rules and translation memories that are kept at the engine. By default not. */
+  readonly styles: boolean;
+  /** Detects and reports the language of a text sent without one. */
+  readonly detection: boolean;
+  /** Texts of several callers may share a call, because none can affect the translation of another. */
+  readonly sharedCalls: boolean;
+}
+
+/** What a protocol that does not say otherwise can do: nothing that protocols written before it was introduced would drop. */
+const ASSUMED: EngineCapabilities = {
+  textsMax: Infinity,
+  formats: ['text'],
+  formality: true,
+  context: true,
+  glossaries: true,
+  instructions: false,
+  styles: false,
+  detection: true,
+  sharedCalls: true,
+};
+
+/** All capabilities, with defaults for those that are not declared. */
+export function capabilitiesOf(declared: Partial<EngineCapabilities> = {}): EngineCapabilities {
+  return { ...ASSUMED, ...declared };
+}
+
+type Ability = Exclude<keyof EngineCapabilities, 'textsMax' | 'formats'>;
+
+/** What at least one of several engines can do. */
+export function anyOf(all: readonly EngineCapabilities[]): EngineCapabilities {
+  const textsMax = Math.max(0, ...all.map((one) => one.textsMax));
+  const formats = [...new Set(all.flatMap((one) => one.formats))];
+  const { textsMax: _texts, formats: _formats, ...abilities } = ASSUMED;
+  const can = (Object.keys(abilities) as Ability[]).map((ability) => [ability, all.some((one) => one[ability])]);
+  return { textsMax, formats, ...(Object.fromEntries(can) as typeof abilities) };
+}
 
 export interface OfferedEngine {
   readonly name: string;
@@ -53,6 +100,7 @@ const WANTS = {
 } as const satisfies Readonly<Record<string, WantKind>>;
 
 export type Want = keyof typeof WANTS;
+export type StyleWant = Extract<Want, 'instructions' | 'styles'>;
 
 function markup(name: Exclude<TextFormat, 'text'>): WantKind {
   return {
@@ -62,45 +110,28 @@ function markup(name: Exclude<TextFormat, 'text'>): WantKind {
   };
 }
 
-export function isMet(want: Want, can: EngineCapabilities): boolean {
-  return WANTS[want].isMet(can);
-}
-
 export function lackText(want: Want): string {
   return WANTS[want].lack;
 }
 
-/** Options that require nothing of an engine: pairs are judged apart, context is a hint, and ignored tags only come with `xml`. */
-type Undemanding = 'sourceLang' | 'targetLang' | 'context' | 'ignoreTags';
-type Demanding = Exclude<keyof TranslationOptions, Undemanding>;
-
 const NOTHING: readonly Want[] = [];
-
-/** What each of the other options requires, in the order in which it is refused. A new option is here or above. */
-const REQUIRED_BY: {
-  readonly [Option in Demanding]: (options: Pick<TranslationOptions, Option>, hasGlossary: boolean) => readonly Want[];
-} = {
-  formality: ({ formality }) => (formality === 'more' || formality === 'less' ? ['formality'] : NOTHING),
-  glossary: (_options, hasGlossary) => (hasGlossary ? ['glossary'] : NOTHING),
-  style: ({ style }) => (style === undefined ? NOTHING : wantsOfStyle(style)),
-  format: ({ format }) => (format === 'text' ? NOTHING : [format]),
-};
-const DEMANDS = Object.values(REQUIRED_BY);
 
 /**
  * What a request requires, in the order in which it is refused if no engine qualifies. Pass `hasGlossary` if the entries are
- * not known yet.
+ * not known yet. Pairs are judged apart, context is a hint, and ignored tags only come with `xml`.
  */
 export function wantsOf(options: TranslationOptions, hasGlossary = options.glossary !== undefined): readonly Want[] {
-  let wants = NOTHING;
-  for (const required of DEMANDS) {
-    const more = required(options, hasGlossary);
-    if (more.length > 0) wants = wants.length === 0 ? more : [...wants, ...more];
-  }
+  const { formality, style, format } = options;
+  const hasFormality = formality === 'more' || formality === 'less';
+  // Most want nothing, and allocate nothing.
+  if (!hasFormality && !hasGlossary && style === undefined && format === 'text') return NOTHING;
+  const wants: Want[] = [];
+  if (hasFormality) wants.push('formality');
+  if (hasGlossary) wants.push('glossary');
+  if (style !== undefined) wants.push(...wantsOfStyle(style));
+  if (format !== 'text') wants.push(format);
   return wants;
 }
-
-export type StyleWant = Extract<Want, 'instructions' | 'styles'>;
 
 export function wantsOfStyle({ instructions, styleId, memoryId, memoryThreshold }: StyleRules): readonly StyleWant[] {
   const wants: StyleWant[] = [];
@@ -126,21 +157,22 @@ export class EngineRoute {
   /** The route without engines that lack this capability; `undefined` if none is left. */
   with(want: Want): EngineRoute | undefined {
     // Cached, so that requests allocate nothing.
-    if (!this.#narrowed.has(want)) this.#narrowed.set(want, this.#narrow(want));
+    if (!this.#narrowed.has(want)) {
+      const able = this.engines.filter(({ can }) => WANTS[want].isMet(can));
+      const isSame = able.length === this.engines.length;
+      this.#narrowed.set(want, isSame ? this : able.length === 0 ? undefined : new EngineRoute(able));
+    }
     return this.#narrowed.get(want);
   }
 
   /** The remaining route, or the first requirement that no engine on it meets. */
-  withAll([want, ...others]: readonly Want[]): EngineRoute | Want {
-    return want === undefined ? this : (this.with(want)?.withAll(others) ?? want);
-  }
-
-  #narrow(want: Want): EngineRoute | undefined {
-    const able = this.engines.filter((engine) => isMet(want, engine.can));
-    if (able.length === this.engines.length) return this;
-    return able.length === 0 ? undefined : new EngineRoute(able);
+  withAll(wants: readonly Want[], from = 0): EngineRoute | Want {
+    const want = wants[from];
+    return want === undefined ? this : (this.with(want)?.withAll(wants, from + 1) ?? want);
   }
 }
+
+type FindRoute = (sourceLang: string | undefined, targetLang: string) => EngineRoute | undefined;
 
 /** What the teams of a plan can reach. */
 export class EngineOffer {
@@ -150,22 +182,14 @@ export class EngineOffer {
   readonly can: EngineCapabilities;
   /** The engines that detect languages, and the target language to use for detection. */
   readonly detection: { readonly names: readonly string[]; readonly targetLang: string } | undefined;
-  readonly #routes: (sourceLang: string | undefined, targetLang: string) => EngineRoute | undefined;
+  /** For an offered pair; `sourceLang` is `undefined` if the caller names none. Codes are canonical. */
+  readonly route: FindRoute;
 
-  constructor(
-    languages: Languages,
-    engines: readonly OfferedEngine[],
-    routes: (sourceLang: string | undefined, targetLang: string) => EngineRoute | undefined,
-  ) {
+  constructor(languages: Languages, engines: readonly OfferedEngine[], route: FindRoute) {
     this.languages = languages;
     this.can = anyOf(engines.map(({ can }) => can));
     this.detection = detectionOf(languages.all, engines);
-    this.#routes = routes;
-  }
-
-  /** For an offered pair; `sourceLang` is `undefined` if the caller names none. Codes are canonical. */
-  route(sourceLang: string | undefined, targetLang: string): EngineRoute | undefined {
-    return this.#routes(sourceLang, targetLang);
+    this.route = route;
   }
 
   /**
@@ -173,14 +197,13 @@ export class EngineOffer {
    * can do those.
    */
   canFor(sourceLang: string | undefined, targetLang: string, wants: readonly Want[] = []): EngineCapabilities {
-    const route = this.#routes(sourceLang, targetLang);
-    const left = wants.length === 0 ? route : route?.withAll(wants);
+    const left = this.route(sourceLang, targetLang)?.withAll(wants);
     return typeof left === 'object' ? left.can : this.can;
   }
 
   /** Whether `more` and `less` have an effect for an offered pair. */
   supportsFormality(targetLang: string, sourceLang: string | undefined): boolean {
-    return this.languages.supportsFormality(targetLang) && this.#routes(sourceLang, targetLang)?.with('formality') !== undefined;
+    return this.languages.supportsFormality(targetLang) && this.route(sourceLang, targetLang)?.with('formality') !== undefined;
   }
 }
 
@@ -190,7 +213,7 @@ export interface EngineOffers {
   readonly any: EngineOffer;
   /** Whether the offer depends on the plan. */
   readonly byPlan: boolean;
-  /** Whether work must name its engines; `false` if there is one engine and no rules. */
+  /** Whether work must name its engines; `false` if there is one engine without a name, and no rules. */
   readonly isRouted: boolean;
   /** What the teams of a plan can reach; pass `undefined` if the plan is not known. */
   of(plan: string | undefined): EngineOffer;
@@ -206,14 +229,19 @@ export function offerFor(x: Exchange, offers: EngineOffers): EngineOffer {
   return offers.byPlan ? offers.of(x.get(planSlot)) : offers.any;
 }
 
-/** What no eligible engine supports; `undefined` if one supports the whole request. `hasGlossary` as in `wantsOf`. */
-export function lackOf(offer: EngineOffer, options: TranslationOptions, hasGlossary?: boolean): 'pair' | Want | undefined {
+/** The engines for a request, or what none of them supports. `hasGlossary` as in `wantsOf`. */
+export function routeFor(offer: EngineOffer, options: TranslationOptions, hasGlossary?: boolean): EngineRoute | 'pair' | Want {
+  const wants = wantsOf(options, hasGlossary);
   const route = offer.route(options.sourceLang, options.targetLang);
   if (route === undefined) return 'pair';
-  const wants = wantsOf(options, hasGlossary);
-  if (wants.includes('formality') && !offer.languages.supportsFormality(options.targetLang)) return 'formality';
-  const left = route.withAll(wants);
-  return typeof left === 'string' ? left : undefined;
+  if (wants.length === 0) return route;
+  return wants[0] === 'formality' && !offer.languages.supportsFormality(options.targetLang) ? 'formality' : route.withAll(wants);
+}
+
+/** What no eligible engine supports; `undefined` if one supports the whole request. */
+export function lackOf(offer: EngineOffer, options: TranslationOptions, hasGlossary?: boolean): 'pair' | Want | undefined {
+  const route = routeFor(offer, options, hasGlossary);
+  return typeof route === 'string' ? route : undefined;
 }
 
 /** The refusal for something that no eligible engine supports. */
@@ -222,60 +250,40 @@ export function notAble(lack: 'pair' | Want, offer: EngineOffer, options: Transl
   return WANTS[lack].refusal(options);
 }
 
-/** For a single engine, independent of the plan. */
-export function offersOfOne(table: LanguageTable, engine: OfferedEngine): EngineOffers {
-  const languages = new Languages(withFormality(table, engine.can.formality), engine.pairs);
-  const route = new EngineRoute([engine]);
-  const any = new EngineOffer(languages, [engine], (source, target) => (languages.offers(source, target) ? route : undefined));
-  return { any, byPlan: false, isRouted: false, of: () => any };
-}
-
-/** For several engines with rules; without `rules`, all of them in order. */
-export function offersOfSeveral(
-  table: LanguageTable,
-  engines: readonly OfferedEngine[],
-  rules: readonly RoutingRule[] | undefined,
-): EngineOffers {
+/** Of engines with rules; without `rules`, all of them in order. */
+export function offersOf(table: LanguageTable, engines: readonly OfferedEngine[], rules: readonly RoutingRule[] | undefined): EngineOffers {
   const read = readRules(rules, engines, table);
-  const named = new Map(engines.map((engine) => [engine.name, engine]));
-  const made = new Map<string, EngineRoute>();
-  const route = (able: readonly OfferedEngine[]): EngineRoute | undefined => {
-    if (able.length === 0) return undefined;
-    const key = able.map(({ name }) => name).join(' ');
-    const known = made.get(key) ?? new EngineRoute(able);
-    made.set(key, known);
-    return known;
-  };
-  const enginesFor = (plan: string | undefined, source: string | undefined, target: string): readonly OfferedEngine[] => {
-    const names = read[ruleFor(read, plan, source, target)]?.engines ?? [];
-    return names.flatMap((name) => named.get(name) ?? []).filter((engine) => offersPair(engine, source, target, table));
-  };
   const plans = plansNamed(rules ?? []);
-  const others = offerOf(table, engines, (source, target) => route(enginesFor(undefined, source, target)));
-  if (plans.length === 0) return { any: others, byPlan: false, isRouted: true, of: () => others };
-  const byPlan = new Map(plans.map((plan) => [plan, offerOf(table, engines, (source, target) => route(enginesFor(plan, source, target)))]));
-  const any = offerOf(table, engines, (source, target) =>
-    route([...new Set([...plans, undefined].flatMap((plan) => enginesFor(plan, source, target)))]),
-  );
-  return { any, byPlan: true, isRouted: true, of: (plan) => (plan === undefined ? any : (byPlan.get(plan) ?? others)) };
+  const routes = new Map<string, EngineRoute>();
+  /** For teams of any of these plans. */
+  const offer = (of: readonly (string | undefined)[]): EngineOffer =>
+    offerOf(table, engines, (source, target) => {
+      const names = of.flatMap((plan) => read[ruleFor(read, plan, source, target)]?.engines ?? []);
+      const able = [...new Set(names)]
+        .map((name) => engines.find((engine) => engine.name === name))
+        .filter((engine) => engine !== undefined && offersPair(engine, source, target, table)) as OfferedEngine[];
+      if (able.length === 0) return undefined;
+      const key = able.map(({ name }) => name).join(' ');
+      const route = routes.get(key) ?? new EngineRoute(able);
+      routes.set(key, route);
+      return route;
+    });
+  const others = offer([undefined]);
+  const isRouted = rules !== undefined || engines.length !== 1 || engines[0]!.name !== ONLY_ENGINE;
+  if (plans.length === 0) return { any: others, byPlan: false, isRouted, of: () => others };
+  const byPlan = new Map(plans.map((plan) => [plan, offer([plan])]));
+  const any = offer([...plans, undefined]);
+  return { any, byPlan: true, isRouted, of: (plan) => (plan === undefined ? any : (byPlan.get(plan) ?? others)) };
 }
 
 /** Precomputes the route of every pair. */
-function offerOf(
-  table: LanguageTable,
-  all: readonly OfferedEngine[],
-  find: (sourceLang: string | undefined, targetLang: string) => EngineRoute | undefined,
-): EngineOffer {
-  const routes = new Map(
-    [...table.sources.map(({ code }) => code), undefined].map((source) => [
-      source,
-      new Map(table.targets.map(({ code }) => [code, find(source, code)])),
-    ]),
-  );
-  const routeOf = (source: string | undefined, target: string): EngineRoute | undefined => routes.get(source)?.get(target);
+function offerOf(table: LanguageTable, all: readonly OfferedEngine[], find: FindRoute): EngineOffer {
+  const sources = [...table.sources.map(({ code }) => code), undefined];
+  const routes = new Map(sources.map((source) => [source, new Map(table.targets.map(({ code }) => [code, find(source, code)]))]));
+  const routeOf: FindRoute = (source, target) => routes.get(source)?.get(target);
   const targets = table.targets.map((target) => ({
     ...target,
-    formality: target.formality && [...routes.values()].some((of) => of.get(target.code)?.with('formality') !== undefined),
+    formality: target.formality && sources.some((source) => routeOf(source, target.code)?.with('formality') !== undefined),
   }));
   const languages = new Languages(
     { sources: table.sources, targets },
@@ -291,12 +299,7 @@ function offerOf(
 }
 
 /** Whether the engine can translate the pair, as far as is known. */
-export function offersPair(
-  { pairs }: OfferedEngine,
-  sourceLang: string | undefined,
-  targetLang: string,
-  { sources }: LanguageTable,
-): boolean {
+function offersPair({ pairs }: OfferedEngine, sourceLang: string | undefined, targetLang: string, { sources }: LanguageTable): boolean {
   if (pairs === undefined) return true;
   return sourceLang === undefined ? sources.some(({ code }) => pairs(code, targetLang)) : pairs(sourceLang, targetLang);
 }
@@ -311,4 +314,39 @@ function detectionOf(table: LanguageTable, engines: readonly OfferedEngine[]): E
   const list = offered.length === 0 ? codes : offered;
   const targetLang = list.find((code) => code === 'EN' || code.startsWith('EN-')) ?? list[0];
   return targetLang === undefined ? undefined : { names: able.map(({ name }) => name), targetLang };
+}
+
+/** How an engine is used for a request: which attempt it gets, or why it gets none. */
+export interface ExplainedEngine {
+  readonly engine: string;
+  /** 1 or 2; `undefined` if it gets none. */
+  readonly attempt: 1 | 2 | undefined;
+  /** `rule`: not named by the rule; `behind`: two earlier engines take both attempts; otherwise what it cannot do. */
+  readonly because: 'rule' | 'behind' | 'pair' | Want | undefined;
+}
+
+/** The index of the matching rule, and how each engine is used: first those of the rule, in its order. */
+export function explainRoute(
+  table: LanguageTable,
+  engines: readonly OfferedEngine[],
+  rules: readonly RoutingRule[] | undefined,
+  request: { readonly plan: string | undefined; readonly options: TranslationOptions; readonly hasGlossary: boolean },
+): { readonly rule: number | undefined; readonly engines: readonly ExplainedEngine[] } {
+  const { sourceLang, targetLang } = request.options;
+  const read = readRules(rules, engines, table);
+  const rule = ruleFor(read, request.plan, sourceLang, targetLang);
+  const named = read[rule]?.engines ?? [];
+  let attempts = 0;
+  const explained = (engine: OfferedEngine): Omit<ExplainedEngine, 'engine'> => {
+    if (!named.includes(engine.name)) return { attempt: undefined, because: 'rule' };
+    const lack = lackOf(offersOf(table, [engine], undefined).any, request.options, request.hasGlossary);
+    if (lack !== undefined) return { attempt: undefined, because: lack };
+    const attempt = ++attempts;
+    return attempt === 1 || attempt === 2 ? { attempt, because: undefined } : { attempt: undefined, because: 'behind' };
+  };
+  const order = [...named.map((name) => engines.find((engine) => engine.name === name)!), ...engines];
+  return {
+    rule: rule === -1 ? undefined : rule,
+    engines: [...new Set(order)].map((engine) => ({ engine: engine.name, ...explained(engine) })),
+  };
 }

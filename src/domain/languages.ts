@@ -21,11 +21,6 @@ export interface LanguageTable {
 /** Whether a pair is translated. Codes are canonical. */
 export type PairTest = (sourceLang: string, targetLang: string) => boolean;
 
-/** The table, with formality removed from all targets unless `supported`. */
-export function withFormality(table: LanguageTable, supported: boolean): LanguageTable {
-  return supported ? table : { ...table, targets: table.targets.map((target) => ({ ...target, formality: false })) };
-}
-
 /** The canonical form of a code: `DE`, `PT-BR`. */
 export const LANGUAGE_CODE = /^[A-Z]{2,3}(?:-[A-Z0-9]{2,8})?$/;
 

@@ -3,15 +3,17 @@ import type { Cancellation } from '../core/exchange.ts';
 import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
 import type { AttemptFailure } from '../domain/attempt-failure.ts';
-import type { EngineCapabilities } from '../domain/engine-capabilities.ts';
+import type { EngineCapabilities } from '../domain/engine-offer.ts';
 import type { PairTest } from '../domain/languages.ts';
 import type { AttemptsTrace } from '../domain/request-trace.ts';
 import type { EngineGlossary, Translation, TranslationOptions } from '../domain/translation-options.ts';
 
 export type { AttemptFailure } from '../domain/attempt-failure.ts';
-export type { EngineCapabilities } from '../domain/engine-capabilities.ts';
-export type { TakesGlossary } from '../domain/engine-choice.ts';
+export type { EngineCapabilities } from '../domain/engine-offer.ts';
 export type { Translation } from '../domain/translation-options.ts';
+
+/** Whether the engine of this name can take a dictionary, for work that it can otherwise do. A promise the first time. */
+export type TakesGlossary = (engine: string, glossary: EngineGlossary, work: TranslationOptions) => boolean | Promise<boolean>;
 
 /** One piece of work. */
 export interface EngineWork {

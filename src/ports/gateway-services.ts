@@ -2,7 +2,7 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { Credential, CredentialReader } from '../domain/api-key.ts';
-import type { EngineCapabilities } from '../domain/engine-capabilities.ts';
+import type { EngineCapabilities } from '../domain/engine-offer.ts';
 import type { Want } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';

@@ -1,8 +1,8 @@
 // Documents that go to engines as the files that they are: which engine takes one, its two attempts, and what comes back.
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { wantsOf } from '../domain/engine-offer.ts';
-import type { CurrentOffers, EngineOffer, EngineOffers } from '../domain/engine-offer.ts';
+import { routeFor } from '../domain/engine-offer.ts';
+import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import type { PassTraceparent } from '../domain/traceparent.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
@@ -38,15 +38,11 @@ const SIGN_BYTES = 4;
 /** The engines for an order, in order, each with whether it takes the file. Those with glossaries get texts. */
 function ableEngines({ fileName, glossaryId, ...order }: FileOrder, plan: string | undefined, { files, offers }: FilePassingOptions) {
   const { sourceLang, targetLang, formality } = order;
-  const wants = wantsOf({ ...NOTHING_CHOSEN, sourceLang, targetLang, formality }, glossaryId !== undefined);
-  const route = offerOf(offers.current, plan).route(sourceLang, targetLang)?.withAll(wants);
+  const chosen = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality };
+  const route = routeFor(offers.current.of(plan), chosen, glossaryId !== undefined);
   const ending = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
   const names = typeof route === 'object' ? route.names : [];
   return names.map((name) => ({ name, takes: glossaryId === undefined && files.formatsOf(name).includes(ending) }));
-}
-
-function offerOf(offers: EngineOffers, plan: string | undefined): EngineOffer {
-  return offers.byPlan ? offers.of(plan) : offers.any;
 }
 
 /** Whether an engine of the plan takes a file that only engines can read. */

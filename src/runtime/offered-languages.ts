@@ -1,11 +1,10 @@
 // What is currently offered: the operator's language list, restricted by the pairs of each engine (all, listed, or reported by its
 // replicas, which are asked periodically) and by the routing rules.
-import { offersOfOne, offersOfSeveral } from '../domain/engine-offer.ts';
-import type { EngineCapabilities } from '../domain/engine-capabilities.ts';
-import type { EngineOffers } from '../domain/engine-offer.ts';
+import { offersOf } from '../domain/engine-offer.ts';
+import type { EngineCapabilities, EngineOffers } from '../domain/engine-offer.ts';
+import { pairsOfList } from '../domain/engine-routing.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { LanguageTable, PairTest } from '../domain/languages.ts';
-import { pairsOfList } from '../domain/pair-list.ts';
 import type { FailureDetail, ReplicaPairs } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 
@@ -21,8 +20,6 @@ export interface OfferedByConfig {
 interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'adviceFor' | 'later'> {
   readonly config: OfferedByConfig;
   readonly engines: readonly (Pick<EnginePairsOptions, 'ask'> & { readonly name: string; readonly can: EngineCapabilities })[];
-  /** There is a single engine without a name of its own. */
-  readonly isOne: boolean;
 }
 
 export class OfferedLanguages {
@@ -62,13 +59,12 @@ export class OfferedLanguages {
 
   #made(): EngineOffers {
     const { table, pairs, rules } = this.#config;
-    const { engines: all, isOne } = this.#options;
     const engines = [...pairs.keys()].map((name) => ({
       name,
-      can: all.find((engine) => engine.name === name)!.can,
+      can: this.#options.engines.find((engine) => engine.name === name)!.can,
       pairs: this.#pairs.get(name)!.test,
     }));
-    return isOne && rules === undefined ? offersOfOne(table, engines[0]!) : offersOfSeveral(table, engines, rules);
+    return offersOf(table, engines, rules);
   }
 }
 

@@ -8,10 +8,9 @@ import { SharedCancellation } from '../core/shared-cancellation.ts';
 import type { BodyStep } from '../core/step.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { chargeSlot, spareCharacters } from '../domain/charge.ts';
-import { detecting, enginesFor, ONE_ENGINE, thoseThatTake, unspent } from '../domain/engine-choice.ts';
-import type { ChosenEngines, TakesGlossary } from '../domain/engine-choice.ts';
-import { offerFor } from '../domain/engine-offer.ts';
+import { notAble, offerFor, routeFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
+import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import {
   ENGINE_UNAVAILABLE,
   GLOSSARY_NOT_TAKEN,
@@ -31,7 +30,16 @@ import { traceparentForward } from '../domain/traceparent.ts';
 import type { PassTraceparent } from '../domain/traceparent.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, FailureDetail, Translation } from '../ports/engine.ts';
+import type {
+  AskedWork,
+  AttemptFailure,
+  Engine,
+  EngineResult,
+  EngineWork,
+  FailureDetail,
+  TakesGlossary,
+  Translation,
+} from '../ports/engine.ts';
 import type { GatewayServices, TranslationOrder } from '../ports/gateway-services.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 
@@ -57,6 +65,8 @@ export interface TranslateOptions {
 type WorkOrder = TranslationOrder & Pick<EngineWork, 'detectionOnly'>;
 
 const ATTEMPTS = 2;
+/** The name of the only engine, as a list. */
+const ONE_ENGINE: readonly string[] = [ONLY_ENGINE];
 const NONE: readonly Translation[] = [];
 const NOTHING_SPARED: ReadonlySet<number> = new Set();
 
@@ -133,7 +143,7 @@ export function detectBy(by: TranslateOptions): GatewayServices['detect'] {
       glossaryId: undefined,
       detectionOnly: true,
     };
-    const engines = offers.isRouted ? detecting(able.names, by.engine) : undefined;
+    const engines = offers.isRouted ? detecting(able.names, by) : undefined;
     const translations = await awaited((onDone) => staged(x, order, undefined, engines, by, onDone));
     if ('problem' in translations) return translations;
     return { kind: 'detected', languages: translations.map(({ detectedSourceLanguage }) => languages.base(detectedSourceLanguage)) };
@@ -175,20 +185,38 @@ function shareOf(x: Exchange): Cancellation {
 }
 
 type MaybeWork = Work | Refusal;
+/** Names of engines in the order to try them; `undefined` for the only one there is. */
+type ChosenEngines = readonly string[] | undefined;
 
 /** The work of an order, ready for the engine, with its glossary and the engines that may do it; a promise only if something has to be fetched. */
 function ordered(x: Exchange, order: WorkOrder, by: TranslateOptions, onDone: (work: Work) => void): MaybeWork | Promise<MaybeWork> {
   const { glossaryId, options } = order;
   const hasGlossary = glossaryId !== undefined || options.glossary !== undefined;
-  const engines = by.offers.current.isRouted ? enginesFor(x, options, hasGlossary, by) : undefined;
-  if (engines !== undefined && 'problem' in engines) return engines;
+  let engines: ChosenEngines;
+  if (by.offers.current.isRouted) {
+    const offer = offerFor(x, by.offers.current);
+    const route = routeFor(offer, options, hasGlossary);
+    if (typeof route === 'string') return notAble(route, offer, options);
+    engines = options.sourceLang === undefined ? detecting(route.names, by) : route.names;
+  }
   if (!hasGlossary) return staged(x, order, undefined, engines, by, onDone);
   return andThen(glossaryOf(x, order, by), (glossary) => {
     if ('problem' in glossary) return glossary;
-    return andThen(thoseThatTake(glossary, options, engines, by.takesGlossary), (left) =>
-      left !== undefined && 'problem' in left ? left : staged(x, order, glossary, left, by, onDone),
-    );
+    // A promise only if one of the engines has not seen the dictionary before.
+    const names = engines ?? ONE_ENGINE;
+    const takes = names.map((name) => by.takesGlossary(name, glossary, options));
+    const known = takes.some((one) => one instanceof Promise) ? Promise.all(takes.map(async (one) => one)) : (takes as readonly boolean[]);
+    return andThen(known, (found) => {
+      if (!found.some(Boolean)) return GLOSSARY_NOT_TAKEN;
+      return staged(x, order, glossary, found.every(Boolean) ? engines : names.filter((_name, i) => found[i]), by, onDone);
+    });
   });
+}
+
+/** Those that are not known to detect no languages; all of them if none is left. */
+function detecting(names: readonly string[], { engine }: TranslateOptions): readonly string[] {
+  const able = names.some((name) => engine.cannotDetect?.(name)) ? names.filter((name) => engine.cannotDetect?.(name) !== true) : names;
+  return able.length === 0 ? names : able;
 }
 
 /** Those of the engines that have characters left, and the texts after the plugins' stages. */
@@ -200,8 +228,12 @@ function staged(
   by: TranslateOptions,
   onDone: (work: Work) => void,
 ): MaybeWork | Promise<MaybeWork> {
-  const left = unspent(engines, by.isSpent);
-  if (left !== undefined && 'problem' in left) return left;
+  const { isSpent } = by;
+  let left = engines;
+  if (isSpent !== undefined && (engines ?? ONE_ENGINE).some(isSpent)) {
+    left = (engines ?? ONE_ENGINE).filter((name) => !isSpent(name));
+    if (left.length === 0) return ENGINE_UNAVAILABLE;
+  }
   const work = new Work(x, order, glossary, left, by, onDone);
   return by.stages.length === 0 ? work : andThen(work.pass(), (refusal) => refusal ?? work);
 }

@@ -2,7 +2,7 @@
 import type { CheckedPair, ReplicaReport, RouteQuestion, RouteReport } from '../../app/check-replicas.ts';
 import type { Config } from '../../config/config.ts';
 import { lackText } from '../../domain/engine-offer.ts';
-import type { ExplainedEngine } from '../../domain/explained-route.ts';
+import type { ExplainedEngine } from '../../domain/engine-offer.ts';
 import { Languages } from '../../domain/languages.ts';
 import { FORMALITIES } from '../../domain/translate-request.ts';
 import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';

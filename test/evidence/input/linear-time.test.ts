@@ -1,6 +1,6 @@
 // Every parser takes time proportional to its input: 64 KB of input that would make a careless pattern backtrack.
 import { expect, test } from 'vitest';
-import { capabilitiesOf } from '../../../src/domain/engine-capabilities.ts';
+import { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
 import { isAddressOrRange, parseNetworkAddress } from '../../../src/config/network-address.ts';
 import { matchesKeyPattern } from '../../../src/domain/api-key.ts';
 import { shownWord, unknownMembers } from '../../../src/domain/caller-words.ts';

@@ -1,6 +1,6 @@
 // What tests at the boundary say in the gateway's own terms: keys, plans, money, days, windows, rules, addresses.
 export { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
-export { capabilitiesOf } from '../../../src/domain/engine-capabilities.ts';
+export { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
 export { EngineOffer, EngineRoute } from '../../../src/domain/engine-offer.ts';
 export { ONLY_ENGINE, uselessRules } from '../../../src/domain/engine-routing.ts';
 export { eventRules, NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';

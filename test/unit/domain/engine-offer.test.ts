@@ -1,7 +1,7 @@
 // What several engines offer: the lists, the engines for each request, and what none of them supports.
 import { describe, expect, test } from 'vitest';
-import type { EngineCapabilities } from '../../../src/domain/engine-capabilities.ts';
-import { lackOf, offersOfOne, offersOfSeveral, wantsOf } from '../../../src/domain/engine-offer.ts';
+import type { EngineCapabilities } from '../../../src/domain/engine-offer.ts';
+import { lackOf, offersOf, wantsOf } from '../../../src/domain/engine-offer.ts';
 import type { EngineOffer, OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import type { RoutingRule } from '../../../src/domain/engine-routing.ts';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
@@ -27,7 +27,7 @@ const RULES: readonly RoutingRule[] = [
   { pairs: ['DE-*'], engines: ['large', 'terms'] },
   { pairs: ['*-DE', '*-EN-GB'], engines: ['small', 'large', 'terms'] },
 ];
-const offers = offersOfSeveral(TABLE, ENGINES, RULES);
+const offers = offersOf(TABLE, ENGINES, RULES);
 const asked = (options: Partial<TranslationOptions>): TranslationOptions => ({ ...NOTHING_CHOSEN, targetLang: 'DE', ...options });
 const namesOf = (offer: EngineOffer, options: TranslationOptions, hasGlossary = false): readonly string[] | string => {
   const route = offer.route(options.sourceLang, options.targetLang)?.withAll(wantsOf(options, hasGlossary));
@@ -101,18 +101,18 @@ describe('the lists show what a plan offers', () => {
 
   test('a language is detected by the engines that can, of any of the plan’s rules', () => {
     expect(offers.of('pro').detection).toEqual({ names: ['small'], targetLang: 'EN-GB' });
-    expect(offersOfSeveral(TABLE, ENGINES, [{ engines: ['large'] }]).any.detection).toBeUndefined();
+    expect(offersOf(TABLE, ENGINES, [{ engines: ['large'] }]).any.detection).toBeUndefined();
   });
 });
 
 test('without rules all engines are tried in order, and nothing depends on the plan', () => {
-  const plain = offersOfSeveral(TABLE, ENGINES, undefined);
+  const plain = offersOf(TABLE, ENGINES, undefined);
   expect([plain.byPlan, plain.isRouted, plain.of('free') === plain.any]).toEqual([false, true, true]);
   expect(namesOf(plain.any, asked({ sourceLang: 'ES' }))).toEqual(['large', 'terms']);
 });
 
 test('with one engine and no rules work has no list of engines; what is unsupported is refused all the same', () => {
-  const one = offersOfOne(TABLE, ENGINES[0]!);
+  const one = offersOf(TABLE, [{ ...ENGINES[0]!, name: 'default' }], undefined);
   expect([one.byPlan, one.isRouted]).toEqual([false, false]);
   expect(one.any.languages.targets.some(({ formality }) => formality)).toBe(false);
   expect(lackOf(one.any, asked({ sourceLang: 'EN' }), true)).toBe('glossary');

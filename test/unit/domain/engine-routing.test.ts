@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRules, ruleFor, uselessRules } from '../../../src/domain/engine-routing.ts';
 import type { RoutingRule } from '../../../src/domain/engine-routing.ts';
-import { faultOfPair } from '../../../src/domain/pair-list.ts';
+import { faultOfPair } from '../../../src/domain/engine-routing.ts';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
 
 const TABLE: LanguageTable = {

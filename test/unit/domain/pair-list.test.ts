@@ -1,7 +1,7 @@
 // Lists of pairs in a configuration.
 import { expect, test } from 'vitest';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
-import { faultOfPair, pairsOfList } from '../../../src/domain/pair-list.ts';
+import { faultOfPair, pairsOfList } from '../../../src/domain/engine-routing.ts';
 
 const TABLE: LanguageTable = {
   sources: ['EN', 'ES', 'ZH', 'ZH-HANT'].map((code) => ({ code, name: code })),

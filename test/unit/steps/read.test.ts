@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import { chargeSlot, judgeAgainSlot } from '../../../src/domain/charge.ts';
-import { capabilitiesOf } from '../../../src/domain/engine-capabilities.ts';
-import { offersOfOne, offersOfSeveral } from '../../../src/domain/engine-offer.ts';
+import { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
+import { offersOf } from '../../../src/domain/engine-offer.ts';
 import type { EngineOffers, OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import { planSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { readStep } from '../../../src/steps/read.ts';
@@ -16,8 +16,8 @@ const TABLE = {
 const can = capabilitiesOf();
 const small: OfferedEngine = { name: 'small', can: { ...can, formality: false }, pairs: (_source, target) => target === 'DE' };
 const large: OfferedEngine = { name: 'large', can, pairs: undefined };
-const ONE = offersOfOne(TABLE, large);
-const BY_PLAN = offersOfSeveral(TABLE, [small, large], [{ plans: ['free'], engines: ['small'] }, { engines: ['large'] }]);
+const ONE = offersOf(TABLE, [{ ...large, name: 'default' }], undefined);
+const BY_PLAN = offersOf(TABLE, [small, large], [{ plans: ['free'], engines: ['small'] }, { engines: ['large'] }]);
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
 
 function read(offers: EngineOffers, body: object | string): Exchange {

@@ -2,7 +2,7 @@
 import { Languages, refusedCharge, refuse } from 'lingate';
 import type { Charge, Refusal } from 'lingate';
 import { describe, expect, test } from 'vitest';
-import type { EngineCapabilities } from '../../../../src/domain/engine-capabilities.ts';
+import type { EngineCapabilities } from '../../../../src/domain/engine-offer.ts';
 import { ABLE } from '../../../support/offers.ts';
 import type { AzureInput, AzureTarget } from '../../../../src/plugins/azure-v3/azure-version.ts';
 import { PROBLEM_FORM, readTranslation } from '../../../../src/plugins/azure-v3/azure-versions.ts';
