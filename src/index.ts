@@ -41,8 +41,8 @@ export type * from './ports/plugin-route.ts';
 export type * from './ports/plugin.ts';
 export type { PluginLedger as Ledger, WholePluginStore as Store } from './ports/plugin.ts';
 export { keyOwnerSlot, requestStatsSlot, translateRequestSlot } from './domain/slots.ts';
-export { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from './domain/charge.ts';
-export type { Charge, GlossaryReference } from './domain/charge.ts';
+export { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from './domain/slots.ts';
+export type { Charge, GlossaryReference } from './domain/slots.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
 export type { ChangedTexts, KnownTexts, TextAnswer, TextChange, TextWork } from './domain/text-stages.ts';
 export { wantsOfStyle } from './domain/engine-offer.ts';
@@ -65,7 +65,7 @@ export type {
   Translation,
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';
-export { periodBy, sameLength } from './domain/period-rule.ts';
+export { periodBy, sameLength } from './domain/period.ts';
 export { keySubject, tagOfSubject, tagSubject, windowAt, windowLimits } from './domain/window-limits.ts';
 export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
 export { Account } from './ledger/account.ts';
@@ -77,12 +77,12 @@ export type { CountedWindow, StoredCounts, WindowUse } from './domain/window-lim
 export type { Credential, CredentialReader } from './domain/api-key.ts';
 export { FORM_BODY_HEADERS, isFormType, isMultipartType, readFormBody, readMultipartBody, readQuery } from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
-export { parseJson } from './domain/json-bounds.ts';
-export type { JsonBounds } from './domain/json-bounds.ts';
+export { parseJson } from './domain/json-body.ts';
+export type { JsonBounds } from './domain/json-body.ts';
 export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
 export type { JsonBody, ListLimit } from './domain/json-body.ts';
-export { baseCode, dictionaryFor } from './domain/dictionary-choice.ts';
-export type { LanguagePair } from './domain/dictionary-choice.ts';
+export { baseCode, dictionaryFor } from './domain/glossary.ts';
+export type { LanguagePair } from './domain/glossary.ts';
 export { eachEntry, isLarge, readPiece, writeEntries } from './domain/entries-text.ts';
 export type { EntryPieces, WrittenEntries } from './domain/entries-text.ts';
 export { Languages } from './domain/languages.ts';
@@ -110,8 +110,8 @@ export type { StoreUnavailable } from './domain/store-unavailable.ts';
 export { keyOfOptions, sameOptions, NOTHING_CHOSEN } from './domain/translation-options.ts';
 export { canonicalUlid } from './domain/ulid.ts';
 export { dateOf, readDayRange } from './domain/usage-days.ts';
-export { usageReport } from './domain/usage-report.ts';
-export type { UsageReport } from './domain/usage-report.ts';
+export { usageReport } from './domain/usage-days.ts';
+export type { UsageReport } from './domain/usage-days.ts';
 export type {
   BytesReached,
   DictionaryRecord,
@@ -168,7 +168,7 @@ export type { EngineUse, EngineUsed, SentCharacters } from './ports/engine-use.t
 export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { TagDay, TagHistory } from './ports/tag-history.ts';
 export type { SetTag, TagChanged, TagRegistry } from './ports/tag-registry.ts';
-export type { TagSettings, TagUse } from './domain/tag-settings.ts';
+export type { TagSettings, TagUse } from './domain/request-tag.ts';
 export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/whole-accounts.ts';
@@ -179,10 +179,10 @@ export type { Micro } from './domain/money.ts';
 export { allowsAddress } from './domain/key-limits.ts';
 export { dayOf, parseDuration, periodAt } from './domain/period.ts';
 export type { Period } from './domain/period.ts';
-export { movedCredit, spentIn } from './domain/period-credit.ts';
-export type { PeriodCredit } from './domain/period-credit.ts';
-export { isInSpan } from './domain/period-span.ts';
-export type { PeriodSpan } from './domain/period-span.ts';
+export { movedCredit, spentIn } from './domain/period.ts';
+export type { PeriodCredit } from './domain/period.ts';
+export { isInSpan } from './domain/period.ts';
+export type { PeriodSpan } from './domain/period.ts';
 export { RATE_WINDOW_MS } from './domain/reservation.ts';
 export type { Clock } from './ports/clock.ts';
 export type { DayRange, KeyDay, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from './ports/usage-history.ts';

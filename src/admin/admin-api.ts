@@ -9,7 +9,7 @@ import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
-import { jsonFault } from '../domain/json-bounds.ts';
+import { jsonFault } from '../domain/json-body.ts';
 import { bugRefusal, MAY_ONLY_READ, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import { ADMIN_PREFIX, match, REPLAYED } from './admin-routes.ts';
 import type { Download } from './csv.ts';

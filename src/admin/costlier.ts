@@ -1,11 +1,11 @@
 // What a change of plan that takes effect at once makes costlier in the periods that run: for how many teams, by how much so far, and
 // how many of them have already used more than they get.
-import { amountText } from '../domain/currency.ts';
-import { sameLength } from '../domain/period-rule.ts';
+import { amountText } from '../domain/money.ts';
+import { sameLength } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { overageOf } from '../domain/usage-report.ts';
+import { overageOf } from '../domain/usage-days.ts';
 import { windowLimits } from '../domain/window-limits.ts';
 import type { Team, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
 

@@ -1,13 +1,20 @@
 // The members that operations have in common: what they may be, and how people give them.
 import type { TSchema } from 'typebox';
-import { readWindowLimit, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
+import {
+  readWindowLimit,
+  WINDOW_ENTRIES_MAX,
+  WINDOW_NUMBER_MAX,
+  COUNTED,
+  WINDOWS,
+  writtenWindows,
+  windowLimits,
+} from '../domain/window-limits.ts';
+import type { WindowLimit } from '../domain/window-limits.ts';
 import type { JudgedText } from '../domain/record-name.ts';
 import { readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../domain/request-tag.ts';
 import { Type } from '../domain/typebox.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { dayOfDate } from '../domain/usage-days.ts';
-import { COUNTED, WINDOWS, writtenWindows, windowLimits } from '../domain/window-limits.ts';
-import type { WindowLimit } from '../domain/window-limits.ts';
 import { Unreadable } from './input.ts';
 import type { GivenAs } from './input.ts';
 import type { RecordKind } from './operation.ts';

@@ -1,5 +1,5 @@
 // A plan's numbers, under their names in the configuration, and how two plans' differ.
-import { anchorOf, lengthOf } from '../domain/period-rule.ts';
+import { anchorOf, lengthOf } from '../domain/period.ts';
 import { numbersByMember } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { NO_WINDOWS } from '../domain/window-limits.ts';

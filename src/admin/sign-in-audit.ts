@@ -1,7 +1,7 @@
 // Records who has come into the console and who was refused, in the store's audit. A store that is away keeps nobody out.
 import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditedSignIn } from '../domain/audit-entry.ts';
-import type { SignInRefusal } from '../domain/sign-in-refusal.ts';
+import type { SignInRefusal } from '../domain/sign-in-attempt.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { Log } from '../ports/log.ts';
 import { actorOf } from './operators.ts';

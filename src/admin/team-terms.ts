@@ -1,7 +1,6 @@
 // Checks a new team, or a change of a team, against the plans of the configuration: what it comes to, or why it is refused.
 import { nearest } from '../config/nearest.ts';
-import { amountText } from '../domain/currency.ts';
-import { MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../domain/money.ts';
+import { amountText, MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../domain/money.ts';
 import type { Micro } from '../domain/money.ts';
 import { limitsOf } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';

@@ -6,12 +6,12 @@ import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/api-key.ts';
-import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
+import { chargeSlot, judgeAgainSlot } from '../domain/slots.ts';
 import { anyOf } from '../domain/engine-offer.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
-import { traceparentForward, traceparentUnsampled } from '../domain/traceparent.ts';
-import type { PassTraceparent } from '../domain/traceparent.ts';
+import { traceparentForward, traceparentUnsampled } from '../domain/request-trace.ts';
+import type { PassTraceparent } from '../domain/request-trace.ts';
 import {
   createGlossary,
   deleteGlossary,

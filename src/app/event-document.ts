@@ -5,8 +5,7 @@ import { teamReport } from '../admin/operations/team-rows.ts';
 import { limitKind } from '../domain/limits.ts';
 import { minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
-import { dateOf } from '../domain/usage-days.ts';
-import { usageReport } from '../domain/usage-report.ts';
+import { dateOf, usageReport } from '../domain/usage-days.ts';
 import type { EventFacts, LimitReached } from '../ports/outbox.ts';
 import type { SentEvent } from '../runtime/event-sender.ts';
 

@@ -5,7 +5,7 @@ import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
 import { faultOfPair } from '../domain/engine-routing.ts';
-import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period-rule.ts';
+import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { adminFaults } from './admin-schema.ts';

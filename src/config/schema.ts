@@ -1,13 +1,11 @@
 // The configuration file's schema: members, limits and defaults, with the names that operators write.
 import type { Static, TSchema } from 'typebox';
-import { isCurrency } from '../domain/currency.ts';
+import { isCurrency, MINOR_MAX } from '../domain/money.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
-import { MINOR_MAX } from '../domain/money.ts';
 import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
 import type { CreditPlan, Plan } from '../domain/plan.ts';
-import { judgeWindows, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX } from '../domain/given-windows.ts';
+import { judgeWindows, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX, WINDOWS } from '../domain/window-limits.ts';
 import { Type } from '../domain/typebox.ts';
-import { WINDOWS } from '../domain/window-limits.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { AdminSection } from './admin-schema.ts';
 import { ForwardEntries } from './forward.ts';

@@ -2,7 +2,7 @@
 import { adviceFor } from '../docs/engine-advice.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { storeAdvice } from '../domain/store-advice.ts';
+import { storeAdvice } from '../domain/store-unavailable.ts';
 import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
 import type { TeamTraffic } from '../ports/access-entry.ts';
 import type { PluginFigure } from '../ports/plugin.ts';

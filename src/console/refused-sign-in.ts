@@ -1,7 +1,7 @@
 // The page that a refused sign-in gets: what happened, in a sentence, and what to do.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import type { SignInRefusal } from '../domain/sign-in-refusal.ts';
+import type { SignInRefusal } from '../domain/sign-in-attempt.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleAnswer } from './console-route.ts';
 

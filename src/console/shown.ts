@@ -1,13 +1,11 @@
 // Formats figures for people: counts, money, times, the used share of a limit, and a plan's numbers by name.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { amountText } from '../domain/currency.ts';
-import { windowTexts } from '../domain/given-windows.ts';
-import { anchorOf, lengthOf } from '../domain/period-rule.ts';
-import { DAY_MS, rfc3339 } from '../domain/period.ts';
+import { amountText } from '../domain/money.ts';
+import { windowTexts, NO_WINDOWS } from '../domain/window-limits.ts';
+import { anchorOf, lengthOf, DAY_MS, rfc3339 } from '../domain/period.ts';
 import { PLAN_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
-import { NO_WINDOWS } from '../domain/window-limits.ts';
 
 const counts = new Intl.NumberFormat('en');
 const decimals = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });

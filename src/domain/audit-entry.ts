@@ -5,8 +5,8 @@ import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
 import type { OperatorRole } from './operator.ts';
 import type { TeamLimits } from './plan.ts';
-import type { TagSettings } from './tag-settings.ts';
-import type { SignInRefusal } from './sign-in-refusal.ts';
+import type { TagSettings } from './request-tag.ts';
+import type { SignInRefusal } from './sign-in-attempt.ts';
 
 /**
  * Named after the operations of the admin API, whichever interface was used; `clearMemory` and `acceptClock` exist on the

@@ -1,4 +1,5 @@
-// Validates the body of POST /v1/glossaries: its schema, and its rules in order.
+// Glossaries: the body of POST /v1/glossaries, its schema and its rules in order; and which dictionary of a glossary serves a
+// translation.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord, unknownMembers } from './caller-words.ts';
@@ -7,6 +8,7 @@ import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
 import { Type } from './typebox.ts';
+import type { GlossaryReference } from './slots.ts';
 
 const GLOSSARY_NAME_CHARACTERS_MAX = 200;
 const GLOSSARY_ENTRIES_MAX = 5000;
@@ -105,4 +107,27 @@ function isObject(value: unknown): value is JsonMembers {
 
 function no(detail: string): JudgedGlossary {
   return { kind: 'invalid', refusal: refuse('validation_error', detail) };
+}
+
+/** Codes are canonical. */
+export interface LanguagePair {
+  readonly sourceLang: string;
+  readonly targetLang: string;
+}
+
+/** A code without its region or script: `PT` for `PT-BR`. */
+export function baseCode(code: string): string {
+  const hyphen = code.indexOf('-');
+  return hyphen === -1 ? code : code.slice(0, hyphen);
+}
+
+/** An exact match; otherwise, if `byBase` allows it, the first with the same base codes. */
+export function dictionaryFor<Dictionary extends LanguagePair>(
+  dictionaries: readonly Dictionary[],
+  { sourceLang, targetLang, byBase }: Omit<GlossaryReference, 'glossaryId'>,
+): Dictionary | undefined {
+  const exact = dictionaries.find((one) => one.sourceLang === sourceLang && one.targetLang === targetLang);
+  if (exact !== undefined || byBase !== true) return exact;
+  const [source, target] = [baseCode(sourceLang), baseCode(targetLang)];
+  return dictionaries.find((one) => baseCode(one.sourceLang) === source && baseCode(one.targetLang) === target);
 }

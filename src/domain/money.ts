@@ -1,4 +1,5 @@
-// Money as whole numbers: millionths of a minor currency unit, never floats, never negative.
+// Money as whole numbers: millionths of a minor currency unit, never floats, never negative; and currencies by ISO 4217: which codes
+// there are, and how many decimals each has.
 
 /** Millionths of a minor unit (of a cent, for EUR). A price per million characters times characters is in this unit exactly. */
 export type Micro = number;
@@ -30,4 +31,43 @@ export function minorRoundedUp(micro: Micro): number {
 /** How many characters beyond the included ones a cap covers. A cap or price of 0 means none. */
 export function overageCharacters(capMinor: number, minorPerMillion: number): number {
   return minorPerMillion === 0 ? 0 : Math.floor(toMicro(capMinor) / minorPerMillion);
+}
+
+/**
+ * Those without exactly two decimals. `Intl.NumberFormat` is no source for this: it has the decimals that are usually displayed,
+ * which are none for the Hungarian forint or the Iraqi dinar, while ISO 4217, and so every bank, has two and three.
+ */
+const OTHER_DECIMALS: Readonly<Record<number, string>> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+};
+const DECIMALS: ReadonlyMap<string, number> = new Map(
+  Object.entries(OTHER_DECIMALS).flatMap(([decimals, codes]) => codes.split(' ').map((code) => [code, Number(decimals)] as const)),
+);
+const USUAL_DECIMALS = 2;
+
+/** Of the standard, but not among the codes that this platform knows: funds, and what was added since. */
+const MORE_CODES = 'BOV CHE CHW CLF COU MXV SLE USN UYI UYW VED XAD XCG ZWG';
+
+let codes: ReadonlySet<string> | undefined;
+
+/** Whether it is the code of a currency, in capital letters. */
+export function isCurrency(code: string): boolean {
+  codes ??= new Set([...Intl.supportedValuesOf('currency'), ...MORE_CODES.split(' ')]);
+  return codes.has(code);
+}
+
+/** How many decimals an amount has: its minor unit is that part of the currency's unit. */
+export function decimalsOf(currency: string): number {
+  return DECIMALS.get(currency) ?? USUAL_DECIMALS;
+}
+
+/** A whole number of minor units as an amount: `1250.00`, `1250` in JPY, `1.250` in KWD. Exact: no number is divided. */
+export function amountText(minor: number, currency: string): string {
+  const decimals = decimalsOf(currency);
+  const digits = String(Math.abs(minor)).padStart(decimals + 1, '0');
+  const sign = minor < 0 ? '-' : '';
+  if (decimals === 0) return sign + digits;
+  return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }

@@ -1,4 +1,6 @@
-// Periods: ISO 8601 durations by the UTC calendar, each counted from the anchor rather than from the previous period.
+// Periods of a team: ISO 8601 durations counted from an anchor, or units of the UTC calendar, stored as one text; which of them an
+// invoice is about, and what one did to the team's credit. Also days and moments in UTC.
+import type { Micro } from './money.ts';
 
 /** Whole units of an ISO 8601 duration. */
 interface Duration {
@@ -94,4 +96,119 @@ export function parseRfc3339(text: string): number | undefined {
   // Leap seconds end a month in UTC.
   if (Number(second) === 60 && (secondMs % DAY_MS !== 0 || new Date(secondMs).getUTCDate() !== 1)) return undefined;
   return secondMs + Number(part.padEnd(3, '0').slice(0, 3));
+}
+
+/** `creation`: the n-th period begins n durations after the team's creation. `calendar`: each is a UTC day, ISO week, month or year. */
+export type PeriodAnchor = 'creation' | 'calendar';
+
+/** Follows the length. A version that does not know it finds no valid duration, instead of miscounting. */
+const BY_CALENDAR = '@calendar';
+/** The lengths of calendar periods; equivalent lengths are accepted. */
+export const CALENDAR_LENGTHS = ['P1M', 'P7D', 'P1D', 'P1Y'] as const;
+
+type CalendarUnit = (typeof CALENDAR_LENGTHS)[number];
+
+/** `length` is an ISO 8601 duration. */
+export function periodRule(length: string, anchor: PeriodAnchor = 'creation'): string {
+  return anchor === 'calendar' ? length + BY_CALENDAR : length;
+}
+
+export function lengthOf(rule: string): string {
+  return anchorOf(rule) === 'calendar' ? rule.slice(0, -BY_CALENDAR.length) : rule;
+}
+
+export function anchorOf(rule: string): PeriodAnchor {
+  return rule.endsWith(BY_CALENDAR) ? 'calendar' : 'creation';
+}
+
+/** Whether both have periods of the same length, regardless of the anchor. */
+export function sameLength(one: string, other: string): boolean {
+  return sameDuration(lengthOf(one), lengthOf(other));
+}
+
+/** Whether there are calendar periods of this length. */
+export function isOfCalendar(length: string): boolean {
+  return unitOf(length) !== undefined;
+}
+
+export function isPeriodRule(rule: string): boolean {
+  return anchorOf(rule) === 'calendar' ? isOfCalendar(lengthOf(rule)) : parseDuration(rule) !== undefined;
+}
+
+/** The period that contains `nowMs`; a calendar period does not depend on `anchorMs`. Throws a `RangeError` for an invalid rule. */
+export function periodBy(rule: string, anchorMs: number, nowMs: number): Period {
+  const length = lengthOf(rule);
+  const unit = anchorOf(rule) === 'calendar' ? unitOf(length) : undefined;
+  if (unit !== undefined) return calendarPeriod(unit, nowMs);
+  const duration = anchorOf(rule) === 'creation' ? parseDuration(length) : undefined;
+  if (duration === undefined) throw new RangeError(`a team has a period that is not a duration: ${rule}`);
+  return periodAt(anchorMs, duration, nowMs);
+}
+
+function unitOf(length: string): CalendarUnit | undefined {
+  return CALENDAR_LENGTHS.find((unit) => sameDuration(unit, length));
+}
+
+function calendarPeriod(unit: CalendarUnit, nowMs: number): Period {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  switch (unit) {
+    case 'P1Y':
+      return { startMs: Date.UTC(year, 0), endMs: Date.UTC(year + 1, 0) };
+    case 'P1M':
+      return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
+    case 'P7D': {
+      const sinceMonday = (now.getUTCDay() + 6) % 7;
+      const startMs = Date.UTC(year, month, day - sinceMonday);
+      return { startMs, endMs: startMs + 7 * DAY_MS };
+    }
+    case 'P1D': {
+      const startMs = Date.UTC(year, month, day);
+      return { startMs, endMs: startMs + DAY_MS };
+    }
+  }
+}
+
+/** Milliseconds since the epoch; `endMs` no longer belongs to it. */
+export interface PeriodSpan {
+  readonly fromMs: number;
+  readonly endMs: number;
+  /** Whether periods that are not closed are included. */
+  readonly open: boolean;
+}
+
+/**
+ * A closed period belongs to the span that contains its last moment, so that one which ends at midnight belongs to the day before:
+ * November's to November. An open one belongs to every span that it shares a moment with.
+ */
+export function isInSpan(
+  { startMs, endMs, closed }: { readonly startMs: number; readonly endMs: number; readonly closed: boolean },
+  span: PeriodSpan,
+): boolean {
+  if (!closed) return span.open && startMs < span.endMs && endMs > span.fromMs;
+  // One that was ended in the moment it began has no other.
+  const lastMs = Math.max(startMs, endMs - 1);
+  return lastMs >= span.fromMs && lastMs < span.endMs;
+}
+
+/**
+ * The balance when the period began and when it ended (or now, while it runs), and what was added and deducted between. The
+ * settlement that spends credit lowers the balance in the same operation, and what is settled late, after the period's end, lowers
+ * the balance of the period that it was reserved in: so what was spent follows exactly.
+ */
+export interface PeriodCredit {
+  readonly openingMicro: Micro;
+  readonly addedMicro: Micro;
+  readonly deductedMicro: Micro;
+  readonly balanceMicro: Micro;
+}
+
+/** What was spent on translations. */
+export function spentIn({ openingMicro, addedMicro, deductedMicro, balanceMicro }: PeriodCredit): Micro {
+  return openingMicro + addedMicro - deductedMicro - balanceMicro;
+}
+
+/** Whether the period changed the balance, or would have if additions and deductions were not equal. */
+export function movedCredit({ openingMicro, addedMicro, deductedMicro, balanceMicro }: PeriodCredit): boolean {
+  return addedMicro > 0 || deductedMicro > 0 || openingMicro !== balanceMicro;
 }

@@ -1,7 +1,7 @@
 // Plans: the limits and prices that an operator sells, and the copy of them that applies to a team.
 import { overageCharacters } from './money.ts';
-import { periodRule } from './period-rule.ts';
-import type { PeriodAnchor } from './period-rule.ts';
+import { periodRule } from './period.ts';
+import type { PeriodAnchor } from './period.ts';
 import { writtenWindows } from './window-limits.ts';
 import type { WindowLimit } from './window-limits.ts';
 
@@ -64,7 +64,7 @@ export interface TeamLimits {
   /** Characters per period that test keys use for nothing, and may not exceed; 0 if they cost as live ones. */
   readonly testAllowance: number;
   readonly currency: string;
-  /** A rule of `period-rule.ts`: an ISO 8601 duration, or `P1M@calendar`. */
+  /** A rule (period.ts): an ISO 8601 duration, or `P1M@calendar`. */
   readonly period: string;
   /** The limits by minute to month, as `writtenWindows` (window-limits.ts); '' for none. */
   readonly windows: string;

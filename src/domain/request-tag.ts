@@ -1,6 +1,7 @@
-// Tags of requests: the word under which a caller has a request counted, such as one of its own customers.
-
+// Tags of requests: the word under which a caller has a request counted, such as one of its own customers, and the limits of a tag.
 import { holdsKey } from './api-key.ts';
+import type { KeyLimits } from './key-limits.ts';
+import type { WindowUse } from './window-limits.ts';
 
 /** The header of every metered route; facades have their vendor's own besides. */
 export const TAG_FIELD = 'Lingate-Tag';
@@ -42,4 +43,18 @@ export interface TagCount {
   readonly day: number;
   readonly characters: number;
   readonly requests: number;
+}
+
+/** Limits are absent if the tag has no such limit; their bounds are those of a key's. */
+export interface TagSettings extends Pick<KeyLimits, 'characters' | 'requestsPerSecond' | 'windows'> {
+  /** Requests with the tag are refused. */
+  readonly disabled: boolean;
+}
+
+/** What is used of a tag's settings, at the moment of reading. */
+export interface TagUse {
+  /** In the team's running period, including open reservations. */
+  readonly characters: number;
+  /** Of its limits by minute to month; empty without such limits. */
+  readonly windows: readonly WindowUse[];
 }

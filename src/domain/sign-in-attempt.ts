@@ -1,5 +1,6 @@
-// One attempt to sign in at a provider. Its state, nonce and PKCE verifier are derived from a seed, which the browser keeps in a
-// cookie, and a secret that the processes of a store share: so every process recognizes it, and nobody else can make one.
+// One attempt to sign in at a provider, and why a sign-in is refused. Its state, nonce and PKCE verifier are derived from a seed, which
+// the browser keeps in a cookie, and a secret that the processes of a store share: so every process recognizes it, and nobody else can
+// make one.
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 
 /** From the redirect to the provider until the browser is back. */
@@ -49,4 +50,38 @@ export function attemptOf(kept: string, secret: Uint8Array, provider: string, be
 /** Under which the state is remembered once it was used: of no use for guessing it. */
 export function usedStateId(state: string): string {
   return hash('sha256', state, 'hex');
+}
+
+/** In the audit, as they are. */
+export type SignInRefusal =
+  | ProviderRefusal['refused']
+  /** Not a token of the configuration. */
+  | 'wrong_token'
+  /** No attempt of this browser that is at most ten minutes old. */
+  | 'wrong_state'
+  /** The attempt has come back before. */
+  | 'used_before'
+  /** In none of the groups with a role. */
+  | 'no_group'
+  | 'store_away';
+
+export interface ProviderRefusal {
+  readonly refused:
+    | 'provider_away'
+    /** The person, or the provider for them, has declined. */
+    | 'declined'
+    /** The answer names another issuer. */
+    | 'wrong_issuer'
+    /** The code is unknown, used or expired. */
+    | 'wrong_code'
+    /** The provider does not accept `client_id` or `client_secret`. */
+    | 'wrong_client'
+    /** The provider's own error, or an answer that is against the standard. */
+    | 'provider_error'
+    /** The ID token fails a check. */
+    | 'wrong_id_token'
+    /** There is no claim with groups. */
+    | 'no_claim';
+  /** For the log: words of ours, or of the standard. */
+  readonly detail: string;
 }

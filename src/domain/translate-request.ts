@@ -2,14 +2,13 @@
 import type { TSchema } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { unknownAmong } from './caller-words.ts';
+import { unknownAmong, schemaRefusal } from './caller-words.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers, ListLimit } from './json-body.ts';
 import type { Languages } from './languages.ts';
 import { lackOf, notAble, wantsOf } from './engine-offer.ts';
 import type { EngineOffer } from './engine-offer.ts';
 import { noFormality, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
-import { schemaRefusal } from './schema-refusal.ts';
 import { Compile, Type } from './typebox.ts';
 import type { NamedOptions, TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';

@@ -6,9 +6,8 @@ import type { BodyStep } from '../core/step.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import { dayReports, readDayRange } from '../domain/usage-days.ts';
+import { dayReports, readDayRange, usageReport } from '../domain/usage-days.ts';
 import type { DayRange } from '../domain/usage-days.ts';
-import { usageReport } from '../domain/usage-report.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
 

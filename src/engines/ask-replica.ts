@@ -1,7 +1,7 @@
 // Questions to one replica without a caller: which pairs it translates, and whether it translates at all.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
-import { furtherCallId } from '../domain/request-id.ts';
+import { furtherCallId } from '../domain/ulid.ts';
 import type { PairTest } from '../domain/languages.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
 import { Deadlines, RunningAttempt } from './attempt.ts';

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
 import { inOwnTurn } from '../core/turns.ts';
-import { furtherCallId } from '../domain/request-id.ts';
+import { furtherCallId } from '../domain/ulid.ts';
 import type {
   Attempt,
   AttemptFailure,

@@ -1,7 +1,7 @@
 // One attempt at an upstream: watches how http-proxy-3 sends the request, judges the answer, and reports the result.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Cancellation, NodeMessages } from '../core/exchange.ts';
-import { answeredId } from '../domain/request-id.ts';
+import { answeredId } from '../domain/ulid.ts';
 import type { DoubtfulCall, KeptConnections } from './kept-connections.ts';
 import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from './upstream.ts';
 

@@ -1,11 +1,10 @@
 // A team's account: admissions and settlements, and what time alone does. Pure: the store's driver passes the time, reads what the
 // account asks for and writes what it has changed, all in one transaction, or one compare-and-set (`AccountRows`).
-import { dictionaryFor } from '../domain/dictionary-choice.ts';
-import type { LanguagePair } from '../domain/dictionary-choice.ts';
+import { dictionaryFor } from '../domain/glossary.ts';
+import type { LanguagePair } from '../domain/glossary.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
 import type { Micro } from '../domain/money.ts';
-import { dayOf } from '../domain/period.ts';
-import { periodBy, sameLength } from '../domain/period-rule.ts';
+import { dayOf, periodBy, sameLength } from '../domain/period.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { tagOfSubject, windowLimits } from '../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject, WindowTickets } from '../domain/window-limits.ts';

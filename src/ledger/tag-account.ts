@@ -1,8 +1,7 @@
 // A tag in its team's account: its settings, what is used of them, and what is charged to it by day. Their records are texts, which
 // Redis' functions read and write as well.
-import type { TagSettings } from '../domain/tag-settings.ts';
+import type { TagSettings, RequestTag, TagCount } from '../domain/request-tag.ts';
 import { FURTHER_TAGS } from '../domain/request-tag.ts';
-import type { RequestTag, TagCount } from '../domain/request-tag.ts';
 import { tagSubject, windowLimits } from '../domain/window-limits.ts';
 import type { WindowLimit, WindowSubject } from '../domain/window-limits.ts';
 import type { WindowCounts } from './counter.ts';

@@ -2,7 +2,7 @@
 // rules by which requests are judged and counted, in one place; those of windows are in domain/window-counts.ts.
 import { DAY_MS } from '../domain/period.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
-import type { TagSettings, TagUse } from '../domain/tag-settings.ts';
+import type { TagSettings, TagUse } from '../domain/request-tag.ts';
 import { WindowCounts } from './counter.ts';
 import type { CountedWindow } from '../domain/window-limits.ts';
 import { NO_WINDOWS, windowLimits, WINDOWS } from '../domain/window-limits.ts';

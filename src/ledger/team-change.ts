@@ -2,7 +2,7 @@
 import { teamDifference } from '../domain/audit-entry.ts';
 import type { AuditDifference, Audited } from '../domain/audit-entry.ts';
 import type { Micro } from '../domain/money.ts';
-import { isPeriodRule, sameLength } from '../domain/period-rule.ts';
+import { isPeriodRule, sameLength } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { BalanceOutOfBounds, CreditNotFree, OtherRequest, Team, TeamChange } from '../ports/team-registry.ts';
 

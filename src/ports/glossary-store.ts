@@ -1,6 +1,6 @@
 // Glossaries of teams, invisible to every other team. A glossary names dictionaries, whose entries are immutable once written.
 import type { Audited } from '../domain/audit-entry.ts';
-import type { GlossaryReference } from '../domain/charge.ts';
+import type { GlossaryReference } from '../domain/slots.ts';
 import type { EntryPieces, WrittenEntries } from '../domain/entries-text.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';

@@ -1,6 +1,5 @@
 // The OpenID provider by which people sign in to the console, and the records of sign-ins on which processes agree.
-import type { SignInAttempt } from '../domain/sign-in-attempt.ts';
-import type { ProviderRefusal } from '../domain/sign-in-refusal.ts';
+import type { SignInAttempt, ProviderRefusal } from '../domain/sign-in-attempt.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 /** As configured, with its secret. */

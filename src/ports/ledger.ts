@@ -1,11 +1,11 @@
 // The ledger: one atomic admission per request, and the settlement of what it reserved. This is the contract for every store.
-import type { GlossaryReference } from '../domain/charge.ts';
+import type { GlossaryReference } from '../domain/slots.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { WindowNumber } from '../domain/window-limits.ts';
 
-export type { GlossaryReference } from '../domain/charge.ts';
+export type { GlossaryReference } from '../domain/slots.ts';
 
 /**
  * What a request asks of its team. Rules common to all stores:

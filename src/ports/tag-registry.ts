@@ -1,7 +1,7 @@
 // Tags of a team that have settings, as operators manage them.
 import type { Audited } from '../domain/audit-entry.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { TagSettings, TagUse } from '../domain/tag-settings.ts';
+import type { TagSettings, TagUse } from '../domain/request-tag.ts';
 
 export interface SetTag {
   /** As `readTag` (domain/request-tag.ts) returns it. */

@@ -1,12 +1,11 @@
 // Usage by day and by period, as the basis for invoices.
-import type { PeriodCredit } from '../domain/period-credit.ts';
-import type { PeriodSpan } from '../domain/period-span.ts';
+import type { PeriodCredit, PeriodSpan } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
 import type { KeyRecord, Team, TeamPage } from './team-registry.ts';
 
-export type { PeriodSpan } from '../domain/period-span.ts';
+export type { PeriodSpan } from '../domain/period.ts';
 export type { DayRange } from '../domain/usage-days.ts';
 
 /** What one key committed on one UTC day, by the store's clock. A day without a committed request has no row. */

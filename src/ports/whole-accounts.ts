@@ -1,7 +1,7 @@
 // The accounts of a store, each as a whole: what checks and copies need besides the other ports.
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Micro } from '../domain/money.ts';
-import type { PeriodCredit } from '../domain/period-credit.ts';
+import type { PeriodCredit } from '../domain/period.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { StoredCounts, WindowSubject, WindowTickets } from '../domain/window-limits.ts';

@@ -4,7 +4,7 @@ import { refuse } from '../core/problem.ts';
 import { routeFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
-import type { PassTraceparent } from '../domain/traceparent.ts';
+import type { PassTraceparent } from '../domain/request-trace.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentRecord } from '../ports/documents.ts';

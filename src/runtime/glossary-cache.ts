@@ -2,8 +2,8 @@
 // request.
 import { LRUCache } from 'lru-cache';
 import { nextTurn } from '../core/turns.ts';
-import type { GlossaryReference } from '../domain/charge.ts';
-import { dictionaryFor } from '../domain/dictionary-choice.ts';
+import type { GlossaryReference } from '../domain/slots.ts';
+import { dictionaryFor } from '../domain/glossary.ts';
 import { eachEntry, ReadEntries, writeEntries } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';

@@ -1,8 +1,7 @@
 // The OpenID provider of the console's sign-in, by openid-client, which is only loaded if a provider is configured: calls with
 // limits, refusals in our words, and who a person is by their claims.
 import type * as OpenIdClient from 'openid-client';
-import type { SignInAttempt } from '../domain/sign-in-attempt.ts';
-import type { ProviderRefusal } from '../domain/sign-in-refusal.ts';
+import type { SignInAttempt, ProviderRefusal } from '../domain/sign-in-attempt.ts';
 import type { IdentityProvider, OidcSettings, ProvenPerson } from '../ports/identity-provider.ts';
 
 export const OIDC_PACKAGE = 'openid-client';

@@ -1,6 +1,5 @@
 // Checks in the background whether the store accepts writes and logs changes, so that health checks do not touch the store.
-import { storeAdvice } from '../domain/store-advice.ts';
-import { takesNoWrites } from '../domain/store-unavailable.ts';
+import { storeAdvice, takesNoWrites } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreFault } from '../ports/store.ts';
 

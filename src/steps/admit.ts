@@ -6,10 +6,9 @@ import { LATER, NO_HEADERS } from '../core/outcome.ts';
 import type { HeaderList, Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
-import { chargeSlot, judgeAgainSlot } from '../domain/charge.ts';
-import type { Charge } from '../domain/charge.ts';
-import type { CurrentOffers } from '../domain/engine-offer.ts';
 import {
+  chargeSlot,
+  judgeAgainSlot,
   clientAddressSlot,
   dictionaryIdSlot,
   keyOwnerSlot,
@@ -19,6 +18,8 @@ import {
   requestTagSlot,
   traceSlot,
 } from '../domain/slots.ts';
+import type { Charge } from '../domain/slots.ts';
+import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, rateLimitHeaders, STORE_UNAVAILABLE, tooManyRequests } from '../domain/refusals.ts';
 import { TAG_HEADER } from '../domain/request-tag.ts';

@@ -1,12 +1,11 @@
 // Parses and validates the body of a translation, and sets its charge for the admission.
 import type { Exchange } from '../core/exchange.ts';
 import type { BodyStep } from '../core/step.ts';
-import { chargeSlot, judgeAgainSlot, refusedCharge } from '../domain/charge.ts';
-import type { Charge } from '../domain/charge.ts';
+import { chargeSlot, judgeAgainSlot, refusedCharge, translateRequestSlot } from '../domain/slots.ts';
+import type { Charge } from '../domain/slots.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers, EngineOffer } from '../domain/engine-offer.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
-import { translateRequestSlot } from '../domain/slots.ts';
 import { compileTranslateBody, judgeTranslateBody, TEXTS_LIMIT } from '../domain/translate-request.ts';
 
 export function readStep(offers: CurrentOffers, bodyBytesMax: number): BodyStep {

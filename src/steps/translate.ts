@@ -7,7 +7,16 @@ import type { Outcome, Refusal, StepResult } from '../core/outcome.ts';
 import { SharedCancellation } from '../core/shared-cancellation.ts';
 import type { BodyStep } from '../core/step.ts';
 import { countCharacters } from '../domain/characters.ts';
-import { chargeSlot, spareCharacters } from '../domain/charge.ts';
+import {
+  chargeSlot,
+  spareCharacters,
+  dictionaryIdSlot,
+  keyOwnerSlot,
+  noteFailure,
+  requestStatsSlot,
+  traceSlot,
+  translateRequestSlot,
+} from '../domain/slots.ts';
 import { notAble, offerFor, routeFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
@@ -20,14 +29,12 @@ import {
   SOURCE_LANG_NEEDED,
   STORE_UNAVAILABLE,
 } from '../domain/refusals.ts';
-import { laterWorkId } from '../domain/request-id.ts';
-import type { AttemptsTrace } from '../domain/request-trace.ts';
-import { dictionaryIdSlot, keyOwnerSlot, noteFailure, requestStatsSlot, traceSlot, translateRequestSlot } from '../domain/slots.ts';
+import { laterWorkId } from '../domain/ulid.ts';
+import type { AttemptsTrace, PassTraceparent } from '../domain/request-trace.ts';
+import { traceparentForward } from '../domain/request-trace.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { passStages } from '../domain/text-stages.ts';
 import type { PassedTexts, TextStage, Translations } from '../domain/text-stages.ts';
-import { traceparentForward } from '../domain/traceparent.ts';
-import type { PassTraceparent } from '../domain/traceparent.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
 import type {

@@ -2,9 +2,7 @@
 import { bytesOfEntry, eachEntry, ReadEntries } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { canonicalRange } from '../domain/key-limits.ts';
-import { DAY_MS } from '../domain/period.ts';
-import { spentIn } from '../domain/period-credit.ts';
-import { isPeriodRule } from '../domain/period-rule.ts';
+import { DAY_MS, spentIn, isPeriodRule } from '../domain/period.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { isScope } from '../domain/scopes.ts';

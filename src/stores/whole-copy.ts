@@ -1,7 +1,7 @@
 // Copies a store to another one, team by team, and compares the two.
 import { createHash } from 'node:crypto';
 import { wholeObject } from '../domain/entries-text.ts';
-import { movedCredit } from '../domain/period-credit.ts';
+import { movedCredit } from '../domain/period.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, StoreError } from '../domain/store-unavailable.ts';

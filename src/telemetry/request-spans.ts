@@ -2,9 +2,8 @@
 // and names from the configuration.
 import type * as Api from '@opentelemetry/api';
 import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
-import { callerSpanOf, isSampled } from '../domain/traceparent.ts';
-import type { CallerSpan } from '../domain/traceparent.ts';
-import type { AttemptTrace, SettlementTrace, TracedAttempt } from '../domain/request-trace.ts';
+import { callerSpanOf, isSampled } from '../domain/request-trace.ts';
+import type { CallerSpan, AttemptTrace, SettlementTrace, TracedAttempt } from '../domain/request-trace.ts';
 import type { AccessEntry } from '../ports/access-entry.ts';
 import type { BegunRequest, OpenTrace, RequestTracer } from '../ports/telemetry.ts';
 

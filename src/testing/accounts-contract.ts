@@ -1,5 +1,5 @@
 // The guarantees of a plugin's store as a whole, as cases for any test runner: all of it is read, checked and copied.
-import { movedCredit } from '../domain/period-credit.ts';
+import { movedCredit } from '../domain/period.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered } from '../domain/store-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';

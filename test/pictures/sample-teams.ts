@@ -7,7 +7,7 @@ import type { AuditAction } from '../../src/domain/audit-entry.ts';
 import { DAY_MS, parseDuration, periodAt } from '../../src/domain/period.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { DEFAULT_PLANS } from '../../src/config/schema.ts';
-import type { TagSettings } from '../../src/domain/tag-settings.ts';
+import type { TagSettings } from '../../src/domain/request-tag.ts';
 import type { Plan } from '../../src/domain/plan.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { promisedLedger } from '../support/promised-store.ts';

@@ -1,16 +1,12 @@
 // Invoices: what each period of a team comes to that was closed in a span of days, from what is stored with the period.
 import type { Static } from 'typebox';
-import { amountText } from '../../domain/currency.ts';
-import { minorRoundedDown } from '../../domain/money.ts';
-import { movedCredit, spentIn } from '../../domain/period-credit.ts';
-import { isInSpan } from '../../domain/period-span.ts';
-import type { PeriodSpan } from '../../domain/period-span.ts';
-import { DAY_MS, rfc3339 } from '../../domain/period.ts';
+import { amountText, minorRoundedDown } from '../../domain/money.ts';
+import { movedCredit, spentIn, isInSpan, DAY_MS, rfc3339 } from '../../domain/period.ts';
+import type { PeriodSpan } from '../../domain/period.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
-import { daysOfMonth } from '../../domain/usage-days.ts';
-import { overageOf } from '../../domain/usage-report.ts';
+import { daysOfMonth, overageOf } from '../../domain/usage-days.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import type { PeriodUse, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
 import { closed, moment, ofTeam, orNull, text, utcDay, whole } from '../fields.ts';

@@ -1,6 +1,6 @@
 // The keys of teams: creating, changing, revoking and finding them.
 import { digestOf, displayOf, matchesDisplay, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
-import { changedWindows } from '../../domain/given-windows.ts';
+import { changedWindows, NO_WINDOWS, WINDOWS } from '../../domain/window-limits.ts';
 import {
   ALLOWED_ADDRESSES_MAX,
   canonicalRange,
@@ -16,7 +16,6 @@ import { isScope, SCOPES, SCOPES_MAX } from '../../domain/scopes.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
-import { NO_WINDOWS, WINDOWS } from '../../domain/window-limits.ts';
 import type { KeyChange, KeyRecord } from '../../ports/team-registry.ts';
 import { choice, closed, keyId, recordText, teamFlag, text, windowList, windowListAs, windowsOf } from '../fields.ts';
 import type { ShownLimits } from '../fields.ts';

@@ -4,7 +4,7 @@ import { usedLimitList } from '../../domain/answers.ts';
 import { KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../../domain/key-limits.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
-import { usedLimits } from '../../domain/usage-report.ts';
+import { usedLimits } from '../../domain/usage-days.ts';
 import type { SetTag } from '../../ports/tag-registry.ts';
 import { closed, limitsText, tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';

@@ -1,12 +1,10 @@
 // What is shown of a team: its row in answers and lists with its schema, and what people see of it.
 import type { Static, TSchema } from 'typebox';
-import { windowTexts } from '../../domain/given-windows.ts';
+import { windowTexts, NO_WINDOWS, windowLimits, writtenWindows } from '../../domain/window-limits.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
-import { rfc3339 } from '../../domain/period.ts';
-import { anchorOf } from '../../domain/period-rule.ts';
+import { rfc3339, anchorOf } from '../../domain/period.ts';
 import { OPTIONAL_NUMBERS, REQUIRED_NUMBERS } from '../../domain/plan.ts';
 import { Type } from '../../domain/typebox.ts';
-import { NO_WINDOWS, windowLimits, writtenWindows } from '../../domain/window-limits.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { moment, whole, windowList } from '../fields.ts';
 import type { RowColumn } from '../operation.ts';

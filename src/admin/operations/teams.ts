@@ -1,6 +1,5 @@
 // Teams: creating, listing, showing, changing and deleting them.
-import { amountText } from '../../domain/currency.ts';
-import { MINOR_MAX, toMicro } from '../../domain/money.ts';
+import { amountText, MINOR_MAX, toMicro } from '../../domain/money.ts';
 import { dayOf } from '../../domain/period.ts';
 import {
   judgeReason,

@@ -1,8 +1,7 @@
 // Signing in at an OpenID provider: the way there, and the way back.
 import { html } from '../../docs/html.ts';
 import { refuse } from '../../core/problem.ts';
-import type { ProviderRefusal, SignInRefusal } from '../../domain/sign-in-refusal.ts';
-import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
+import type { ProviderRefusal, SignInRefusal, SignInAttempt } from '../../domain/sign-in-attempt.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { ProvenPerson } from '../../ports/identity-provider.ts';

@@ -1,6 +1,6 @@
 // Parses an HTTP/1.x answer line by line: by RFC 9112, but stricter where it is ambiguous. Independent
 // of sockets and of how bytes are split.
-import { answeredId } from '../../domain/request-id.ts';
+import { answeredId } from '../../domain/ulid.ts';
 import type { EngineResponse } from '../../ports/engine.ts';
 
 /** `malformed` includes ambiguous answers; `foreign` is the answer to another request. */

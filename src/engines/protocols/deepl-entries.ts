@@ -1,7 +1,7 @@
 // A dictionary as DeepL takes it: whether it keeps to DeepL's limits, the name under which it is kept there, and the call that makes it.
 import { createHash } from 'node:crypto';
 import { nextTurn } from '../../core/turns.ts';
-import { baseCode } from '../../domain/dictionary-choice.ts';
+import { baseCode } from '../../domain/glossary.ts';
 import { eachEntry } from '../../domain/entries-text.ts';
 import type { EngineGlossary, TranslationOptions } from '../../domain/translation-options.ts';
 import type { EngineCall, EngineWork } from '../../ports/engine.ts';

@@ -1,7 +1,7 @@
 // What adapters share: requests with headers and JSON bodies, and answers parsed into JSON or classified by what is wrong.
 import { nextTurn } from '../../core/turns.ts';
-import { parseJson } from '../../domain/json-bounds.ts';
-import type { JsonBounds } from '../../domain/json-bounds.ts';
+import { parseJson } from '../../domain/json-body.ts';
+import type { JsonBounds } from '../../domain/json-body.ts';
 import type { PairTest } from '../../domain/languages.ts';
 import type { Attempt, AttemptFailure, EngineResponse, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 

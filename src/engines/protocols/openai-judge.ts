@@ -2,7 +2,7 @@
 import type { AttemptFailure, EngineTokens, Translation } from '../../ports/engine.ts';
 import type { TextFormat, TranslationOptions } from '../../domain/translation-options.ts';
 import { countCharacters } from '../../domain/characters.ts';
-import { jsonFault } from '../../domain/json-bounds.ts';
+import { jsonFault } from '../../domain/json-body.ts';
 import { bodyMatches, isJsonObject } from './json-call.ts';
 import type { CallResult, JsonObject } from './json-call.ts';
 import { keyOf } from './openai-prompt.ts';

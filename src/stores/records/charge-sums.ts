@@ -1,5 +1,5 @@
 // The charges of an account in sums, for stores that keep nothing else of what was charged.
-import { spentIn } from '../../domain/period-credit.ts';
+import { spentIn } from '../../domain/period.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { KeyContents, PeriodContents } from '../../ports/whole-accounts.ts';
 import type { WholeAccount } from '../../ports/whole-accounts.ts';

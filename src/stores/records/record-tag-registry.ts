@@ -4,7 +4,7 @@ import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
 import { dayOf } from '../../domain/period.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { TagSettings } from '../../domain/tag-settings.ts';
+import type { TagSettings } from '../../domain/request-tag.ts';
 import type { GroupHead, GroupPeriod, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import type { SetTag, TagChanged, TagRegistry } from '../../ports/tag-registry.ts';
 import { chargedSince, tagTotals } from './tag-counts.ts';

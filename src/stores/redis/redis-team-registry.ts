@@ -2,7 +2,7 @@
 import { teamDifference } from '../../domain/audit-entry.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import type { KeyOwner } from '../../domain/api-key.ts';
-import { periodBy } from '../../domain/period-rule.ts';
+import { periodBy } from '../../domain/period.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';

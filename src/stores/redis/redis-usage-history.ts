@@ -1,6 +1,5 @@
 // Usage by day and by period in Redis: sums of what was charged (`:days`), and the periods that have ended (`:periods`).
-import { movedCredit } from '../../domain/period-credit.ts';
-import { isInSpan } from '../../domain/period-span.ts';
+import { movedCredit, isInSpan } from '../../domain/period.ts';
 import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyRecord, Team, TeamPage } from '../../ports/team-registry.ts';

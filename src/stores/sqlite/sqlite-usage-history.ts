@@ -1,7 +1,5 @@
 // Usage by day and period in SQLite: sums over what was charged.
-import { DAY_MS, dayOf } from '../../domain/period.ts';
-import { movedCredit } from '../../domain/period-credit.ts';
-import { isInSpan } from '../../domain/period-span.ts';
+import { DAY_MS, dayOf, movedCredit, isInSpan } from '../../domain/period.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';

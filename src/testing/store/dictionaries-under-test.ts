@@ -1,5 +1,5 @@
 // Helpers for glossaries and dictionaries in the store under test.
-import type { GlossaryReference } from '../../domain/charge.ts';
+import type { GlossaryReference } from '../../domain/slots.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type {
   GlossaryChange,

@@ -1,6 +1,6 @@
 // Part of the store contract: glossaries as they are created, found, listed and removed, and as admissions use them.
 import { expect } from '../expect.ts';
-import type { GlossaryReference } from '../../domain/charge.ts';
+import type { GlossaryReference } from '../../domain/slots.ts';
 import { createdAs, entriesIn, singleGlossary } from './dictionaries-under-test.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { GlossaryRecord, NewGlossary } from '../../ports/glossary-store.ts';

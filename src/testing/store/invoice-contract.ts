@@ -1,6 +1,5 @@
 // Part of the store contract: what an invoice needs of each period, in whole millionths, and the periods of all teams in a span.
-import { spentIn } from '../../domain/period-credit.ts';
-import { DAY_MS } from '../../domain/period.ts';
+import { spentIn, DAY_MS } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { PeriodUse, TeamPeriods } from '../../ports/usage-history.ts';
 import { expect } from '../expect.ts';

@@ -1,5 +1,5 @@
 // Whoever can have limits, for the cases that are the same for each: a team, a key of it, a tag of its requests.
-import type { TagSettings } from '../../domain/tag-settings.ts';
+import type { TagSettings } from '../../domain/request-tag.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { WindowUse } from '../../domain/window-limits.ts';
 import { keyUnderTest } from './key-under-test.ts';

@@ -11,7 +11,7 @@ import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { parseDuration } from '../../../src/domain/period.ts';
 import { storeKindOf, withoutCredentials } from '../../../src/domain/store-url.ts';
-import { traceparentForward } from '../../../src/domain/traceparent.ts';
+import { traceparentForward } from '../../../src/domain/request-trace.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
 import { readTag } from '../../../src/domain/request-tag.ts';
 import { canonicalUlid } from '../../../src/domain/ulid.ts';

@@ -7,7 +7,7 @@ import { countCharacters } from '../../../src/domain/characters.ts';
 import { credentialReader } from '../../../src/domain/api-key.ts';
 import { readJsonBody } from '../../../src/domain/json-body.ts';
 import { parseDuration } from '../../../src/domain/period.ts';
-import { traceparentForward } from '../../../src/domain/traceparent.ts';
+import { traceparentForward } from '../../../src/domain/request-trace.ts';
 import { canonicalUlid } from '../../../src/domain/ulid.ts';
 import { countedRuns } from './counted-runs.ts';
 import { anyText, nearMisses } from './near-misses.ts';

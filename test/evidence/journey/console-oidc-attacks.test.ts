@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
-import type { SignInRefusal } from '../../../src/domain/sign-in-refusal.ts';
+import type { SignInRefusal } from '../../../src/domain/sign-in-attempt.ts';
 import { answered } from '../../../src/index.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';

@@ -1,7 +1,7 @@
 // The routes of a simulated gateway: the real chains, on a simulated store, engine and upstream.
 import type { RouteSpec } from '../../../src/core/route.ts';
 import type { BodyStep, Step } from '../../../src/core/step.ts';
-import { spareCharacters } from '../../../src/domain/charge.ts';
+import { spareCharacters } from '../../../src/domain/slots.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { credentialReader } from '../../../src/domain/api-key.ts';
 import { languagesEndpoint } from '../../../src/endpoints/languages-endpoint.ts';

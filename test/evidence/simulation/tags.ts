@@ -1,5 +1,5 @@
 // Tags in a run: what callers send, and the settings that operators give them.
-import type { TagSettings } from '../../../src/domain/tag-settings.ts';
+import type { TagSettings } from '../../../src/domain/request-tag.ts';
 import type { Random } from './random.ts';
 import { drawWindows } from './windows.ts';
 

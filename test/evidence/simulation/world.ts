@@ -1,5 +1,5 @@
 // Everything that the actors of one run share.
-import type { TagSettings } from '../../../src/domain/tag-settings.ts';
+import type { TagSettings } from '../../../src/domain/request-tag.ts';
 import type { KeyDirectory } from '../../../src/ports/key-directory.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';

@@ -1,7 +1,6 @@
 // Random histories of store operations, which fast-check generates, shrinks and prints.
 import * as fc from 'fast-check';
-import type { TagSettings } from '../../../src/domain/tag-settings.ts';
-import type { RequestTag } from '../../../src/domain/request-tag.ts';
+import type { TagSettings, RequestTag } from '../../../src/domain/request-tag.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';

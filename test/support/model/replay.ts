@@ -1,7 +1,6 @@
 // Replays one history on the model and on stores at once, and fails at the first answer that differs.
 import { ulid } from 'ulid';
-import { dayOf } from '../../../src/domain/period.ts';
-import { movedCredit } from '../../../src/domain/period-credit.ts';
+import { dayOf, movedCredit } from '../../../src/domain/period.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { canBeCostlier, costlierBy } from '../../../src/admin/costlier.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { Plan, QuotaPlan } from '../../../src/domain/plan.ts';
-import { overageOf } from '../../../src/domain/usage-report.ts';
+import { overageOf } from '../../../src/domain/usage-days.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 
 const quota = (more: Partial<QuotaPlan> = {}): Plan => ({

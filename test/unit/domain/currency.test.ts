@@ -1,6 +1,6 @@
 // Currencies by ISO 4217: which codes are known, how many decimals each has, and amounts without a rounding error.
 import { expect, test } from 'vitest';
-import { amountText, decimalsOf, isCurrency } from '../../../src/domain/currency.ts';
+import { amountText, decimalsOf, isCurrency } from '../../../src/domain/money.ts';
 
 test('codes of currencies, funds and new currencies are known, others are not', () => {
   for (const code of ['EUR', 'JPY', 'KWD', 'CLF', 'XCG', 'ZWG', 'UYW']) expect(isCurrency(code), code).toBe(true);

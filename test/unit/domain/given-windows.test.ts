@@ -1,6 +1,6 @@
 // Limits by minute to month as operators give them: what is taken, what is refused with which words, and changes of some of them.
 import { describe, expect, test } from 'vitest';
-import { changedWindows, judgeWindows, readWindowLimit, windowTexts } from '../../../src/domain/given-windows.ts';
+import { changedWindows, judgeWindows, readWindowLimit, windowTexts } from '../../../src/domain/window-limits.ts';
 
 describe('a list', () => {
   test.each([

@@ -1,8 +1,7 @@
 // The cost of JSON: excessive depth and counts are refused before parsing, and valid requests are accepted.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { outlineOf, readJsonBody } from '../../../src/domain/json-body.ts';
-import { jsonFault } from '../../../src/domain/json-bounds.ts';
+import { outlineOf, readJsonBody, jsonFault } from '../../../src/domain/json-body.ts';
 import type { ListLimit } from '../../../src/domain/json-body.ts';
 import { refuse } from '../../../src/core/problem.ts';
 

@@ -1,7 +1,7 @@
 // The bounds on JSON: strings are skipped as a parser reads them, so that what stands in them is never counted.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonFault, utf8Text } from '../../../src/domain/json-bounds.ts';
+import { jsonFault, utf8Text } from '../../../src/domain/json-body.ts';
 
 const fault = (text: string): string | undefined => jsonFault(Buffer.from(text), text);
 const PADDING = ' '.repeat(20_000);

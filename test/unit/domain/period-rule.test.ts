@@ -1,8 +1,18 @@
 // How periods are counted: by a length from the team's creation, or by the UTC calendar.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { anchorOf, isOfCalendar, isPeriodRule, lengthOf, periodBy, periodRule, sameLength } from '../../../src/domain/period-rule.ts';
-import { parseDuration, periodAt, rfc3339 } from '../../../src/domain/period.ts';
+import {
+  anchorOf,
+  isOfCalendar,
+  isPeriodRule,
+  lengthOf,
+  periodBy,
+  periodRule,
+  sameLength,
+  parseDuration,
+  periodAt,
+  rfc3339,
+} from '../../../src/domain/period.ts';
 
 const CREATED = Date.parse('2024-02-29T13:00:00Z');
 const shown = (rule: string, now: string): string => {

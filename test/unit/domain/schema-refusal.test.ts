@@ -1,7 +1,7 @@
 // What the schema of a translate request refuses is refused, also where no hand-written rule knows of it, in words that help.
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Languages } from '../../../src/domain/languages.ts';
-import { schemaRefusal } from '../../../src/domain/schema-refusal.ts';
+import { schemaRefusal } from '../../../src/domain/caller-words.ts';
 import { Check, Type } from '../../../src/domain/typebox.ts';
 
 const SCHEMA = Type.Object(

@@ -1,6 +1,6 @@
 // A caller's trace continues at the engine, under a span of ours; an invalid header is not forwarded.
 import { describe, expect, test } from 'vitest';
-import { traceparentForward, traceparentUnsampled } from '../../../src/domain/traceparent.ts';
+import { traceparentForward, traceparentUnsampled } from '../../../src/domain/request-trace.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

@@ -1,7 +1,7 @@
 // The background probe: what readiness and metrics report about the store, how soon, and the log lines.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { StoreFault } from '../../../src/ports/store.ts';
-import { storeAdvice } from '../../../src/domain/store-advice.ts';
+import { storeAdvice } from '../../../src/domain/store-unavailable.ts';
 import { StoreProbe } from '../../../src/runtime/store-probe.ts';
 
 const OOM: StoreFault = { kind: 'unavailable', cause: 'oom' };

@@ -7,12 +7,19 @@ import { json } from '../../../src/core/outcome.ts';
 import type { Outcome, StepResult, StreamReply } from '../../../src/core/outcome.ts';
 import { refuse } from '../../../src/core/problem.ts';
 import { Router } from '../../../src/core/router.ts';
-import { chargeSlot, judgeAgainSlot } from '../../../src/domain/charge.ts';
-import type { Charge, JudgeAgain } from '../../../src/domain/charge.ts';
+import {
+  chargeSlot,
+  judgeAgainSlot,
+  keyDigestSlot,
+  keyOwnerSlot,
+  NO_STATS,
+  planSlot,
+  requestStatsSlot,
+} from '../../../src/domain/slots.ts';
+import type { Charge, JudgeAgain } from '../../../src/domain/slots.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
-import { keyDigestSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../../../src/domain/slots.ts';
 import type { Admission, AskedAdmission } from '../../../src/ports/ledger.ts';
 import { KnownFullWindows } from '../../../src/runtime/refusals.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';

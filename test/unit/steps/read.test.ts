@@ -2,11 +2,10 @@
 import { expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
-import { chargeSlot, judgeAgainSlot } from '../../../src/domain/charge.ts';
+import { chargeSlot, judgeAgainSlot, planSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
 import { offersOf } from '../../../src/domain/engine-offer.ts';
 import type { EngineOffers, OfferedEngine } from '../../../src/domain/engine-offer.ts';
-import { planSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { readStep } from '../../../src/steps/read.ts';
 
 const TABLE = {

@@ -8,8 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { copyStoreTo } from '../../../src/app/store-upkeep.ts';
 import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { dayOf } from '../../../src/domain/period.ts';
-import { movedCredit } from '../../../src/domain/period-credit.ts';
+import { dayOf, movedCredit } from '../../../src/domain/period.ts';
 import type { PluginStore, WholePluginStore } from '../../../src/ports/plugin.ts';
 import type { OtherStores } from '../../../src/stores/open-reader.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';

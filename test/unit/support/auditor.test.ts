@@ -4,7 +4,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { KeyMode } from '../../../src/domain/api-key.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
-import type { TagSettings } from '../../../src/domain/tag-settings.ts';
+import type { TagSettings } from '../../../src/domain/request-tag.ts';
 import type { Admission, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
