@@ -301,7 +301,6 @@ describe('tests at the boundary', () => {
   const REACHES_IN: Readonly<Record<string, string>> = {
     'test/evidence/input/': 'parsers have many inputs and no other door',
     'test/evidence/simulation/': 'puts a gateway together from its parts, to choose the order in which they go on',
-    'test/support/model/': 'judges stores by their own rules',
   };
   const reaching = FOLDERS.flatMap((folder) =>
     readdirSync(join(root, 'test', folder), { recursive: true, encoding: 'utf8' })

@@ -12,7 +12,7 @@ import type { Store } from '../../src/ports/store.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { OverlappingLimit } from '../support/auditor/overlapping.ts';
 import type { Ask } from '../support/auditor/overlapping.ts';
-import type { SeenResult } from '../support/history.ts';
+import type { SeenResult } from '../support/auditor/witnessed.ts';
 import { startSentinelSet, until } from '../support/redis-sentinel.ts';
 import type { ReplicatedServer } from '../support/redis-sentinel.ts';
 import { Callers, CHARACTERS_MIN } from '../evidence/faults/caller.ts';
@@ -20,7 +20,7 @@ import type { Target } from '../evidence/faults/caller.ts';
 import { startEngineProcess } from '../evidence/faults/engine-process.ts';
 import { startFleet } from '../evidence/faults/fleet.ts';
 import type { Fleet } from '../evidence/faults/fleet.ts';
-import { startJournalledRedis } from '../evidence/faults/journal/journalled-redis.ts';
+import { startDurableRedis } from '../evidence/faults/durable-redis.ts';
 import { closedLoop, lasting } from '../evidence/faults/pace.ts';
 import { seeded } from '../evidence/faults/seeded.ts';
 import type { Seeded } from '../evidence/faults/seeded.ts';
@@ -69,12 +69,12 @@ async function sqliteWithKilledGateways(): Promise<Place> {
 }
 
 async function redisWithKilledGateways(): Promise<Place> {
-  const redis = await startJournalledRedis();
+  const redis = await startDurableRedis();
   return { url: redis.url, loses: 'none', strike: killGateways, settled: async () => undefined, remove: () => redis.stop() };
 }
 
 async function killedRedis(): Promise<Place> {
-  const redis = await startJournalledRedis();
+  const redis = await startDurableRedis();
   const strike = async (): Promise<void> => {
     await redis.kill();
     await redis.restart();

@@ -20,6 +20,7 @@ export interface Backing {
 
 /** One that also opens stores which judge a machine's clock, or their servers'. */
 export interface JudgingBacking extends Backing {
+  readonly url: string;
   openJudging(machine: SteppingClock): Promise<PluginStore>;
 }
 
@@ -38,6 +39,7 @@ export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Pro
   const open: OpenStore = async (clock) =>
     promisedStore(await openSqliteStore({ path, log: SILENT, clock, durability, busyTimeoutMs: TIMEOUT_MS }));
   return {
+    url: `sqlite:${path}`,
     open,
     openJudging: judgedBy(open),
     remove: async () => rmSync(directory, { recursive: true, force: true }),
@@ -49,6 +51,7 @@ export async function redisBacking(): Promise<JudgingBacking> {
   const opened = async (clocks: Pick<RedisStoreOptions, 'clock' | 'servers'>): Promise<PluginStore> =>
     promisedStore(await openRedisStore({ url: server.url, log: SILENT, ...clocks, commandTimeoutMs: TIMEOUT_MS }));
   return {
+    url: server.url,
     open: (clock) => opened({ clock }),
     openJudging: (servers) => opened({ servers }),
     remove: () => server.stop(),

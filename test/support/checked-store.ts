@@ -1,6 +1,5 @@
 // Runs `lingate store check`'s own code on a store, for tests that expect it to find nothing, or a planted fault.
 import type { StoreFinding } from '../../src/ports/whole-accounts.ts';
-import type { WholeStore } from '../../src/stores/whole-store.ts';
 import type { OtherStores } from '../../src/stores/open-reader.ts';
 import { checkStore, openReader } from './door/stores.ts';
 import type { CheckCounts } from '../../src/stores/store-check.ts';
@@ -16,16 +15,11 @@ const LATE_MS = Date.UTC(2099, 0);
 /** `settleMs`: how long what looks wrong may take to become right. */
 export async function checkedStore(url: string, settleMs = 0, nowMs = LATE_MS, others?: OtherStores): Promise<Checked> {
   const reader = await openReader(url, others);
+  const findings: StoreFinding[] = [];
   try {
-    return await checkedBy(reader, settleMs, nowMs);
+    const counts = await checkStore(reader, (finding) => void findings.push(finding), { settleMs, nowMs });
+    return { counts, findings };
   } finally {
     await reader.close();
   }
-}
-
-/** The same with a reader that stays open. */
-export async function checkedBy(reader: WholeStore, settleMs = 0, nowMs = LATE_MS): Promise<Checked> {
-  const findings: StoreFinding[] = [];
-  const counts = await checkStore(reader, (finding) => void findings.push(finding), { settleMs, nowMs });
-  return { counts, findings };
 }

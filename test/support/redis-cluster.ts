@@ -1,15 +1,16 @@
 // A real Redis Cluster for tests: masters with replicas on free ports, complete when it is returned.
 import { Redis } from 'ioredis';
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { memoryFolder } from '../evidence/faults/journal/memory-folder.ts';
 import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 
 export interface ClusterNode {
   readonly server: RedisServer;
   readonly port: number;
-  /** Its append-only file, if its arguments ask for one. */
+  /** Removed with the cluster. */
   readonly directory: string;
   /** Its id in the cluster. */
   readonly id: string;
@@ -59,8 +60,8 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
 }
 
 async function startNode({ nodeTimeoutMs = 1000, args = [] }: RedisClusterOptions): Promise<ClusterNode> {
-  // Every node syncs a change of the cluster to disk before it goes on, and a busy disk would look like an outage.
-  const directory = await memoryFolder('lingate-cluster-');
+  // In memory with this suite: every node syncs a change of the cluster before it goes on, and a busy disk would look like an outage.
+  const directory = await mkdtemp(join(tmpdir(), 'lingate-cluster-'));
   const settings = [
     `--dir ${directory} --cluster-enabled yes --cluster-announce-ip 127.0.0.1`,
     `--cluster-node-timeout ${nodeTimeoutMs} --cluster-require-full-coverage no`,

@@ -1,7 +1,7 @@
 // A caller: sends one request to a gateway, reads the answer to its last byte, and records what it saw.
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Seen, SeenResult } from '../../support/history.ts';
+import type { Seen, SeenResult } from '../../support/auditor/witnessed.ts';
 import { marked, translationOf } from './marked-engine.ts';
 import type { Mark } from './marked-engine.ts';
 

@@ -7,15 +7,15 @@ import { CANARY } from '../../../src/testing.ts';
 import { CHARACTERS_MIN, Callers } from './caller.ts';
 import type { Answered, Target } from './caller.ts';
 import { startEngineProcess } from './engine-process.ts';
-import { startJournalledRedis } from './journal/journalled-redis.ts';
-import type { JournalledRedis } from './journal/journalled-redis.ts';
+import { startDurableRedis } from './durable-redis.ts';
+import type { DurableRedis } from './durable-redis.ts';
 import { startMarkedEngine } from './marked-engine.ts';
 import type { Mark, MarkedEngine } from './marked-engine.ts';
 import { closedLoop, times } from './pace.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, TIMES_JUDGED, sized } from '../scorecard/size.ts';
 import { watchStalls } from './stall.ts';
-import { expectInvariants, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { expectGuarantees, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 
@@ -36,7 +36,7 @@ const FAULTS: readonly Mark[] = [
 ];
 
 describe('the whole gateway', () => {
-  let redis: JournalledRedis;
+  let redis: DurableRedis;
   let engine: MarkedEngine;
   let store: Store;
   let gateways: TestGateway[];
@@ -45,7 +45,7 @@ describe('the whole gateway', () => {
   const callers = new Callers();
 
   beforeAll(async () => {
-    redis = await startJournalledRedis();
+    redis = await startDurableRedis();
     engine = await startMarkedEngine();
     store = await openWitness(redis.url);
     gateways = await Promise.all(LISTENERS.map((listener) => open(listener, engine.url)));
@@ -101,12 +101,10 @@ describe('the whole gateway', () => {
     const usedUp = tookAllMs.filter((ms) => ms >= BUDGET_MS).toSorted((a, b) => a - b);
     if (TIMES_JUDGED) expect(slowestMs).toBeLessThanOrEqual(BUDGET_MS + SLACK_MS + 3 * stalls.longestMs());
     await untilQuiet(store, [team], 5000);
-    const figures = await expectInvariants({
+    const figures = await expectGuarantees({
       store,
       teams: [team],
       seen: callers.seen,
-      journal: redis.journal,
-      recordsLeft: redis.recordsLeft,
     });
     expect(figures.failed).toBe(cases.length);
     expect(figures.uncharged).toBe(0);
@@ -142,6 +140,6 @@ describe('the whole gateway', () => {
       await own.kill();
     }
     await untilQuiet(store, [team], 5000);
-    await expectInvariants({ store, teams: [team], seen: callers.seen, journal: redis.journal, recordsLeft: redis.recordsLeft });
+    await expectGuarantees({ store, teams: [team], seen: callers.seen });
   });
 });

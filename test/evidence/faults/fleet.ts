@@ -6,7 +6,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
-import type { Crash } from '../../support/history.ts';
+import type { Crash } from '../../support/auditor/witnessed.ts';
 import type { Target } from './caller.ts';
 
 interface FleetOptions {
@@ -29,7 +29,6 @@ interface FleetOptions {
 
 /** A line of an access log; without a status the caller had left. */
 export interface LoggedRequest {
-  readonly time: string;
   readonly request_id: string;
   readonly status?: number;
   readonly code: string;

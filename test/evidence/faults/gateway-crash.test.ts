@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
-import type { Crash } from '../../support/history.ts';
+import type { Crash } from '../../support/auditor/witnessed.ts';
 import { CHARACTERS_MIN, Callers } from './caller.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
-import { startJournalledRedis } from './journal/journalled-redis.ts';
-import type { JournalledRedis } from './journal/journalled-redis.ts';
+import { startDurableRedis } from './durable-redis.ts';
+import type { DurableRedis } from './durable-redis.ts';
 import { startMarkedEngine } from './marked-engine.ts';
 import type { Mark, MarkedEngine } from './marked-engine.ts';
 import { lasting, openLoop } from './pace.ts';
@@ -16,7 +16,7 @@ import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
 import { watchStalls } from './stall.ts';
 import type { Seeded } from './seeded.ts';
-import { closedCharacters, expectInvariants, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { closedCharacters, expectGuarantees, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const LEASE_SECONDS = 2;
@@ -29,14 +29,14 @@ const TEAMS_EACH = 8;
 const KILL_EVERY_MS = 600;
 
 describe('gateways that are killed under load', () => {
-  let redis: JournalledRedis;
+  let redis: DurableRedis;
   let engine: MarkedEngine;
   let store: Store;
   let fleet: Fleet;
   const callers = new Callers();
 
   beforeAll(async () => {
-    redis = await startJournalledRedis();
+    redis = await startDurableRedis();
     engine = await startMarkedEngine();
     store = await openWitness(redis.url);
     fleet = await startFleet({ store: redis.url, engineUrl: engine.url, size: 2, engineMs: ENGINE_MS, leaseSeconds: LEASE_SECONDS });
@@ -82,13 +82,11 @@ describe('gateways that are killed under load', () => {
     await untilQuiet(store, teams, LEASE_SECONDS * 1000 + 500);
     const strandedMs = Date.now() - quietFrom;
 
-    const figures = await expectInvariants({
+    const figures = await expectGuarantees({
       store,
       teams,
       seen: callers.seen,
       crashes,
-      journal: redis.journal,
-      recordsLeft: redis.recordsLeft,
     });
     expect(await closedCharacters(store, teams)).toBe(figures.chargedCharacters);
     expect(crashes).toHaveLength(KILLS);

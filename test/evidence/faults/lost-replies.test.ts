@@ -4,18 +4,18 @@ import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import type { FaultProxy, ProxyFault } from '../../support/fault-proxy.ts';
+import { startRedisCluster } from '../../support/redis-cluster.ts';
 import type { RedisCluster } from '../../support/redis-cluster.ts';
 import { CHARACTERS_MIN, Callers } from './caller.ts';
 import { startFleet } from './fleet.ts';
-import { startJournalledCluster } from './journal/journalled-cluster.ts';
-import { startJournalledRedis } from './journal/journalled-redis.ts';
+import { startDurableRedis } from './durable-redis.ts';
 import { startMarkedEngine } from './marked-engine.ts';
 import { closedLoop, lasting } from './pace.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
-import { expectInvariants, openWitness, untilQuiet, watchedTeam } from './witness.ts';
-import type { Evidence, WatchedTeam } from './witness.ts';
+import { expectGuarantees, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import type { WatchedTeam } from './witness.ts';
 
 const CUT_SHARE = 0.05;
 const CALLS_MIN = sized(200, 5000, 50_000);
@@ -29,7 +29,6 @@ interface Setting {
   /** Through the proxies, as in the gateways' configuration. */
   readonly url: string;
   readonly proxies: readonly FaultProxy[];
-  readonly evidence: (teams: readonly WatchedTeam[]) => Promise<Pick<Evidence, 'journal' | 'recordsLeft'>>;
 }
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -39,26 +38,22 @@ afterEach(async () => {
 });
 
 async function single(): Promise<Setting> {
-  const redis = await startJournalledRedis();
+  const redis = await startDurableRedis();
   closing.push(() => redis.stop());
   const proxy = await startFaultProxy(redis.port);
   closing.push(() => proxy.close());
-  return { url: `redis://127.0.0.1:${proxy.port}`, proxies: [proxy], evidence: () => Promise.resolve(redis) };
+  return { url: `redis://127.0.0.1:${proxy.port}`, proxies: [proxy] };
 }
 
 /** The nodes tell their clients to connect through the proxies. */
 async function clustered(): Promise<Setting> {
-  const { cluster, journalOf, recordsLeft } = await startJournalledCluster({ masters: 3, replicasEach: 0 });
+  const cluster = await startRedisCluster({ masters: 3, replicasEach: 0 });
   closing.push(() => cluster.stop());
   const proxies = await Promise.all(cluster.nodes.map(({ port }) => startFaultProxy(port)));
   closing.push(() => Promise.all(proxies.map((proxy) => proxy.close())));
   await Promise.all(cluster.nodes.map(({ client }, i) => client.config('SET', 'cluster-announce-port', String(proxies[i]!.port))));
   await cluster.until('every node announces the proxies', () => announced(cluster, proxies));
-  return {
-    url: `redis+cluster://${proxies.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
-    proxies,
-    evidence: async (teams) => ({ journal: await journalOf(teams.map(({ teamId }) => teamId)), recordsLeft }),
-  };
+  return { url: `redis+cluster://${proxies.map(({ port }) => `127.0.0.1:${port}`).join(',')}`, proxies };
 }
 
 async function announced(cluster: RedisCluster, proxies: readonly FaultProxy[]): Promise<boolean> {
@@ -72,7 +67,7 @@ describe.each([
 ] as const)('of %s', (name, setUp) => {
   test(`${CUT_SHARE * 100} % of the replies are lost, and nothing runs twice or stays held`, { timeout: RUN_MS_MAX }, async () => {
     const random = seeded();
-    const { url, proxies, evidence } = await setUp();
+    const { url, proxies } = await setUp();
     const engine = await startMarkedEngine();
     closing.push(() => engine.close());
     const store = await openWitness(url);
@@ -100,7 +95,7 @@ describe.each([
     await set({ kind: 'none' });
     await untilQuiet(store, teams, QUIET_MS);
 
-    const figures = await expectInvariants({ store, teams, seen: callers.seen, ...(await evidence(teams)) });
+    const figures = await expectGuarantees({ store, teams, seen: callers.seen });
     expect(new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)))).toEqual(
       new Set(['ok', 'service_unavailable']),
     );

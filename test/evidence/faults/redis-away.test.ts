@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
-import type { Operation, Reserved, Seen } from '../../support/history.ts';
+import type { Seen } from '../../support/auditor/witnessed.ts';
 import { CHARACTERS_MIN, Callers } from './caller.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
-import { startJournalledRedis } from './journal/journalled-redis.ts';
-import type { JournalledRedis } from './journal/journalled-redis.ts';
+import { startDurableRedis } from './durable-redis.ts';
+import type { DurableRedis } from './durable-redis.ts';
 import { startMarkedEngine } from './marked-engine.ts';
 import type { MarkedEngine } from './marked-engine.ts';
 import { lasting, openLoop } from './pace.ts';
@@ -16,7 +16,7 @@ import { RUN_MS_MAX, SIZE, TIMES_JUDGED, sized } from '../scorecard/size.ts';
 import { seeded } from './seeded.ts';
 import type { Seeded } from './seeded.ts';
 import { watchStalls } from './stall.ts';
-import { expectInvariants, openWitness, untilQuiet, watchedTeam } from './witness.ts';
+import { expectGuarantees, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
 const STORE_MS = 500;
@@ -28,7 +28,7 @@ const FIRST_ANSWER_MS = 1000;
 const QUIET_MS = 5000;
 
 describe('a Redis that is away', () => {
-  let redis: JournalledRedis;
+  let redis: DurableRedis;
   let engine: MarkedEngine;
   let store: Store;
   let fleet: Fleet;
@@ -38,7 +38,7 @@ describe('a Redis that is away', () => {
   let characters: number;
 
   beforeAll(async () => {
-    redis = await startJournalledRedis();
+    redis = await startDurableRedis();
     engine = await startMarkedEngine();
     store = await openWitness(redis.url);
     // The lease is far longer than the run: what is released is released by id, not by time.
@@ -99,12 +99,10 @@ describe('a Redis that is away', () => {
       });
     }
     await untilQuiet(store, teams, QUIET_MS);
-    const figures = await expectInvariants({
+    const figures = await expectGuarantees({
       store,
       teams,
       seen: callers.seen,
-      journal: redis.journal,
-      recordsLeft: redis.recordsLeft,
     });
     const codes = new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)));
     expect([...codes].toSorted()).toEqual(['ok', 'service_unavailable']);
@@ -135,10 +133,9 @@ describe('a Redis that is away', () => {
       }
       stalls.stop();
       await untilQuiet(store, teams, QUIET_MS);
-      const figures = await expectInvariants({ store, teams, seen: callers.seen, journal: redis.journal, recordsLeft: redis.recordsLeft });
+      const figures = await expectGuarantees({ store, teams, seen: callers.seen });
       const codes = new Set(callers.seen.map(({ result }) => (result.kind === 'fail' ? result.code : result.kind)));
       expect([...codes].toSorted()).toEqual(['ok', 'service_unavailable']);
-      expect(reservedLate(redis.journal(), callers.seen, STORE_MS + stalls.momentMs())).toEqual([]);
       const slowestMs = Math.max(...callers.seen.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
       // A request passes this process, where callers and engine live, three times; delays here are not the gateway's.
       if (TIMES_JUDGED) expect(slowestMs).toBeLessThanOrEqual(STORE_MS + ENGINE_SLOWEST_MS + SLACK_MS + 3 * stalls.longestMs());
@@ -156,15 +153,4 @@ describe('a Redis that is away', () => {
 /** When the first request sent after a moment succeeded. */
 function firstOk(seen: readonly Seen[], atMs: number): number | undefined {
   return seen.find(({ startedAtMs, result }) => startedAtMs >= atMs && result.kind === 'ok')?.endedAtMs;
-}
-
-/** Reservations that the store made long after their requests' deadline, even if they were released by id since. */
-function reservedLate(operations: readonly Operation[], seen: readonly Seen[], deadlineMs: number): Reserved[] {
-  const startedAtMs = new Map(
-    seen.flatMap(({ result, startedAtMs: atMs }) => (result.kind === 'unknown' ? [] : [[result.requestId, atMs] as const])),
-  );
-  const reservations = operations.flatMap(({ reserved }) => reserved);
-  return reservations.filter(
-    ({ requestId, leaseUntilMs }) => leaseUntilMs - LEASE_MS > (startedAtMs.get(requestId) ?? Infinity) + deadlineMs,
-  );
 }

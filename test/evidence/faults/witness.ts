@@ -1,4 +1,4 @@
-// Observes teams during a run: creates them, waits until their accounts are settled, and assembles the history.
+// Observes teams during a run: creates them, waits until their accounts are settled, and assembles what the auditor judges.
 import { expect } from 'vitest';
 import { limitsOf, toMicro } from '../../support/door/terms.ts';
 import { answered } from '../../../src/index.ts';
@@ -7,9 +7,8 @@ import type { Plan, TeamLimits } from '../../../src/domain/plan.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
-import { priceOf } from '../../support/auditor/totals.ts';
-import { figuresOf, findings } from '../../support/history.ts';
-import type { Crash, Figures, History, Operation, Seen, TeamAccount } from '../../support/history.ts';
+import { figuresOf, findings } from '../../support/auditor/witnessed.ts';
+import type { Crash, Figures, Run, Seen, TeamAccount } from '../../support/auditor/witnessed.ts';
 import type { LoggedRequest } from './fleet.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
@@ -57,57 +56,29 @@ export interface Evidence {
   readonly store: Store;
   readonly teams: readonly WatchedTeam[];
   readonly seen: readonly Seen[];
-  /** What the store wrote, where its own log says so; otherwise the access logs say what it must have. */
-  readonly journal?: (() => readonly Operation[]) | undefined;
-  /** Reservations that are stored at the end, where that can be read beside the standing. */
-  readonly recordsLeft?: ((teamId: string) => Promise<number>) | undefined;
   readonly crashes?: readonly Crash[];
   /** The access logs, if all of them were kept. */
   readonly logged?: readonly LoggedRequest[];
 }
 
-/** Checks a run against every invariant, and returns the figures. Fails with the first violations. */
-export async function expectInvariants(evidence: Evidence): Promise<Figures> {
-  const history = await historyOf(evidence);
-  const broken = findings(history).map(({ invariant, what }) => `${invariant}: ${what}`);
+/** Checks a run against every guarantee, and returns the figures. Fails with the first violations. */
+export async function expectGuarantees(evidence: Evidence): Promise<Figures> {
+  const run = await runOf(evidence);
+  const broken = findings(run).map(({ guarantee, what }) => `${guarantee}: ${what}`);
   expect(broken.slice(0, 20)).toEqual([]);
-  return figuresOf(history);
+  return figuresOf(run);
 }
 
-export async function historyOf({ store, teams, seen, journal, recordsLeft, crashes = [], logged }: Evidence): Promise<History> {
-  const accounts = await Promise.all(teams.map((team) => accountOf(store, team, recordsLeft)));
-  // The accounts are read first: that writes down leases which have ended.
-  const watched = new Set(teams.map(({ teamId }) => teamId));
-  const answeredIds = new Set(seen.flatMap(({ result }) => (result.kind === 'unknown' ? [] : [result.requestId])));
-  const known = (logged ?? []).filter((line) => line.status === 200 || answeredIds.has(line.request_id));
-  const written = journal === undefined ? known.flatMap((line) => impliedBy(line, teams)) : journal();
-  const operations = written.filter(({ teamId }) => watched.has(teamId));
-  if (logged === undefined) return { teams: accounts, seen, operations, crashes };
-  const handed = new Set(logged.filter(({ status }) => status === 200).map((line) => line.request_id));
-  return { teams: accounts, seen, operations, crashes, handed };
-}
-
-/** What was delivered must have been charged, and nothing else: a store that did otherwise has other sums. */
-function impliedBy(line: LoggedRequest, teams: readonly WatchedTeam[]): Operation[] {
-  const { request_id: requestId, team_id: teamId, key_id: keyId, characters, status, code } = line;
-  const limits = teams.find((team) => team.teamId === teamId)?.limits;
-  const isCharged = status === 200 && characters > 0;
-  if (limits === undefined || !(isCharged || code === 'engine_unavailable')) return [];
-  const reserved = { requestId, keyId, characters, micro: priceOf(characters, limits, 'live'), leaseUntilMs: Infinity };
-  const ended = { requestId, as: isCharged ? ('committed' as const) : ('released' as const), atMs: Date.parse(line.time) };
-  const nothing = { teamId, reserved: [], ended: [], counters: {} };
-  return [
-    { ...nothing, reserved: [reserved] },
-    { ...nothing, ended: [ended] },
-  ];
+export async function runOf({ store, teams, seen, crashes = [], logged }: Evidence): Promise<Run> {
+  const accounts = await Promise.all(teams.map((team) => accountOf(store, team)));
+  const delivered = logged
+    ?.filter(({ status, characters }) => status === 200 && characters > 0)
+    .map(({ request_id: requestId, team_id: teamId, key_id: keyId, characters }) => ({ requestId, teamId, keyId, characters }));
+  return { teams: accounts, seen, crashes, delivered };
 }
 
 /** As the store reports it. */
-async function accountOf(
-  store: Store,
-  team: WatchedTeam,
-  recordsLeft: Evidence['recordsLeft'] = () => Promise.resolve(0),
-): Promise<TeamAccount> {
+async function accountOf(store: Store, team: WatchedTeam): Promise<TeamAccount> {
   const { teamId, limits, startMicro } = team;
   const standing = answered(await store.teams.standing(teamId));
   const usage = answered(await store.teams.usage(teamId));
@@ -115,6 +86,5 @@ async function accountOf(
   const periods = answered(await store.history.periods(teamId));
   if (standing === undefined || usage === undefined || history === undefined || periods === undefined)
     throw new Error(`the store has lost team ${teamId}`);
-  const use = { keys: usage.keys, days: history.days, periods };
-  return { teamId, limits, startMicro, standing, ...use, recordsLeft: await recordsLeft(teamId) };
+  return { teamId, limits, startMicro, standing, keys: usage.keys, days: history.days, periods };
 }

@@ -11,7 +11,7 @@ export interface Counts {
   readonly badInputs?: number;
   /** Processes killed, frozen or drained, replies and connections cut, engines that misbehave, files cut. */
   readonly faults?: number;
-  /** Requests checked against the invariants L1 to L9 by the history checker. */
+  /** Requests of real processes that the auditor has judged. */
   readonly requestsChecked?: number;
   /** The same under virtual time, by the simulation's own checks. */
   readonly requestsSimulated?: number;

@@ -7,7 +7,6 @@ import { accountsContract, storeContract } from 'lingate/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../../config/examples/postgres-store.ts';
-import { referenceStore } from '../../support/reference-store.ts';
 import { copyStoreTo } from '../../support/door/gateways.ts';
 import { answered } from '../../../src/index.ts';
 import { MovableClock } from '../../../src/testing.ts';
@@ -98,7 +97,7 @@ test('random histories have the answers and the accounts of the model', async ()
   const machine = new SteppingClock(clock);
   const stores = [await judgedBy(open)(machine), await judgedBy(open)(machine)];
   const answeredAlike = fc.asyncProperty(history(STEPS_MAX), (drawn) =>
-    replay(drawn, { clock, machine }, { name: 'the model', stores: [referenceStore(clock)] }, [{ name: 'PostgreSQL', stores }]),
+    replay(drawn, { clock, machine }, [{ name: 'PostgreSQL', stores }]),
   );
   await fc.assert(answeredAlike, { numRuns: RUNS });
   for (const store of stores) await store.close();

@@ -107,19 +107,6 @@ export function rateFault(slots: readonly { readonly storeMs: number }[], rate: 
   return `was ${isRefused ? 'refused' : 'admitted'} at ${storeMs} with ${since} ${rate} slots ago`;
 }
 
-/** For a refusal of which only the span is known: whether a second was full at some moment of it. Slots in order of time. */
-export function wasFull(slots: readonly { readonly storeMs: number }[], rate: number, fromMs: number, toMs: number): boolean {
-  let [since, end] = [0, slots.length];
-  while (since < end) {
-    const middle = Math.floor((since + end) / 2);
-    if (slots[middle]!.storeMs + SECOND_MS <= fromMs) since = middle + 1;
-    else end = middle;
-  }
-  for (let first = since; (slots[first + rate - 1]?.storeMs ?? Infinity) <= toMs; first++)
-    if (slots[first + rate - 1]!.storeMs < slots[first]!.storeMs + SECOND_MS) return true;
-  return false;
-}
-
 /** A team, or a key or a tag of it (`of`), with its limits as stores write them. */
 export interface Windowed {
   readonly of?: 'key' | 'tag';

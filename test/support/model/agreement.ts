@@ -7,8 +7,6 @@ export interface Contender {
   readonly name: string;
   /** Several instances on one backing: each is used for a while, then another one. */
   readonly stores: readonly PluginStore[];
-  /** Copies everything to another place and opens that instead; absent if the test does not try copies. */
-  move?(): Promise<void>;
 }
 
 /** How often the instance is switched from then on, on average. */
@@ -16,20 +14,16 @@ const CALLS_IN_A_ROW = 4;
 
 export class Agreement {
   readonly #clock: Clock;
-  readonly #model: Contender;
+  readonly model: PluginStore;
   readonly #others: readonly Contender[];
   readonly #trace: string[] = [];
   #asked = 0;
   #instance = 0;
 
-  constructor(clock: Clock, model: Contender, others: readonly Contender[]) {
+  constructor(clock: Clock, model: PluginStore, others: readonly Contender[]) {
     this.#clock = clock;
-    this.#model = model;
+    this.model = model;
     this.#others = others;
-  }
-
-  get model(): PluginStore {
-    return this.#model.stores[0]!;
   }
 
   /** All must answer what the model answers. */
@@ -43,7 +37,7 @@ export class Agreement {
       const answer = answers[index];
       // Most are identical as text, which is the fastest check; members may be in a different order.
       if (JSON.stringify(answer) === told) continue;
-      if (!isDeepStrictEqual(plain(answer), plain(expected))) throw this.failure(`${name} says instead: ${JSON.stringify(answer)}`);
+      if (!isDeepStrictEqual(plain(answer), plain(expected))) throw this.#failure(`${name} says instead: ${JSON.stringify(answer)}`);
     }
     return expected;
   }
@@ -54,13 +48,7 @@ export class Agreement {
     if (drawn < 1 / CALLS_IN_A_ROW) this.#instance++;
   }
 
-  /** Between two questions. */
-  async move(): Promise<void> {
-    this.#trace.push('all are copied');
-    for (const other of this.#others) await other.move?.();
-  }
-
-  failure(message: string): Error {
+  #failure(message: string): Error {
     return new Error(`${message}\nThe history, as the model answered it:\n${this.#trace.join('\n')}\n${message}`);
   }
 }

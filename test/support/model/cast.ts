@@ -13,22 +13,16 @@ export class Cast {
   /** Deleted, with their usage kept. */
   readonly deletedIds: string[] = [];
   readonly #keyIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
-  readonly #modes = new Map<string, KeyMode>();
   readonly #glossaryIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
   readonly #requestIds = new Map<number, string>();
 
   addKey(team: number, keyId: string): void {
-    this.#modes.set(keyId, this.nextMode(team));
     this.#keyIds[team % TEAMS]?.push(keyId);
   }
 
   /** Of the next key of the team: a team's keys take turns, and the first is a live one in the first team, a test key in the other. */
   nextMode(team: number): KeyMode {
     return (team + (this.#keyIds[team % TEAMS]?.length ?? 0)) % 2 === 0 ? 'live' : 'test';
-  }
-
-  modeOf(keyId: string): KeyMode {
-    return this.#modes.get(keyId) ?? 'live';
   }
 
   addGlossary(team: number, glossaryId: string): void {

@@ -2,10 +2,10 @@
 import * as fc from 'fast-check';
 import type { TagSettings, RequestTag } from '../../../src/domain/request-tag.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
-import { WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
+import { GENEROUS_QUOTA } from '../door/contracts.ts';
+import { WINDOWS, writtenWindows } from '../door/terms.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import type { Verdict } from '../../../src/ports/ledger.ts';
-import { GENEROUS_QUOTA } from '../../../src/testing/store/team-under-test.ts';
 
 /** Ids, keys and teams are small numbers, so that steps reuse each other's ids and survive shrinking. */
 export type Step =
@@ -47,8 +47,6 @@ export type Step =
   | { readonly step: 'delete_team'; readonly team: number; readonly keepUsage: boolean }
   /** Closes the periods that can be, as a report of a team's periods does. */
   | { readonly step: 'close_periods'; readonly team: number }
-  /** Backs stores up, and copies each to another place, where the history goes on; only where the test can do that. */
-  | { readonly step: 'move' }
   /** Compares the balances of both teams. */
   | { readonly step: 'compare' };
 
@@ -106,7 +104,7 @@ export interface History {
 export function commandsIn({ steps }: History): number {
   return steps.reduce((sum, one) => {
     if (one.step === 'turn') return sum + one.operations.length;
-    return ['wait', 'wait_until', 'clock_back', 'wrong_clock', 'compare', 'move'].includes(one.step) ? sum : sum + 1;
+    return ['wait', 'wait_until', 'clock_back', 'wrong_clock', 'compare'].includes(one.step) ? sum : sum + 1;
   }, 0);
 }
 
@@ -385,20 +383,7 @@ export function busyHistory(stepsMax: number): fc.Arbitrary<History> {
   });
 }
 
-/** With the work of an operator in between: deletions, backups and copies. */
-export function keptHistory(stepsMax: number): fc.Arbitrary<History> {
-  const upkeep: fc.Arbitrary<Step> = fc.oneof(
-    { weight: 2, arbitrary: fc.record({ step: fc.constant('move' as const) }) },
-    { weight: 1, arbitrary: fc.record({ step: fc.constant('delete_team' as const), team, keepUsage: mostly(false) }) },
-  );
-  return historyOf(fc.oneof({ weight: 12, arbitrary: step }, { weight: 1, arbitrary: upkeep }), stepsMax);
-}
-
 export function history(stepsMax: number): fc.Arbitrary<History> {
-  return historyOf(step, stepsMax);
-}
-
-function historyOf(steps: fc.Arbitrary<Step>, stepsMax: number): fc.Arbitrary<History> {
   return fc.record({
     startMs: fc.constantFrom(
       Date.UTC(2040, 0, 15, 12),
@@ -412,6 +397,6 @@ function historyOf(steps: fc.Arbitrary<Step>, stepsMax: number): fc.Arbitrary<Hi
     ),
     teams: fc.tuple(firstNumbers, firstNumbers),
     compareAlways: fc.boolean(),
-    steps: fc.array(steps, { minLength: 1, maxLength: stepsMax, size: 'max' }),
+    steps: fc.array(step, { minLength: 1, maxLength: stepsMax, size: 'max' }),
   });
 }

@@ -1,9 +1,9 @@
 // The moments of a history at which something changes automatically: to wait for, and to respect when the clock steps back.
-import { DAY_MS, dayOf } from '../../../src/domain/period.ts';
-import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
 import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
-import { windowAt } from '../../../src/domain/window-limits.ts';
+import { DAY_MS, dayOf, windowAt } from '../reference/calendar.ts';
 import type { Moment } from './history.ts';
+
+const RATE_WINDOW_MS = 1000;
 
 interface End {
   readonly requestId: string;
