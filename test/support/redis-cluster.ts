@@ -29,7 +29,7 @@ export interface RedisCluster {
   stop(): Promise<void>;
 }
 
-export interface RedisClusterOptions {
+interface RedisClusterOptions {
   /** At least three: fewer cannot form a majority. */
   readonly masters?: number;
   readonly replicasEach?: number;

@@ -76,18 +76,6 @@ export function untallied(charges: readonly Charge[], tagged: readonly TagDay[],
   return differences(sums(charged, nameOf), sums(counted, nameOf));
 }
 
-/** On each day, tags have counted at most what the team's keys have: what follows from L12 where the tags of charges are not known. */
-export function overtagged(tagged: readonly TagDay[], days: readonly KeyDay[]): string | undefined {
-  const nameOf = ({ day }: Pick<KeyDay, 'day'>) => `day ${day}`;
-  const ofTeam = sums(days, nameOf);
-  for (const [day, { characters, requests }] of sums(tagged, nameOf)) {
-    const most = ofTeam.get(day) ?? NOTHING;
-    if (characters > most.characters || requests > most.requests)
-      return `on ${day} tags count ${characters} characters in ${requests} requests, the team ${most.characters} in ${most.requests}`;
-  }
-  return undefined;
-}
-
 interface Use {
   readonly characters: number;
   readonly requests: number;

@@ -46,7 +46,7 @@ export interface Crash {
 }
 
 /** What was handed over in full, by an access log. */
-export interface Delivery {
+interface Delivery {
   readonly requestId: string;
   readonly teamId: string;
   readonly keyId: string;
