@@ -8,7 +8,7 @@ import { limitTable } from './docs/limit-table.ts';
 import { metricTable } from './docs/metric-table.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
 import { everyMetric } from './ops/metrics/every-metric.ts';
-import { azureOperations } from './plugins/azure-v3/azure-versions.ts';
+import { AZURE_OPERATIONS } from './plugins/azure-v3/azure-operations.ts';
 import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';
 import { DEEPL_DOCUMENT_OPERATION } from './plugins/deepl-v2/deepl-documents.ts';
 import { parameterTable } from './plugins/facades/parameter-table.ts';
@@ -23,7 +23,7 @@ const MANUAL = new URL('../config/manual/', import.meta.url);
 export const OPERATIONS: readonly DescribedOperation[] = [
   DEEPL_OPERATION,
   DEEPL_DOCUMENT_OPERATION,
-  ...azureOperations(),
+  ...AZURE_OPERATIONS,
   { api: 'Google v2', parameters: [...GOOGLE_V2, ...COMMON], others: 'refused' },
   { api: 'Google v3', parameters: [...PARAMETERS_V3, ...COMMON], others: 'refused' },
 ];

@@ -3,9 +3,8 @@ import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument, PluginRoute } from 'lingate';
 import Type from 'typebox';
 import { languageList } from './azure-v3/azure-languages.ts';
-import { AUTHENTICATED, KEY_FIELD, LOGGED, sharedSteps } from './azure-v3/azure-request.ts';
+import { AUTHENTICATED, KEY_FIELD, LOGGED, PROBLEM_FORM, sharedSteps, VERSIONS } from './azure-v3/azure-api.ts';
 import { detection, translation } from './azure-v3/azure-operations.ts';
-import { AZURE_VERSIONS, PROBLEM_FORM } from './azure-v3/azure-versions.ts';
 import { absent, absentForKeys, apiOf } from './facades/api.ts';
 import type { ApiPart } from './facades/api.ts';
 import { defaultVariants } from './facades/default-variants.ts';
@@ -46,10 +45,10 @@ const Failure = Type.Object(
 
 const DOCUMENT: ApiDocument = {
   title: 'Translator API',
-  version: AZURE_VERSIONS.at(-1)!.version,
+  version: VERSIONS.at(-1)!,
   summary: "Azure Translator's API, with the keys, limits and charges of this service.",
   description:
-    `For clients of Azure Translator's API, versions ${AZURE_VERSIONS.map(({ version }) => version).join(' and ')}: they only need this address and a key of this service. The engine is the service's own. ` +
+    `For clients of Azure Translator's API, versions ${VERSIONS.join(' and ')}: they only need this address and a key of this service. The engine is the service's own. ` +
     'The same paths are also served below `/translator/text/v3.0`. Failures are an object `error` with a number, in newer versions as a string, and a message; nothing is charged for them.',
   tags: {
     Translation: 'Translate texts.',

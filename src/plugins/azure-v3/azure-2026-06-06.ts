@@ -1,18 +1,16 @@
 // Version 2026-06-06 of Azure's /translate: each text with its own languages and options, all of them in the body.
 import { countCharacters, keyOfOptions, NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
-import Type from 'typebox';
 import type { CallerOffer } from '../facades/api.ts';
 import type { Judged } from '../facades/members.ts';
-import { objectSchema, readAll } from '../facades/parameters.ts';
+import { readAll } from '../facades/parameters.ts';
 import type { Described, ParameterEntry } from '../facades/parameters.ts';
-import { arrayOf, integer, string } from '../facades/reference.ts';
 import { PIECE_TEXTS } from '../facades/texts.ts';
-import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused, wrongTarget } from './azure-options.ts';
-import type { Target } from './azure-options.ts';
-import { isObject, TOO_MANY_TEXTS, wordOf, wrong } from './azure-request.ts';
-import { Detected, SCORE } from './azure-version.ts';
-import type { AzureInput, AzureTarget, AzureVersion, ReadJson, ReadTranslation } from './azure-version.ts';
+import { isObject, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
+import type { Target } from './azure-api.ts';
+import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';
+import { wordOf, wrongTarget } from './azure-parameters.ts';
+import type { AzureInput, AzureTarget, AzureTranslation, ReadJson, ReadTranslation } from './azure-parameters.ts';
 
 const PAIRS_MAX = 5;
 
@@ -55,10 +53,8 @@ const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
     missing: (named) => wrongTarget(`${named}: is missing; it is the target language, for example de.`),
     read: (value, named, _order, { offer }) => readTarget(value, named, offer),
   },
-  { check: ({ target }, { sourceLang, offer }, at) => pairFault(`${at}language`, sourceLang, target, offer.languages) },
-  {
-    check: ({ target: { targetLang } }, { format, sourceLang, offer }) => formatFault('textType', format, sourceLang, targetLang, offer),
-  },
+  { check: ({ target }, { sourceLang, offer }, at) => pairFault(`${at}language`, { sourceLang, target }, offer) },
+  { check: ({ target }, { format, sourceLang, offer }) => formatFault(format, { sourceLang, target }, offer) },
   {
     name: 'tone',
     does: 'served',
@@ -137,38 +133,17 @@ const BODY: Described = [
   { name: 'inputs', does: 'served', about: 'The texts.', fields: INPUT, entriesMax: PIECE_TEXTS, missing: () => NO_INPUTS },
 ];
 
-const Translated = Type.Object({
-  detectedLanguage: Type.Optional(Detected),
-  translations: arrayOf(
-    Type.Object({
-      language: string('The code as requested.'),
-      text: string('The translation.'),
-      sourceCharacters: integer('The characters of the text.'),
-    }),
-    'One for each target, in order.',
-  ),
-});
-
-export const AZURE_2026_06_06: AzureVersion = {
-  version: '2026-06-06',
-  codeOf: String,
-  translate: {
-    query: [],
-    body: BODY,
-    bodySchema: objectSchema(BODY),
-    bodyExample: { inputs: [{ text: 'Hello', language: 'en', targets: [{ language: 'de', tone: 'formal' }] }] },
-    answerSchema: Type.Object({ value: arrayOf(Translated, 'One entry for each text, in order.') }),
-    answerExample: { value: [{ translations: [{ language: 'de', text: 'Hallo', sourceCharacters: 5 }] }] },
-    read: (_query, readJson) => readTranslation(readJson),
-    answer: (texts) => ({
-      value: texts.map(({ detected, translations }) => ({
-        detectedLanguage: detected === undefined ? undefined : { language: detected, score: SCORE },
-        translations: translations.map(({ to, text, sourceCharacters }) => ({ language: to, text, sourceCharacters })),
-      })),
-    }),
-  },
-  scopes: ['translation', 'transliteration', 'models'],
-  models: [],
+export const AZURE_2026_06_06: AzureTranslation = {
+  query: [],
+  body: BODY,
+  bodyExample: { inputs: [{ text: 'Hello', language: 'en', targets: [{ language: 'de', tone: 'formal' }] }] },
+  answer: (texts) => ({
+    value: texts.map(({ detected, translations }) => ({
+      detectedLanguage: detected === undefined ? undefined : { language: detected, score: 1 },
+      translations: translations.map(({ to, text, sourceCharacters }) => ({ language: to, text, sourceCharacters })),
+    })),
+  }),
+  read: (_query, readJson) => readTranslation(readJson),
 };
 
 const NO_INPUTS = wrong(400_000, 'inputs: must be a list such as [{"text": "…", "targets": [{"language": "de"}]}].');

@@ -4,11 +4,12 @@ import type { Refusal, TextFormat } from 'lingate';
 import Type from 'typebox';
 import type { CallerOffer } from '../facades/api.ts';
 import type { Judged } from '../facades/members.ts';
-import { objectSchema, readAll } from '../facades/parameters.ts';
+import { readAll } from '../facades/parameters.ts';
 import type { Described, ParameterEntry } from '../facades/parameters.ts';
-import { arrayOf, string } from '../facades/reference.ts';
 import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
+import { isObject, sourceCode, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
+import type { Query, Target } from './azure-api.ts';
 import {
   formatFault,
   pairFault,
@@ -16,16 +17,11 @@ import {
   readSource,
   readTarget,
   refused,
-  sourceCode,
   TARGETS_MAX,
   unused,
   wrongTarget,
-} from './azure-options.ts';
-import type { Target } from './azure-options.ts';
-import { isObject, TOO_MANY_TEXTS, valuesOf, wrong } from './azure-request.ts';
-import type { Query } from './azure-request.ts';
-import { Detected, SCORE } from './azure-version.ts';
-import type { AzureTarget, AzureVersion, ReadJson, ReadTranslation } from './azure-version.ts';
+} from './azure-parameters.ts';
+import type { AzureTarget, AzureTranslation, ReadJson, ReadTranslation } from './azure-parameters.ts';
 
 /** The same for all texts. */
 interface SharedOptions {
@@ -59,7 +55,7 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
     example: 'en',
     read: (value, named, _order, { languages }) => readSource(value, named, languages),
   },
-  { check: ({ sourceLang, targets }, { languages }) => firstOf(targets, (target) => pairFault('to', sourceLang, target, languages)) },
+  { check: ({ sourceLang, targets }, offer) => firstOf(targets, (target) => pairFault('to', { sourceLang, target }, offer)) },
   {
     name: 'textType',
     does: 'served',
@@ -68,10 +64,7 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
     example: 'plain',
     read: readFormat,
   },
-  {
-    check: ({ sourceLang, targets, format }, offer) =>
-      firstOf(targets, ({ targetLang }) => formatFault('textType', format, sourceLang, targetLang, offer)),
-  },
+  { check: ({ sourceLang, targets, format }, offer) => firstOf(targets, (target) => formatFault(format, { sourceLang, target }, offer)) },
   refused('category', 'general', 'has no custom systems', 400_002),
   {
     name: 'suggestedFrom',
@@ -93,43 +86,33 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
 ];
 
 /** Also of the texts to detect. */
-const TEXT: Described = [
+export const TEXTS_BODY: Described = [
   {
-    name: 'Text',
+    name: '[]',
     does: 'served',
-    about: 'The text; an empty one stays empty. `text` is accepted too.',
-    missing: () => EMPTY,
+    about: 'The texts.',
+    fields: [
+      {
+        name: 'Text',
+        does: 'served',
+        about: 'The text; an empty one stays empty. `text` is accepted too.',
+        missing: () => EMPTY,
+      },
+    ],
+    entriesMax: PIECE_TEXTS,
   },
 ];
-export const TextsBody = Type.Array(objectSchema(TEXT), { minItems: 1, maxItems: PIECE_TEXTS, description: 'The texts.' });
 
-const Translated = Type.Object({
-  detectedLanguage: Type.Optional(Detected),
-  translations: arrayOf(
-    Type.Object({ text: string('The translation.'), to: string('The code as in `to`.') }),
-    'One for each `to`, in order.',
-  ),
-});
-
-export const AZURE_3_0: AzureVersion = {
-  version: '3.0',
-  codeOf: (number) => number,
-  translate: {
-    query: OPTIONS,
-    body: [{ name: '[]', does: 'served', about: 'The texts.', fields: TEXT, entriesMax: PIECE_TEXTS }],
-    bodySchema: TextsBody,
-    bodyExample: [{ Text: 'Hello' }],
-    answerSchema: Type.Array(Translated),
-    answerExample: [{ translations: [{ text: 'Hallo', to: 'de' }] }],
-    read: readTranslation,
-    answer: (texts) =>
-      texts.map(({ detected, translations }) => ({
-        detectedLanguage: detected === undefined ? undefined : { language: detected, score: SCORE },
-        translations: translations.map(({ text, to }) => ({ text, to })),
-      })),
-  },
-  scopes: ['translation', 'transliteration', 'dictionary'],
-  models: undefined,
+export const AZURE_3_0: AzureTranslation = {
+  query: OPTIONS,
+  body: TEXTS_BODY,
+  bodyExample: [{ Text: 'Hello' }],
+  answer: (texts) =>
+    texts.map(({ detected, translations }) => ({
+      detectedLanguage: detected === undefined ? undefined : { language: detected, score: 1 },
+      translations: translations.map(({ text, to }) => ({ text, to })),
+    })),
+  read: readTranslation,
 };
 
 function readTranslation(query: Query, readJson: ReadJson): Judged<ReadTranslation> {
@@ -138,10 +121,10 @@ function readTranslation(query: Query, readJson: ReadJson): Judged<ReadTranslati
   const { entries, characters } = texts.valid;
   return {
     valid: {
-      characters: characters * Math.max(1, targetsIn(valuesOf(query).get('to')).length),
+      characters: characters * Math.max(1, targetsIn(query.get('to')).length),
       judge(rules) {
         const order: SharedOptions = { ...NOTHING_READ };
-        const refusal = readAll(OPTIONS, valuesOf(query), order, rules);
+        const refusal = readAll(OPTIONS, query, order, rules);
         if (refusal !== undefined) return refusal;
         const { targets, sourceLang, format } = order;
         const into = targets.map(({ to, targetLang }): AzureTarget => ({

@@ -9,10 +9,14 @@ import type { DefaultVariants } from '../facades/default-variants.ts';
 import { acceptedLocale, namesIn, namesOf, standardCode } from '../facades/language-names.ts';
 import type { Judged } from '../facades/members.ts';
 import { answered, parameter, string } from '../facades/reference.ts';
-import { targetCode, theirCode } from './azure-options.ts';
-import { LOGGED, queryOf, wrong } from './azure-request.ts';
-import { apiVersion, AZURE_VERSIONS, versionOf } from './azure-versions.ts';
-import type { Query } from './azure-request.ts';
+import { apiVersion, LOGGED, queryOf, targetCode, theirCode, VERSIONS, versionOf, wrong } from './azure-api.ts';
+import type { Query, Version } from './azure-api.ts';
+
+/** The values of `scope`. */
+const SCOPES: Readonly<Record<Version, readonly string[]>> = {
+  '3.0': ['translation', 'transliteration', 'dictionary'],
+  '2026-06-06': ['translation', 'transliteration', 'models'],
+};
 
 const Direction = Type.Union([Type.Literal('ltr'), Type.Literal('rtl')], { description: 'The direction of its script.' });
 const Nothing = Type.Optional(Type.Object({}, { description: 'Empty: there is none.' }));
@@ -31,7 +35,7 @@ const DOC = {
     parameter(
       'scope',
       'translation',
-      `The requested parts of the answer, separated by commas: ${AZURE_VERSIONS.map(({ version, scopes }) => `${scopes.map((one) => `\`${one}\``).join(', ')} in version ${version}`).join('; ')}. All by default.`,
+      `The requested parts of the answer, separated by commas: ${VERSIONS.map((version) => `${SCOPES[version].map((one) => `\`${one}\``).join(', ')} in version ${version}`).join('; ')}. All by default.`,
     ),
   ],
   answer: {
@@ -72,12 +76,12 @@ export function languageList(variants: DefaultVariants): ApiPart {
         const query = queryOf(head.query);
         const version = versionOf(query);
         if ('problem' in version) return version;
-        const scopes = scopesOf(query, version.valid.scopes);
+        const scopes = scopesOf(query, SCOPES[version.valid]);
         if ('problem' in scopes) return scopes;
         const languages = services.languages();
         const locale = acceptedLocale(head.headers['accept-language']);
-        const { models, version: name } = version.valid;
-        return listFor(languages, `${name} ${scopes.valid.join()} ${locale}`, () => {
+        return listFor(languages, `${version.valid} ${scopes.valid.join()} ${locale}`, () => {
+          const models = version.valid === '3.0' ? undefined : [];
           const parts: Readonly<Record<string, object>> = { translation: translatable(languages, variants, locale, models), models: [] };
           const body = Object.fromEntries(scopes.valid.map((scope) => [scope, parts[scope] ?? {}]));
           return validated({ ...answer(body), headers: [['Vary', 'Accept-Language']] });
@@ -91,7 +95,10 @@ const SCOPE_LENGTH_MAX = 64;
 
 /** In one order, whatever order was sent. */
 function scopesOf(query: Query, all: readonly string[]): Judged<readonly string[]> {
-  const given = (query.get('scope') ?? []).filter((value) => value !== '').join();
+  const given = [query.get('scope') ?? []]
+    .flat()
+    .filter((value) => value !== '')
+    .join();
   if (given === '') return { valid: all };
   const words = given.length > SCOPE_LENGTH_MAX ? [''] : given.split(',').map((word) => word.trim().toLowerCase());
   return words.every((word) => all.includes(word))

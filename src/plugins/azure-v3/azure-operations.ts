@@ -7,32 +7,31 @@ import { answer, chargeFor, uncharged } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { operation } from '../facades/facade-operation.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
-import { queryDocs } from '../facades/parameters.ts';
-import { shown } from '../facades/reference.ts';
+import type { Judged } from '../facades/members.ts';
+import type { DescribedOperation } from '../facades/parameter-table.ts';
+import { bodySchema, queryDocs } from '../facades/parameters.ts';
+import { integer, number, schemaOf, shown, string } from '../facades/reference.ts';
 import type { QueryDoc } from '../facades/reference.ts';
 import { allOrRefusal, toldOf } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { AZURE_3_0, TextsBody, textsIn } from './azure-3-0.ts';
-import { theirCode } from './azure-options.ts';
-import { queryOf, readBody, wrong } from './azure-request.ts';
-import { SCORE } from './azure-version.ts';
-import type { AzureInput, AzureTarget, AzureVersion } from './azure-version.ts';
-import { apiVersion, AZURE_VERSIONS, readTranslation, versionOf } from './azure-versions.ts';
-import type { VersionedTranslation } from './azure-versions.ts';
+import { AZURE_2026_06_06 } from './azure-2026-06-06.ts';
+import { AZURE_3_0, TEXTS_BODY, textsIn } from './azure-3-0.ts';
+import { apiVersion, queryOf, readBody, theirCode, VERSIONS, versionOf, wrong } from './azure-api.ts';
+import type { Version } from './azure-api.ts';
+import type { AzureInput, AzureTarget, AzureTranslation, ReadJson, ReadTranslation, TranslatedText } from './azure-parameters.ts';
 
-const BODIES = AZURE_VERSIONS.map(({ version, translate: { bodySchema, bodyExample } }) => ({
-  version,
-  schema: bodySchema,
-  value: bodyExample,
-}));
-const ANSWERS = AZURE_VERSIONS.map(({ version, translate: { answerSchema, answerExample } }) => ({
-  version,
-  schema: answerSchema,
-  value: answerExample,
+const TRANSLATE: Readonly<Record<Version, AzureTranslation>> = { '3.0': AZURE_3_0, '2026-06-06': AZURE_2026_06_06 };
+
+/** For the manual's table. */
+export const AZURE_OPERATIONS: readonly DescribedOperation[] = VERSIONS.map((version) => ({
+  api: `Azure ${version}`,
+  parameters: [{ name: 'api-version', does: 'served', about: `\`${version}\`.` }, ...TRANSLATE[version].query, ...TRANSLATE[version].body],
+  others: 'without effect',
 }));
 
 /** A schema and an example for each version. */
-function ofAll(all: readonly { readonly version: string; readonly schema: TSchema; readonly value: unknown }[]) {
+function ofAll(one: (version: AzureTranslation) => { readonly schema: TSchema; readonly value: unknown }) {
+  const all = VERSIONS.map((version) => ({ version, ...one(TRANSLATE[version]) }));
   const examples = all.map(({ version, value }) => [version, { summary: `Version ${version}`, value }] as const);
   return { schema: Type.Union(all.map(({ version, schema }) => ({ ...schema, title: version }))), examples: Object.fromEntries(examples) };
 }
@@ -45,10 +44,41 @@ function ofVersion(version: string, { required, example, ...rest }: QueryDoc): Q
     : { ...rest, description, example };
 }
 
-interface AzureOrder {
-  readonly version: AzureVersion;
+const WORDS = {
+  value: 'One entry for each text, in order.',
+  detectedLanguage: Type.Object(
+    // Engines report a language without a confidence; it is the one from which they translated.
+    { language: string('The code.'), score: number('Always 1: engines report no confidence.') },
+    { description: 'If no source language was given and the engine reports it.' },
+  ),
+  translations: 'One for each target, in order.',
+  to: 'The code as requested.',
+  language: 'The code as requested.',
+  text: 'The translation.',
+  sourceCharacters: integer('The characters of the text.'),
+};
+const EXAMPLE: TranslatedText = { detected: undefined, translations: [{ to: 'de', text: 'Hallo', sourceCharacters: 5 }] };
+
+function answerDoc({ answer: answerTo }: AzureTranslation) {
+  const [value, detected] = [EXAMPLE, { ...EXAMPLE, detected: 'en' }].map((one) => JSON.parse(JSON.stringify(answerTo([one]))) as unknown);
+  return { value, schema: schemaOf([value, detected], WORDS) };
+}
+
+interface VersionedTranslation extends ReadTranslation {
+  readonly version: Version;
+}
+
+interface AzureOrder extends Pick<VersionedTranslation, 'version' | 'characters'> {
   readonly inputs: readonly AzureInput[];
-  readonly characters: number;
+}
+
+/** Checks the version first, then the body. */
+export function readTranslation(queryText: string, readJson: ReadJson): Judged<VersionedTranslation> {
+  const query = queryOf(queryText);
+  const version = versionOf(query);
+  if ('problem' in version) return version;
+  const read = TRANSLATE[version.valid].read(query, readJson);
+  return 'problem' in read ? read : { valid: { ...read.valid, version: version.valid } };
 }
 
 export function translation(api: FacadeApi, host: PluginHost): ApiPart {
@@ -68,13 +98,13 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
     parameters: [],
     query: [
       apiVersion(),
-      ...AZURE_VERSIONS.flatMap(({ version, translate: { query } }) => queryDocs(query).map((parameter) => ofVersion(version, parameter))),
+      ...VERSIONS.flatMap((version) => queryDocs(TRANSLATE[version].query).map((parameter) => ofVersion(version, parameter))),
     ],
-    body: { description: 'The texts.', ...ofAll(BODIES) },
+    body: { description: 'The texts.', ...ofAll(({ body, bodyExample: value }) => ({ schema: bodySchema(body), value })) },
     answer: {
       status: 200,
       description: 'One entry for each text, in order.',
-      ...ofAll(ANSWERS),
+      ...ofAll(answerDoc),
       headers: { 'X-metered-usage': { description: 'The characters that were charged.', example: '5' } },
     },
     problems: TRANSLATION_PROBLEMS,
@@ -90,7 +120,7 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
 }
 
 /** One call of the engine for each target, with the texts for it. */
-function translated(x: Exchange, services: GatewayServices, order: AzureOrder): Outcome | Promise<Outcome> {
+async function translated(x: Exchange, services: GatewayServices, order: AzureOrder): Promise<Outcome> {
   const works = new Map<AzureTarget, string[]>();
   for (const { text, into } of order.inputs) {
     for (const target of text === '' ? [] : into) {
@@ -99,14 +129,12 @@ function translated(x: Exchange, services: GatewayServices, order: AzureOrder): 
       else texts.push(text);
     }
   }
-  if (works.size === 0) return answerOf(x, order, new Map());
-  const calls = Array.from(works, ([{ options }, text]) => services.translate(x, { text, options, glossaryId: undefined }));
   // At the same time and not one after another, because the reservation lasts for two attempts.
-  return allOrRefusal(calls).then((all) => {
-    if ('problem' in all) return all;
-    const found = Array.from(works.keys(), (target, index) => [target, all[index]!.translations.values()] as const);
-    return answerOf(x, order, new Map(found));
-  });
+  const all = await allOrRefusal(
+    Array.from(works, ([{ options }, text]) => services.translate(x, { text, options, glossaryId: undefined })),
+  );
+  if ('problem' in all) return all;
+  return answerOf(x, order, new Map(Array.from(works.keys(), (target, index) => [target, all[index]!.translations.values()])));
 }
 
 /** `found` has for each target the translations of the texts that are not empty, in their order. */
@@ -115,7 +143,7 @@ function answerOf(
   { version, inputs }: AzureOrder,
   found: ReadonlyMap<AzureTarget, Iterator<Translation, undefined>>,
 ): Outcome {
-  const texts = inputs.map(({ text, into }) => {
+  const texts = inputs.map(({ text, into }): TranslatedText => {
     const all = into.map((target): Translation | undefined => (text === '' ? undefined : found.get(target)!.next().value));
     const code = into[0]?.options.sourceLang === undefined ? all[0]?.detectedSourceLanguage : undefined;
     return {
@@ -123,17 +151,15 @@ function answerOf(
       translations: into.map(({ to }, index) => ({ to, text: all[index]?.text ?? '', sourceCharacters: countCharacters(text) })),
     };
   });
-  return json(JSON.stringify(version.translate.answer(texts)), 200, [['X-metered-usage', String(chargedCharacters(x))]]);
+  return json(JSON.stringify(TRANSLATE[version].answer(texts)), 200, [['X-metered-usage', String(chargedCharacters(x))]]);
 }
 
 const CANNOT = wrong(400_000, 'The engine of this service does not detect languages: name the source of each translation.');
 /** Newer versions report the language with each translation. */
 const NOT_IN_VERSION = refuse('not_found', 'Only version 3.0 of the API has /detect.');
-/** ISO 639's code for an undetermined language. */
-const UNDETERMINED = { language: 'und', score: 0, isTranslationSupported: false, isTransliterationSupported: false };
 
 export function detection(api: FacadeApi, host: PluginHost): ApiPart {
-  return operation<Texts, Texts>(api, host, {
+  return operation<Judged<unknown>, Texts>(api, host, {
     name: 'detection',
     tag: 'Languages',
     scope: 'translate:text',
@@ -146,8 +172,8 @@ export function detection(api: FacadeApi, host: PluginHost): ApiPart {
       },
     ],
     parameters: [],
-    query: [apiVersion([AZURE_3_0])],
-    body: { description: 'The texts.', schema: TextsBody, example: [{ Text: 'Bonjour tout le monde' }] },
+    query: [apiVersion(['3.0'])],
+    body: { description: 'The texts.', schema: bodySchema(TEXTS_BODY), example: [{ Text: 'Bonjour tout le monde' }] },
     answer: shown(
       'One entry for each text, in order.',
       {
@@ -160,24 +186,25 @@ export function detection(api: FacadeApi, host: PluginHost): ApiPart {
     ),
     problems: ['too_many_texts', 'text_too_long', 'engine_unavailable'],
     headers: JSON_BODY_HEADERS,
-    read({ head, body }, { engineCan, bodyBytesMax }) {
+    read({ head, body }, { bodyBytesMax }) {
       const version = versionOf(queryOf(head.query));
       if ('problem' in version) return version;
-      if (version.valid !== AZURE_3_0) return NOT_IN_VERSION;
-      return engineCan.detection ? textsIn(readBody(head.headers, body, bodyBytesMax, undefined)) : CANNOT;
+      return version.valid === '3.0' ? { valid: readBody(head.headers, body, bodyBytesMax, undefined) } : NOT_IN_VERSION;
     },
-    order: (texts, _offer, x, services) => (services.engineCanFor(x).detection ? { valid: texts } : CANNOT),
+    order: (body, _offer, x, services) => (services.engineCanFor(x).detection ? textsIn(body) : CANNOT),
     charge: ({ characters }) => uncharged(characters),
     async run({ entries, text }, x, services) {
       const found = text.length === 0 ? { kind: 'detected' as const, languages: [] } : await services.detect(x, text);
       if (found.kind !== 'detected') return found;
       const { sources } = services.languages();
       return answer(
-        toldOf(entries, found.languages, (language) => {
-          if (language === undefined) return UNDETERMINED;
-          const isTranslationSupported = sources.some(({ code }) => code === language);
-          return { language: theirCode(language), score: SCORE, isTranslationSupported, isTransliterationSupported: false };
-        }),
+        toldOf(entries, found.languages, (code) => ({
+          // ISO 639's code for an undetermined language.
+          language: code === undefined ? 'und' : theirCode(code),
+          score: code === undefined ? 0 : 1,
+          isTranslationSupported: sources.some((source) => source.code === code),
+          isTransliterationSupported: false,
+        })),
       );
     },
   });

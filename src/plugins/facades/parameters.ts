@@ -166,6 +166,12 @@ export function objectSchema(entries: Described, options: Readonly<Record<string
   return Type.Object(Object.fromEntries(members), options);
 }
 
+/** The parameters of a body: its members, or one named `[]` for a body that is a list. */
+export function bodySchema(entries: Described): TSchema {
+  const [list] = parametersIn(entries);
+  return list?.name === '[]' ? schemaOf(list) : objectSchema(entries);
+}
+
 function schemaOf({ about, schema, fields, entriesMax }: ParameterDoc): TSchema {
   if (fields === undefined) return { ...(schema ?? Type.String()), description: about };
   return entriesMax === undefined

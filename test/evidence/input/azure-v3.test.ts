@@ -1,8 +1,8 @@
 // Malformed bodies and queries of Azure's POST /translate: what the JSON of /v1 has passed, and what queries can be.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readBody } from '../../../src/plugins/azure-v3/azure-request.ts';
-import { readTranslation } from '../../../src/plugins/azure-v3/azure-versions.ts';
+import { readBody } from '../../../src/plugins/azure-v3/azure-api.ts';
+import { readTranslation } from '../../../src/plugins/azure-v3/azure-operations.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
 import { countedRuns } from './counted-runs.ts';

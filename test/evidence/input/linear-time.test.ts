@@ -17,7 +17,7 @@ import { readTag } from '../../../src/domain/request-tag.ts';
 import { canonicalUlid } from '../../../src/domain/ulid.ts';
 import { readEngineUrl } from '../../../src/engines/http1/origin.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
-import { readTranslation } from '../../../src/plugins/azure-v3/azure-versions.ts';
+import { readTranslation } from '../../../src/plugins/azure-v3/azure-operations.ts';
 import { orderOf } from '../../../src/plugins/libretranslate/translation.ts';
 import { HeaderFields } from '../../../src/server/request-message.ts';
 import { parseRedisUrl } from '../../../src/stores/redis/redis-url.ts';

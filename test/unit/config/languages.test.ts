@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Languages } from '../../../src/domain/languages.ts';
-import { sourceCode, targetCode, theirCode as azureCode } from '../../../src/plugins/azure-v3/azure-options.ts';
+import { sourceCode, targetCode, theirCode as azureCode } from '../../../src/plugins/azure-v3/azure-api.ts';
 import { sourceNamed, targetNamed } from '../../../src/plugins/facades/code-names.ts';
 import { theirCode as googleCode } from '../../../src/plugins/google/google-api.ts';
 import { loaded } from '../../support/written-file.ts';

@@ -1,0 +1,131 @@
+// What the versions' /translate share: the parameters that several of them have, with Azure's numbers for
+// wrong values, and the form in which a version hands over what a request asks for.
+import { refuse, targetsOffered } from 'lingate';
+import type { Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
+import type { CallerOffer } from '../facades/api.ts';
+import type { Judged } from '../facades/members.ts';
+import type { Described, ParameterDoc } from '../facades/parameters.ts';
+import { sourceCode, targetCode, theirCode, wrong } from './azure-api.ts';
+import type { Query, Target } from './azure-api.ts';
+
+/** A text and its translations. An empty one is answered with empty ones. */
+export interface AzureInput {
+  readonly text: string;
+  readonly into: readonly AzureTarget[];
+}
+
+export interface AzureTarget {
+  /** The code in the answer. */
+  readonly to: string;
+  /** Canonical codes. */
+  readonly options: TranslationOptions;
+}
+
+/** A request whose body was parsed. */
+export interface ReadTranslation {
+  /** Of every text, once for each of its targets. */
+  readonly characters: number;
+  /** Checks what depends on the offer; called again after the admission if that depends on the plan. */
+  readonly judge: (rules: CallerOffer) => Judged<readonly AzureInput[]>;
+}
+
+/** `list` is the member of the body with the texts; `undefined` if the body itself is the list. */
+export type ReadJson = (list: string | undefined) => Judged<unknown>;
+
+/** A text's translations, and the code of its language if the engine has detected it. */
+export interface TranslatedText {
+  readonly detected: string | undefined;
+  readonly translations: readonly { readonly to: string; readonly text: string; readonly sourceCharacters: number }[];
+}
+
+/** A version of /translate. */
+export interface AzureTranslation {
+  readonly query: Described;
+  readonly body: Described;
+  readonly bodyExample: unknown;
+  /** Its answer to these texts. */
+  readonly answer: (texts: readonly TranslatedText[]) => unknown;
+  readonly read: (query: Query, readJson: ReadJson) => Judged<ReadTranslation>;
+}
+
+/** Each is a separate call to the engine. */
+export const TARGETS_MAX = 50;
+
+type WithRefusal = ParameterDoc & { readonly does: 'refused'; readonly refusal: (named: string) => Refusal };
+type WithoutEffect = ParameterDoc & { readonly does: 'nothing'; readonly faultOf: (value: unknown, named: string) => Refusal | undefined };
+
+/** A parameter that is checked and has no effect. */
+export function unused(name: string, words: readonly string[]): WithoutEffect {
+  return {
+    name,
+    does: 'nothing',
+    about: `${words.map((word) => `\`${word}\``).join(' or ')}.`,
+    example: words[0]!,
+    faultOf(value, named) {
+      const judged = wordOf(value, named, words);
+      return 'problem' in judged ? judged : undefined;
+    },
+  };
+}
+
+/** A parameter of which only one value is accepted, or none. `because` is the rest of a sentence about this service. */
+export function refused(name: string, but: string | undefined, because: string, number = 400_000): WithRefusal {
+  const refusal = (named: string): Refusal =>
+    wrong(number, `${named}: this service ${because}; leave it out${but === undefined ? '' : `, or send ${but}`}.`);
+  const why = `This service ${because}.`;
+  return { name, does: 'refused', about: why, ...(but === undefined ? {} : { but: [but], example: but }), refusal };
+}
+
+/** One of these words in any case; `number` is Azure's code for another value. */
+export function wordOf<Word extends string>(value: unknown, named: string, words: readonly Word[], number = 400_000): Judged<Word> {
+  if (Array.isArray(value)) return wrong(number, `${named}: may be given once.`);
+  const lower = String(value).toLowerCase();
+  const valid = words.find((word) => word.toLowerCase() === lower);
+  return valid === undefined ? wrong(number, `${named}: must be ${words.join(' or ')}.`) : { valid };
+}
+
+export function wrongTarget(message: string): Refusal {
+  return refuse('invalid_target_lang', message);
+}
+
+export function readTarget(value: unknown, named: string, { languages, variants }: CallerOffer): Judged<Target> {
+  const valid = typeof value === 'string' ? targetCode(value, languages, variants) : undefined;
+  return valid === undefined ? wrongTarget(`${named}: must be a code of a target language that GET /languages lists.`) : { valid };
+}
+
+/** The canonical source; `undefined` if it shall be detected. */
+export function readSource(value: unknown, named: string, languages: Languages): Judged<string | undefined> {
+  if (typeof value !== 'string') return refuse('invalid_source_lang', `${named}: must be one code.`);
+  if (value.toLowerCase() === 'auto') return { valid: undefined };
+  const valid = sourceCode(value, languages);
+  return valid === undefined
+    ? refuse('invalid_source_lang', `${named}: must be a code of a source language that GET /languages lists, or be left out.`)
+    : { valid };
+}
+
+export function readFormat(value: unknown, named: string): Judged<TextFormat> {
+  const type = wordOf(value, named, ['plain', 'html'], 400_071);
+  return 'problem' in type ? type : { valid: type.valid === 'html' ? 'html' : 'text' };
+}
+
+/** A source that may be detected, and one target of it. */
+interface Pair {
+  readonly sourceLang: string | undefined;
+  readonly target: Target;
+}
+
+export function pairFault(
+  named: string,
+  { sourceLang, target: { to, targetLang } }: Pair,
+  { languages }: CallerOffer,
+): Refusal | undefined {
+  if (languages.offers(sourceLang, targetLang)) return undefined;
+  const from = sourceLang === undefined ? '' : ` for texts in ${theirCode(sourceLang)}`;
+  return wrong(400_023, `${named}: ${to} is not offered${from}; ${targetsOffered(sourceLang, languages, theirCode)}.`);
+}
+
+/** Whether the engine for a pair supports the format. */
+export function formatFault(format: TextFormat, { sourceLang, target }: Pair, { canFor }: CallerOffer): Refusal | undefined {
+  if (format === 'text' || canFor(sourceLang, target.targetLang).formats.includes(format)) return undefined;
+  return wrong(400_071, `textType: the engine of this service does not support ${format}; leave it out.`);
+}
