@@ -19,7 +19,7 @@ import { explainRoute } from '../domain/engine-offer.ts';
 import type { ExplainedEngine } from '../domain/engine-offer.ts';
 import type { OfferedEngine } from '../domain/engine-offer.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
-import { openEngine } from '../engines/open-engine.ts';
+import { Balancer } from '../engines/balancer.ts';
 
 /** Codes from the configuration's languages. */
 export interface CheckedPair {
@@ -137,7 +137,7 @@ async function pairsOfEngine(settings: EngineSettings, table: LanguageTable): Pr
   const { pairs, config, protocol, options, headers } = settings;
   if (pairs === 'any') return undefined;
   if (pairs !== 'ask') return pairsOfList(pairs, table);
-  const engine = openEngine({ ...config, protocol, options, headers });
+  const engine = new Balancer({ ...config, protocol, options, headers });
   try {
     const answers = (await engine.askPairs?.()) ?? [];
     const tests = answers.map((answer) => answer.pairs).filter((answer) => typeof answer === 'function');

@@ -58,8 +58,6 @@ const OK = 200;
 /** One attempt. `done` is called once, never before `run` returns and never after the deadline, whatever the adapter does. */
 export class RunningAttempt implements EngineWire, Deadlined {
   dueMs = 0;
-  earlier: Deadlined | undefined = undefined;
-  later: Deadlined | undefined = undefined;
   readonly #replica: Pool;
   readonly #connection: ConnectionUse;
   readonly #work: EngineWork;
@@ -268,12 +266,8 @@ export class RunningAttempt implements EngineWire, Deadlined {
   }
 }
 
-/** An entry with a deadline, linked into the queue itself. */
 interface Deadlined {
   dueMs: number;
-  /** Neighbours in deadline order. */
-  earlier: Deadlined | undefined;
-  later: Deadlined | undefined;
   /** Called once when the deadline passes, unless `remove` was called before. */
   deadlinePassed(): void;
 }
@@ -282,8 +276,8 @@ interface Deadlined {
 export class Deadlines {
   readonly #afterMs: number;
   readonly #onTimer = (): void => this.#expire();
-  #first: Deadlined | undefined = undefined;
-  #last: Deadlined | undefined = undefined;
+  /** In the order in which they are due. */
+  readonly #waiting = new Set<Deadlined>();
   #timer: NodeJS.Timeout | undefined = undefined;
   #turn: NodeJS.Immediate | undefined = undefined;
 
@@ -293,22 +287,13 @@ export class Deadlines {
 
   add(one: Deadlined): void {
     one.dueMs = performance.now() + this.#afterMs;
-    one.earlier = this.#last;
-    if (this.#last === undefined) this.#first = one;
-    else this.#last.later = one;
-    this.#last = one;
+    this.#waiting.add(one);
     this.#timer ??= setTimeout(this.#onTimer, this.#afterMs).unref();
   }
 
-  /** Leaves the timer running: when it fires, only entries that are due count, and with an empty queue it is not restarted. */
+  /** Leaves the timer running: when it fires, only entries that are due count, and without any it is not restarted. */
   remove(one: Deadlined): void {
-    const { earlier, later } = one;
-    if (earlier === undefined && this.#first !== one) return;
-    if (earlier === undefined) this.#first = later;
-    else earlier.later = later;
-    if (later === undefined) this.#last = earlier;
-    else later.earlier = earlier;
-    one.earlier = one.later = undefined;
+    this.#waiting.delete(one);
   }
 
   /** No remaining deadline will fire. */
@@ -321,7 +306,7 @@ export class Deadlines {
   #expire(): void {
     // Either the timer or the immediate called this; the other must not fire as well.
     this.close();
-    const one = this.#first;
+    const [one] = this.#waiting;
     if (one === undefined) return;
     const leftMs = one.dueMs - performance.now();
     if (leftMs > 0) {
@@ -332,6 +317,6 @@ export class Deadlines {
     one.deadlinePassed();
     // One per turn of the event loop: ending this one may start the next waiting call too late, which must be known before that
     // one's own deadline.
-    if (this.#first !== undefined) this.#turn = setImmediate(this.#onTimer);
+    if (this.#waiting.size > 0) this.#turn = setImmediate(this.#onTimer);
   }
 }

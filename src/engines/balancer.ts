@@ -75,29 +75,6 @@ interface CallLoad {
   readonly waiting: number;
 }
 
-/** An engine whose replicas can be changed at run time. */
-export interface ReplicatedEngine extends Engine {
-  /** Attempts in flight on a removed replica may finish. Throws, and changes nothing, if a URL is invalid. */
-  setUrls(urls: readonly string[]): void;
-  /** Of this engine, whatever the name. */
-  cannotDetect(engine?: string): boolean;
-  /** In configuration order. */
-  health(): readonly ReplicaHealth[];
-  /** Of all replicas together. */
-  load(): CallLoad;
-  /** One attempt to translate a file, by a protocol that has `files`; never rejects. `second`: at another replica, if there is one. */
-  translateFile(
-    work: FileWork,
-    attempt: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | FailureDetail>;
-  /** Tries every replica, by a connection or by the protocol's `trial`; never rejects. `health` reports the results. */
-  tryAll(): Promise<readonly ReplicaTrial[]>;
-  /** What has to be done for dictionaries that are kept there; `undefined` if the protocol keeps none. */
-  readonly upkeep: GlossaryUpkeep | undefined;
-  /** Queries every replica for its pairs, within a time limit; never rejects. `undefined` if the protocol cannot report pairs. */
-  readonly askPairs: (() => Promise<readonly ReplicaPairs[]>) | undefined;
-}
-
 /** How long a trial waits for a connection: whoever has just started the gateway reads the log. */
 const REACH_MS_MAX = 4000;
 /** For lists and removals at one replica. */
@@ -106,7 +83,7 @@ const UPKEEP_MS = 60_000;
 const FILE_MS = 600_000;
 
 /** Its constructor throws one clear line if a URL is invalid. Connects to nothing before the first call. */
-export class Balancer implements ReplicatedEngine, Attempts {
+export class Balancer implements Engine, Attempts {
   readonly name: string;
   readonly #options: EngineOptions;
   readonly #terms: AttemptTerms;
@@ -200,6 +177,7 @@ export class Balancer implements ReplicatedEngine, Attempts {
     this.#attempt(replica, 'fresh', work, trial, () => this.#trials.delete(trial));
   }
 
+  /** One attempt, by a protocol that has `files`; never rejects. `second`: at another replica, if there is one. */
   async translateFile(
     work: FileWork,
     { second, signal }: { readonly second: boolean; readonly signal: AbortSignal },
@@ -223,6 +201,7 @@ export class Balancer implements ReplicatedEngine, Attempts {
     return result;
   }
 
+  /** Attempts in flight on a removed replica may finish. Throws, and changes nothing, if a URL is invalid. */
   setUrls(urls: readonly string[]): void {
     const { watch, protocol } = this.#options;
     const wanted = new Map<string, { readonly url: string; readonly base: URL }>();
@@ -256,16 +235,19 @@ export class Balancer implements ReplicatedEngine, Attempts {
     return standings.every((standing) => standing.aside && !standing.isDue(nowMs));
   }
 
-  cannotDetect(): boolean {
+  /** Of this engine, whatever the name. */
+  cannotDetect(_engine?: string): boolean {
     const nowMs = this.#nowMs();
     return this.#rotation.members.every((replica) => replica.cannotDetect(nowMs));
   }
 
+  /** In configuration order. */
   health(): readonly ReplicaHealth[] {
     const nowMs = this.#nowMs();
     return this.#rotation.members.map((replica) => replica.health(nowMs));
   }
 
+  /** Of all replicas together. */
   load(): CallLoad {
     const wires = [...this.#leaving, ...this.#rotation.members.map(({ wire }) => wire)];
     return {
@@ -274,6 +256,7 @@ export class Balancer implements ReplicatedEngine, Attempts {
     };
   }
 
+  /** Queries every replica for its pairs, within a time limit; never rejects. `undefined` if the protocol cannot report pairs. */
   get askPairs(): (() => Promise<readonly ReplicaPairs[]>) | undefined {
     const { protocol, options, timeoutMs } = this.#options;
     if (protocol.pairs === undefined) return undefined;
@@ -288,6 +271,7 @@ export class Balancer implements ReplicatedEngine, Attempts {
       );
   }
 
+  /** What has to be done for dictionaries that are kept there; `undefined` if the protocol keeps none. */
   get upkeep(): GlossaryUpkeep | undefined {
     const { protocol, options } = this.#options;
     const kept = protocol.keptGlossaries;
@@ -302,6 +286,7 @@ export class Balancer implements ReplicatedEngine, Attempts {
     };
   }
 
+  /** Tries every replica, by a connection or by the protocol's `trial`; never rejects. `health` reports the results. */
   tryAll(): Promise<readonly ReplicaTrial[]> {
     const { protocol, options, timeoutMs } = this.#options;
     const withinMs = Math.min(timeoutMs, REACH_MS_MAX);

@@ -2,27 +2,22 @@
 import type { Cancellation } from '../core/exchange.ts';
 import type { AskedWork, Engine, EngineCapabilities, EngineWork, FileEngines, TakesGlossary } from '../ports/engine.ts';
 import { Balancer } from './balancer.ts';
-import type { EngineOptions, ReplicatedEngine } from './balancer.ts';
+import type { EngineOptions } from './balancer.ts';
 
 export interface NamedEngineOptions extends EngineOptions {
   readonly name: string;
   readonly can: EngineCapabilities;
 }
 
-/** Throws one clear line if a URL is invalid. Connects to nothing before the first call. */
-export function openEngine(options: EngineOptions): ReplicatedEngine {
-  return new Balancer(options);
-}
-
 export interface OpenEngines {
-  readonly byName: ReadonlyMap<string, ReplicatedEngine>;
+  readonly byName: ReadonlyMap<string, Balancer>;
   /** All engines as one: work names the eligible ones. A second attempt goes to the next one named. */
   readonly engine: Engine;
   readonly takesGlossary: TakesGlossary;
   readonly files: FileEngines;
 }
 
-/** Like `openEngine`, for at least one engine. A single engine is used directly. */
+/** At least one; a single engine is used directly. Throws one clear line if a URL is invalid. */
 export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
   const next = ({ engines }: EngineWork): Balancer | undefined => byName.get(engines?.[1] ?? '');
   const byName: ReadonlyMap<string, Balancer> = new Map(

@@ -8,15 +8,15 @@ interface Rotated {
   readonly standing: ReplicaStanding;
 }
 
+const isHealthy = ({ standing }: Rotated): boolean => !standing.aside;
+
 export class Rotation<T extends Rotated> {
   /** At least one; change it by `replace`. */
   members: readonly T[] = [];
   readonly #nowMs: () => number;
   #aside = 0;
-  /** Index of the next replica. */
-  #turn = 0;
-  /** The same for second attempts, which must not advance the rotation of first ones. */
-  #secondTurn = 0;
+  /** Where to look first; second attempts must not advance the rotation of first ones. */
+  readonly #turns = { first: 0, second: 0 };
 
   /** `nowMs` is a monotonic clock. */
   constructor(nowMs: () => number) {
@@ -26,8 +26,6 @@ export class Rotation<T extends Rotated> {
   /** At least one. */
   replace(members: readonly T[]): void {
     this.members = members;
-    this.#turn %= members.length;
-    this.#secondTurn %= members.length;
     this.recount();
   }
 
@@ -36,71 +34,52 @@ export class Rotation<T extends Rotated> {
     this.#aside = this.members.filter(({ standing }) => standing.aside).length;
   }
 
+  /** One that is due for a trial, or the next healthy one. */
   first(): T {
-    const members = this.members;
-    if (members.length === 1) return members[0]!;
-    if (this.#aside > 0) return this.#firstOfSome();
-    const member = members[this.#turn]!;
-    this.#turn = this.#turn + 1 === members.length ? 0 : this.#turn + 1;
-    return member;
+    if (this.members.length === 1) return this.members[0]!;
+    const due = this.#aside === 0 ? undefined : this.#dueAt(this.#nowMs());
+    return due ?? this.#next('first', [isHealthy]);
   }
 
   /** A healthy one other than `previous`; `previous` again rather than one that is set aside. */
   second(previous: T): T {
-    const members = this.members;
+    const { members } = this;
     if (members.length === 1) return members[0]!;
-    const others = (member: T): boolean => member !== previous;
-    const good = this.#from(this.#secondTurn, (member) => others(member) && !member.standing.aside);
-    if (good === undefined && !previous.standing.aside && members.includes(previous)) return previous;
-    const index = good ?? this.#leastBad(this.#secondTurn, others);
-    this.#secondTurn = (index + 1) % members.length;
-    return members[index]!;
+    const isOther = (member: T): boolean => member !== previous;
+    const hasOther = members.some((member) => isOther(member) && isHealthy(member));
+    if (!hasOther && isHealthy(previous) && members.includes(previous)) return previous;
+    return this.#next('second', [(member) => isOther(member) && isHealthy(member)], isOther);
   }
 
   /** For work that failed at another engine: a healthy replica, because this is the last attempt; another only if none is healthy. */
   afterAnother(): T {
-    const members = this.members;
-    if (members.length === 1) return members[0]!;
     const nowMs = this.#nowMs();
-    const turn = this.#secondTurn;
-    const index =
-      this.#from(turn, ({ standing }) => !standing.aside) ??
-      this.#from(turn, ({ standing }) => standing.isDue(nowMs)) ??
-      this.#leastBad(turn, () => true);
-    this.#secondTurn = (index + 1) % members.length;
-    return members[index]!;
+    return this.#next('second', [isHealthy, ({ standing }) => standing.isDue(nowMs)]);
   }
 
   /** A replica that has been due for a trial for a while without a first attempt, because its engine may only be a fallback. */
   overdue(): T | undefined {
-    if (this.#aside === 0) return undefined;
-    const thenMs = this.#nowMs() - OVERDUE_MS;
-    return this.members.find(({ standing }) => standing.isDue(thenMs));
+    return this.#aside === 0 ? undefined : this.#dueAt(this.#nowMs() - OVERDUE_MS);
   }
 
-  /** If some are set aside: one that is due for a trial, or the next healthy one. */
-  #firstOfSome(): T {
-    const nowMs = this.#nowMs();
-    const due = this.members.find(({ standing }) => standing.isDue(nowMs));
-    if (due !== undefined) return due;
-    const index = this.#from(this.#turn, ({ standing }) => !standing.aside) ?? this.#leastBad(this.#turn, () => true);
-    this.#turn = (index + 1) % this.members.length;
-    return this.members[index]!;
+  #dueAt(ms: number): T | undefined {
+    return this.members.find(({ standing }) => standing.isDue(ms));
   }
 
-  /** The index of the next one that fits. */
-  #from(turn: number, fits: (member: T) => boolean): number | undefined {
-    const { length } = this.members;
-    for (let i = 0; i < length; i++) {
-      const index = (turn + i) % length;
-      if (fits(this.members[index]!)) return index;
+  /** The next one that has the first of these marks that any has; otherwise, of `others`, one with the fewest times aside in a row. */
+  #next(turn: 'first' | 'second', marks: readonly ((member: T) => boolean)[], others: (member: T) => boolean = () => true): T {
+    const { members } = this;
+    const timesOf = ({ standing }: T): number => standing.times;
+    const leastBad = (member: T): boolean => others(member) && timesOf(member) === Math.min(...members.filter(others).map(timesOf));
+    const from = this.#turns[turn];
+    for (const mark of [...marks, leastBad]) {
+      for (let i = 0; i < members.length; i++) {
+        const index = (from + i) % members.length;
+        if (!mark(members[index]!)) continue;
+        this.#turns[turn] = (index + 1) % members.length;
+        return members[index]!;
+      }
     }
-    return undefined;
-  }
-
-  /** If none is healthy: in rotation, those with the fewest consecutive times aside. */
-  #leastBad(turn: number, fits: (member: T) => boolean): number {
-    const times = Math.min(...this.members.filter(fits).map(({ standing }) => standing.times));
-    return this.#from(turn, (member) => fits(member) && member.standing.times === times)!;
+    throw new Error('there is no replica');
   }
 }

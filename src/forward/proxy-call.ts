@@ -130,7 +130,6 @@ export class ProxyCall implements DoubtfulCall {
     if (this.#over) return void message.destroy();
     if (this.#refusesIdIn(message.rawHeaders)) return;
     this.#echoed = this.#idIn(message.rawHeaders) === 'ours';
-    if (!this.#connections.vouchesFor(this.#upstream!, this.#echoed, this.#request.body !== undefined)) return this.#fail('unasked');
     const bytes = lengthOf(message);
     // Without a length or chunking, a truncated body looks complete.
     if (bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');

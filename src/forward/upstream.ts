@@ -83,7 +83,7 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpst
   proxy.on('proxyReq', (upstream: ClientRequest, request: IncomingMessage) => calls.get(request)!.sending(upstream));
   proxy.on('proxyRes', (message: IncomingMessage, request: IncomingMessage) => calls.get(request)!.answered(message));
   // Our own agents, because Node's global one may use a proxy from the environment. These are for connections that are closed
-  // after their request.
+  // after their request, such as one with a body.
   const single = { http: new HttpAgent(), https: new HttpsAgent() } as const;
   /** By origin; origins come from the configuration. Targets are parsed once: the library would do it for each request. */
   const origins = new Map<string, { readonly target: URL; readonly kept: KeptConnections }>();
@@ -100,9 +100,9 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpst
     call: (request, cancellation) =>
       new Promise((resolve) => {
         const { target, kept } = originOf(request.origin);
-        const agent = keepAlive ? (request.body === undefined ? kept.agent : kept.agentForBody) : undefined;
         const call = new ProxyCall({ request, cancellation, connections: kept, resolve });
-        const to = { target, agent: agent ?? single[target.protocol === 'https:' ? 'https' : 'http'] };
+        const ownAgent = single[target.protocol === 'https:' ? 'https' : 'http'];
+        const to = { target, agent: keepAlive && request.body === undefined ? kept.agent : ownAgent };
         call.start((messages) => {
           calls.set(messages.request, call);
           proxy.web(messages.request, messages.response, to, (error) => call.failed(error));

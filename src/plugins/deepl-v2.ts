@@ -2,13 +2,12 @@
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
-import { customTags } from './deepl-v2/custom-tags.ts';
-import { languages, usage } from './deepl-v2/deepl-reports.ts';
+import { languages, resourceLanguages } from './deepl-v2/deepl-languages.ts';
 import { AUTHENTICATED, PROBLEM_FORM, tagStep } from './deepl-v2/deepl-request.ts';
 import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
 import { documents } from './deepl-v2/deepl-documents.ts';
 import { glossaries } from './deepl-v2/glossary-routes.ts';
-import { resourceLanguages } from './deepl-v2/resource-languages.ts';
+import { customTags, usage } from './deepl-v2/deepl-usage.ts';
 import { absent, absentForKeys, apiOf, idStep } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
 import { integer, string } from './facades/reference.ts';

@@ -35,14 +35,13 @@ const SEVERAL = [
 ];
 
 const TRANSLATE = {
-  at: [
+  places: [
     {
-      method: 'POST',
-      path: PATH,
+      at: `POST ${PATH}`,
       summary: 'Translate texts',
       description: 'Translates one text or up to 128, all or none of them. Parameters may also be in the query; unknown ones are refused.',
     },
-    { method: 'GET', path: PATH, summary: 'Translate texts in the query', description: FEW },
+    { at: `GET ${PATH}`, summary: 'Translate texts in the query', description: FEW },
   ],
   parameters: PARAMETERS,
   body: {
@@ -64,14 +63,13 @@ const TRANSLATE = {
 } as const;
 
 const DETECT = {
-  at: [
+  places: [
     {
-      method: 'POST',
-      path: `${PATH}/detect`,
+      at: `POST ${PATH}/detect`,
       summary: 'Detect languages',
       description: 'Detects the languages of texts from their beginnings. It counts towards the request rate and costs nothing.',
     },
-    { method: 'GET', path: `${PATH}/detect`, summary: 'Detect languages of texts in the query', description: FEW },
+    { at: `GET ${PATH}/detect`, summary: 'Detect languages of texts in the query', description: FEW },
   ],
   parameters: [{ ...textsParameter(Q_LIMIT, 'A text, or up to 128; repeat it in a form or a query.'), example: 'Bonjour tout le monde' }],
   body: { description: 'As a JSON object or as a form.', example: { q: 'Bonjour tout le monde' }, contentTypes: JSON_OR_FORM },
@@ -91,11 +89,10 @@ const DETECT = {
 } as const;
 
 const LANGUAGES = {
-  at: [
-    { method: 'GET', path: `${PATH}/languages`, summary: 'List languages', description: google.ABOUT_LANGUAGES },
+  places: [
+    { at: `GET ${PATH}/languages`, summary: 'List languages', description: google.ABOUT_LANGUAGES },
     {
-      method: 'POST',
-      path: `${PATH}/languages`,
+      at: `POST ${PATH}/languages`,
       summary: 'List languages, by POST',
       description: 'The same with the parameters in a body.',
     },

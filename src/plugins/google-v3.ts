@@ -11,19 +11,13 @@ import * as google from './google/google-operations.ts';
 import { failureSchema, googleApi, invalid, problemForm, textsLimit, textsParameter } from './google/google-api.ts';
 
 /** An operation below a project, and below a location of it. */
-function placesOf(method: OperationPlace['method'], operation: string, summary: string, description: string): readonly OperationPlace[] {
+function placesOf(method: string, operation: string, summary: string, description: string): readonly OperationPlace[] {
   const parameter = { description: 'Any name.', example: 'any' };
-  const location = { description: 'Any name.', example: 'global' };
+  const moreParameters = [{ description: 'Any name.', example: 'global' }];
+  const below = `${method} /v3/projects/{project}`;
   return [
-    { method, path: `/v3/projects/{project}${operation}`, summary, description, parameter },
-    {
-      method,
-      path: `/v3/projects/{project}/locations/{location}${operation}`,
-      summary: `${summary}, with a location`,
-      description,
-      parameter,
-      moreParameters: [location],
-    },
+    { at: below + operation, summary, description, parameter },
+    { at: `${below}/locations/{location}${operation}`, summary: `${summary}, with a location`, description, parameter, moreParameters },
   ];
 }
 
@@ -102,7 +96,7 @@ export const PARAMETERS_V3: readonly google.TranslationParameter[] = [
 const DETECTED = [{ translatedText: 'Hallo, Welt!', detectedLanguageCode: 'en' }, { translatedText: '' }];
 
 const TRANSLATE = {
-  at: placesOf(
+  places: placesOf(
     'POST',
     ':translateText',
     'Translate texts',
@@ -151,7 +145,7 @@ const DETECTION_PARAMETERS: readonly google.DetectionParameter[] = [
 ];
 
 const DETECT = {
-  at: placesOf(
+  places: placesOf(
     'POST',
     ':detectLanguage',
     'Detect the language of a text',
@@ -171,7 +165,7 @@ const DETECT = {
 };
 
 const LANGUAGES = {
-  at: placesOf('GET', '/supportedLanguages', 'List languages', google.ABOUT_LANGUAGES),
+  places: placesOf('GET', '/supportedLanguages', 'List languages', google.ABOUT_LANGUAGES),
   parameters: [google.localeParameter('displayLanguageCode'), MODEL],
   answer: shown(
     'The list.',

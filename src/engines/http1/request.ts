@@ -1,5 +1,4 @@
 // Serializes a call as an HTTP/1.1 request.
-import { JSON_TYPE } from '../../core/outcome.ts';
 import type { EngineCall } from '../../ports/engine.ts';
 
 /** Fields that an adapter may send: not those of framing or the connection, nor `Expect`, which requests an interim answer. */
@@ -7,18 +6,6 @@ const NAME =
   /^(?!(?:host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|te|trailer|upgrade|expect|accept-encoding)$)[\w!#$%&'*+.^`|~-]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
 const ID_FIELD = 'x-request-id';
-/** Names that passed the regex, cached: every call has the same few, and a lookup takes a quarter of the time. */
-const kinds = new Map<string, 'id' | 'other'>();
-const KINDS_MAX = 64;
-
-/** What an adapter's field of this name is; `undefined` if it must not send it. A plugin's adapter may use any case. */
-function kindOf(name: string): 'id' | 'other' | undefined {
-  const known = kinds.get(name);
-  if (known !== undefined || !NAME.test(name)) return known;
-  const kind = name.toLowerCase() === ID_FIELD ? 'id' : 'other';
-  if (kinds.size < KINDS_MAX) kinds.set(name, kind);
-  return kind;
-}
 
 /** Whether an operator may add a field of this name to every request. */
 export function isFieldName(name: string): boolean {
@@ -27,9 +14,6 @@ export function isFieldName(name: string): boolean {
 
 /** No white space and only ASCII: a line break would inject further header lines. */
 const PATH = /^\/[\x21-\x7e]*$/;
-
-/** The last path that passed the regex: calls to an engine mostly use the same one. */
-let rightPath = '';
 
 /** The lines common to all calls. */
 export function fixedLines(
@@ -68,16 +52,14 @@ export function requestText(
   id = '',
 ): RequestText | undefined {
   const target = basePath + path;
-  if (target !== rightPath && !PATH.test(target)) return undefined;
-  rightPath = target;
+  if (!PATH.test(target)) return undefined;
   let text = `${method} ${target} HTTP/1.1\r\n${lines}`;
   if (id !== '') text += `${ID_FIELD}: ${id}\r\n`;
   for (const name of Object.keys(headers)) {
-    const kind = kindOf(name);
-    if (id !== '' && kind === 'id') continue;
-    if (taken.length > 0 && taken.includes(name.toLowerCase())) continue;
+    const lower = name.toLowerCase();
+    if ((id !== '' && lower === ID_FIELD) || taken.includes(lower)) continue;
     const value = headers[name]!;
-    if (kind === undefined || (value !== JSON_TYPE && !VALUE.test(value))) return undefined;
+    if (!NAME.test(name) || !VALUE.test(value)) return undefined;
     text += `${name}: ${value}\r\n`;
   }
   if (body !== undefined) {

@@ -16,16 +16,16 @@ import { PIECE_TEXTS } from '../facades/texts.ts';
 
 /** In the order of the reference. Failures of requests without a version have the form of the first. */
 export const VERSIONS = ['3.0', '2026-06-06'] as const;
-export type Version = (typeof VERSIONS)[number];
+export type AzureVersion = (typeof VERSIONS)[number];
 
 /** `api-version` of a route that these versions have. */
-export function apiVersion(versions: readonly Version[] = VERSIONS): QueryDoc {
+export function apiVersion(versions: readonly AzureVersion[] = VERSIONS): QueryDoc {
   const examples = Object.fromEntries(versions.map((name) => [name, { summary: `Version ${name}`, value: name }]));
   return { name: 'api-version', description: 'The version of the API.', schema: Type.Enum([...versions]), required: true, examples };
 }
 
 /** The version of the API that a request is for. */
-export function versionOf(query: Query): Judged<Version> {
+export function versionOf(query: Query): Judged<AzureVersion> {
   const valid = VERSIONS.find((one) => one === query.get('api-version'));
   return valid === undefined ? BAD_VERSION : { valid };
 }

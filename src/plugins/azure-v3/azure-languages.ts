@@ -10,10 +10,10 @@ import { acceptedLocale, namesIn, namesOf, standardCode } from '../facades/langu
 import type { Judged } from '../facades/members.ts';
 import { answered, parameter, string } from '../facades/reference.ts';
 import { apiVersion, LOGGED, queryOf, targetCode, theirCode, VERSIONS, versionOf, wrong } from './azure-api.ts';
-import type { Query, Version } from './azure-api.ts';
+import type { AzureVersion, Query } from './azure-api.ts';
 
 /** The values of `scope`. */
-const SCOPES: Readonly<Record<Version, readonly string[]>> = {
+const SCOPES: Readonly<Record<AzureVersion, readonly string[]>> = {
   '3.0': ['translation', 'transliteration', 'dictionary'],
   '2026-06-06': ['translation', 'transliteration', 'models'],
 };

@@ -17,10 +17,10 @@ import type { Texts } from '../facades/texts.ts';
 import { AZURE_2026_06_06 } from './azure-2026-06-06.ts';
 import { AZURE_3_0, TEXTS_BODY, textsIn } from './azure-3-0.ts';
 import { apiVersion, queryOf, readBody, theirCode, VERSIONS, versionOf, wrong } from './azure-api.ts';
-import type { Version } from './azure-api.ts';
+import type { AzureVersion } from './azure-api.ts';
 import type { AzureInput, AzureTarget, AzureTranslation, ReadJson, ReadTranslation, TranslatedText } from './azure-parameters.ts';
 
-const TRANSLATE: Readonly<Record<Version, AzureTranslation>> = { '3.0': AZURE_3_0, '2026-06-06': AZURE_2026_06_06 };
+const TRANSLATE: Readonly<Record<AzureVersion, AzureTranslation>> = { '3.0': AZURE_3_0, '2026-06-06': AZURE_2026_06_06 };
 
 /** For the manual's table. */
 export const AZURE_OPERATIONS: readonly DescribedOperation[] = VERSIONS.map((version) => ({
@@ -65,7 +65,7 @@ function answerDoc({ answer: answerTo }: AzureTranslation) {
 }
 
 interface VersionedTranslation extends ReadTranslation {
-  readonly version: Version;
+  readonly version: AzureVersion;
 }
 
 interface AzureOrder extends Pick<VersionedTranslation, 'version' | 'characters'> {
@@ -86,15 +86,10 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
     name: 'translation',
     tag: 'Translation',
     scope: 'translate:text',
-    at: [
-      {
-        method: 'POST',
-        path: '/translate',
-        summary: 'Translate texts',
-        description:
-          'Translates up to 50 texts, each into up to 50 languages, all or nothing. Their characters are charged once for each language. Other parameters have no effect.',
-      },
-    ],
+    at: 'POST /translate',
+    summary: 'Translate texts',
+    description:
+      'Translates up to 50 texts, each into up to 50 languages, all or nothing. Their characters are charged once for each language. Other parameters have no effect.',
     parameters: [],
     query: [
       apiVersion(),
@@ -163,14 +158,9 @@ export function detection(api: FacadeApi, host: PluginHost): ApiPart {
     name: 'detection',
     tag: 'Languages',
     scope: 'translate:text',
-    at: [
-      {
-        method: 'POST',
-        path: '/detect',
-        summary: 'Detect languages',
-        description: 'Detects the language of each text from its beginning. It counts towards the request rate and costs nothing.',
-      },
-    ],
+    at: 'POST /detect',
+    summary: 'Detect languages',
+    description: 'Detects the language of each text from its beginning. It counts towards the request rate and costs nothing.',
     parameters: [],
     query: [apiVersion(['3.0'])],
     body: { description: 'The texts.', schema: bodySchema(TEXTS_BODY), example: [{ Text: 'Bonjour tout le monde' }] },

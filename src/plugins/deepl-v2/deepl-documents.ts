@@ -14,8 +14,7 @@ import type { Described } from '../facades/parameters.ts';
 import { answered, JSON_OR_FORM, shown, string } from '../facades/reference.ts';
 import { AUTHENTICATED, membersOf } from './deepl-request.ts';
 import { NOT_FOUND as NO_GLOSSARY, ulidOf, uuidOf } from './glossary-answer.ts';
-import { NOTHING_READ } from './translate-body.ts';
-import { TRANSLATE_PARAMETERS } from './translate-parameters.ts';
+import { NOTHING_READ, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
 import type { ReadOptions, TranslateEntry, TranslateRules } from './translate-parameters.ts';
 
 /** Parameters of texts. `glossary_ids` may have one id. */
@@ -142,21 +141,16 @@ export function documents(variants: DefaultVariants): ApiPart {
   };
 }
 
-/** After the admission, so that a wrong key is reported there too. */
+/** They refuse after the admission, so that a wrong key is reported there too. */
 function withoutDocuments(): readonly BodyStep[] {
-  const absent = (name: string): BodyStep => ({ kind: 'body', name, run: () => NOT_HERE });
+  const hold: BodyStep['run'] = (x) => {
+    x.set(chargeSlot, refusedCharge(NOT_HERE));
+    return undefined;
+  };
+  const others = ['deepl-create-document', 'deepl-document-state', 'deepl-document-result'];
   return [
-    {
-      kind: 'body',
-      name: 'deepl-hold-document',
-      run(x) {
-        x.set(chargeSlot, refusedCharge(NOT_HERE));
-        return undefined;
-      },
-    },
-    absent('deepl-create-document'),
-    absent('deepl-document-state'),
-    absent('deepl-document-result'),
+    { kind: 'body', name: 'deepl-hold-document', run: hold },
+    ...others.map((name): BodyStep => ({ kind: 'body', name, run: () => NOT_HERE })),
   ];
 }
 

@@ -92,16 +92,12 @@ const WORD_LENGTH_MAX = 64;
 /** In one parameter, including empty ones. */
 const NAMES_MAX = 1000;
 
-export function flag(given: unknown, name: string): Judged<boolean | undefined> {
-  const value = given === '' ? undefined : (given ?? undefined);
-  if (value === undefined) return { valid: undefined };
+export function flag(value: unknown, name: string): Judged<boolean> {
   const valid = FLAGS.get(value);
   return valid === undefined ? refuse('validation_error', `Value for '${name}' not supported: it is 0 or 1.`) : { valid };
 }
 
-export function oneOf(given: unknown, name: string, words: readonly string[]): Judged<string | undefined> {
-  const value = given === '' ? undefined : (given ?? undefined);
-  if (value === undefined) return { valid: undefined };
+export function oneOf<Word extends string>(value: unknown, name: string, words: readonly Word[]): Judged<Word> {
   // JSON's forms of 0 and 1 are accepted too.
   const word = typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' ? String(value) : value;
   const lower = typeof word === 'string' && word.length <= WORD_LENGTH_MAX ? word.toLowerCase() : undefined;
@@ -112,9 +108,7 @@ export function oneOf(given: unknown, name: string, words: readonly string[]): J
 }
 
 /** A text of limited length. */
-export function textOf(given: unknown, name: string, charactersMax = Infinity): Judged<string | undefined> {
-  const value = given === '' ? undefined : (given ?? undefined);
-  if (value === undefined) return { valid: undefined };
+export function textOf(value: unknown, name: string, charactersMax = Infinity): Judged<string> {
   if (typeof value !== 'string') return refuse('validation_error', `'${name}' must be a string, given once.`);
   if (!value.isWellFormed()) return refuse('validation_error', `'${name}' has half of a surrogate pair.`);
   if (value.length > charactersMax && countCharacters(value) > charactersMax) {
@@ -124,9 +118,7 @@ export function textOf(given: unknown, name: string, charactersMax = Infinity): 
 }
 
 /** Names, in a list or separated by commas; `undefined` for none. */
-export function namesOf(given: unknown, name: string): Judged<readonly string[] | undefined> {
-  const value = given === '' ? undefined : (given ?? undefined);
-  if (value === undefined) return { valid: undefined };
+export function namesOf(value: unknown, name: string): Judged<readonly string[] | undefined> {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (!list.every((one) => typeof one === 'string' && one.isWellFormed())) {
     return refuse('validation_error', `'${name}' must be names, separated by commas.`);

@@ -13,8 +13,8 @@ import { membersOf } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-answer.ts';
 import { oneOfSeveral } from './glossary-change.ts';
 import { keptMarkup, measureMarkup } from './markup.ts';
-import { BODY, judgeTranslation, TEXTS_LIMIT } from './translate-body.ts';
-import type { TranslateOrder } from './translate-body.ts';
+import { judgeTranslation, TEXTS_LIMIT, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
+import type { TranslateOrder } from './translate-parameters.ts';
 
 const ANSWER = shown(
   'All texts are translated, and charged.',
@@ -37,7 +37,11 @@ const ANSWER = shown(
 );
 
 /** For the manual's table of parameters. */
-export const DEEPL_OPERATION: DescribedOperation = { api: 'DeepL /v2/translate', parameters: BODY, others: 'without effect' };
+export const DEEPL_OPERATION: DescribedOperation = {
+  api: 'DeepL /v2/translate',
+  parameters: TRANSLATE_PARAMETERS,
+  others: 'without effect',
+};
 
 /** Clients expect a language for every text: this is ISO 639's code for an undetermined one. */
 const UNDETERMINED = 'UND';
@@ -61,10 +65,10 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
     name: 'translation',
     tag: 'Translation',
     scope: 'translate:text',
-    at: [
-      { method: 'POST', path: '/v2/translate', summary: 'Translate texts', description: 'Translates up to 50 texts, all or none of them.' },
-    ],
-    parameters: BODY,
+    at: 'POST /v2/translate',
+    summary: 'Translate texts',
+    description: 'Translates up to 50 texts, all or none of them.',
+    parameters: TRANSLATE_PARAMETERS,
     body: { description: 'As a form or as JSON.', example: { text: ['Hello'], target_lang: 'DE' }, contentTypes: JSON_OR_FORM },
     answer: ANSWER,
     problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],

@@ -8,7 +8,6 @@ import { chosen } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { JSON_OR_FORM, optional, string } from '../facades/reference.ts';
 import { parseEntries, phraseFault } from './glossary-entries.ts';
-import type { EntriesFormat } from './glossary-entries.ts';
 import { sourceBase, targetBase } from './glossary-answer.ts';
 import { oneOf, textOf } from './deepl-request.ts';
 
@@ -74,9 +73,9 @@ function named<Name>(name: Name, dictionaries: Judged<readonly DictionaryDraft[]
 }
 
 function judgeName(members: Members): Judged<string> {
-  const given = textOf(members.get('name'), 'name');
+  const given = textOf(members.get('name') ?? '', 'name');
   if ('problem' in given) return given;
-  const name = given.valid?.trim() ?? '';
+  const name = given.valid.trim();
   const fault = phraseFault(name) ?? nameFault(name);
   return fault === undefined ? { valid: name } : refuse('validation_error', `'name' ${fault}.`);
 }
@@ -93,13 +92,13 @@ export function judgeDictionary(members: Members, languages: Languages): Judged<
   const pair = judgePair(members, languages);
   if ('problem' in pair) return pair;
   const { sourceLang, targetLang } = pair.valid;
-  const format = oneOf(members.get('entries_format'), 'entries_format', FORMATS);
+  const format = oneOf(chosen(members, 'entries_format') ?? 'tsv', 'entries_format', FORMATS);
   if ('problem' in format) return format;
-  const text = textOf(members.get('entries'), 'entries');
+  const text = textOf(members.get('entries') ?? '', 'entries');
   if ('problem' in text) return text;
   const fits = (source: string, target: string): boolean =>
     sourceBase(source, languages) === sourceLang && targetBase(target, languages) === targetLang;
-  const entries = parseEntries(text.valid ?? '', (format.valid ?? 'tsv') as EntriesFormat, fits);
+  const entries = parseEntries(text.valid, format.valid, fits);
   return 'problem' in entries ? entries : { valid: { sourceLang, targetLang, entries: entries.valid } };
 }
 

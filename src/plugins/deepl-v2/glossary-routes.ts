@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { answer } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { operation, plainOperation } from '../facades/facade-operation.ts';
-import type { FacadeApi, OperationDoc, OperationPlace } from '../facades/facade-operation.ts';
+import type { FacadeApi, OperationDoc } from '../facades/facade-operation.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { answered, required, shown, string } from '../facades/reference.ts';
 import { membersOf } from './deepl-request.ts';
@@ -84,7 +84,7 @@ const ONE = '{id}';
 
 /** An operation's name and only route, and what the reference says of it. */
 interface GlossaryDoc extends Pick<OperationDoc, 'body' | 'query' | 'answer' | 'problems'> {
-  readonly at: readonly [name: string, method: OperationPlace['method'], path: string];
+  readonly at: readonly [name: string, method: string, path: string];
   readonly says: readonly [summary: string, description: string];
 }
 
@@ -107,9 +107,9 @@ type MadeOf = (shared: {
 
 function described({ at: [name, method, path], says: [summary, description], ...doc }: GlossaryDoc) {
   const isOfOne = path.includes(ONE);
-  const place: OperationPlace = { method, path, summary, description, ...(isOfOne && { parameter: PARAMETER }) };
+  const place = { at: `${method} ${path}`, summary, description, parameter: isOfOne ? PARAMETER : undefined };
   const scope: Scope = method === 'GET' ? 'glossaries:read' : 'glossaries:write';
-  return { ...(isOfOne && { problems: NOT_THERE }), ...doc, name, at: [place], parameters: [], tag: 'Glossaries', scope };
+  return { ...(isOfOne && { problems: NOT_THERE }), ...doc, name, ...place, parameters: [], tag: 'Glossaries', scope };
 }
 
 type Answering = (asked: Asked) => Outcome | Promise<Outcome>;

@@ -1,5 +1,6 @@
-// Markup that is free of charge, in one pass over a text: how much stands outside of it, and what an
-// engine has changed in it is put back. So nobody has words translated for nothing that they hide in it.
+// Markup that is free of charge: how much of a text stands outside of it, and what an engine has changed
+// in it is put back. So nobody has words translated for nothing that they hide in it.
+import { SaxesParser } from 'saxes';
 import { countCharacters } from 'lingate';
 
 export type MarkupFormat = 'html' | 'xml';
@@ -59,8 +60,35 @@ function tagEnd(text: string, from: number): number {
 
 /** Code points outside of markup; `undefined` for a text that is malformed, of which nothing is free. */
 export function measureMarkup(text: string, format: MarkupFormat): number | undefined {
+  return format === 'xml' ? measureXml(text) : measureHtml(text);
+}
+
+const BEGINS_DOCUMENT = /^<(?:\?xml|!DOCTYPE)[ \t\r\n]/;
+
+/** Of a document, or of a fragment with any number of elements. */
+function measureXml(text: string): number | undefined {
+  const parser = new SaxesParser({ fragment: !BEGINS_DOCUMENT.test(text) });
+  let characters = 0;
+  parser.on('text', (part) => {
+    // Outside of elements the parser lets it pass.
+    if (part.includes(']]>')) throw new Error('it ends no section');
+    characters += countCharacters(part);
+  });
+  parser.on('cdata', (part) => void (characters += countCharacters(part)));
+  parser.on('error', (error) => {
+    throw error;
+  });
+  try {
+    parser.write(text).close();
+    return characters;
+  } catch {
+    return undefined;
+  }
+}
+
+function measureHtml(text: string): number | undefined {
   const { tokens, isWhole } = scan(text);
-  if (!isWhole || (format === 'xml' && !isXml(text, tokens))) return undefined;
+  if (!isWhole) return undefined;
   let characters = 0;
   let done = 0;
   for (const { from, to, key } of tokens) {
@@ -77,69 +105,6 @@ const ONE =
 
 function countText(text: string): number {
   return countCharacters(text.replaceAll(ONE, '.'));
-}
-
-const NAME_START =
-  ':A-Z_a-z\\u{c0}-\\u{d6}\\u{d8}-\\u{f6}\\u{f8}-\\u{2ff}\\u{370}-\\u{37d}\\u{37f}-\\u{1fff}\\u{200c}\\u{200d}\\u{2070}-\\u{218f}\\u{2c00}-\\u{2fef}\\u{3001}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{fffd}\\u{10000}-\\u{effff}';
-const NAME = `[${NAME_START}][-.\\d\\u{b7}\\u{300}-\\u{36f}\\u{203f}\\u{2040}${NAME_START}]*`;
-const SPACE = '[ \\t\\r\\n]';
-const OPENING = new RegExp(`<${NAME}`, 'uy');
-const ATTRIBUTE = new RegExp(`${SPACE}+(${NAME})${SPACE}*=${SPACE}*("[^"<]*"|'[^'<]*')`, 'uy');
-const OPENING_END = new RegExp(`${SPACE}*(/?)>`, 'uy');
-const CLOSING = new RegExp(`^</${NAME}${SPACE}*>$`, 'u');
-const INSTRUCTION = new RegExp(`^<\\?(${NAME})(?:${SPACE}[^]*)?\\?>$`, 'u');
-const DECLARED = /^<!DOCTYPE[ \t\r\n]/;
-/** An entity that XML does not know by itself, and what has to be written as one. */
-const NOT_TEXT = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-fA-F]+);)|<|\]\]>/;
-const NOT_A_CHARACTER = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-
-/** Whether it is well-formed: a document, or a fragment with any number of elements. */
-function isXml(text: string, tokens: readonly MarkupToken[]): boolean {
-  if (NOT_A_CHARACTER.test(text)) return false;
-  const open: string[] = [];
-  let done = 0;
-  for (const { from, to, key } of tokens) {
-    if (NOT_TEXT.test(text.slice(done, from))) return false;
-    done = to;
-    const raw = text.slice(from, to);
-    if (key === '[') continue;
-    if (key === '!') {
-      if (!isXmlMarkup(raw, text.slice(0, from))) return false;
-    } else if (key.startsWith('/')) {
-      if (!CLOSING.test(raw) || open.pop() !== key.slice(1)) return false;
-    } else {
-      const tag = openingTag(raw);
-      if (tag === undefined) return false;
-      if (!tag.isEmpty) open.push(tag.name);
-    }
-  }
-  return open.length === 0 && !NOT_TEXT.test(text.slice(done));
-}
-
-function isXmlMarkup(raw: string, before: string): boolean {
-  if (raw.startsWith('<!--')) return !raw.slice('<!--'.length, -'->'.length).includes('--');
-  if (DECLARED.test(raw)) return !/<(?:!D|[^!?])/.test(before);
-  const target = INSTRUCTION.exec(raw)?.[1];
-  return target !== undefined && (target.toLowerCase() !== 'xml' || (target === 'xml' && before === ''));
-}
-
-function openingTag(raw: string): { readonly name: string; readonly isEmpty: boolean } | undefined {
-  OPENING.lastIndex = 0;
-  const name = OPENING.exec(raw)?.[0].slice(1);
-  if (name === undefined) return undefined;
-  const seen = new Set<string>();
-  let at = OPENING.lastIndex;
-  for (;;) {
-    ATTRIBUTE.lastIndex = at;
-    const [, attribute, value] = ATTRIBUTE.exec(raw) ?? [];
-    if (attribute === undefined) break;
-    if (seen.has(attribute) || NOT_TEXT.test(value!.replaceAll(']]>', ''))) return undefined;
-    seen.add(attribute);
-    at = ATTRIBUTE.lastIndex;
-  }
-  OPENING_END.lastIndex = at;
-  const end = OPENING_END.exec(raw);
-  return end !== null && OPENING_END.lastIndex === raw.length ? { name, isEmpty: end[1] === '/' } : undefined;
 }
 
 /** For a tag that the source does not have: without what it may say. */

@@ -1,17 +1,21 @@
-// What POST /v2/translate means in our terms, and its parameters besides the texts, in the order in which they are checked: that of
-// the interface's table. Those of style are passed to engines that take them.
-import { countCharacters, refuse, targetsOffered, wantsOfStyle } from 'lingate';
-import type { Refusal, StyleRules, StyleWant, TextFormat, Want } from 'lingate';
+// The parameters of POST /v2/translate, in the order in which they are checked, which is that of /v1, and what a request means in our
+// terms. Those of style are passed to engines that take them.
+import { countCharacters, NOTHING_CHOSEN, refuse, refusedCharge, targetsOffered, wantsOfStyle } from 'lingate';
+import type { Charge, ListLimit, Refusal, StyleRules, StyleWant, TextFormat, TranslationOptions, Want } from 'lingate';
 import Type from 'typebox';
 import type { CallerOffer } from '../facades/api.ts';
 import { targetOf } from '../facades/default-variants.ts';
-import type { Judged } from '../facades/members.ts';
+import type { Judged, Members } from '../facades/members.ts';
+import { readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
+import { judgeTexts, NO_TEXTS, PIECE_TEXTS } from '../facades/texts.ts';
+import type { Texts } from '../facades/texts.ts';
 import { flag, namesOf, oneOf, textOf } from './deepl-request.ts';
 import { ulidOf } from './glossary-answer.ts';
 
-/** What the parameters besides the texts mean. Codes are canonical. */
+/** What the parameters mean. Codes are canonical. */
 export interface ReadOptions extends StyleRules {
+  readonly texts: Texts;
   readonly targetLang: string;
   readonly sourceLang: string | undefined;
   readonly formality: string | undefined;
@@ -27,6 +31,24 @@ export interface ReadOptions extends StyleRules {
   readonly modelType: string | undefined;
 }
 
+export const NOTHING_READ: ReadOptions = {
+  texts: NO_TEXTS,
+  targetLang: '',
+  sourceLang: undefined,
+  formality: undefined,
+  context: undefined,
+  glossaryIds: [],
+  format: 'text',
+  version: undefined,
+  ignoreTags: undefined,
+  showsBilled: undefined,
+  modelType: undefined,
+  instructions: undefined,
+  styleId: undefined,
+  memoryId: undefined,
+  memoryThreshold: undefined,
+};
+
 export interface TranslateRules extends CallerOffer {
   /** Whether parameters of style are passed to engines that take them. */
   readonly passesStyle: boolean;
@@ -35,9 +57,9 @@ export interface TranslateRules extends CallerOffer {
 export type TranslateEntry = ParameterEntry<ReadOptions, TranslateRules>;
 
 const GLOSSARIES_MAX = 5;
-const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'];
+const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
 const MODELS = ['quality_optimized', 'latency_optimized', 'prefer_quality_optimized'];
-const FORMATS = ['xml', 'html'];
+const FORMATS = ['xml', 'html'] as const;
 const VERSIONS = ['v1', 'v2'];
 
 const WORD_OR_SWITCH = Type.Union([Type.String(), Type.Boolean(), Type.Integer()]);
@@ -89,7 +111,36 @@ function passed<Value>(read: (value: unknown, named: string) => Judged<Value>) {
 
 const engineId = passed((value, named) => textOf(value, named, ID_CHARACTERS_MAX));
 
+export const TEXTS_LIMIT: ListLimit = {
+  name: 'text',
+  entriesMax: PIECE_TEXTS,
+  refusal: refuse('too_many_texts', `'text' may have at most ${PIECE_TEXTS} entries.`, { max_texts: PIECE_TEXTS }),
+};
+
+const NO_LIST = refuse('validation_error', "Invalid request: Expected 'text' parameter to be an array of strings");
+const TEXT_FAULTS = {
+  notText: (index: number) => refuse('validation_error', `Invalid request: text[${index}] is not a string.`),
+  half: (index: number) => refuse('validation_error', `Invalid request: text[${index}] has half of a surrogate pair.`),
+  none: undefined,
+};
+
+function textsOf(value: unknown): Judged<Texts> {
+  const entries = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(entries) || entries.length === 0) return NO_LIST;
+  return entries.length > PIECE_TEXTS ? TEXTS_LIMIT.refusal : judgeTexts(entries, TEXT_FAULTS);
+}
+
 export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [
+  {
+    name: 'text',
+    does: 'served',
+    means: 'texts',
+    mayBeEmpty: true,
+    about: 'The texts to translate. An empty text among others stays empty. In a form, repeat the field.',
+    schema: Type.Array(Type.String(), { minItems: 1, maxItems: PIECE_TEXTS }),
+    missing: () => NO_LIST,
+    read: textsOf,
+  },
   {
     name: 'target_lang',
     does: 'served',
@@ -192,7 +243,7 @@ export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [
     about: 'Comes back as `model_type_used`; the engine is the same.',
     read(value, named) {
       const judged = oneOf(value, named, MODELS);
-      return 'problem' in judged ? judged : { valid: judged.valid?.replace('prefer_', '') };
+      return 'problem' in judged ? judged : { valid: judged.valid.replace('prefer_', '') };
     },
   },
   { name: 'style_id', does: 'served', means: 'styleId', about: `The id of style rules at the engine. ${WHERE}`, read: engineId },
@@ -243,7 +294,7 @@ function formalityOf(
   const judged = oneOf(value, named, FORMALITIES);
   if ('problem' in judged) return judged;
   const formality = judged.valid;
-  if (formality === undefined || formality === 'default') return { valid: undefined };
+  if (formality === 'default') return { valid: undefined };
   if (languages.supportsFormality(targetLang) && canFor(sourceLang, targetLang).formality) return { valid: formality };
   if (!isRequired(formality)) return { valid: undefined };
   return refuse('validation_error', `Target language: 'formality' is not supported for given 'target_lang'; use prefer_${formality}.`);
@@ -277,7 +328,7 @@ function glossaryIdsOf(
 function formatOf(value: unknown, named: string, order: ReadOptions, { canFor }: TranslateRules): Judged<TextFormat> {
   const judged = oneOf(value, named, FORMATS);
   if ('problem' in judged) return judged;
-  const format = (judged.valid ?? 'text') as TextFormat;
+  const format = judged.valid;
   const { formats } = canFor(order.sourceLang, order.targetLang, wantsSoFar(order));
   return formats.includes(format)
     ? { valid: format }
@@ -298,7 +349,7 @@ function wantsSoFar({ formality, glossaryIds, format }: ReadOptions): readonly W
   return wants;
 }
 
-export function styleOf({ instructions, styleId, memoryId, memoryThreshold }: StyleRules): StyleRules | undefined {
+function styleOf({ instructions, styleId, memoryId, memoryThreshold }: StyleRules): StyleRules | undefined {
   const style: StyleRules = { instructions, styleId, memoryId, memoryThreshold };
   return wantsOfStyle(style).length === 0 ? undefined : style;
 }
@@ -335,4 +386,27 @@ function instructionsOf(value: unknown, named: string): Judged<readonly string[]
     }
   }
   return { valid: (list as readonly string[]).filter((one) => one !== '') };
+}
+
+/** A parsed request. Codes are canonical. */
+export interface TranslateOrder extends Texts {
+  /** Without the glossaries; the admission looks for the first of them. */
+  readonly options: TranslationOptions;
+  readonly glossaryIds: readonly string[];
+  /** Whether XML that does not parse is refused. */
+  readonly isStrict: boolean;
+  readonly showsBilled: boolean;
+  /** The model named in the answer, if the caller asks for one. */
+  readonly modelType: string | undefined;
+}
+
+export function judgeTranslation(members: Members, rules: TranslateRules): Judged<TranslateOrder> | Charge {
+  const read: ReadOptions = { ...NOTHING_READ };
+  const refusal = readAll(TRANSLATE_PARAMETERS, members, read, rules);
+  const { texts, sourceLang, targetLang, formality, context, format, glossaryIds, version, showsBilled, modelType } = read;
+  if (refusal !== undefined) return refusedCharge(refusal, texts.characters);
+  const ignoreTags = format === 'xml' ? read.ignoreTags : undefined;
+  const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality, context, format, ignoreTags, style: styleOf(read) };
+  const isStrict = version === 'v2' && format === 'xml';
+  return { valid: { ...texts, options, glossaryIds, isStrict, showsBilled: showsBilled === true, modelType } };
 }

@@ -20,15 +20,16 @@ export interface FacadeApi {
 
 /** A route of an operation, with what the reference says of it alone. */
 export interface OperationPlace extends Pick<RouteDoc, 'summary' | 'description' | 'parameter' | 'moreParameters'> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  /** By default if the reference has a body. */
-  readonly takesBody?: boolean;
+  /** Method and path: `POST /translate`. */
+  readonly at: string;
 }
 
 /** What the reference says of an operation. */
-export interface OperationDoc {
-  readonly at: readonly OperationPlace[];
+export interface OperationDoc extends Partial<OperationPlace> {
+  /** Instead of `at`, if it has several routes. */
+  readonly places?: readonly OperationPlace[];
+  /** By default if the reference has a body. */
+  readonly takesBody?: boolean;
   /** As the members of the body, or for a GET as those of the query. */
   readonly parameters: Described;
   readonly body?: Omit<NonNullable<RouteDoc['body']>, 'schema'> & Partial<Pick<NonNullable<RouteDoc['body']>, 'schema'>>;
@@ -68,7 +69,7 @@ export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: Fac
     return op.charge(order.valid);
   };
   return {
-    routes: op.at.map((place) => routeAt(place, op, [...api.before, reads, 'admit', runs])),
+    routes: routesOf(op, [...api.before, reads, 'admit', runs]),
     steps: (services) => [
       {
         kind: 'body',
@@ -97,22 +98,22 @@ export function plainOperation(
 ): ApiPart {
   const name = `${api.name}-${op.name}`;
   return {
-    routes: op.at.map((place) => routeAt(place, op, [...api.before, 'admit', name])),
+    routes: routesOf(op, [...api.before, 'admit', name]),
     steps: (services) => [{ kind: 'body', name, run: (x) => op.run(x, services) }],
   };
 }
 
-function routeAt(
-  { method, path, takesBody, ...words }: OperationPlace,
-  { parameters, body, query, answer, problems, tag, scope }: NamedOperation,
-  steps: readonly string[],
-): PluginRoute {
+function routesOf(op: NamedOperation, steps: readonly string[]): readonly PluginRoute[] {
+  const { parameters, body, query, answer, problems, tag, scope, takesBody, places = [op as OperationPlace] } = op;
   // The other examples belong to those of the body.
   const { examples: _examples, ...alone } = answer;
-  const input =
-    body !== undefined && method !== 'GET'
-      ? { body: { schema: objectSchema(parameters), ...body }, answer, ...(query && { query }) }
-      : { query: query ?? queryDocs(parameters), answer: alone };
-  const doc = { ...words, ...input, authenticated: true, tag, ...(problems && { problems }) };
-  return { method, path, takesBody: takesBody ?? 'body' in input, steps, scope, doc };
+  return places.map(({ at, summary, description, parameter, moreParameters }) => {
+    const [method = '', path = ''] = at.split(' ');
+    const input =
+      body !== undefined && method !== 'GET'
+        ? { body: { schema: objectSchema(parameters), ...body }, answer, query }
+        : { query: query ?? queryDocs(parameters), answer: alone };
+    const doc = { summary, description, parameter, moreParameters, ...input, authenticated: true, tag, problems };
+    return { method, path, takesBody: takesBody ?? 'body' in input, steps, scope, doc };
+  });
 }

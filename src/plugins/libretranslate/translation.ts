@@ -196,15 +196,10 @@ export function translation(api: LibreTranslateApi, host: PluginHost): ApiPart {
     name: 'translation',
     tag: 'Translation',
     scope: 'translate:text',
-    at: [
-      {
-        method: 'POST',
-        path: '/translate',
-        summary: 'Translate texts',
-        description:
-          "Translates one text or several. Without a JSON body, parameters may also be in the query. Others are ignored. A request with `text` and without `q` is in DeepLX's format, and so is its answer; failures are the same.",
-      },
-    ],
+    at: 'POST /translate',
+    summary: 'Translate texts',
+    description:
+      "Translates one text or several. Without a JSON body, parameters may also be in the query. Others are ignored. A request with `text` and without `q` is in DeepLX's format, and so is its answer; failures are the same.",
     parameters: PARAMETERS,
     body: {
       description: 'The texts, and how to translate them.',
@@ -277,14 +272,9 @@ export function detection(api: LibreTranslateApi, host: PluginHost): ApiPart {
     name: 'detection',
     tag: 'Languages',
     scope: 'translate:text',
-    at: [
-      {
-        method: 'POST',
-        path: '/detect',
-        summary: 'Detect a language',
-        description: 'Detects the language of a text from its beginning. It counts towards the request rate and costs nothing.',
-      },
-    ],
+    at: 'POST /detect',
+    summary: 'Detect a language',
+    description: 'Detects the language of a text from its beginning. It counts towards the request rate and costs nothing.',
     parameters: [{ name: 'q', does: 'served', about: 'The text.', missing }, API_KEY],
     body: { description: 'The text.', example: { q: 'Bonjour tout le monde' }, contentTypes: BODY_TYPES },
     answer: shown('The language, or an empty list if the engine cannot detect it.', WORDS, [{ confidence: CONFIDENCE, language: 'fr' }]),

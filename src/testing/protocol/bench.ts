@@ -3,7 +3,7 @@ import type { Cancellation } from '../../core/exchange.ts';
 import { isSecret } from '../../domain/option-schema.ts';
 import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';
 import type { TranslationOptions } from '../../domain/translation-options.ts';
-import { openEngine } from '../../engines/open-engine.ts';
+import { Balancer } from '../../engines/balancer.ts';
 import type { Engine, EngineProtocol, EngineResult, EngineWork } from '../../ports/engine.ts';
 import { startScriptedEngine } from '../scripted-engine.ts';
 import type { RightAnswer, ScriptedEngine } from '../scripted-engine.ts';
@@ -71,7 +71,7 @@ export class Bench {
   }
 
   engine(replicas: readonly ScriptedEngine[], timeoutMs = TIMEOUT_MS): Engine {
-    return openEngine({
+    return new Balancer({
       protocol: this.subject.protocol,
       options: this.subject.options,
       urls: replicas.map(({ url }) => url),

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMembers } from '../../../src/plugins/facades/members.ts';
-import { judgeTranslation } from '../../../src/plugins/deepl-v2/translate-body.ts';
+import { judgeTranslation } from '../../../src/plugins/deepl-v2/translate-parameters.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { detailOf, expectClean } from './answers.ts';
 import { countedRuns } from './counted-runs.ts';

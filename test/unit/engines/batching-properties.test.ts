@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countCharacters } from '../../../src/domain/characters.ts';
-import { openEngine } from '../../../src/engines/open-engine.ts';
+import { Balancer } from '../../../src/engines/balancer.ts';
 import type { EngineResult, EngineWork } from '../../../src/ports/engine.ts';
 import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
 import type { CallFault, Scene } from './batch-scene.ts';
@@ -28,7 +28,7 @@ async function play({ requests, limits: batch }: Scene, planned: readonly CallFa
     connectionsMax: 1,
     queueMax: 0,
   };
-  const engine = openEngine({ ...wire, protocol, batch: batched ? batch : undefined });
+  const engine = new Balancer({ ...wire, protocol, batch: batched ? batch : undefined });
   const results = await Promise.all(
     requests.map(async ({ work, comesAfter, leavesAfter }) => {
       for (let turns = comesAfter; turns > 0; turns--) await turn();

@@ -1,8 +1,7 @@
 // Work and callers for engine tests.
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
-import { openEngine } from '../../../src/engines/open-engine.ts';
+import { Balancer } from '../../../src/engines/balancer.ts';
 import type { EngineOptions } from '../../../src/engines/balancer.ts';
-import type { ReplicatedEngine } from '../../../src/engines/balancer.ts';
 import type { Cancellation } from '../../../src/core/exchange.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
@@ -34,8 +33,8 @@ export class Caller implements Cancellation {
 }
 
 /** An engine with enough room and time for a healthy test; a test of limits sets its own. */
-export function engineOf(urls: readonly string[], options: Partial<EngineOptions> = {}): ReplicatedEngine {
-  return openEngine({
+export function engineOf(urls: readonly string[], options: Partial<EngineOptions> = {}): Balancer {
+  return new Balancer({
     protocol: nativeProtocol,
     urls,
     timeoutMs: 5000,
@@ -59,7 +58,7 @@ export class Opened {
     return this.add(await startScriptedEngine(options));
   }
 
-  engine(urls: readonly string[], options: Partial<EngineOptions> = {}): ReplicatedEngine {
+  engine(urls: readonly string[], options: Partial<EngineOptions> = {}): Balancer {
     return this.add(engineOf(urls, options));
   }
 

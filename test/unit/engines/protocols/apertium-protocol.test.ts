@@ -1,14 +1,14 @@
 // The Apertium adapter with answers that a real APY does not give; a journey has it in front of one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { alpha3Of, apertiumProtocol, baseCodeOf, cutText, joinText } from '../../../../src/engines/protocols/apertium-protocol.ts';
-import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
+import type { Balancer } from '../../../../src/engines/balancer.ts';
 import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import { asked, Caller, engineOf, work } from '../engine-work.ts';
 
 describe('unusable answers', () => {
   let scripted: ScriptedEngine;
-  let engine: ReplicatedEngine;
+  let engine: Balancer;
 
   beforeAll(async () => {
     scripted = await startScriptedEngine();

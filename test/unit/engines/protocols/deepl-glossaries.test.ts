@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ulidSource } from '../../../../src/domain/ulid.ts';
 import { deepLProtocol } from '../../../../src/engines/protocols/deepl-protocol.ts';
-import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
+import type { Balancer } from '../../../../src/engines/balancer.ts';
 import { NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
 import type { EngineGlossary } from '../../../../src/domain/translation-options.ts';
 import type { EngineResult, EngineWork } from '../../../../src/ports/engine.ts';
@@ -25,7 +25,7 @@ async function server(options: DeepLServerOptions = {}): Promise<DeepLServer> {
 }
 
 /** A gateway's engine: it has its own knowledge of what is there. */
-function gateway({ url, key }: DeepLServer, timeoutMs = 20_000): ReplicatedEngine {
+function gateway({ url, key }: DeepLServer, timeoutMs = 20_000): Balancer {
   return opened.engine([url], { protocol: deepLProtocol, options: { api_key: key }, timeoutMs, queueMax: 1000 });
 }
 
@@ -42,7 +42,7 @@ function said(result: EngineResult): unknown {
   return result.kind === 'usable' ? result.translations.map(({ text }) => text) : result.failures;
 }
 
-const translated = async (engine: ReplicatedEngine, what: EngineWork, caller = new Caller()): Promise<unknown> =>
+const translated = async (engine: Balancer, what: EngineWork, caller = new Caller()): Promise<unknown> =>
   said(await asked(engine, what, caller));
 
 describe('a dictionary', () => {
@@ -108,7 +108,7 @@ describe('removal', () => {
     const clock = { nowMs: Date.UTC(2026, 10, 23) };
     const deepl = await server({ nowMs: () => clock.nowMs });
     const [one, other] = [gateway(deepl), gateway(deepl)];
-    const tidy = async (engine: ReplicatedEngine): Promise<void> => expect(await engine.upkeep!.tidy(clock.nowMs)).toEqual([]);
+    const tidy = async (engine: Balancer): Promise<void> => expect(await engine.upkeep!.tidy(clock.nowMs)).toEqual([]);
     deepl.keepForeign('lingate of a colleague');
     const glossary = dictionary({ [TERM]: 'Haus' });
     await translated(one, workOf(glossary));

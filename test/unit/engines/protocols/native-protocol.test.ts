@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
 import type { TranslationOptions } from '../../../../src/domain/translation-options.ts';
-import type { ReplicatedEngine } from '../../../../src/engines/balancer.ts';
+import type { Balancer } from '../../../../src/engines/balancer.ts';
 import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
 import { asked, Caller, engineOf, work } from '../engine-work.ts';
 import type { WorkParts } from '../engine-work.ts';
 
 let scripted: ScriptedEngine;
-let engine: ReplicatedEngine;
+let engine: Balancer;
 
 beforeAll(async () => {
   scripted = await startScriptedEngine();
