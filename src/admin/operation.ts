@@ -37,6 +37,8 @@ export interface OperationAttempt {
   readonly id?: string | undefined;
   /** The same for a change of an existing record. */
   readonly once?: ChangeOnce | undefined;
+  /** The mark of the question to which someone said yes: nothing else is carried out. */
+  readonly agreed?: string | undefined;
   /** Called after each of many records that are changed. */
   readonly onProgress?: ((changed: number, all: number) => void) | undefined;
 }
@@ -127,6 +129,8 @@ export interface AskedBefore {
   readonly does: string;
   /** Whether requests are refused from then on: then the button is a dangerous one. */
   readonly refuses?: boolean;
+  /** Stands for what it says, but for what has been used, which grows while it is read. */
+  readonly mark?: string;
   /** What is typed to go on, and what that is: `its name`. */
   readonly word: string;
   readonly wordIs: string;

@@ -19,11 +19,7 @@ interface PlanChange extends NumberChange {
 }
 
 export interface TeamsBehind {
-  /** How many teams were checked, whatever their plan. */
-  readonly looked: number;
-  /** False if there are more teams than were to be checked. */
-  readonly complete: boolean;
-  /** Of those, teams on the plan. */
+  /** Teams on the plan. */
   readonly members: number;
   /** What is to be changed: of those that have other numbers, and of teams for which the plan waits with other numbers. */
   readonly behind: readonly TeamBehind[];
@@ -37,29 +33,17 @@ interface TeamBehind {
   readonly change: Pick<TeamChange, 'plan' | 'nextPlan'>;
 }
 
-/** Checks the first `teamsMax` teams. */
 export async function teamsBehind(
   teams: TeamRegistry,
   plan: NonNullable<TeamChange['plan']>,
   when: PlanTime,
-  teamsMax: number,
 ): Promise<TeamsBehind | StoreUnavailable> {
   const behind: TeamBehind[] = [];
   const changes = new Map<string, PlanChange>();
   const costlier = new CostlierSum();
-  let [looked, members] = [0, 0];
-  const result = (complete: boolean): TeamsBehind => ({
-    looked,
-    complete,
-    members,
-    behind,
-    changes: [...changes.values()],
-    costlier: costlier.sum,
-  });
+  let members = 0;
   for await (const page of pagesOf(teams)) {
     if (isUnavailable(page)) return page;
-    if (looked >= teamsMax) return result(false);
-    looked += page.teams.length;
     const atOnce: Team[] = [];
     for (const team of page.teams) {
       if (team.plan === plan.name) members++;
@@ -76,7 +60,7 @@ export async function teamsBehind(
     const failed = await costlier.addPage(teams, { after: page.after, limit: PAGE_TEAMS }, atOnce, plan.limits);
     if (failed !== undefined) return failed;
   }
-  return result(true);
+  return { members, behind, changes: [...changes.values()], costlier: costlier.sum };
 }
 
 /** What applying a plan changes of a team. A waiting change to another plan stays, because the team leaves this one then. */

@@ -1,4 +1,5 @@
 // Checks a new team, or a change of a team, against the plans of the configuration: what it comes to, or why it is refused.
+import { hash } from 'node:crypto';
 import { nearest } from '../config/nearest.ts';
 import { amountText, MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../domain/money.ts';
 import type { Micro } from '../domain/money.ts';
@@ -71,7 +72,14 @@ export function creditNotFree(freeMicro: Micro, { balanceMicro, limits: { curren
 
 /** What is asked before a plan is changed that makes somebody pay more, or refuses somebody. */
 export function questionOf(costlier: Costlier, { name, limits }: NonNullable<TeamChange['plan']>): AskedBefore {
-  return { does: `This ${costlierText(costlier, limits.currency)}.`, refuses: costlier.refused > 0, word: name, wordIs: "the plan's name" };
+  const { teams, refused: refusals } = costlier;
+  const mark = markOf([name, limits, teams, refusals]);
+  return { does: `This ${costlierText(costlier, limits.currency)}.`, refuses: refusals > 0, mark, word: name, wordIs: "the plan's name" };
+}
+
+/** Of a question, by what it shows. */
+export function markOf(shown: unknown): string {
+  return hash('sha256', JSON.stringify(shown), 'base64url');
 }
 
 /** Such a change, if nobody has confirmed it. */

@@ -8,8 +8,7 @@ import type { ConsoleRoute } from './console-route.ts';
 
 const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 
-/** In this order, because later styles refine earlier ones. */
-const STYLES = ['frame', 'forms', 'tables', 'charts', 'overview', 'usage'];
+const STYLES = ['page', 'charts'];
 
 /** By the names under which they import each other. */
 export const ASSETS = {

@@ -152,14 +152,14 @@ export function open(method: 'GET' | 'POST', path: string, handle: Handler<Visit
   return { method, path, access: 'everybody', handle };
 }
 
-/** A handler for the record of the path, which `find` finds or refuses. */
+/** A handler for the record of the path, which `find` finds or answers for. */
 export function finding<Found extends object>(
-  find: (visit: SignedInVisit, parts: ConsoleParts) => Promise<Found | Refusal>,
+  find: (visit: SignedInVisit, parts: ConsoleParts) => Promise<Found | ConsoleAnswer>,
   handle: (visit: SignedInVisit, parts: ConsoleParts, found: Found) => Answered,
 ): Handler<SignedInVisit> {
   return async (visit, parts) => {
     const found = await find(visit, parts);
-    return 'problem' in found ? found : handle(visit, parts, found);
+    return 'kind' in found ? found : handle(visit, parts, found);
   };
 }
 

@@ -9,20 +9,17 @@ import { refuse } from '../core/problem.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import { get } from './console-route.ts';
 import type { ConsoleRoute } from './console-route.ts';
-import { listPage } from './operation-page.ts';
+import { listPage } from './list-page.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
-import { INVOICE_ROUTES } from './pages/invoices-of-teams.ts';
 import { KEY_ROUTES } from './pages/key.ts';
 import { OIDC_ROUTES } from './pages/oidc-sign-in.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
-import { ROTATE_KEY_ROUTES } from './pages/rotate-key.ts';
 import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
-import { TAG_ROUTES } from './pages/tag.ts';
-import { TEAM_CHANGE_ROUTES } from './pages/team-changes.ts';
+import { TAG_ROUTES } from './pages/tags.ts';
 import { TEAM_ROUTES } from './pages/team.ts';
 import { TEAMS_ROUTES } from './pages/teams.ts';
-import { USAGE_ROUTES } from './pages/usage-of-teams.ts';
+import { MONTH_ROUTES } from './pages/month-lists.ts';
 
 const DOCUMENTS =
   "Files that teams have sent, until they expire. Neither their names nor their texts are shown: they are the customers'. Only the sender sees why a file was refused.";
@@ -42,15 +39,11 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...OIDC_ROUTES,
   ...OVERVIEW_ROUTES,
   ...TEAMS_ROUTES,
-  // Before the page of a team, because `new` is not an id.
-  ...TEAM_CHANGE_ROUTES,
   ...TEAM_ROUTES,
   ...GLOSSARY_ROUTES,
   ...TAG_ROUTES,
   ...KEY_ROUTES,
-  ...ROTATE_KEY_ROUTES,
-  ...USAGE_ROUTES,
-  ...INVOICE_ROUTES,
+  ...MONTH_ROUTES,
   ...LIST_ROUTES,
   ...PLANS_ROUTES,
 ];

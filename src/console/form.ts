@@ -6,7 +6,7 @@ import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { decimalsOf, MINOR_MAX } from '../domain/money.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
-import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../domain/record-name.ts';
+import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 import type { OpsRequest } from '../ops/ops-listener.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 
@@ -130,7 +130,6 @@ export type FieldFaults = Readonly<Record<string, string>>;
 
 /** A browser lets people type twice as many UTF-16 units: a character has at most two. */
 export const NAME_INPUT = { maxlength: 2 * RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' } as const;
-export const REFERENCE_INPUT = { maxlength: 2 * REFERENCE_CHARACTERS_MAX, autocomplete: 'off' } as const;
 export const REASON_INPUT = { maxlength: 2 * REASON_CHARACTERS_MAX, autocomplete: 'off' } as const;
 
 /** An amount in minor units, from digits and a point, with as many decimals as the currency has. */

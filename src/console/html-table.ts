@@ -6,7 +6,7 @@ import { COUNTED } from '../domain/window-limits.ts';
 import type { WindowUse } from '../domain/window-limits.ts';
 import { count, day, usageBar } from './shown.ts';
 
-interface Column {
+export interface Column {
   readonly label: string;
   /** Numbers are right-aligned; text by users, of any length, may be broken anywhere. */
   readonly kind?: 'figures' | 'text';
@@ -76,23 +76,31 @@ export function checkedNote(checkedMax: number | undefined, what: string): Html 
   return html`<p class="soft">${count(checkedMax)} ${what} were checked for this page; the next one goes on behind them.</p>`;
 }
 
-/** In a list of facts. */
-export function fact(name: string, value: Html | string): Html {
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
+/** Facts by name; those that are undefined do not apply. */
+type Fact = readonly [name: string, value: Html | string | undefined];
+
+export function factList(...facts: readonly Fact[]): Html {
+  const some = facts.filter(([, value]) => value !== undefined);
+  return html`<dl class="facts">
+    ${some.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
 }
 
 /** What is used of a team's or a key's limits by minute to month: a fact for each number. */
-export function windowFacts(windows: readonly WindowUse[] | undefined, whose: string): Html[] | undefined {
-  return windows?.flatMap(({ per, endMs, usedRequests, usedCharacters, ...limit }) =>
-    COUNTED.flatMap((counts) => {
+export function windowFacts(windows: readonly WindowUse[] | undefined, whose: string): Fact[] {
+  return (windows ?? []).flatMap(({ per, endMs, usedRequests, usedCharacters, ...limit }) =>
+    COUNTED.flatMap((counts): Fact[] => {
       const most = limit[counts];
       if (most === undefined) return [];
       const bar = usageBar(`${counts} of ${whose} per ${per}`, counts === 'requests' ? usedRequests : usedCharacters, most);
       const until = endMs % DAY_MS === 0 && per !== 'minute' ? day(endMs) : rfc3339(endMs).slice(11, 16);
-      return [fact(`${counts === 'requests' ? 'Requests' : 'Characters'} per ${per}`, html`${bar} until ${until} UTC`)];
+      return [[`${counts === 'requests' ? 'Requests' : 'Characters'} per ${per}`, html`${bar} until ${until} UTC`]];
     }),
   );
 }

@@ -1,19 +1,15 @@
 // Plans being applied: with many teams this takes longer than a browser waits, so it runs in the background and the page shows its progress.
+import { detailOf } from '../admin/input.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
-import type { OperationRefusal } from '../admin/operation.ts';
+import type { Result } from '../admin/operation.ts';
 import { applyPlan } from '../admin/operations/plans.ts';
 import type { PlanAppliedRow } from '../admin/operations/plans.ts';
 
 /** The latest application of a plan. */
 export type Application =
-  | {
-      readonly kind: 'running';
-      readonly changed: number;
-      /** Teams to change; 0 while they are being determined. */ readonly behind: number;
-    }
-  | { readonly kind: 'done'; readonly applied: PlanAppliedRow; readonly replicated?: boolean | undefined; readonly atMs: number }
-  /** The store did not answer; changes until then remain. */
-  | { readonly kind: 'stopped'; readonly changed: number; readonly atMs: number };
+  /** `behind` are the teams to change; 0 while they are being determined. */
+  | { readonly kind: 'running'; readonly changed: number; readonly behind: number }
+  | { readonly kind: 'ended'; readonly changed: number; readonly result: Result<PlanAppliedRow>; readonly atMs: number };
 
 /** How long the answer to the form waits; most plans are applied by then. */
 const WAIT_MS = 1000;
@@ -33,40 +29,35 @@ export class PlanApplications {
   }
 
   /**
-   * Starts to apply the plan, unless that is in progress. Resolves when it is done, or after a second with its progress.
+   * Starts to apply what was agreed to, unless that is in progress. Resolves when it is done, or after a second with its progress.
    * `onDone` is called when it is done.
    */
-  async start(context: OperationContext, plan: string, onDone: (applied: PlanAppliedRow) => void): Promise<Application | OperationRefusal> {
-    const before = this.#latest.get(plan);
+  async start(context: OperationContext, plan: string, agreed: string, onDone: (applied: PlanAppliedRow) => void): Promise<Application> {
+    const before = this.of(plan);
     if (before?.kind === 'running') return before;
     const { promise: late, resolve } = Promise.withResolvers<undefined>();
     const timer = setTimeout(resolve, WAIT_MS, undefined);
-    const ended = await Promise.race([this.#run(context, plan, onDone), late]);
+    const ended = await Promise.race([this.#run(context, plan, agreed, onDone), late]);
     clearTimeout(timer);
-    return ended ?? this.#latest.get(plan)!;
+    return ended ?? this.of(plan)!;
   }
 
-  async #run(context: OperationContext, plan: string, onDone: (applied: PlanAppliedRow) => void): Promise<Application | OperationRefusal> {
+  async #run(context: OperationContext, plan: string, agreed: string, onDone: (applied: PlanAppliedRow) => void): Promise<Application> {
     let changed = 0;
-    const stands = <T extends Application>(application: T): T => {
-      this.#latest.set(plan, application);
-      return application;
-    };
-    stands({ kind: 'running', changed: 0, behind: 0 });
-    const onProgress = (now: number, behind: number): void => void stands({ kind: 'running', changed: (changed = now), behind });
-    // The question has said what becomes costlier, and is asked again when that changes.
-    const result = await applyPlan.run!(context, { name: plan, confirm: true }, { onProgress }).catch((bug: unknown) => {
-      // It is no longer in progress; the error is reported once, to the request that started it.
-      this.#latest.delete(plan);
-      throw bug;
-    });
-    if (result.kind === 'done') {
-      const applied = result.value as PlanAppliedRow;
-      onDone(applied);
-      return stands({ kind: 'done', applied, replicated: result.replicated, atMs: this.#nowMs() });
-    }
-    if (result.kind === 'unavailable') return stands({ kind: 'stopped', changed, atMs: this.#nowMs() });
-    this.#latest.delete(plan);
-    return result;
+    this.#latest.set(plan, { kind: 'running', changed, behind: 0 });
+    const onProgress = (now: number, behind: number): void =>
+      void this.#latest.set(plan, { kind: 'running', changed: (changed = now), behind });
+    const running = applyPlan.run!(context, { name: plan }, { onProgress, agreed }) as Promise<Result<PlanAppliedRow>>;
+    // It is no longer in progress; a bug is reported once, to the request that started it.
+    const result = await running.finally(() => this.#latest.delete(plan));
+    const ended: Application = { kind: 'ended', changed, result, atMs: this.#nowMs() };
+    if (result.kind === 'done') onDone(result.value);
+    if (result.kind !== 'refused' || result.code !== 'not_found') this.#latest.set(plan, ended);
+    return ended;
   }
+}
+
+/** Why an application ended before all teams were changed. */
+export function whyStopped(result: Exclude<Result<PlanAppliedRow>, { kind: 'done' }>): string {
+  return result.kind === 'refused' ? detailOf(result) : 'the store was away';
 }

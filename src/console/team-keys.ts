@@ -1,6 +1,7 @@
 // A team's keys in the console: their table, the team and key of a path, and the notice that shows a new key once.
 import { NO_KEY, NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
 import { limitsText } from '../admin/fields.ts';
+import { KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
 import { limitsReport } from '../admin/operations/key-rows.ts';
 import type { NewKeyRow } from '../admin/operations/key-rows.ts';
 import { foundTeam } from '../admin/operations/teams.ts';
@@ -8,6 +9,10 @@ import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { hasLimits } from '../domain/key-limits.ts';
+import type { KeyLimits } from '../domain/key-limits.ts';
+import { NO_WINDOWS } from '../domain/window-limits.ts';
+import type { FieldTexts, Form } from './form.ts';
+import { formFields } from './operation-form.ts';
 import type { Period } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
@@ -82,9 +87,6 @@ export interface TeamKey {
   readonly period: Period;
 }
 
-/** A key used within this time is in use. */
-const QUIET_MS = 600_000;
-
 /** By the path's `id`. */
 export async function findTeam({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Team | Refusal> {
   const teamId = canonicalUlid(parameters['id'] ?? '');
@@ -105,11 +107,29 @@ export async function findTeamKey({ parameters }: SignedInVisit, { context }: Co
   return key === undefined ? NO_KEY : { team, key, keys, period: { startMs, endMs } };
 }
 
-export function isQuiet({ lastUsedAtMs }: KeyUsage, nowMs: number): boolean {
-  return lastUsedAtMs === undefined || nowMs - lastUsedAtMs >= QUIET_MS;
-}
-
 export function newKeyNotice({ key, display }: NewKeyRow): Html {
   return html`<p><strong>Key ${display} has been created.</strong> It is shown only once: copy it now.</p>
     <p><code class="secret" data-copy="Copy the key">${key}</code></p>`;
+}
+
+/** What the fields of these limits show; empty if there is no such limit. */
+export function limitTexts(limits: KeyLimits, label = ''): Form {
+  const { limits: _windows, ...others } = limitsReport(limits);
+  const texts: Readonly<Record<string, number | string | readonly string[]>> = {
+    ...others,
+    label,
+    limits: (limits.windows ?? NO_WINDOWS).split(' '),
+  };
+  return (name) => [texts[name] ?? ''].flat().join('\n');
+}
+
+/** The fields of a key's label and limits; the limits are collapsed, unless there is something in them to see. */
+export function keyFields(texts: FieldTexts): Html {
+  const [label, ...limits] = KEY_FIELDS;
+  const shown = limits.some((name) => texts.form(name) !== '' || texts.faults[name] !== undefined);
+  return html`${formFields(updateKey, [label], texts)}
+    <details ${shown ? html` open` : undefined}>
+      <summary>Limits</summary>
+      ${formFields(updateKey, limits, texts)}
+    </details>`;
 }

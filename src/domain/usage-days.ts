@@ -206,3 +206,9 @@ export function overageOf(characters: number, limits: TeamLimits): Extract<Usage
     currency: limits.currency,
   };
 }
+
+/** Calendar months in order, ending with the one of `today`. */
+export function lastMonths(today: number, months: number): string[] {
+  const [year, month] = monthOf(today).split('-').map(Number) as [number, number];
+  return Array.from({ length: months }, (_, index) => new Date(Date.UTC(year, month - months + index, 1)).toISOString().slice(0, 7));
+}

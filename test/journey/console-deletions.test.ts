@@ -61,7 +61,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOT
     answers.push(await operator.post(`${team.page}/delete`, fields));
     const told = [];
     for (const answer of answers) told.push(await seen(operator, answer));
-    expect(told.every((page) => page.includes(`Team <code>${team.teamId}</code> is deleted.`))).toBe(true);
+    expect(told.every((page) => page.includes(`Team ${team.teamId} is deleted.`))).toBe(true);
     expect(told.filter((page) => page.includes('it took effect once'))).toHaveLength(2);
     expectProblem(await translate(team.key), 'unauthorized');
     for (const path of ['', '/delete', '/glossaries']) {

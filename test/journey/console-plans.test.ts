@@ -87,7 +87,13 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const sent = await visitor.submit(page, `${page}/plan`, { plan: 'dear', when: 'now' });
     expect([sent.status, sent.body.includes(says)]).toEqual([200, true]);
     expect(answered(await teams.findTeam(teamId))!.limits).toEqual(limitsOf(QUOTA_PLAN));
-    const confirmed = await visitor.submit(page, `${page}/plan`, { plan: 'dear', when: 'now', confirm: 'true' });
+    // Only who was asked has agreed, and only to what was said.
+    for (const field of ['confirm', 'agreed']) {
+      const unasked = await visitor.submit(page, `${page}/plan`, { plan: 'dear', when: 'now', [field]: 'true' });
+      expect([unasked.status, unasked.body.includes(says)]).toEqual([200, true]);
+    }
+    const question = hiddenFields(sent.body, `${page}/plan`);
+    const confirmed = await visitor.post(`${page}/plan`, question);
     expect(confirmed.status).toBe(303);
     expect(answered(await teams.findTeam(teamId))!.limits).toEqual(limitsOf(PLANS.dear));
   });
@@ -101,7 +107,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
     const unseen = await visitor.post(page, fields);
     expect([unseen.status, unseen.body.includes('Nothing was applied')]).toEqual([200, true]);
     expect(unseen.body).toContain(`/console/teams/${other}`);
-    const without = await visitor.post(page, { ...hiddenFields(unseen.body, page), shown: '' });
+    const without = await visitor.post(page, { ...hiddenFields(unseen.body, page), agreed: '' });
     expect(without.body).toContain('Nothing was applied');
     const rates = async () =>
       Promise.all(

@@ -1,6 +1,6 @@
 // Every page of the sample console, by a name for it.
 import { dayOf } from '../../src/domain/period.ts';
-import { lastMonths } from '../../src/console/months.ts';
+import { lastMonths } from '../../src/domain/usage-days.ts';
 import type { SampleConsole } from './sample-console.ts';
 import { SAMPLE_TAG } from './sample-teams.ts';
 

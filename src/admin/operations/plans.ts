@@ -6,10 +6,10 @@ import { Type } from '../../domain/typebox.ts';
 import { costlierText } from '../costlier.ts';
 import { choice, closed, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, operation } from '../operation.ts';
+import { done, operation, refused } from '../operation.ts';
 import type { AskedBefore, Result } from '../operation.ts';
 import type { TeamsBehind } from '../plan-comparison.ts';
-import { limitsOfPlan, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
+import { limitsOfPlan, markOf, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { PlanTime } from '../team-terms.ts';
 import { CostlierAnswer } from './team-rows.ts';
 
@@ -35,20 +35,25 @@ export interface ComparedPlan extends TeamsBehind {
   readonly limits: TeamLimits;
 }
 
-/** With the teams that have other numbers, among the first `teamsMax` teams. */
+/** With the teams that have other numbers. */
 export async function comparedPlan(
   { options: { plans, teams } }: OperationContext,
   name: string,
   when: PlanTime = 'now',
-  teamsMax = Infinity,
 ): Promise<Result<ComparedPlan>> {
   const limits = limitsOfPlan(plans(), name);
   // The plan is in the path.
   if (limits.kind === 'refused') return { ...limits, code: 'not_found', field: undefined };
   // Imported when needed, because most commands need none of it.
   const { teamsBehind } = await import('../plan-comparison.ts');
-  const found = await teamsBehind(teams, { name, limits: limits.value }, when, teamsMax);
+  const found = await teamsBehind(teams, { name, limits: limits.value }, when);
   return 'kind' in found ? found : done({ ...found, limits: limits.value });
+}
+
+/** Of the question before a plan is applied: which teams get which numbers, and for how many that is costlier or refuses requests. */
+export function planMark({ behind, costlier, limits }: ComparedPlan): string {
+  const teams = behind.map(({ team: { teamId, plan, limits: held, nextPlan }, change }) => [teamId, plan, held, nextPlan, change]);
+  return markOf([limits, costlier.teams, costlier.refused, teams]);
 }
 
 const numberValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
@@ -117,13 +122,15 @@ export const applyPlan = operation({
     return done(costlier.teams === 0 ? undefined : questionOf(costlier, { name, limits }));
   },
   /** After an interruption, a second run changes the remaining teams. */
-  async run(context, { name, when, dry_run: isDry = false, confirm = false }, { onProgress } = {}) {
+  async run(context, { name, when, dry_run: isDry = false, confirm = false }, { onProgress, agreed } = {}) {
     const compared = await comparedPlan(context, name, when);
     if (compared.kind !== 'done') return compared;
     const { members, behind, changes, costlier, limits } = compared.value;
     const row = { plan: name, teams: members, changed: behind.length, changes, dearer: costlier };
     if (isDry) return done(row);
-    if (costlier.teams > 0 && !confirm) return unconfirmed(costlier, limits.currency);
+    if (agreed !== undefined && agreed !== planMark(compared.value))
+      return refused('confirm', 'what applying the plan does has changed since it was shown');
+    if (costlier.teams > 0 && !confirm && agreed === undefined) return unconfirmed(costlier, limits.currency);
     const { teams } = context.options;
     let changed = 0;
     const apply = async (): Promise<StoreUnavailable | undefined> => {

@@ -243,11 +243,12 @@ export const updateTeam = operation({
     const { costlier, change } = judged.value;
     return done(costlier && questionOf(costlier, change.plan!));
   },
-  async run(context, { id, confirm = false, ...edit }, { once } = {}) {
+  async run(context, { id, confirm = false, ...edit }, { once, agreed } = {}) {
     const judged = await judgedEdit(context, id, edit);
     if (judged.kind !== 'done') return judged;
     const { team: before, change, costlier } = judged.value;
-    if (costlier !== undefined && !confirm) return unconfirmed(costlier, change.plan!.limits.currency);
+    if (costlier !== undefined && !confirm && agreed !== questionOf(costlier, change.plan!).mark)
+      return unconfirmed(costlier, change.plan!.limits.currency);
     const made = once === undefined ? change : { ...change, once };
     const after = await context.changing(context.options.teams.updateTeam(id, made, context.by('updateTeam', edit.reason?.trim())));
     if (after === undefined) return noSuch('team', id);

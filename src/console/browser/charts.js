@@ -146,7 +146,8 @@ class Chart {
   }
 
   #line(id) {
-    const stroke = () => this.#colour(`--chart-${id}`);
+    // That of the legend.
+    const stroke = () => getComputedStyle(this.#figure.querySelector(`.${id} .key`)).backgroundColor;
     switch (this.#form) {
       case 'lines':
         return { stroke, width: 1.5, points: { show: false } };

@@ -8,19 +8,12 @@ import { html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import type { GlossaryRecord } from '../../ports/glossary-store.ts';
 import type { Team } from '../../ports/team-registry.ts';
-import { changedAnswer, CONSOLE_PREFIX, finding, get, getForm, mayChange, pageAnswer, post } from '../console-route.ts';
+import { CONSOLE_PREFIX, finding, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { postForm } from '../form.ts';
-import { carriedOut, tableOf } from '../operation-page.ts';
+import { tableOf } from '../list-page.ts';
+import { recordRoutes } from '../record-page.ts';
 import { count } from '../shown.ts';
 import { findTeam } from '../team-keys.ts';
-
-const ONE = '/teams/{id}/glossaries/{glossary}/delete';
-export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
-  get('/teams/{id}/glossaries', finding(findTeam, list)),
-  getForm(ONE, finding(findOwned, question)),
-  post(ONE, finding(findOwned, remove)),
-];
 
 /** Limits the page. */
 const GLOSSARIES_MAX = 200;
@@ -46,22 +39,6 @@ interface Owned {
   readonly glossary: GlossaryRecord;
 }
 
-function question({ formToken }: SignedInVisit, _parts: ConsoleParts, { teamId, glossary }: Owned): ConsoleAnswer {
-  const title = `Delete glossary ${glossary.name}?`;
-  const entries = glossary.dictionaries.reduce((sum, { entryCount }) => sum + entryCount, 0);
-  const action = `/teams/${teamId}/glossaries/${glossary.glossaryId}/delete`;
-  const main = html`<h1>${title}</h1>
-    <p>Its ${count(entries)} entries are deleted, and requests that name it are refused. This cannot be undone.</p>
-    ${postForm({ action, formToken, submit: 'Delete the glossary', danger: true, cancel: `/teams/${teamId}/glossaries` })}`;
-  return pageAnswer({ title, section: 'teams', main });
-}
-
-async function remove(visit: SignedInVisit, parts: ConsoleParts, { teamId, glossary }: Owned): Promise<ConsoleAnswer> {
-  const removed = await carriedOut(deleteGlossary, { id: glossary.glossaryId }, visit, parts);
-  if (!('value' in removed)) return 'faults' in removed ? refusalOf(noSuch('glossary', glossary.glossaryId)) : removed;
-  return changedAnswer(`/teams/${teamId}/glossaries`, html`<p>Glossary ${glossary.name} is deleted.</p>`, removed);
-}
-
 /** By the path's `id` and `glossary`. */
 async function findOwned({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Owned | Refusal> {
   const glossaryId = canonicalUlid(parameters['glossary'] ?? '');
@@ -70,3 +47,30 @@ async function findOwned({ parameters }: SignedInVisit, { context }: ConsolePart
   if ('kind' in found) return refusalOf(found);
   return found.teamId === canonicalUlid(parameters['id'] ?? '') ? found : refusalOf(none);
 }
+
+export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
+  get('/teams/{id}/glossaries', finding(findTeam, list)),
+  ...recordRoutes<Owned>({
+    path: '/teams/{id}/glossaries/{glossary}',
+    find: findOwned,
+    at: ({ teamId, glossary }) => `/teams/${teamId}/glossaries/${glossary.glossaryId}`,
+    back: ({ teamId }) => `/teams/${teamId}/glossaries`,
+    actions: [
+      {
+        one: deleteGlossary,
+        name: 'delete',
+        title: 'Delete the glossary',
+        submit: 'Delete the glossary',
+        danger: true,
+        own: ({ glossary }) => `Delete glossary ${glossary.name}?`,
+        asking: ({ glossary }) => ({ id: glossary.glossaryId }),
+        given: ({ glossary }) => ({ id: glossary.glossaryId }),
+        about({ glossary }) {
+          const entries = glossary.dictionaries.reduce((sum, { entryCount }) => sum + entryCount, 0);
+          return `Its ${count(entries)} entries are deleted, and requests that name it are refused. This cannot be undone.`;
+        },
+        told: (_value, { glossary }) => `Glossary ${glossary.name} is deleted.`,
+      },
+    ],
+  }),
+];

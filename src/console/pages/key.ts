@@ -1,51 +1,19 @@
-// A key's page: its limits, its usage, the form to change it, and the buttons to disable and enable it.
-import { KEY_FIELDS, updateKey } from '../../admin/operations/keys.ts';
+// A key's page: its limits, its use, and what may be done to it: changing, disabling, revoking it, and rotating it step by step.
+import { createKey, KEY_FIELDS, revokeKey, updateKey } from '../../admin/operations/keys.ts';
 import { limitsReport } from '../../admin/operations/key-rows.ts';
-import type { ChangedKeyRow } from '../../admin/operations/key-rows.ts';
-import type { GivenMembers } from '../../admin/input.ts';
+import type { ChangedKeyRow, NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import type { KeyUsage, Team } from '../../ports/team-registry.ts';
-import { changedAnswer, CONSOLE_PREFIX, finding, get, mayChange, pageAnswer, post } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { postForm } from '../form.ts';
-import type { FieldFaults } from '../form.ts';
-import { fact, windowFacts } from '../html-table.ts';
-import { changedFields, limitTexts } from '../key-limit-fields.ts';
-import { carriedOut, formFields } from '../operation-page.ts';
+import { canonicalUlid } from '../../domain/ulid.ts';
+import type { KeyUsage } from '../../ports/team-registry.ts';
+import { CONSOLE_PREFIX } from '../console-route.ts';
+import type { ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { factList, windowFacts } from '../html-table.ts';
+import { recordRoutes } from '../record-page.ts';
+import type { Action } from '../record-page.ts';
 import { count, day, usageBar } from '../shown.ts';
-import { findTeamKey, keyPath, keyStatus, lastUse } from '../team-keys.ts';
+import { findTeamKey, keyFields, keyPath, keyStatus, lastUse, limitTexts, newKeyNotice } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
-
-const PATH = '/teams/{id}/keys/{key}';
-export const KEY_ROUTES: readonly ConsoleRoute[] = [
-  get(
-    PATH,
-    finding(findTeamKey, (visit, _parts, found) => keyPage(visit, found, {})),
-  ),
-  post(PATH, finding(findTeamKey, change)),
-  post(
-    `${PATH}/disable`,
-    finding(findTeamKey, (visit, parts, found) => turn(visit, parts, found, true)),
-  ),
-  post(
-    `${PATH}/enable`,
-    finding(findTeamKey, (visit, parts, found) => turn(visit, parts, found, false)),
-  ),
-];
-
-/** `faults` are the errors of the form that was sent, which is shown with the values sent. */
-function keyPage(visit: SignedInVisit, found: TeamKey, faults: FieldFaults): ConsoleAnswer {
-  const { team, key } = found;
-  const title = `Key ${key.display}`;
-  const main = html`<h1>${title}</h1>
-    <p class="soft">
-      Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${key.label === '' ? '' : `, label ${key.label}`}, mode
-      ${key.mode}, created ${day(key.createdAtMs)}, id <code>${key.keyId}</code>
-    </p>
-    ${facts(found, visit.nowMs)} ${mayChange(visit) && key.status !== 'revoked' ? forms(team, key, visit, faults) : undefined}`;
-  return pageAnswer({ title, section: 'teams', main }, faults);
-}
 
 const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
   active: '',
@@ -54,84 +22,163 @@ const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
   revoked: ': refused permanently',
 };
 
-function facts({ key, period }: TeamKey, nowMs: number): Html {
+function keyFacts({ key, period }: TeamKey, nowMs: number): Html {
   const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes } = limitsReport(key.limits);
-  const used = characters === undefined ? count(key.characters) : usageBar(`Characters of ${key.display}`, key.characters, characters);
-  return html`<dl class="facts">
-    ${fact('Status', html`${keyStatus(key)}${STATUS_NOTES[key.status]}`)} ${fact('Last use', lastUse(key, nowMs))}
-    ${fact('Period', html`${day(period.startMs)} to ${day(period.endMs)}`)} ${fact('Characters', used)}
-    ${fact('Requests', count(key.requests))}
-    ${fact('Rate', rate === undefined ? "the team's" : `at most ${count(rate)} a second, within the team's`)}
-    ${windowFacts(key.windows, key.display)}
-    ${fact('Addresses', from === undefined ? 'any' : html`${from.map((range) => html`<code>${range}</code> `)}`)}
-    ${fact('Scopes', scopes === undefined ? 'everything' : html`${scopes.map((scope) => html`<code>${scope}</code> `)}`)}
-    ${fact('Expires', until === undefined ? 'never' : `${until.slice(0, 10)} ${until.slice(11, 19)} UTC`)}
-  </dl>`;
+  const codes = (texts: readonly string[]): Html => html`${texts.map((text) => html`<code>${text}</code> `)}`;
+  return factList(
+    ['Status', html`${keyStatus(key)}${STATUS_NOTES[key.status]}`],
+    ['Last use', lastUse(key, nowMs)],
+    ['Period', html`${day(period.startMs)} to ${day(period.endMs)}`],
+    ['Characters', characters === undefined ? count(key.characters) : usageBar(`Characters of ${key.display}`, key.characters, characters)],
+    ['Requests', count(key.requests)],
+    ['Rate', rate === undefined ? "the team's" : `at most ${count(rate)} a second, within the team's`],
+    ...windowFacts(key.windows, key.display),
+    ['Addresses', from === undefined ? 'any' : codes(from)],
+    ['Scopes', scopes === undefined ? 'everything' : codes(scopes)],
+    ['Expires', until === undefined ? 'never' : `${until.slice(0, 10)} ${until.slice(11, 19)} UTC`],
+  );
 }
 
-function forms(team: Team, key: KeyUsage, visit: SignedInVisit, faults: FieldFaults): Html {
-  const { formToken, form } = visit;
-  const here = keyPath(team.teamId, key.keyId);
-  const wasSent = Object.keys(faults).length > 0;
-  const texts = { form: wasSent ? form : limitTexts(key.limits, key.label), faults };
-  const fields = formFields(updateKey, KEY_FIELDS, texts);
-  return html`<div class="forms">
-    <section aria-labelledby="limits">
-      <h2 id="limits">Label and limits</h2>
-      <p class="soft">Changes take effect at the key's next request, everywhere.</p>
-      ${postForm({ action: here, formToken, fields, submit: 'Save' })}
-    </section>
-    <section aria-labelledby="use">
-      ${key.status === 'disabled' ? enableForm(here, formToken) : disableForm(here, formToken)}
-      <h2>Replace or revoke</h2>
-      <p>
-        <span class="links"
-          ><a href="${CONSOLE_PREFIX}${here}/rotate">Rotate the key</a> <a href="${CONSOLE_PREFIX}${here}/revoke">Revoke the key</a></span
-        >
+const pathOf = ({ team, key }: TeamKey): string => keyPath(team.teamId, key.keyId);
+
+function updated(words: string) {
+  return ({ display, status }: ChangedKeyRow): Html =>
+    html`<p>Key ${display} ${words}.</p>
+      ${status === 'expired' ? html`<p>It has expired: give it a later expiry, and it works again.</p>` : undefined}`;
+}
+
+const USE: readonly Action<TeamKey>[] = [
+  {
+    one: updateKey,
+    name: '',
+    title: 'Label and limits',
+    submit: 'Save',
+    about: () => "Changes take effect at the key's next request, everywhere.",
+    fields: KEY_FIELDS,
+    texts: ({ key }) => limitTexts(key.limits, key.label),
+    given: ({ key: { keyId: id, label } }, sent) => ({ id, label, ...sent }),
+    told: updated('is saved'),
+  },
+  {
+    one: updateKey,
+    name: 'disable',
+    title: 'Disable',
+    submit: 'Disable the key',
+    danger: true,
+    when: ({ key }) => key.status !== 'disabled',
+    about: () => 'Its next request is refused, everywhere. It can be enabled again.',
+    given: ({ key }) => ({ id: key.keyId, disabled: true }),
+    told: updated('is disabled: its next request is refused'),
+  },
+  {
+    one: updateKey,
+    name: 'enable',
+    title: 'Enable',
+    submit: 'Enable the key',
+    when: ({ key }) => key.status === 'disabled',
+    about: () => 'It works again at its next request, within its limits.',
+    given: ({ key }) => ({ id: key.keyId, disabled: false }),
+    told: updated('is enabled'),
+  },
+];
+
+const REPLACE: readonly Action<TeamKey>[] = [
+  {
+    one: createKey,
+    name: 'rotate',
+    title: 'Rotate the key',
+    submit: 'Create the new key',
+    own: ({ key }) => `Rotate ${key.display}`,
+    fields: KEY_FIELDS,
+    inputs: keyFields,
+    // The new key has the old one's limits, unless they are changed here; an expiry in the past is left out.
+    texts({ key: { limits, label } }, nowMs) {
+      const { expiresAtMs = 0, ...others } = limits;
+      return limitTexts(expiresAtMs > nowMs ? limits : others, label);
+    },
+    whole: true,
+    given: ({ team, key }, sent) => ({ id: team.teamId, mode: key.mode, ...sent }),
+    told: newKeyNotice,
+    to: (made: NewKeyRow, found) => `${pathOf(found)}/rotate?to=${made.key_id}`,
+    around: rotation,
+  },
+  {
+    one: revokeKey,
+    name: 'revoke',
+    title: 'Revoke the key',
+    submit: 'Revoke the key',
+    danger: true,
+    own: ({ key }) => `Revoke ${key.display}?`,
+    about: ({ team, key }, { nowMs }) =>
+      html`<p>Team ${team.name}${key.label === '' ? '' : `, label ${key.label}`}. Last use: ${lastUse(key, nowMs)}.</p>
+        ${isQuiet(key, nowMs) ? undefined : html`<p class="warning">It is in use. Unless it has leaked, rotate it first.</p>`}
+        <p>Its next request is refused, everywhere. This cannot be undone.</p>`,
+    given: ({ key }) => ({ id: key.keyId }),
+    told: (_value, { key }) => `Key ${key.display} is revoked: its next request is refused.`,
+    to: (_value, { team }) => `/teams/${team.teamId}`,
+  },
+];
+
+/** A key used within this time is in use. */
+const QUIET_MS = 600_000;
+
+function isQuiet({ lastUsedAtMs }: KeyUsage, nowMs: number): boolean {
+  return lastUsedAtMs === undefined || nowMs - lastUsedAtMs >= QUIET_MS;
+}
+
+/** Create the new key, deploy it, watch the old one until it is no longer used, revoke that. */
+function rotation(form: Html, found: TeamKey, { request, nowMs }: SignedInVisit): Html {
+  const { team, key: old, keys } = found;
+  const to = canonicalUlid(request.query.get('to') ?? '');
+  const next = keys.find(({ keyId }) => keyId === to && keyId !== old.keyId);
+  const here = `${CONSOLE_PREFIX}${pathOf(found)}`;
+  const step = next === undefined ? 0 : next.lastUsedAtMs === undefined ? 1 : isQuiet(old, nowMs) ? 3 : 2;
+  const item = (at: number, title: string, body: Html): Html =>
+    html`<li ${at === step ? html` aria-current="step"` : undefined}>
+      <h2 ${at < step ? html` class="done"` : undefined}>${title}${at < step ? html`<span class="unseen"> (done)</span>` : undefined}</h2>
+      ${body}
+    </li>`;
+  const made =
+    next === undefined
+      ? html`<p class="soft">Its mode is ${old.mode}, like the old one's. Both are valid until the old one is revoked.</p>
+          ${form}`
+      : html`<p>${next.display} has been created.</p>`;
+  return html`<p>Team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${old.label === '' ? '' : `, label ${old.label}`}</p>
+    <ol class="steps">
+      ${item(0, 'Create a new key', made)}
+      ${item(
+        1,
+        'Deploy it',
+        html`<p>
+          Replace the old key with the new one wherever it is used. Both work meanwhile.
+          ${next && html`Last use of ${next.display}: ${lastUse(next, nowMs)}.`}
+        </p>`,
+      )}
+      ${item(
+        2,
+        'Watch the old key until it is no longer used',
+        html`<p>Last use of ${old.display}: ${lastUse(old, nowMs)}. Once that stops changing, the key is no longer used.</p>
+          <p><a href="${here}/rotate${next === undefined ? '' : `?to=${next.keyId}`}">Check again</a></p>`,
+      )}
+      ${item(3, 'Revoke the old key', html`<p><a href="${here}/revoke">Revoke ${old.display}</a></p>`)}
+    </ol>`;
+}
+
+export const KEY_ROUTES: readonly ConsoleRoute[] = recordRoutes<TeamKey>({
+  path: '/teams/{id}/keys/{key}',
+  find: findTeamKey,
+  at: pathOf,
+  closed: ({ key }) => (key.status === 'revoked' ? `Key ${key.display} is revoked, which is permanent.` : undefined),
+  page(forms, found, { nowMs }) {
+    const { team, key } = found;
+    const title = `Key ${key.display}`;
+    const main = html`<h1>${title}</h1>
+      <p class="soft">
+        Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>${key.label === '' ? '' : `, label ${key.label}`}, mode
+        ${key.mode}, created ${day(key.createdAtMs)}, id <code>${key.keyId}</code>
       </p>
-    </section>
-  </div>`;
-}
-
-function disableForm(here: string, formToken: string): Html {
-  return html`<h2 id="use">Disable</h2>
-    <p>Its next request is refused, everywhere. It can be enabled again.</p>
-    ${postForm({ action: `${here}/disable`, formToken, submit: 'Disable the key', danger: true })}`;
-}
-
-function enableForm(here: string, formToken: string): Html {
-  return html`<h2 id="use">Enable</h2>
-    <p>It works again at its next request, within its limits.</p>
-    ${postForm({ action: `${here}/enable`, formToken, submit: 'Enable the key' })}`;
-}
-
-async function change(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey): Promise<ConsoleAnswer> {
-  const { limits, label } = found.key;
-  return update(visit, parts, found, { label, ...changedFields(visit.form, limitTexts(limits, label), visit.nowMs) }, 'is saved');
-}
-
-async function turn(visit: SignedInVisit, parts: ConsoleParts, found: TeamKey, disabled: boolean): Promise<ConsoleAnswer> {
-  const { team, key } = found;
-  if (key.status !== 'revoked') {
-    return update(visit, parts, found, { disabled }, disabled ? 'is disabled: its next request is refused' : 'is enabled');
-  }
-  return { kind: 'see', to: keyPath(team.teamId, key.keyId), notice: html`<p>Key ${key.display} is revoked, which is permanent.</p>` };
-}
-
-async function update(
-  visit: SignedInVisit,
-  parts: ConsoleParts,
-  found: TeamKey,
-  given: GivenMembers,
-  words: string,
-): Promise<ConsoleAnswer> {
-  const {
-    team: { teamId },
-    key: { keyId, display },
-  } = found;
-  const result = await carriedOut<ChangedKeyRow>(updateKey, { id: keyId, ...given }, visit, parts);
-  if (!('value' in result)) return 'faults' in result ? keyPage(visit, found, result.faults) : result;
-  const notice = html`<p>Key ${display} ${words}.</p>
-    ${result.value.status === 'expired' ? html`<p>It has expired: give it a later expiry, and it works again.</p>` : undefined}`;
-  return changedAnswer(keyPath(teamId, keyId), notice, result);
-}
+      ${keyFacts(found, nowMs)} ${forms}`;
+    return { title, section: 'teams', main };
+  },
+  actions: [...USE, ...REPLACE],
+});

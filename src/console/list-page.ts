@@ -1,24 +1,20 @@
-// Pages of the console from operations: lists with filters, tables of rows, forms, and what is asked before something is deleted.
-import { checked, detailOf, fieldsOf, labelOf, valueOf, wordsWith } from '../admin/input.ts';
+// Lists of the console from operations: filters, tables of rows with the names of teams and keys, further pages, files.
+import { checked, detailOf, fieldsOf, labelOf, valueOf } from '../admin/input.ts';
 import type { InputField, GivenMembers } from '../admin/input.ts';
 import { PAGE_DEFAULT, pageAt } from '../admin/listing.ts';
 import type { ShownPage } from '../admin/listing.ts';
 import { downloadOf } from '../admin/csv.ts';
-import { audited } from '../admin/operation.ts';
-import type { AskedBefore, Cell, RowColumn, AdminOperation, Done, OperationRefusal, Result } from '../admin/operation.ts';
+import type { AdminOperation, Cell, Result, RowColumn } from '../admin/operation.ts';
 import { forPrograms, paged } from '../admin/operation-http.ts';
 import { matchingTeam } from '../admin/matching-teams.ts';
 import { refusalOf } from '../admin/admin-refusals.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
-import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { Default } from '../domain/typebox.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { audit, CONSOLE_PREFIX, pageAnswer } from './console-route.ts';
+import { CONSOLE_PREFIX, pageAnswer } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, SignedInVisit } from './console-route.ts';
-import { areaField, selectField, textField } from './form.ts';
-import type { FieldFaults, FieldTexts, Form } from './form.ts';
+import type { FieldFaults } from './form.ts';
 import { checkedNote, htmlTable, pager } from './html-table.ts';
 import type { Section } from './layout.ts';
 import { queryOf, searchForm, searchSelect, searchText } from './search-form.ts';
@@ -281,86 +277,4 @@ const LONG_PATH = 24;
 function brokenAtSlashes(path: string): Html | string {
   if (path.length < LONG_PATH) return path;
   return html`${path.split(/(?<=\/)(?=.)/).map((part, index) => (index === 0 ? part : html`<wbr />${part}`))}`;
-}
-
-/** The fields of an operation's form. */
-export function formFields(one: AdminOperation, names: readonly string[], texts: FieldTexts): Html {
-  const fields = fieldsOf(one);
-  return html`${names.map((name) => formField(name, fields.get(name)!, texts, one))}`;
-}
-
-function formField(name: string, field: InputField, texts: FieldTexts, { clears = [] }: AdminOperation): Html {
-  const { type, enum: choices, description = '', given = {} } = field;
-  const label = labelOf(name, field);
-  const hint = given.hint ?? `${description}${clears.includes(name) ? ' Empty: none.' : ''}`;
-  if (type === 'array') return areaField(texts, name, label, { rows: 3, hint });
-  if (choices !== undefined) {
-    return selectField(
-      texts,
-      name,
-      label,
-      choices.map((value) => ({ value, label: given.words?.[value] ?? value })),
-    );
-  }
-  const numeric: Record<string, string | number> = type === 'integer' ? { inputmode: 'numeric', maxlength: 40 } : {};
-  return textField(texts, name, label, { hint, more: { autocomplete: 'off', ...numeric, ...given.attributes } });
-}
-
-/** What a form has sent: an empty field removes what can be removed, and is otherwise not given. */
-export function sentIn(one: AdminOperation, names: readonly string[], form: Form, nowMs: number): GivenMembers {
-  const fields = fieldsOf(one);
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const lines = linesOf(form(name));
-      if (lines.length > 0) return [[name, valueOf(fields.get(name)!, lines, nowMs)]];
-      return one.clears?.includes(name) === true ? [[name, null]] : [];
-    }),
-  );
-}
-
-/** The lines of a field that have something in them. */
-export function linesOf(text: string): readonly string[] {
-  return text
-    .split(/[\r\n]+/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-}
-
-/** Carries out what a form asks for. A fault is that of a field; anything else is a page of its own. */
-export async function carriedOut<T = unknown>(
-  one: AdminOperation,
-  given: GivenMembers,
-  visit: SignedInVisit,
-  parts: ConsoleParts,
-): Promise<Done<T> | { readonly faults: FieldFaults } | Refusal> {
-  const read = checked(one, given, visit.nowMs);
-  const result: Result<unknown> = 'kind' in read ? read : await one.run!(parts.context, read.input);
-  if (result.kind === 'done') {
-    audit(parts, visit, one.id, audited(one, given, result));
-    return { ...result, value: result.value as T };
-  }
-  return faultsIn(one, result) ?? refusalOf(result);
-}
-
-/** What is asked before a form is carried out; `undefined` if nothing. */
-export async function askedBy(
-  one: AdminOperation,
-  given: GivenMembers,
-  { nowMs }: SignedInVisit,
-  { context }: ConsoleParts,
-): Promise<AskedBefore | { readonly faults: FieldFaults } | Refusal | undefined> {
-  const read = checked(one, given, nowMs);
-  const result = 'kind' in read ? read : await one.asks!(context, read.input);
-  return result.kind === 'done' ? result.value : (faultsIn(one, result) ?? refusalOf(result));
-}
-
-function faultsIn(one: AdminOperation, result: OperationRefusal | StoreUnavailable): { readonly faults: FieldFaults } | undefined {
-  if (result.kind !== 'refused' || result.code !== 'validation_error' || result.field === undefined) return undefined;
-  const fields = fieldsOf(one);
-  const faults = [result, ...(result.more ?? [])].map(({ field = '', words }) => {
-    const said = wordsWith(words, (name) => `“${labelOf(name, fields.get(name) ?? {})}”`);
-    const whole = /^(?:is|has|holds|limits) /.test(said) ? `This ${said}` : said;
-    return [field.split('.', 1)[0]!, `${whole.charAt(0).toUpperCase()}${whole.slice(1)}.`] as const;
-  });
-  return { faults: Object.fromEntries(faults) };
 }
