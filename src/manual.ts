@@ -7,7 +7,7 @@ import { failureTable } from './docs/engine-advice.ts';
 import { limitTable } from './docs/limit-table.ts';
 import { metricTable } from './docs/metric-table.ts';
 import { builtInProtocols } from './engines/protocols/built-in.ts';
-import { everyMetric } from './ops/metrics/every-metric.ts';
+import { everyMetric } from './ops/metrics/table.ts';
 import { AZURE_OPERATIONS } from './plugins/azure-v3/azure-operations.ts';
 import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';
 import { DEEPL_DOCUMENT_OPERATION } from './plugins/deepl-v2/deepl-documents.ts';

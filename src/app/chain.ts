@@ -166,9 +166,9 @@ export function failuresSeen({ live, log, now }: Pick<ChainParts, 'live' | 'log'
 }
 
 function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName | PluginStepName, Step>> {
-  const { store, keys, metrics, offers, client, now } = parts;
+  const { store, keys, requests, offers, client, now } = parts;
   const languages = (): Languages => offers.current.any.languages;
-  const onShed = metrics.requests.shed;
+  const onShed = requests.shed;
   const authentication: AuthenticateOptions = {
     cache: keys,
     ledger: store.ledger,
@@ -178,13 +178,13 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
     client,
     bound: addressBoundOf(config),
     onRefused(checked, teamId) {
-      metrics.requests.check(checked);
+      requests.check(checked);
       countRefusal(parts.refusals, checked, teamId);
     },
   };
   return {
     'access-log': accessLogStep({
-      logs: [metrics.requests, parts.live, parts.recent, parts.busy],
+      logs: [requests, parts.live, parts.recent, parts.busy],
       written: parts.access,
       quietPaths: new Set(config.listen_quiet_paths),
       now,
@@ -213,7 +213,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
       offers,
       now,
       onAdmission(admission, teamId) {
-        metrics.requests.admission(admission);
+        requests.admission(admission);
         countRefusal(parts.refusals, admission, teamId);
       },
       onUnavailable: (cause) => parts.probe.failed(cause),

@@ -3,7 +3,7 @@
 import { MalformedAttempt } from '../engines/attempt-judgement.ts';
 import type { ReplicaWatch } from '../engines/replica.ts';
 import { placeOf } from '../core/error-place.ts';
-import type { Metrics } from '../ops/metrics/metrics.ts';
+import type { EngineMetrics } from '../ops/metrics/engine-metrics.ts';
 import type { EngineWork, FailureDetail, ReplicaTrial } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { FailureLog } from '../runtime/failure-log.ts';
@@ -15,14 +15,14 @@ export interface EngineWatchParts {
   readonly protocol: string;
   /** That of the plugin with the protocol's adapter; `undefined` for our own. */
   readonly module?: string | undefined;
-  readonly metrics: Metrics;
+  readonly metrics: EngineMetrics;
   readonly log: Log;
   readonly failures: FailureLog;
 }
 
 export function replicaWatch({ engine, protocol, module, metrics, log, failures }: EngineWatchParts, replica: string): ReplicaWatch {
   return {
-    attempted: metrics.engine(engine).replica(replica),
+    attempted: metrics.replica(replica),
     failed(work, detail) {
       failures.failed(engine, replica, detail.failure, work.requestId, {
         engine,

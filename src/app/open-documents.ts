@@ -1,4 +1,5 @@
 // The documents of one process: where they are kept, the steps of their routes, and the worker that translates them.
+import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { documentsSecret } from '../config/secrets.ts';
@@ -13,7 +14,8 @@ import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
 import { createDocument, holdDocument } from '../endpoints/create-document.ts';
 import { deleteDocument, documentResult, showDocument } from '../endpoints/document-endpoints.ts';
-import type { DocumentMeters } from '../ops/metrics/document-metrics.ts';
+import { documentMetrics } from '../ops/metrics/document-metrics.ts';
+import type { DocumentMetrics } from '../ops/metrics/document-metrics.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentServices } from '../ports/document-services.ts';
@@ -43,7 +45,7 @@ export interface OpenDocuments {
   readonly sealer: DocumentSealer;
   readonly keys: DocumentKeys;
   readonly transfers: DocumentTransfers;
-  readonly meters: DocumentMeters;
+  readonly meters: DocumentMetrics;
   /** The store's clock. */
   readonly nowMs: () => number;
 }
@@ -61,7 +63,10 @@ export async function openDocuments(
   const { createDocumentFormats } = await import('../documents/create-document-formats.ts');
   const parsers = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
   down.add('formats of documents', () => parsers.close());
-  const meters = metrics.documents(parsers.all.map(({ name }) => name));
+  const meters = documentMetrics(
+    metrics,
+    parsers.all.map(({ name }) => name),
+  );
   const formats = countingRefusals(parsers, meters);
   const documents = new RecordDocuments(store.records, nowMs, kept);
   return {
@@ -75,7 +80,7 @@ export async function openDocuments(
   };
 }
 
-function countingRefusals(formats: DocumentFormats, meters: DocumentMeters): DocumentFormats {
+function countingRefusals(formats: DocumentFormats, meters: DocumentMetrics): DocumentFormats {
   return {
     all: formats.all,
     formatOf: (fileName) => formats.formatOf(fileName),
@@ -189,7 +194,7 @@ export function buildDocuments(
 
 interface StartedDocuments extends Pick<DocumentWorkerOptions, 'log' | 'newId'> {
   readonly store: Store;
-  readonly metrics: Pick<Metrics, 'documentLoad'>;
+  readonly metrics: Metrics;
   readonly config: Pick<Config, 'documents'>;
   readonly services: GatewayServices;
   /** `undefined` if no file may pass the gateway unread. */
@@ -263,8 +268,11 @@ export function startDocuments({ documents, formats, sealer, meters, nowMs }: Op
     },
   });
   const watch = new DocumentWatch(documents);
-  const bytesMax = options.config.documents!.store_bytes;
-  metrics.documentLoad(() => ({ ...watch.latest, bytesMax, atWork: worker.running }));
+  metrics.read('documents_open', () => watch.latest.open);
+  metrics.read('documents_at_work', () => worker.running);
+  metrics.read('documents_oldest_seconds', () => watch.latest.oldestMs / SECOND_MS);
+  metrics.read('document_bytes', () => watch.latest.bytes);
+  metrics.read('document_bytes_limit', () => options.config.documents!.store_bytes);
   return {
     wake: () => worker.wake(),
     close() {

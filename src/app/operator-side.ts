@@ -19,11 +19,12 @@ import type { Metrics } from '../ops/metrics/metrics.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener } from '../ops/ops-listener.ts';
 import { json, opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
-import type { MetricTexts, Readiness } from '../ops/ops-pages.ts';
+import type { Readiness } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Store } from '../ports/store.ts';
+import type { TeamsNearLimits } from '../ports/teams-near-limits.ts';
 import { EventSender, SEND_MS, Webhook } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
 import { withEngineEvents } from '../stores/records/record-engine-use.ts';
@@ -48,7 +49,7 @@ interface OperatorSideOptions {
   readonly docsOnOps: boolean;
   /** For the API reference. */
   readonly pluginApis: PluginApis;
-  readonly metrics: MetricTexts & Pick<Metrics, 'teams' | 'events'>;
+  readonly metrics: Metrics;
   /** Without the routes' limits and caches. */
   readonly store: Store;
   readonly refusals: RefusalDays;
@@ -176,7 +177,7 @@ export class OperatorSide {
     if (config.team_metrics === undefined) return;
     const now = (): number => performance.now();
     const watch = new TeamWatch({ teams: store.teams, settings: watchSettings(config.team_metrics), log, now, wallMs: nowMs });
-    metrics.teams({ read: () => watch.latest, now });
+    readTeamMetrics(metrics, () => watch.latest, now);
     down.add('team watch', () => watch.close());
   }
 
@@ -196,7 +197,8 @@ export class OperatorSide {
         webhook.post({ id: event.id, contentType: CLOUD_EVENT_TYPE, body: JSON.stringify(eventDocument(event)) }, signal),
       onClose: () => webhook.close(),
     });
-    metrics.events(sender.counts);
+    metrics.read('events_pending', () => sender.counts.pending);
+    for (const end of ['delivered', 'failed', 'dropped'] as const) metrics.read(`events_${end}_total`, () => sender.counts[end]);
     down.add('events', () => sender.close());
   }
 
@@ -212,6 +214,18 @@ export class OperatorSide {
 /** The configured names, and that under which browsers reach the console. */
 function ownNames({ ops_names: names, admin }: Config): readonly string[] {
   return admin?.console_url === undefined ? names : [...names, new URL(admin.console_url).hostname];
+}
+
+/** `latest` is the result of the last check of all teams; `now` is the monotonic clock by which it was made. */
+function readTeamMetrics(metrics: Metrics, latest: () => TeamsNearLimits, now: () => number): void {
+  const startedAtMs = now();
+  metrics.read('teams', () => Object.entries(latest().counts).map(([condition, count]) => [{ condition }, count]));
+  metrics.read('team_metrics_age_seconds', () => (now() - (latest().passedAtMs ?? startedAtMs)) / SECOND_MS);
+  metrics.read('team_quota_used_ratio', () => latest().quota.map(({ teamId, usedRatio }) => [{ team_id: teamId }, usedRatio]));
+  metrics.read('team_credit_characters', () => latest().credit.map(({ teamId, characters }) => [{ team_id: teamId }, characters]));
+  metrics.read('team_key_unused_seconds', () =>
+    latest().keys.map(({ teamId, keyId, unusedSeconds }) => [{ team_id: teamId, key_id: keyId }, unusedSeconds]),
+  );
 }
 
 function watchSettings(given: NonNullable<Config['team_metrics']>) {

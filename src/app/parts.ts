@@ -13,8 +13,9 @@ import { openEngines } from '../engines/open-engine.ts';
 import type { OpenEngines } from '../engines/open-engine.ts';
 import type { ProxyUpstream } from '../forward/upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
-import { openMetrics } from '../ops/metrics/metrics.ts';
-import type { Metrics } from '../ops/metrics/metrics.ts';
+import { engineMetrics, unaskedCounter } from '../ops/metrics/engine-metrics.ts';
+import { Metrics } from '../ops/metrics/metrics.ts';
+import { RequestMetrics } from '../ops/metrics/request-metrics.ts';
 import type { EngineCap } from '../ports/engine-use.ts';
 import type { Log } from '../ports/log.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
@@ -102,10 +103,15 @@ export async function openParts(opening: Opening) {
 
 async function open({ config, output, down, role, onNewStore }: Opening) {
   const { log } = output;
-  const metrics = openMetrics();
+  const metrics = new Metrics();
+  metrics.watchProcess();
   const { plugins, engines: settings, forward } = await judge(config, process.env, log);
   down.add('plugins', () => plugins.close());
   for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
+  const requests = new RequestMetrics(
+    metrics,
+    config.engines.map(({ name }) => name),
+  );
   const failures = down.closing('failure log', new FailureLog(log));
   const caps = new EngineCaps({ caps: capsOf(config), tells: config.events !== undefined, log, now: monotonicMs });
   const engines = openEnginesOf(config, settings, plugins.engineModules, caps, { metrics, log, failures });
@@ -117,11 +123,28 @@ async function open({ config, output, down, role, onNewStore }: Opening) {
   await caps.start(store.engineUse);
   down.closing('engine limits', caps);
   const probe = down.closing('store probe', new StoreProbe({ store, shown: withoutCredentials(config.store), now: monotonicMs, log }));
-  metrics.gauge('clock_step', () => Math.round(Math.abs(clocks.step()?.byMs ?? 0) / 1000));
-  metrics.gauge('store_up', () => Number(probe.answers));
-  metrics.gauge('store_writable', () => Number(probe.takesWrites));
+  metrics.read('clock_step_seconds', () => Math.round(Math.abs(clocks.step()?.byMs ?? 0) / 1000));
+  metrics.read('store_up', () => Number(probe.answers));
+  metrics.read('store_writable', () => Number(probe.takesWrites));
   const telemetry = await openTelemetryOf(config, { process: role, log, now: monotonicMs, nowMs });
-  return { config, output, down, metrics, plugins, store, engines, caps, settings, forward, upstream, probe, clocks, telemetry, nowMs };
+  return {
+    config,
+    output,
+    down,
+    metrics,
+    requests,
+    plugins,
+    store,
+    engines,
+    caps,
+    settings,
+    forward,
+    upstream,
+    probe,
+    clocks,
+    telemetry,
+    nowMs,
+  };
 }
 
 /** The store admits nothing while its clock is wrong. `nowMs` is the time of this process that is believed. */
@@ -140,13 +163,14 @@ async function openWatchedStore(
 }
 
 function measureEngines(metrics: Metrics, { byName }: OpenEngines, caps: EngineCaps): void {
-  metrics.engineLimits(() => caps.states());
-  metrics.engineReplicas(() =>
-    [...byName].flatMap(([name, engine]) =>
-      engine.health().map(({ url, asideMs, reached }) => ({ engine: name, replica: url, up: asideMs === undefined && reached !== false })),
+  metrics.read('engine_limit_reached', () => caps.states().map(({ engine, reached }) => [{ engine }, Number(reached)]));
+  metrics.read('engine_replica_up', () =>
+    [...byName].flatMap(([engine, one]) =>
+      one.health().map(({ url, asideMs, reached }) => [{ engine, replica: url }, Number(asideMs === undefined && reached !== false)]),
     ),
   );
-  metrics.engineLoads(() => [...byName].map(([name, engine]) => ({ engine: name, ...engine.load() })));
+  metrics.read('engine_calls_in_flight', () => [...byName].map(([engine, one]) => [{ engine }, one.load().inFlight]));
+  metrics.read('engine_calls_waiting', () => [...byName].map(([engine, one]) => [{ engine }, one.load().waiting]));
 }
 
 /** What the engines of a configuration offer, and which plan may use which. */
@@ -184,7 +208,7 @@ async function openUpstream({ forward, engines }: Config, metrics: Metrics, log:
   const { openProxyUpstream } = await import('../forward/upstream.ts');
   return openProxyUpstream({
     keepAlive: engines.every(({ keepAlive }) => keepAlive),
-    onUnasked: tellUnasked('forward target', metrics.forwardUnasked(), log),
+    onUnasked: tellUnasked('forward target', unaskedCounter(metrics, ''), log),
   });
 }
 
@@ -197,13 +221,13 @@ function openEnginesOf(
   settings: readonly EngineSettings[],
   modules: LoadedPlugins['engineModules'],
   caps: EngineCaps,
-  { metrics, log, failures }: Pick<EngineWatchParts, 'metrics' | 'log' | 'failures'>,
+  { metrics, log, failures }: Pick<EngineWatchParts, 'log' | 'failures'> & { readonly metrics: Metrics },
 ): OpenEngines {
   return openEngines(
     settings.map(({ config, protocol, can, options, headers }) => {
-      const meters = metrics.engine(config.name);
+      const meters = engineMetrics(metrics, config.name);
       const { name: engine, protocol: protocolName } = config;
-      const watching = { engine, protocol: protocolName, module: modules.get(protocolName), metrics, log, failures };
+      const watching = { engine, protocol: protocolName, module: modules.get(protocolName), metrics: meters, log, failures };
       return {
         ...config,
         can,

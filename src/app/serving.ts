@@ -61,7 +61,7 @@ class Serving {
     this.parts = parts;
     this.#config = parts.config;
     parts.down.add('telemetry', () => parts.telemetry?.close(flushWithinMs(this.#stopByMs - monotonicMs())));
-    parts.metrics.gauge('draining', () => Number(this.#draining !== undefined));
+    parts.metrics.read('draining', () => Number(this.#draining !== undefined));
   }
 
   /** Ready is a process whose port is open, whose store answers and has the right time, and which is not draining. */
@@ -84,29 +84,32 @@ class Serving {
 
   /** Opens the port; call it once. */
   async listen(options: ListenOptions): Promise<Listening> {
-    const { config, output, down, metrics, plugins, store, nowMs, documents } = this.parts;
+    const { config, output, down, metrics, requests, plugins, store, nowMs, documents } = this.parts;
     const settlements = new SettlementQueue({
       ledger: store.ledger,
       now: monotonicMs,
       nowMs,
       log: output.log,
       leaseMs: config.limits.reservation_seconds * SECOND_MS,
-      onSettled: metrics.requests.settlement,
+      onSettled: requests.settlement,
     });
     this.#settlements = settlements;
-    metrics.gauge('open_settlements', () => settlements.open);
+    metrics.read('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));
     const sources = { newId: ulidSource(nowMs), now: monotonicMs };
     const parts = this.#chainParts(settlements, sources);
     const chains = buildChains(config, plugins, parts);
     const gateway = openGateway(config, chains, output.log, parts);
     this.#gateway = gateway;
-    metrics.gauge('in_flight', () => gateway.inFlight);
+    metrics.read('requests_in_flight', () => gateway.inFlight);
     // Probes and readers of the documentation must not look like traffic in the console.
     this.parts.live.watch(gateway.open, new Set(['GET /health', ...documentRouteNames(config, plugins)]));
     const { listener, withoutUws } = await startListener(config, gateway, options);
     this.#listener = listener;
-    metrics.certificate(() => certificateEnd(this.#config));
+    metrics.read('tls_certificate_expiry_timestamp_seconds', () => {
+      const end = certificateEnd(this.#config);
+      return end === undefined ? [] : [[{ file: end.file }, end.endsMs / SECOND_MS]];
+    });
     down.add(
       'certificate',
       watchCertificate(() => this.#config, output.log),
@@ -221,12 +224,12 @@ class Serving {
 }
 
 /** The store as the chain uses it, with caches for what never changes: a key's team, and a glossary's entries. */
-function cachesOf({ config, store, metrics }: ServingParts) {
+function cachesOf({ config, store, requests }: ServingParts) {
   const keys = new LruKeyCache({
     directory: store.keys,
     keysMax: config.auth.key_cache_max,
     now: monotonicMs,
-    onLookup: metrics.requests.keyLookup,
+    onLookup: requests.keyLookup,
   });
   const glossaries = new LruGlossaryCache({ store: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX });
   const bounded = boundedGlossaries(store.glossaries, glossaries, config.limits.glossary_bytes);

@@ -1,6 +1,6 @@
 // The table of metrics in the operator's manual: names and labels, and the help texts that `/metrics` shows too.
 
-export interface DescribedMetric {
+interface DescribedMetric {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];

@@ -8,11 +8,9 @@ import { PAGE_SECURITY } from '../docs/page.ts';
 import { referencePage } from '../docs/reference-page.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';
 
-export type MetricTexts = Pick<Metrics, 'contentType' | 'render'>;
-
 interface OpsPagesOptions {
   readonly readiness: () => Readiness | Promise<Readiness>;
-  readonly metrics: MetricTexts;
+  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
   /** Called for each page, because addresses are only known once everything listens. */
   readonly api: () => OpenApiOptions;
   /** Plugins with their own API document. */

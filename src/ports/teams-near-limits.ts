@@ -10,7 +10,7 @@ export interface TeamsNearLimits {
   readonly keys: readonly KeyUnused[];
 }
 
-export type TeamCondition = 'all' | 'quota_nearly_used' | 'credit_low' | 'key_unused';
+type TeamCondition = 'all' | 'quota_nearly_used' | 'credit_low' | 'key_unused';
 
 export interface QuotaNearlyUsed {
   readonly teamId: string;

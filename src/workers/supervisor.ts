@@ -178,7 +178,7 @@ class Workers implements ServingProcesses {
       const ended = await worker.ended;
       if (worker.pid !== undefined) this.metrics.retire(worker.pid);
       if (signal.aborted) return;
-      this.metrics.replaced(this.#hung.has(worker) ? 'hung' : 'ended');
+      this.metrics.replaced[this.#hung.has(worker) ? 'hung' : 'ended'].count++;
       this.#places.delete(number);
       soon = performance.now() - startedAtMs > SETTLED_MS ? 0 : soon + 1;
       const waitMs = Math.min(RESTART_MS * 2 ** (soon - 1), RESTART_MS_MAX);

@@ -1,126 +1,163 @@
-// Prometheus metrics of a running gateway: labels come from fixed sets, and only a few teams are labels.
-import { Registry, collectDefaultMetrics } from 'prom-client';
-import type { MetricsSnapshot } from '../../ports/metric-family.ts';
+// The Prometheus metrics of one process. Counting is an addition: prom-client, which hashes labels at each increment, only asks for
+// the values at a scrape. Labels come from fixed sets, and only a few teams are labels.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Metric } from 'prom-client';
+import type { MetricSample, MetricsSnapshot } from '../../ports/metric-family.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
-import { registerDocumentGauges, registerDocumentSeries } from './document-metrics.ts';
-import type { DocumentLoad, DocumentMeters } from './document-metrics.ts';
-import { registerEventLoopGauge } from './event-loop-gauge.ts';
-import { EngineMetrics, registerLimitGauge, registerLoadGauges, registerReplicaGauge } from './engine-metrics.ts';
-import type { EngineLimitState, EngineLoad, EngineMeters, ReplicaState } from './engine-metrics.ts';
-import { RequestSeries } from './request-series.ts';
-import { familiesOf, registerEventSeries, registerGauge, registerPluginMetric, registerTeamGauges } from './scraped-series.ts';
-import type { EventFigures, TeamGaugesOptions } from './scraped-series.ts';
+import { METRICS } from './table.ts';
+import type { MetricDescription, MetricName } from './table.ts';
 
-/** Gauges, read at each scrape; `aggregator` says how the values of several processes are combined. */
-export const GAUGES = {
-  in_flight: { name: 'lingate_requests_in_flight', help: 'Requests in flight.', aggregator: 'sum' },
-  open_settlements: {
-    name: 'lingate_open_settlements',
-    help: 'Commits and releases that the store has not acknowledged yet.',
-    aggregator: 'sum',
-  },
-  store_up: { name: 'lingate_store_up', help: '1 while the store answers the background probe.', aggregator: 'min' },
-  store_writable: { name: 'lingate_store_writable', help: '1 while the whole store takes writes.', aggregator: 'min' },
-  clock_step: {
-    name: 'lingate_clock_step_seconds',
-    help: 'How far the store’s clock is from the right time; 0 while it is right.',
-    aggregator: 'max',
-  },
-  draining: { name: 'lingate_draining', help: '1 while the process finishes its last requests before it stops.', aggregator: 'max' },
-} as const;
+type Labels = Readonly<Record<string, string>>;
 
-interface CertificateFigure {
-  readonly file: string;
-  readonly endsMs: number;
+/** One combination of labels of a counter: add to `count`. */
+export interface CounterSeries {
+  readonly labels: Labels;
+  count: number;
 }
 
-export interface Metrics {
-  readonly requests: RequestSeries;
-  /** What counts for an engine, by its configured name. */
-  engine(name: string): EngineMeters;
-  /** Registers how the state of replicas is read; call it once. */
-  engineReplicas(read: () => readonly ReplicaState[]): void;
-  /** Registers how the load of engines is read; call it once. */
-  engineLoads(read: () => readonly EngineLoad[]): void;
-  /** Registers how it is read which engines have used up their characters; call it once. */
-  engineLimits(read: () => readonly EngineLimitState[]): void;
-  /** Registers how a gauge is read, once its source exists; call it once for each. */
-  gauge(which: keyof typeof GAUGES, read: () => number): void;
-  /** Registers how it is read until when the certificate is valid; call it once. */
-  certificate(read: () => CertificateFigure | undefined): void;
-  /** Registers the results of the watch over all teams; call it once. */
-  teams(options: TeamGaugesOptions): void;
-  /** Registers a metric of a plugin, under the plugin's name; call it once for each metric. */
-  plugin(name: string, metric: PluginMetric): void;
-  /** Registers the counts of the event sender; call it once. */
-  events(figures: EventFigures): void;
-  /** Registers the counts of documents; call it once, if there are any, with the names of their formats. */
-  documents(formats: readonly string[]): DocumentMeters;
-  /** Registers how it is read what there is of documents; call it once. */
-  documentLoad(read: () => DocumentLoad): void;
-  /** Call it once, if there are forward routes; the result counts unexpected bytes from their targets. */
-  forwardUnasked(): () => void;
+/** What is read at each scrape: one value, or one for each combination of labels; a combination that is left out disappears. */
+type ReadValues = () => number | Iterable<readonly [labels: Labels, value: number]>;
+
+export class Metrics {
+  readonly contentType: string = Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #registry = new Registry();
+  readonly #counters = new Map<MetricName, CounterSeries[]>();
+  readonly #histograms = new Map<MetricName, HistogramSeries[]>();
+
+  /** Shown from now on, starting at 0. Call it once for each combination of labels, and keep the result. */
+  counter(name: MetricName, labels: Labels = {}): CounterSeries {
+    const series = { labels, count: 0 };
+    this.#seriesOf(this.#counters, name, (all) => all.map((one) => ({ labels: one.labels, value: one.count }))).push(series);
+    return series;
+  }
+
+  /** A counter for each value of a label. `values` are the keys of a record, which the compiler compares with the type of the values. */
+  counters<V extends string>(name: MetricName, label: string, values: Readonly<Record<V, true>>, labels: Labels = {}) {
+    const series = Object.keys(values).map((value) => [value, this.counter(name, { ...labels, [label]: value })]);
+    return Object.fromEntries(series) as Readonly<Record<V, CounterSeries>>;
+  }
+
+  /** As `counter`. */
+  histogram(name: MetricName, labels: Labels = {}): HistogramSeries {
+    const { buckets = [] }: MetricDescription = METRICS[name];
+    const series = new HistogramSeries(labels, buckets);
+    this.#seriesOf(this.#histograms, name, (all) => all.flatMap((one) => one.samples(`lingate_${name}`))).push(series);
+    return series;
+  }
+
+  /** Registers how a gauge, or a counter that is counted elsewhere, is read. Call it once for each. */
+  read(name: MetricName, values: ReadValues): void {
+    this.#register(`lingate_${name}`, METRICS[name], () => samplesOf(values()));
+  }
+
+  /** `plugin` is the plugin's name, which begins the metric's. */
+  plugin(plugin: string, metric: PluginMetric): void {
+    const { name, help, kind, label } = metric;
+    const described = { kind, help, labels: label === undefined ? [] : [label], aggregator: 'sum' } as const;
+    this.#register(`lingate_${plugin.replaceAll(/[^a-z0-9]+/gi, '_')}_${name}`, described, () => {
+      const value = metric.read();
+      return samplesOf(
+        typeof value === 'number' ? value : Object.entries(value).map(([one, count]) => [{ [label ?? 'kind']: one }, count]),
+      );
+    });
+  }
+
   /** The text that `/metrics` answers. */
-  render(): Promise<string>;
-  readonly contentType: string;
+  render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
   /** The same as values, for adding up several processes. */
-  snapshot(): Promise<MetricsSnapshot>;
+  snapshot(): Promise<MetricsSnapshot> {
+    return snapshotOf(this.#registry);
+  }
+
+  /**
+   * CPU, memory, garbage collections, file descriptors, by the usual names of dashboards for Node. The event loop's delay is our own:
+   * theirs includes the interval that the monitor means to wait. Their totals are gauges named like counters, and sums of others.
+   */
+  watchProcess(): void {
+    collectDefaultMetrics({ register: this.#registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
+    const unwanted = this.#registry.getMetricsAsArray().filter(({ name }) => /_eventloop_lag_|_nodejs_active_\w+_total$/.test(name));
+    for (const { name } of unwanted) this.#registry.removeSingleMetric(name);
+    const monitor = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+    monitor.enable();
+    this.read('event_loop_delay_seconds', () => {
+      const delays = LOOP_PERCENTILES.map((percentile) => {
+        const waitedMs = monitor.count === 0 ? 0 : monitor.percentile(percentile) / NS_PER_MS;
+        return [{ percentile: String(percentile) }, Math.max(0, waitedMs - LOOP_RESOLUTION_MS) * SECONDS_PER_MS] as const;
+      });
+      monitor.reset();
+      return delays;
+    });
+  }
+
+  #seriesOf<S>(known: Map<MetricName, S[]>, name: MetricName, read: (series: readonly S[]) => MetricSample[]): S[] {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const series: S[] = [];
+    known.set(name, series);
+    this.#register(`lingate_${name}`, METRICS[name], () => read(series));
+    return series;
+  }
+
+  #register(name: string, { kind: type, help, labels: labelNames, aggregator }: MetricDescription, values: () => MetricSample[]): void {
+    const described = { name, help, type, aggregator };
+    const metric = { ...described, labelNames, get: () => Promise.resolve({ ...described, values: values() }), reset: () => undefined };
+    // A registry needs no more of a metric than this; the type names the library's four classes.
+    this.#registry.registerMetric(metric as unknown as Metric);
+  }
 }
 
-export function openMetrics(registry = new Registry()): Metrics {
-  registerProcessMetrics(registry);
-  registerEventLoopGauge(registry);
-  const requests = new RequestSeries(registry);
-  const engines = new EngineMetrics(registry);
-  registerGauge(registry, OPEN_RESERVATIONS, [], () => [[{}, requests.openReservations]]);
-  return {
-    requests,
-    gauge: (which, read) => registerGauge(registry, GAUGES[which], [], () => [[{}, read()]]),
-    certificate: (read) =>
-      registerGauge(registry, CERTIFICATE_END, ['file'], () => {
-        const end = read();
-        return end === undefined ? [] : [[{ file: end.file }, end.endsMs / 1000]];
-      }),
-    teams: (options) => registerTeamGauges(registry, options),
-    plugin: (name, metric) => registerPluginMetric(registry, name, metric),
-    events: (figures) => registerEventSeries(registry, figures),
-    documents: (formats) => registerDocumentSeries(registry, formats),
-    documentLoad: (read) => registerDocumentGauges(registry, read),
-    contentType: registry.contentType,
-    render: () => registry.metrics(),
-    snapshot: () => familiesOf(registry),
-    engine(name) {
-      requests.addEngine(name);
-      return engines.of(name);
-    },
-    engineReplicas: (read) => registerReplicaGauge(registry, read),
-    engineLoads: (read) => registerLoadGauges(registry, read),
-    engineLimits: (read) => registerLimitGauge(registry, read),
-    forwardUnasked: () => engines.forwardUnasked(),
-  };
+const LOOP_RESOLUTION_MS = 10;
+const LOOP_PERCENTILES = [50, 90, 99, 100] as const;
+const NS_PER_MS = 1e6;
+const SECONDS_PER_MS = 0.001;
+
+function samplesOf(values: ReturnType<ReadValues>): MetricSample[] {
+  if (typeof values === 'number') return [{ labels: {}, value: values }];
+  return Array.from(values, ([labels, value]) => ({ labels, value }));
 }
 
-const CERTIFICATE_END = {
-  name: 'lingate_tls_certificate_expiry_timestamp_seconds',
-  help: 'When the certificate of the public listener ends, in seconds since 1970.',
-  aggregator: 'min',
-} as const;
+/** prom-client's types say less than what it returns: a metric's type is a word, and its values are there. */
+export async function snapshotOf(registry: Registry): Promise<MetricsSnapshot> {
+  return (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
+}
 
-const OPEN_RESERVATIONS = {
-  name: 'lingate_open_reservations',
-  help: 'Reservations that this process holds, or may hold, and has not settled.',
-  aggregator: 'sum',
-} as const;
+/** One combination of labels of a histogram. */
+export class HistogramSeries {
+  readonly #labels: Labels;
+  readonly #bounds: readonly number[];
+  /** By bucket, not cumulative; the last one is for values above every bound. */
+  readonly #counts: Float64Array;
+  #sum = 0;
 
-/**
- * The event loop's lag is replaced by our own gauge: theirs includes the monitor's own interval, and shows a lag of 10 ms if there is
- * none. The totals are gauges named like counters; they are the sums of the metrics without that ending.
- */
-const UNWANTED = /_eventloop_lag_|_nodejs_active_\w+_total$/;
+  constructor(labels: Labels, bounds: readonly number[]) {
+    this.#labels = labels;
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
 
-/** CPU, memory, garbage collections, file descriptors: the usual names of dashboards for Node, with our prefix. */
-function registerProcessMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
-  const unwanted = registry.getMetricsAsArray().filter(({ name }) => UNWANTED.test(name));
-  for (const { name } of unwanted) registry.removeSingleMetric(name);
+  observeMs(ms: number): void {
+    const value = ms * SECONDS_PER_MS;
+    const bounds = this.#bounds;
+    let index = 0;
+    while (index < bounds.length && value > bounds[index]!) index++;
+    this.#counts[index]! += 1;
+    this.#sum += value;
+  }
+
+  samples(name: string): MetricSample[] {
+    let below = 0;
+    const buckets = Array.from(this.#counts, (count, index): MetricSample => {
+      below += count;
+      return { metricName: `${name}_bucket`, labels: { le: this.#bounds[index] ?? '+Inf', ...this.#labels }, value: below };
+    });
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels: this.#labels, value: this.#sum },
+      { metricName: `${name}_count`, labels: this.#labels, value: below },
+    ];
+  }
 }
