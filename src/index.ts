@@ -138,6 +138,7 @@ export { readTagSettings, TagUses } from './ledger/tag-uses.ts';
 export { keyRegistry } from './stores/records/key-registry.ts';
 export { decideTeamChange, withNextPlan } from './ledger/team-change.ts';
 export { overRecords } from './stores/records/over-records.ts';
+export { auditWrites } from './stores/records/record-audit.ts';
 export { eventNames, eventWrites, outlivesTeam } from './stores/records/event-record.ts';
 export type { EventWrites } from './stores/records/event-record.ts';
 export { RecordOutbox } from './stores/records/record-outbox.ts';

@@ -12,6 +12,7 @@ import Type from 'typebox';
 import {
   Account,
   auditEntry,
+  auditWrites,
   chargeSums,
   decideTeamChange,
   definePlugin,
@@ -24,7 +25,6 @@ import {
   isInSpan,
   isUnavailable,
   keyRegistry,
-  momentOf,
   movedCredit,
   outlivesTeam,
   overRecords,
@@ -37,16 +37,12 @@ import {
   teamDifference,
   teamEvent,
   teamSummary,
-  withoutNames,
   withWindowUses,
 } from 'lingate';
 import type {
   AccountRows,
   Audited,
   AuditedChange,
-  AuditEntry,
-  AuditLog,
-  AuditRecord,
   Clock,
   DayRange,
   GroupChange,
@@ -117,9 +113,6 @@ create table if not exists uses (
   micro bigint not null, of_allowance bigint not null default 0, primary key (team_id, key_id, day, period));
 create table if not exists changes (
   team_id text references teams on delete cascade, id text, request text not null, at_ms bigint not null, primary key (team_id, id));
--- Changes by operators. Ids are in the order of time, and entries outlive their team.
-create table if not exists audit (id text collate "C" primary key, team_id text, record json not null);
-create index if not exists audit_of_team on audit (team_id, id);
 -- A group is a team, or what all gateways share. An id without a value belongs to an index.
 create table if not exists records (
   group_id text, kind text, id text collate "C", value text not null, primary key (group_id, kind, id));
@@ -461,7 +454,7 @@ async function countsOf(db: Rows, teamId: string): Promise<Map<WindowSubject, St
 
 // Teams and keys, as operators manage them
 
-function registryOf(database: Database, { records, idempotency }: Pick<Store, 'records' | 'idempotency'>): TeamRegistry {
+function registryOf(database: Database, { records, idempotency, audit }: Pick<Store, 'records' | 'idempotency' | 'audit'>): TeamRegistry {
   return {
     ...keyRegistry(records),
     createTeam: (team, by) => database.transaction((db, nowMs) => createTeam(db, team, nowMs, by)),
@@ -476,9 +469,9 @@ function registryOf(database: Database, { records, idempotency }: Pick<Store, 'r
     updateTeam: (teamId, change, by) => database.team(teamId, (open) => updateTeam(open, change, by)),
     async deleteTeam(teamId, { keepUsage }, by) {
       const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs, by));
-      // Answers to operators' requests name the team.
-      if (deleted === true) await idempotency.forgetTeam(teamId);
-      return deleted;
+      // Answers to operators' requests name the team, and so does the audit.
+      const failed = deleted === true ? ((await idempotency.forgetTeam(teamId)) ?? (await audit.forgetNames(teamId))) : undefined;
+      return failed ?? deleted;
     },
     listKeys: (teamId) => database.team(teamId, (open) => keysOf(open)),
     // Whether a commit waits for a replica is a setting of the server.
@@ -553,7 +546,6 @@ async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: n
   const [known] = await db<{ plan: string }>('select plan from teams where team_id = $1', [teamId]);
   if (known === undefined || (keepUsage && open === undefined)) return false;
   await recordChange(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
-  await forgetNames(db, teamId);
   await forgetEvents(db, teamId, keepUsage);
   if (open !== undefined) await keepEvent(db, nowMs, teamId, deletionEvent(teamId));
   await db('delete from records where group_id = $1', [teamId]);
@@ -697,18 +689,12 @@ async function recordChange(
   if (event !== undefined) await keepEvent(db, nowMs, teamId, event);
   if (by === undefined) return;
   await db('select pg_advisory_xact_lock($1)', [AUDIT_LOCK]);
-  const [latest] = await db<{ id?: string }>('select max(id) as id from audit where id < $1', [idBefore(nowMs + 1)]);
-  await keepEntry(db, auditEntry(by, { ...change, teamId, ...(keyId && { keyId }) }, nowMs, latest?.id));
-}
-
-async function keepEntry(db: Rows, { id, atMs: _atMs, teamId, ...rest }: AuditEntry): Promise<void> {
-  await db('insert into audit values ($1, $2, $3) on conflict do nothing', [id, teamId, JSON.stringify(rest)]);
-}
-
-async function forgetNames(db: Rows, teamId: string): Promise<void> {
-  const entries = await db<{ id: string; record: AuditRecord }>('select id, record from audit where team_id = $1', [teamId]);
-  for (const entry of entries)
-    await db('update audit set record = $2 where id = $1', [entry.id, JSON.stringify(withoutNames(entry.record))]);
+  const [latest] = await db<{ id?: string }>("select max(id) as id from records where group_id = $1 and kind = 'audit' and id < $2", [
+    SHARED_RECORDS,
+    idBefore(nowMs + 1),
+  ]);
+  const entry = auditEntry(by, { ...change, teamId, ...(keyId && { keyId }) }, nowMs, latest?.id);
+  await write(db, SHARED_RECORDS, auditWrites(entry));
 }
 
 /** In the transaction of what it tells of, which has the row of the team; not if no gateway sends events. */
@@ -730,26 +716,6 @@ async function forgetEvents(db: Rows, teamId: string, keepUsage: boolean): Promi
     gone,
     teamId,
   ]);
-}
-
-function auditOf(database: Database, historyDays: number): AuditLog {
-  return {
-    page: ({ teamId, after, sinceMs = 0, limit }) =>
-      database.transaction(async (db, nowMs) => {
-        const from = idBefore(Math.max(sinceMs, nowMs - historyDays * DAY_MS));
-        const rows = await db<{ id: string; teamId?: string; record: AuditRecord }>(
-          `select id, team_id as "teamId", record from audit where ($1::text is null or team_id = $1) and id >= $2
-           and ($3::text is null or id < $3) order by id desc limit $4`,
-          [teamId, from, after, limit],
-        );
-        return rows.map(({ id, teamId: of, record: { keyId, ...rest } }) => ({ id, atMs: momentOf(id), teamId: of, keyId, ...rest }));
-      }),
-    forgetNames: (teamId) => database.done((db) => forgetNames(db, teamId)),
-    restore: (entries) =>
-      database.done(async (db) => {
-        for (const entry of entries) await keepEntry(db, entry);
-      }),
-  };
 }
 
 // Records: everything that no admission writes
@@ -886,7 +852,7 @@ function accountsOf(database: Database): WholeAccounts {
         await putAccount(db, change.account);
         await attach(db, teamId, change.attach);
       }),
-    clear: () => database.done(async (db) => void (await db('truncate teams, audit, records cascade'))),
+    clear: () => database.done(async (db) => void (await db('truncate teams, records cascade'))),
   };
 }
 
@@ -1032,12 +998,10 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     await database.close();
     throw new StoreError(`the store ${new URL(url).host} cannot be opened: ${created.advice}`);
   }
-  const over = overRecords(recordsOf(database), () => clock.nowMs());
+  const over = overRecords(recordsOf(database), () => clock.nowMs(), historyDays);
   // Every process does so; a wrong clock deletes nothing.
   const pruning = setInterval(() => {
-    if ((clock.stepMs ?? 0) !== 0) return;
-    const before = idBefore(clock.nowMs() - historyDays * DAY_MS);
-    void database.done(async (db) => void (await db('delete from audit where id < $1', [before])));
+    if ((clock.stepMs ?? 0) === 0) void over.audit.prune();
   }, PRUNE_EVERY_MS).unref();
   return {
     keys: {
@@ -1054,7 +1018,6 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     ...over,
     outbox: new RecordOutbox(over.records),
     history: historyOf(database),
-    audit: auditOf(database, historyDays),
     async ping() {
       const written = await database.transaction((db) =>
         db('insert into alive values (1, now()) on conflict (one) do update set at = now()'),

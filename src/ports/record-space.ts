@@ -58,6 +58,8 @@ export type RecordTable =
   | 'senders'
   /** Shared, of a plugin's store: by team what was told (stores/records/told-record.ts). */
   | 'told'
+  /** Shared: entries of the audit, by id (stores/records/record-audit.ts). */
+  | 'audit'
   /** Shared, of a plugin's store: that a copy into it is not complete (stores/whole-store.ts). */
   | 'copies'
   /** Shared: requests that take effect once, and who runs them (stores/records/record-idempotency.ts). */
@@ -73,6 +75,9 @@ export type RecordIndex =
   | 'documents_by_due'
   | 'documents_by_age'
   | 'documents_open'
+  /** Shared: entries of the audit, newest first; and those that concern a team. */
+  | 'audit_by_time'
+  | 'audit_by_team'
   /** Shared: when each event is due. */
   | 'events_by_due';
 

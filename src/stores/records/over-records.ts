@@ -1,6 +1,7 @@
 // The parts of a store that are written once, over its record space.
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { Store } from '../../ports/store.ts';
+import { RecordAudit } from './record-audit.ts';
 import { RecordEngineUse } from './record-engine-use.ts';
 import { RecordGateways } from './record-gateways.ts';
 import { RecordGlossaries } from './record-glossaries.ts';
@@ -12,15 +13,17 @@ import { RecordTags } from './record-tags.ts';
 type PartsOverRecords = Pick<
   Store,
   'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse' | 'tags' | 'tagSettings'
->;
+> & { readonly audit: RecordAudit };
 
 /**
- * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking. The deletion of a team has
- * to call `idempotency.forgetTeam`.
+ * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking; `historyDays`, how long the
+ * audit is retained. A change that has `audit` keeps what `auditWrites` says in the shared records, and now and then somebody calls
+ * `audit.prune`. The deletion of a team has to call `idempotency.forgetTeam` and `audit.forgetNames`.
  */
-export function overRecords(records: RecordSpace, nowMs: () => number | undefined): PartsOverRecords {
+export function overRecords(records: RecordSpace, nowMs: () => number | undefined, historyDays?: number): PartsOverRecords {
   return {
     records,
+    audit: new RecordAudit(records, nowMs, historyDays),
     glossaries: new RecordGlossaries(records),
     gateways: new RecordGateways(records),
     idempotency: new RecordIdempotency(records, nowMs),

@@ -21,6 +21,8 @@ const INDEXES: Readonly<Record<RecordIndex, true>> = {
   documents_by_age: true,
   documents_open: true,
   events_by_due: true,
+  audit_by_time: true,
+  audit_by_team: true,
 };
 /** What a copy of a store does with it. A store with nothing but what is left behind counts as empty. */
 const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, 'copied' | 'left'>> = {
@@ -32,6 +34,10 @@ const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'ref
   events: 'copied',
   events_by_due: 'copied',
   told: 'copied',
+  // Copied entry by entry (`AuditLog`).
+  audit: 'left',
+  audit_by_time: 'left',
+  audit_by_team: 'left',
   // Of running processes.
   claims: 'left',
   gateways: 'left',

@@ -1,18 +1,25 @@
 // Events and audit entries of teams go by their own slot: a change leaves them in the team's hash `:outgoing`, in the same operation, and
 // afterwards they are moved to the shared records. What a process left there when it stopped is moved by the janitor.
 import { randomInt } from 'node:crypto';
-import type { Audited, AuditRecord } from '../../domain/audit-entry.ts';
+import { momentOf } from '../../domain/audit-entry.ts';
+import type { Audited, AuditEntry, AuditRecord } from '../../domain/audit-entry.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { eventNames, eventWrites } from '../records/event-record.ts';
-import { AUDIT_IDS, AUDIT_OF_TEAMS, AUDIT_TABLE, groupKey, OF_TEAM, SERIAL_KEY } from './redis-keys.ts';
-import type { RedisLink, Write } from './redis-link.ts';
+import type { RecordAudit } from '../records/record-audit.ts';
+import { groupKey, OF_TEAM, SERIAL_KEY } from './redis-keys.ts';
+import type { RedisLink } from './redis-link.ts';
 
 type Outgoing =
   | { readonly kind: 'audit'; readonly record: AuditRecord }
   | { readonly kind: 'event'; readonly atMs: number; readonly facts: EventFacts };
+
+interface Shared {
+  readonly records: Pick<RecordSpace, 'change'>;
+  readonly audit: Pick<RecordAudit, 'restore'>;
+}
 
 /** How many entries a change has at most. */
 const SERIALS = 4;
@@ -21,13 +28,13 @@ const UNCOUNTED = 500_000_000_000_000;
 
 export class Postbox {
   readonly #link: RedisLink;
-  readonly #records: () => Pick<RecordSpace, 'change'>;
+  readonly #to: () => Shared;
   readonly #running = new Map<string, Promise<boolean>>();
   readonly #next = new Map<string, Promise<boolean>>();
 
-  constructor(link: RedisLink, records: () => Pick<RecordSpace, 'change'>) {
+  constructor(link: RedisLink, to: () => Shared) {
     this.#link = link;
-    this.#records = records;
+    this.#to = to;
   }
 
   /** For the first entry of a change: greater than those of all changes before, if it can be. A key must stop working even without. */
@@ -59,8 +66,10 @@ export class Postbox {
       const outgoing = Object.entries(await this.#link.ask((redis) => redis.hgetall(key)));
       if (outgoing.length === 0) return;
       const read = outgoing.map(([id, text]) => ({ id, one: JSON.parse(text) as Outgoing }));
-      const entries = read.flatMap(({ id, one }) => (one.kind === 'audit' ? auditWrites(id, teamId, one.record) : []));
-      if (entries.length > 0) await this.#link.compare(SHARED_RECORDS, { fields: [], write: entries, frees: true });
+      const entries = read.flatMap(({ id, one }): AuditEntry[] =>
+        one.kind === 'audit' ? [{ id, atMs: momentOf(id), teamId, ...one.record }] : [],
+      );
+      if (entries.length > 0) answered(await this.#to().audit.restore(entries));
       for (const { id, one } of read) if (one.kind === 'event') await this.#moveEvent(teamId, id, one);
       await this.#link.ask((redis) => redis.hdel(key, ...read.map(({ id }) => id)));
     });
@@ -70,19 +79,10 @@ export class Postbox {
   /** May be done twice. */
   async #moveEvent(teamId: string, id: string, { atMs, facts }: Extract<Outgoing, { kind: 'event' }>): Promise<void> {
     answered(
-      await this.#records().change(SHARED_RECORDS, eventNames(teamId), (values) => ({
+      await this.#to().records.change(SHARED_RECORDS, eventNames(teamId), (values) => ({
         result: true,
         ...eventWrites(teamId, values, atMs, { id, facts }),
       })),
     );
   }
-}
-
-/** An entry under an id is written once. */
-export function auditWrites(id: string, teamId: string | undefined, record: AuditRecord): readonly Write[] {
-  const written: Write[] = [
-    ['HSETNX', AUDIT_TABLE, id, JSON.stringify({ teamId, ...record })],
-    ['ZADD', AUDIT_IDS, '0', id],
-  ];
-  return teamId === undefined ? written : [...written, ['ZADD', AUDIT_OF_TEAMS, '0', `${teamId} ${id}`]];
 }

@@ -5,9 +5,9 @@ import { dayOf } from '../../domain/period.ts';
 import { answering } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
+import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/tag-counts.ts';
 import type { Postbox } from './postbox.ts';
-import type { RedisAuditLog } from './redis-audit-log.ts';
 import { groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
 import type { Write } from './redis-link.ts';
 import { readUses } from './redis-usage-history.ts';
@@ -23,7 +23,7 @@ interface JanitorOptions {
   readonly erasure: RedisTeamErasure;
   readonly postbox: Postbox;
   readonly records: RecordSpace;
-  readonly audit: RedisAuditLog;
+  readonly audit: RecordAudit;
   readonly log: Log;
   /** How many days of usage are kept. */
   readonly keptDays: number;

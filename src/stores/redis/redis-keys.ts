@@ -54,11 +54,6 @@ export const SERIAL_KEY = `${PREFIX}audit-serial`;
 /** The lease of the gateway that runs the janitor, for some seconds. */
 export const JANITOR_KEY = `${PREFIX}janitor`;
 
-/** Among the shared records, in their slot: a hash of all audit entries by id, and sorted sets of their ids, all of them and by team. */
-export const AUDIT_TABLE = ':audit';
-export const AUDIT_IDS = ':audit_by_time';
-export const AUDIT_OF_TEAMS = ':audit_by_team';
-
 /** The owner of the key with this digest, as JSON. */
 export function digestKey(digest: string): string {
   return `${PREFIX}digest:${digest}`;

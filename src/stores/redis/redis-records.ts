@@ -307,6 +307,8 @@ function removeRecord(group: string, { table, id }: RecordName, draft: HashDraft
   }
 }
 
-function freesMemory({ remove = [], attach = [], key }: GroupChange<unknown>): boolean {
+/** An entry of the audit belongs to a change that a full server has made. */
+function freesMemory({ remove = [], attach = [], put = [], key }: GroupChange<unknown>): boolean {
+  if (put.length > 0 && put.every(({ table }) => table === 'audit')) return true;
   return (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
 }

@@ -1,6 +1,6 @@
 // The Redis store: connects, checks the servers, and provides the ports.
 import type { EventRules } from '../../domain/event-rules.ts';
-import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
+import { HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -15,7 +15,6 @@ import { mayLoadLater, RedisFunctions } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Postbox } from './postbox.ts';
 import { RedisAccounts } from './redis-accounts.ts';
-import { RedisAuditLog } from './redis-audit-log.ts';
 import { BulkConnection, RedisBlobs } from './redis-blobs.ts';
 import { beginClocks, RedisClock } from './redis-clock.ts';
 import { mastersOf, redisConnection } from './redis-connection.ts';
@@ -100,12 +99,12 @@ async function assembled(
   const nowMs = (): number | undefined => (clocks.now() === undefined ? undefined : Math.floor(clocks.now()!));
   const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
   const blobs = new RedisBlobs(link, bulk);
-  const postbox: Postbox = new Postbox(link, () => records);
+  const postbox: Postbox = new Postbox(link, () => ({ records, audit }));
   const records = new RedisRecords({ link, blobs, postbox });
   if (!whole) await assertComplete(records, target.shown);
   const accounts = new TeamAccounts(link, postbox);
-  const over = overRecords(records, nowMs);
-  const audit = new RedisAuditLog(link, historyDays * DAY_MS);
+  const over = overRecords(records, nowMs, historyDays);
+  const { audit } = over;
   const index = new TeamIndex(link);
   const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency: over.idempotency });
   const replication = new Replication(link, target, commandTimeoutMs);
@@ -129,7 +128,6 @@ async function assembled(
     teams,
     ...over,
     history,
-    audit,
     outbox: told.outbox,
     clock: clock === undefined ? new RedisClock(link, clocks, servers) : storeClock(records, clock),
     ping: writeProbe(link),

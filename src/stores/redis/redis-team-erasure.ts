@@ -10,10 +10,10 @@ import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { Micro } from '../../domain/money.ts';
 import { outlivesTeam } from '../records/event-record.ts';
 import { deletionEvent } from '../records/operator-events.ts';
+import type { RecordAudit } from '../records/record-audit.ts';
 import type { RecordIdempotency } from '../records/record-idempotency.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import type { Postbox } from './postbox.ts';
-import type { RedisAuditLog } from './redis-audit-log.ts';
 import { blobOf, digestKey, ERASURES_KEY, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
 import { tagSlots } from './tag-records.ts';
 import { openAccount, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
@@ -37,7 +37,7 @@ export interface DeletedTeam {
 interface ErasureParts {
   readonly accounts: TeamAccounts;
   readonly index: TeamIndex;
-  readonly audit: RedisAuditLog;
+  readonly audit: RecordAudit;
   readonly postbox: Postbox;
   readonly records: RecordSpace;
   readonly idempotency: Pick<RecordIdempotency, 'forgetTeam'>;

@@ -84,17 +84,17 @@ export class Janitor {
     if (this.#erasure.isDue()) await this.#erasure.finishAll();
     if (blobs.isDue(clock.nowMs())) await blobs.clear();
     await idempotency.sweep();
+    await audit.prune();
     const nowMs = clock.nowMs();
     const due = this.#sql.due.all({ $now: nowMs });
     const today = dayOf(nowMs);
     if (this.#pass.day !== today) this.#pass = { day: today, after: 0 };
     const teams = this.#sql.teamsAfter.all(this.#pass.after);
-    if (due.length === 0 && teams.length === 0 && !audit.isDue(nowMs)) return false;
+    if (due.length === 0 && teams.length === 0) return false;
     for (const [, teamId] of teams) await pruneTags(records, teamId, today - historyDays, nowMs);
     await group.run((atMs) => {
       for (const [teamId] of due) accounts.account(teamId, atMs);
       accounts.flush();
-      audit.clear(atMs, ROWS_MAX);
       for (const [no] of teams) this.#pass.after = this.#retain(no, atMs) ? no : this.#pass.after;
     });
     return due.length === TEAMS_MAX || teams.length > 0;

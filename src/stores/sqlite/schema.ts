@@ -5,7 +5,7 @@ import { StoreError } from '../../domain/store-unavailable.ts';
 /** Marks the file as Lingate's ("LGAT"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x4c474154;
 /** `PRAGMA user_version` of a file with these tables. */
-export const SCHEMA = 30;
+export const SCHEMA = 31;
 
 /** States of a team's deletion: from the first on it does not exist; the last is a team of which only the usage is left. */
 export const NOT_ERASED = 0;
@@ -89,11 +89,6 @@ CREATE INDEX blobs_by_end ON blobs (gone_ms) WHERE gone_ms IS NOT NULL;
 CREATE TABLE pieces (
   no INTEGER PRIMARY KEY, team INTEGER NOT NULL, blob TEXT NOT NULL, place INTEGER NOT NULL, piece BLOB NOT NULL, UNIQUE (team, blob, place)
 ) STRICT;
--- Entries outlive their team, which they name by its id.
-CREATE TABLE audit (
-  id TEXT PRIMARY KEY, team_id TEXT, record TEXT NOT NULL CHECK (json_valid(record))
-) STRICT, WITHOUT ROWID;
-CREATE INDEX audit_by_team ON audit (team_id, id);
 PRAGMA user_version = ${SCHEMA};
 `;
 

@@ -4,9 +4,9 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
+import type { RecordAudit } from '../records/record-audit.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { OpenAccount, SqliteAccounts } from './sqlite-accounts.ts';
-import type { SqliteAuditLog } from './sqlite-audit-log.ts';
 import type { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SharedWrites } from './sqlite-records.ts';
 
@@ -18,7 +18,7 @@ export interface SqliteParts {
   readonly log: Log;
   readonly group: GroupCommit;
   readonly accounts: SqliteAccounts;
-  readonly audit: SqliteAuditLog;
+  readonly audit: RecordAudit;
   readonly blobs: SqliteBlobs;
   readonly writes: SharedWrites;
   readonly idempotency: IdempotencyRecords;

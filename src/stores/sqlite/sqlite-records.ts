@@ -1,6 +1,7 @@
 // The record space in SQLite: a table for all records; a change is one operation of the group commit, with the audit entry and the
 // event that belong to it.
 import type { DatabaseSync } from 'node:sqlite';
+import { auditEntry, idBefore } from '../../domain/audit-entry.ts';
 import type { AuditedChange, Audited } from '../../domain/audit-entry.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
@@ -17,10 +18,10 @@ import type {
   RecordTable,
 } from '../../ports/record-space.ts';
 import { eventNames, eventWrites } from '../records/event-record.ts';
+import { auditWrites } from '../records/record-audit.ts';
 import { securely } from './open-database.ts';
 import { NOT_ERASED, SHARED } from './schema.ts';
 import type { OpenAccount } from './sqlite-accounts.ts';
-import type { SqliteAuditLog } from './sqlite-audit-log.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -30,6 +31,7 @@ const SQL = {
   one: tuples<[value: string]>('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?'),
   list: tuples<[id: string, value: string]>('SELECT id, value FROM records WHERE team = ? AND kind = ?'),
   page: tuples<[id: string]>('SELECT id FROM records WHERE team = ? AND kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?'),
+  lastEntry: tuples<[string | null]>(`SELECT max(id) FROM records WHERE team = ${SHARED} AND kind = 'audit' AND id < ?`),
   put: 'INSERT OR REPLACE INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
   remove: 'DELETE FROM records WHERE team = ? AND kind = ? AND id = ?',
   group: tuples<[teamId: string]>(`SELECT t.team_id FROM records r JOIN teams t ON t.no = r.team AND t.erasure = ${NOT_ERASED}
@@ -48,12 +50,10 @@ type Written = Omit<GroupChange<unknown>, 'result'>;
 export class SharedWrites {
   readonly #sql: Statements<typeof SQL>;
   readonly #database: DatabaseSync;
-  readonly #log: SqliteAuditLog;
 
-  constructor(database: DatabaseSync, log: SqliteAuditLog) {
+  constructor(database: DatabaseSync) {
     this.#sql = prepared(database, SQL);
     this.#database = database;
-    this.#log = log;
   }
 
   value(team: number, { table, id }: RecordName): string | undefined {
@@ -74,7 +74,8 @@ export class SharedWrites {
   }
 
   audit(by: Audited, change: AuditedChange, nowMs: number): void {
-    this.#log.add(by, change, nowMs);
+    const [last] = this.#sql.lastEntry.get(idBefore(nowMs + 1))!;
+    this.write(SHARED, auditWrites(auditEntry(by, change, nowMs, last ?? undefined)));
   }
 }
 

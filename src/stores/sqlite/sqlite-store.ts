@@ -1,7 +1,7 @@
 // The embedded store: one SQLite file, shared by the processes of one machine.
 import type { DatabaseSync } from 'node:sqlite';
 import type { EventRules } from '../../domain/event-rules.ts';
-import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
+import { HISTORY_DAYS } from '../../domain/period.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
@@ -20,7 +20,6 @@ import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
 import { versionOf } from './schema.ts';
 import { SqliteAccounts } from './sqlite-accounts.ts';
-import { SqliteAuditLog } from './sqlite-audit-log.ts';
 import { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { SharedWrites, SqliteRecords } from './sqlite-records.ts';
@@ -82,13 +81,12 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
   const teams = new TeamQueries(database);
   const behind = { begin: () => accounts.begin(), flush: () => accounts.flush(), forget: () => accounts.forget() };
   const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind });
-  const audit = new SqliteAuditLog(database, group, historyDays * DAY_MS);
-  const writes = new SharedWrites(database, audit);
+  const writes = new SharedWrites(database);
   const accounts = new SqliteAccounts(database, writes, clock);
   const numberOf = (teamId: string): number | undefined => teams.number(teamId);
   const blobs = new SqliteBlobs({ database, path, group, numberOf });
   const records = new SqliteRecords({ database, path, group, accounts, blobs, writes, numberOf });
-  const over = overRecords(records, () => clock.nowMs());
+  const over = overRecords(records, () => clock.nowMs(), historyDays);
   const parts: SqliteParts = {
     database,
     path,
@@ -96,7 +94,7 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
     log,
     group,
     accounts,
-    audit,
+    audit: over.audit,
     blobs,
     writes,
     historyDays,
@@ -116,7 +114,6 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
     keys: { find: (digest) => looked(path, () => teams.owner(digest)) },
     teams: new SqliteTeamRegistry(parts, teams, erasure, records),
     accounts: new SqliteWholeAccounts(parts, teams, history),
-    audit,
     ...over,
     history,
     outbox: new RecordOutbox(over.records),

@@ -24,7 +24,7 @@ import type { TeamRow, TeamQueries } from './team-table.ts';
 
 /** Tables of a team, which a written account replaces; blobs stay. */
 const REPLACED = ['periods', 'keys', 'key_books', 'window_counts', 'usage', 'operations', 'changes', 'records'] as const;
-const CLEARED = [...REPLACED, 'teams', 'books', 'blobs', 'pieces', 'audit'] as const;
+const CLEARED = [...REPLACED, 'teams', 'books', 'blobs', 'pieces'] as const;
 
 type UseRow = readonly [period: number, keyId: string, characters: number, requests: number];
 interface RequestRow extends Omit<RequestContents, 'ofAllowance' | 'tickets' | 'tag'> {
