@@ -87,6 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/key-registry.ts',
     'stores/records/operator-events.ts',
     'stores/records/over-records.ts',
+    'stores/records/record-audit.ts',
     'stores/records/record-outbox.ts',
     'stores/records/tag-counts.ts',
   ],

@@ -42,8 +42,6 @@ export interface CountedWindow {
   requests: number;
   /** Charged ones, and those that open reservations hold. */
   characters: number;
-  /** Whether an event told of a refusal by this window. */
-  told: boolean;
 }
 
 /** As stores keep it: at most one window for each `per`, the shortest first. */

@@ -200,7 +200,7 @@ export class Account {
     const reserved = placed.kind === 'admitted' ? placed.reservation?.characters : undefined;
     const tickets = takePlaces(subjects, reserved ?? 0, nowMs);
     if (tag !== undefined) {
-      tag.uses.period.characters += reserved ?? 0;
+      tag.uses.inPeriod.used += reserved ?? 0;
       this.#keepTag(tag);
     }
     if (reserved !== undefined) this.#reserve(request, key, reserved, tickets, nowMs);

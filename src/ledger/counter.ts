@@ -72,7 +72,7 @@ export class WindowCounts {
       const window = this.#windows[i];
       const isLimited = limits.some((one) => one.per === per);
       if (window === undefined || nowMs >= window.endMs) {
-        this.#windows[i] = isLimited ? { per, ...windowAt(per, nowMs), from: before, requests: 1, characters: 0, told: false } : undefined;
+        this.#windows[i] = isLimited ? { per, ...windowAt(per, nowMs), from: before, requests: 1, characters: 0 } : undefined;
         continue;
       }
       if (isFarBefore(window, nowMs)) Object.assign(window, windowAt(per, nowMs));

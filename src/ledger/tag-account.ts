@@ -6,6 +6,7 @@ import { tagSubject, windowLimits } from '../domain/window-limits.ts';
 import type { WindowLimit, WindowSubject } from '../domain/window-limits.ts';
 import type { WindowCounts } from './counter.ts';
 import type { LimitedSubject } from './limit.ts';
+import type { Slots } from './rate.ts';
 import { readTagSettings } from './tag-uses.ts';
 import type { TagUses } from './tag-uses.ts';
 
@@ -32,8 +33,8 @@ export class TagAccount implements LimitedSubject {
     this.windows = windowLimits(this.settings.windows ?? '');
   }
 
-  get slots(): TagUses {
-    return this.uses;
+  get slots(): Slots {
+    return this.uses.slots;
   }
 
   /** A tag with settings is always counted: by its tickets, characters come back to the period as well. */
@@ -42,7 +43,7 @@ export class TagAccount implements LimitedSubject {
   }
 
   usedInPeriod(): number {
-    return this.uses.period.characters;
+    return this.uses.inPeriod.used;
   }
 }
 

@@ -37,9 +37,9 @@ export type RecordTable =
   | 'tag_counts'
   /** By tag, the days before: `DAY:CHARACTERS:REQUESTS`, separated by spaces; a day that was counted again has more than one. */
   | 'tag_days'
-  /** By tag, its settings (stores/records/tag-uses.ts). Admissions read it. */
+  /** By tag, its settings as JSON (ledger/tag-uses.ts). Admissions read it. */
   | 'tag_limits'
-  /** By tag with settings, what is used of them, which admissions and settlements write. The rules are those of `TagUses`. */
+  /** By tag with settings, what is used of them as JSON, which admissions and settlements write. The rules are those of `TagUses`. */
   | 'tag_uses'
   /** Documents of a team; shared: their queue, and the bytes of all (stores/records/record-documents.ts). */
   | 'documents'

@@ -11,7 +11,7 @@ import { keySubject, tagSubject, windowLimits } from '../domain/window-limits.ts
 import type { Standing } from '../ports/team-registry.ts';
 import type { ReportFinding, RunningPeriodContents, StoreFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { readTagCount, readTagDays } from '../ledger/tag-account.ts';
-import { readTagSettings, TagUses, ticketsOf } from '../ledger/tag-uses.ts';
+import { readTagSettings, readTagUses } from '../ledger/tag-uses.ts';
 import { readGlossaryTables } from './records/glossary-record.ts';
 import type { GlossaryContents } from './records/glossary-record.ts';
 import type { DictionaryContents } from './records/glossary-record.ts';
@@ -70,7 +70,7 @@ function judgeAll(contents: JudgedAccount, nowMs: number, found: Found): void {
   judgeGlossaries(contents, found);
   judgeRefusals(contents, found);
   judgeTags(contents, found);
-  judgeTagSettings(contents, nowMs, found);
+  judgeTagSettings(contents, found);
 }
 
 function judgeLimits(limits: TeamLimits, whose: string, found: Found): void {
@@ -286,18 +286,18 @@ function judgeTags({ table, days }: JudgedAccount, found: Found): void {
  * Settings are what admissions can read, and so is what is used of them, in a period that has begun. What is used of settings that were
  * removed stays for a while; what is recorded has counted every open reservation that was made with it.
  */
-function judgeTagSettings({ table, period, requests }: JudgedAccount, nowMs: number, found: Found): void {
+function judgeTagSettings({ table, period, requests }: JudgedAccount, found: Found): void {
   const [settings, uses] = [table('tag_limits'), table('tag_uses')];
   if ([...settings.keys()].some((tag) => !uses.has(tag))) found('tag', 'a tag has settings, and no record of what is used of them');
   for (const { tag, tickets } of requests) {
     const used = tag && uses.get(tag.name);
-    if (tag !== undefined && used !== undefined && (tickets?.[tagSubject(tag.name)] ?? 0) > ticketsOf(used))
+    if (tag !== undefined && used !== undefined && (tickets?.[tagSubject(tag.name)] ?? 0) > readTagUses(used).tickets)
       found('tag', 'a tag has counted fewer requests than were made with an open reservation');
   }
   for (const text of settings.values()) if (!isRead(() => readTagSettings(text))) found('tag', 'settings of a tag cannot be read');
   for (const text of uses.values()) {
-    if (!isRead(() => new TagUses(text, period.number, nowMs))) found('tag', 'what is used of the settings of a tag cannot be read');
-    else if (Number(text.split(' ')[1]) > period.number) found('tag', 'a tag has used something of a period that has not begun');
+    if (!isRead(() => readTagUses(text))) found('tag', 'what is used of the settings of a tag cannot be read');
+    else if (readTagUses(text).inPeriod.period > period.number) found('tag', 'a tag has used something of a period that has not begun');
   }
 }
 

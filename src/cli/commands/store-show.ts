@@ -47,6 +47,8 @@ function shownAccount(account: WholeAccount): [name: string, value: unknown][] {
     ...periods.map(({ number, ...one }): [string, unknown] => [`period:${number}`, one]),
     ...days.map(({ keyId, day, ...use }): [string, unknown] => [`day:${day}:${keySubject(keyId)}`, use]),
     ...changes.map(({ id, ...change }): [string, unknown] => [`once:${id}`, change]),
-    ...records.map(({ table, id, value }): [string, unknown] => [table === 'tag_limits' ? tagSubject(id) : `${table}:${id}`, value]),
+    ...records.map(({ table, id, value }): [string, unknown] =>
+      table === 'tag_limits' ? [tagSubject(id), JSON.parse(value)] : [`${table}:${id}`, value],
+    ),
   ];
 }

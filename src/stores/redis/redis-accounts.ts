@@ -2,7 +2,7 @@
 import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { keySubject } from '../../domain/window-limits.ts';
-import type { WindowSubject } from '../../domain/window-limits.ts';
+import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import type { KeyOwner } from '../../domain/api-key.ts';
 import type { NewBlob, StoredRecord } from '../../ports/record-space.ts';
 import type { Standing } from '../../ports/team-registry.ts';
@@ -24,30 +24,26 @@ import type { RedisLink, Write } from './redis-link.ts';
 import type { RedisRecords } from './redis-records.ts';
 import type { RememberedChange } from './redis-team-registry.ts';
 import { daysOf, periodsOf, readEnded, readUses, shownTeam } from './redis-usage-history.ts';
-import { tagUsesWrites } from './tag-records.ts';
-import { readTagSettings } from '../../ledger/tag-uses.ts';
 import { DECISIONS_MAX, keyIdsOf, manyWrites, UNSETTLED } from './team-accounts.ts';
 import type { TeamAccounts, HashDraft } from './team-accounts.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
 import {
-  countsText,
+  countedSlots,
   FIELD,
   idIn,
   keyText,
-  periodText,
   readBalance,
   readCounter,
-  readCounts,
   readKey,
   readOpen,
   readPeriod,
-  storedLimits,
-  tagText,
+  slotTimes,
+  tagPieces,
   teamText,
   UNKNOWN,
   writtenUse,
 } from './team-fields.ts';
-import type { OpenField, PeriodCounter, RunningPeriod, Use } from './team-fields.ts';
+import type { EndedPeriod, OpenField, PeriodCounter, RunningPeriod, Use } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
 interface AccountParts {
@@ -108,7 +104,7 @@ export class RedisAccounts implements WholeAccounts {
     const uses = await readUses(accounts, teamId);
     const periods = periodsOf(found, draft, uses, await readEnded(accounts, teamId));
     const slots = async (subject: string) =>
-      slotCounts(await link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
+      countedSlots(await link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
     const running = draft.read.get(FIELD.period);
     const last = running === undefined ? undefined : periods.pop();
     const number = last?.number ?? 0;
@@ -177,12 +173,6 @@ export class RedisAccounts implements WholeAccounts {
   }
 }
 
-function slotCounts(times: readonly string[]): readonly WindowSlots[] {
-  const counts = new Map<number, number>();
-  for (const time of times) counts.set(Number(time), (counts.get(Number(time)) ?? 0) + 1);
-  return [...counts].map(([atMs, count]) => ({ atMs, count })).toSorted((one, other) => one.atMs - other.atMs);
-}
-
 function keyContents(
   keyId: string,
   { read }: HashDraft,
@@ -231,7 +221,7 @@ function standingOf({ read }: HashDraft, number: number): Standing {
 function windowCountsOf({ read }: HashDraft): WholeAccount['windowCounts'] {
   return [...read].flatMap(([field, text]) => {
     const subject = /^count:(team|key:.*):windows$/.exec(field)?.[1];
-    return subject === undefined ? [] : [{ subject: subject as WindowSubject, counts: readCounts(text) }];
+    return subject === undefined ? [] : [{ subject: subject as WindowSubject, counts: JSON.parse(text) as StoredCounts }];
   });
 }
 
@@ -277,23 +267,19 @@ function accountWrites(account: WholeAccount, attach: readonly NewBlob[], hashes
   for (const { requestId, ...held } of requests) put(FIELD.open(requestId), JSON.stringify(openOf(held)));
   if (requests.length > 0) put(FIELD.lease, String(Math.min(...requests.map(({ untilMs }) => untilMs))));
   for (const { id, ...change } of changes) put(FIELD.once(id), JSON.stringify(change));
-  for (const { subject, counts } of account.windowCounts) put(FIELD.ofWindows(subject), countsText(counts));
+  for (const { subject, counts } of account.windowCounts) put(FIELD.ofWindows(subject), JSON.stringify(counts));
   for (const { table, id, value } of records) {
-    if (table === 'tag_limits') put(FIELD.tag(id), tagText(readTagSettings(value)));
+    if (table === 'tag_limits') put(FIELD.tag(id), value);
     else if (table === 'tag_uses') {
-      const uses = tagUsesWrites(id, value);
+      const uses = tagPieces(id, value);
       for (const [field, text] of uses.fields) put(field, text);
       further.push(['DEL', slotsOf(`tag:${id}`)], ...manyWrites('RPUSH', slotsOf(`tag:${id}`), uses.slots));
     } else further.push(['HSET', tableOf(table), id, value]);
   }
   for (const { number, plan, limits, startMs, endMs, credit } of periods) {
     const { addedMicro, deductedMicro } = credit;
-    further.push([
-      'HSET',
-      OF_TEAM.periods,
-      String(number),
-      periodText({ number, startMs, endMs, plan, limits, addedMicro, deductedMicro }),
-    ]);
+    const ended: EndedPeriod = { number, startMs, endMs, plan, limits, addedMicro, deductedMicro };
+    further.push(['HSET', OF_TEAM.periods, String(number), JSON.stringify(ended)]);
   }
   further.push(
     ...manyWrites(
@@ -316,7 +302,7 @@ function deletedOf({ team, periods }: WholeAccount): DeletedTeam {
     createdAtMs,
     balanceMicro: periods.at(-1)?.credit.balanceMicro ?? 0,
     plan,
-    limits: storedLimits(limits),
+    limits,
   };
 }
 
@@ -363,8 +349,7 @@ function putCounters({ team, standing, keys, requests }: WholeAccount, number: n
 }
 
 function slotWrites(subject: string, window: readonly WindowSlots[]): Write[] {
-  const times = window.flatMap(({ atMs, count }) => Array.from({ length: count }, () => String(atMs)));
-  return [['DEL', slotsOf(subject)], ...manyWrites('RPUSH', slotsOf(subject), times)];
+  return [['DEL', slotsOf(subject)], ...manyWrites('RPUSH', slotsOf(subject), slotTimes(window))];
 }
 
 function openOf({

@@ -4,8 +4,7 @@ import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { keyStatus } from '../../domain/key-limits.ts';
-import { keySubject } from '../../domain/window-limits.ts';
-import { readTagSettings, writtenTagSettings } from '../../ledger/tag-uses.ts';
+import { keySubject, tagSubject } from '../../domain/window-limits.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import type {
   DecideChange,
@@ -23,9 +22,8 @@ import type { Postbox } from './postbox.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { readTagUses, tagSlots, tagUsesWrites } from './tag-records.ts';
 import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, InTurn, UNSETTLED } from './team-accounts.ts';
-import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTag, readTeam, tagText } from './team-fields.ts';
+import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTagPieces, readTeam, tagPieces } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
@@ -76,13 +74,13 @@ export class RedisRecords implements RecordSpace {
     const found = new Map<string, string>();
     for (const [field, text] of fields) {
       const limited = table === 'tag_limits' ? idIn(field, 'tag:') : undefined;
-      if (limited !== undefined) found.set(limited, writtenTagSettings(readTag(text)));
+      if (limited !== undefined) found.set(limited, text);
       const counted = table === 'tag_uses' ? /^count:tag:(.*):windows$/.exec(field)?.[1] : undefined;
       if (counted === undefined) continue;
-      const slots = await this.#link.ask((redis) => redis.lrange(groupKey(group) + tagSlots(counted), 0, -1));
+      const slots = await this.#link.ask((redis) => redis.lrange(groupKey(group) + slotsOf(tagSubject(counted)), 0, -1));
       found.set(
         counted,
-        readTagUses(counted, (name) => fields.get(name), slots.map(Number))!,
+        readTagPieces(counted, (name) => fields.get(name), slots)!,
       );
     }
     return found;
@@ -239,9 +237,7 @@ function tagFields({ table, id }: RecordName): readonly string[] {
 }
 
 function tagValue({ table, id }: RecordName, fields: ReadonlyMap<string, string>): string | undefined {
-  if (table === 'tag_uses') return readTagUses(id, (field) => fields.get(field), []);
-  const text = fields.get(FIELD.tag(id));
-  return text === undefined ? undefined : writtenTagSettings(readTag(text));
+  return table === 'tag_uses' ? readTagPieces(id, (field) => fields.get(field), []) : fields.get(FIELD.tag(id));
 }
 
 function teamFields(names: readonly RecordName[], keyId: string | undefined): readonly string[] {
@@ -291,11 +287,12 @@ function writeKey({ record, digest }: KeyWrite, draft: HashDraft): void {
 
 function putRecord(group: string, { table, id }: RecordName, value: string, draft: HashDraft): void {
   if (!isOfTag(group, { table, id })) draft.further.push(['HSET', tableOf(table), id, value]);
-  else if (table === 'tag_limits') draft.put(FIELD.tag(id), tagText(readTagSettings(value)));
+  else if (table === 'tag_limits') draft.put(FIELD.tag(id), value);
   else {
-    const { fields, slots } = tagUsesWrites(id, value);
+    const { fields, slots } = tagPieces(id, value);
     for (const [field, text] of fields) draft.put(field, text);
-    draft.further.push(['DEL', tagSlots(id)], ...manyWrites('RPUSH', tagSlots(id), slots));
+    const list = slotsOf(tagSubject(id));
+    draft.further.push(['DEL', list], ...manyWrites('RPUSH', list, slots));
   }
 }
 
@@ -303,7 +300,7 @@ function removeRecord(group: string, { table, id }: RecordName, draft: HashDraft
   if (!isOfTag(group, { table, id })) draft.further.push(['HDEL', tableOf(table), id]);
   else {
     for (const field of tagFields({ table, id })) draft.remove(field);
-    draft.further.push(['UNLINK', tagSlots(id)]);
+    draft.further.push(['UNLINK', slotsOf(tagSubject(id))]);
   }
 }
 

@@ -4,10 +4,11 @@ import type { Audited } from '../../domain/audit-entry.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { keySubject } from '../../domain/window-limits.ts';
+import { keySubject, tagSubject } from '../../domain/window-limits.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { Micro } from '../../domain/money.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
 import { outlivesTeam } from '../records/event-record.ts';
 import { deletionEvent } from '../records/operator-events.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
@@ -15,10 +16,9 @@ import type { RecordIdempotency } from '../records/record-idempotency.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import type { Postbox } from './postbox.ts';
 import { blobOf, digestKey, ERASURES_KEY, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
-import { tagSlots } from './tag-records.ts';
 import { openAccount, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
 import type { TeamAccounts } from './team-accounts.ts';
-import { FIELD, idIn, keyText, readKey, readUses, storedLimits } from './team-fields.ts';
+import { FIELD, idIn, keyText, readKey, readUses } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 import { storeErrorOf } from '../../domain/store-unavailable.ts';
 
@@ -30,8 +30,7 @@ export interface DeletedTeam {
   /** What was left of its credit. */
   readonly balanceMicro: Micro;
   readonly plan: string;
-  /** As `storedLimits`. */
-  readonly limits: ReturnType<typeof storedLimits>;
+  readonly limits: TeamLimits;
 }
 
 interface ErasureParts {
@@ -105,7 +104,7 @@ export class RedisTeamErasure {
             createdAtMs,
             balanceMicro: account.counts.balanceMicro,
             plan,
-            limits: storedLimits(limits),
+            limits,
           } satisfies DeletedTeam),
         );
         for (const field of [FIELD.team, FIELD.period]) draft.remove(field);
@@ -138,7 +137,7 @@ export class RedisTeamErasure {
       ...blobs.map(blobOf),
       slotsOf('team'),
       ...keys.map(({ record }) => slotsOf(keySubject(record.keyId))),
-      ...tags.map(tagSlots),
+      ...tags.map((tag) => slotsOf(tagSubject(tag))),
     ];
     for (let at = 0; at < names.length; at += PIECE) {
       await link.ask((redis) => redis.unlink(...names.slice(at, at + PIECE).map((name) => base + name)));

@@ -7,6 +7,7 @@ import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { keySubject } from '../../domain/window-limits.ts';
+import type { StoredCounts } from '../../domain/window-limits.ts';
 import { teamSummary, withWindowUses } from '../../ledger/counter.ts';
 import { decideTeamChange } from '../../ledger/team-change.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
@@ -36,7 +37,7 @@ import type { Replication } from './replication.ts';
 import { keyIdsOf, openAccount, HashRows } from './team-accounts.ts';
 import type { OpenTeam, TeamAccounts, HashDraft } from './team-accounts.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
-import { FIELD, idIn, readCounter, readCounts, readTeam, teamText } from './team-fields.ts';
+import { FIELD, idIn, readCounter, readTeam, teamText } from './team-fields.ts';
 import type { RunningPeriod } from './team-fields.ts';
 import { isFound } from './team-index.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -260,7 +261,7 @@ function usageOf({ account, draft, keys, nowMs }: TeamView): Usage {
     usage,
     (subject) => {
       const stored = draft.peek(FIELD.ofWindows(subject));
-      return account.windowCounts.get(subject)?.stored() ?? (stored === undefined ? undefined : readCounts(stored));
+      return account.windowCounts.get(subject)?.stored() ?? (stored === undefined ? undefined : (JSON.parse(stored) as StoredCounts));
     },
     nowMs,
   );

@@ -7,17 +7,7 @@ import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, Us
 import { groupKey, OF_TEAM } from './redis-keys.ts';
 import { keysOf } from './redis-team-registry.ts';
 import type { TeamAccounts, HashDraft } from './team-accounts.ts';
-import {
-  FIELD,
-  idIn,
-  readBalance,
-  readEndedPeriod,
-  readLimits,
-  readOpen,
-  readPeriod,
-  readTeam,
-  readUses as usesIn,
-} from './team-fields.ts';
+import { FIELD, idIn, readBalance, readEndedPeriod, readOpen, readPeriod, readTeam, readUses as usesIn } from './team-fields.ts';
 import type { EndedPeriod, Use } from './team-fields.ts';
 import { isFound } from './team-index.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -92,7 +82,7 @@ export function shownTeam(draft: HashDraft): Omit<TeamPeriods, 'periods'> | unde
   if (text !== undefined) return { team: readTeam(text, draft.read.get(FIELD.balance)), deleted: false };
   if (gone === undefined) return undefined;
   const { teamId, plan, limits, createdAtMs, keepUsage } = JSON.parse(gone) as DeletedTeam;
-  const team: Team = { teamId, name: '', plan, limits: readLimits(limits), balanceMicro: 0, createdAtMs };
+  const team: Team = { teamId, name: '', plan, limits, balanceMicro: 0, createdAtMs };
   return keepUsage ? { team, deleted: true } : undefined;
 }
 

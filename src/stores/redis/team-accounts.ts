@@ -18,22 +18,20 @@ import { teamEvent } from '../records/operator-events.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
-import { readTagUses, tagUsesWrites } from './tag-records.ts';
 import {
-  countsText,
   FIELD,
   idIn,
-  periodText,
   readBalance,
   readCounter,
-  readCounts,
   readKey,
   readOpen,
   readPeriod,
+  readTagPieces,
   readTeam,
+  tagPieces,
   teamText,
 } from './team-fields.ts';
-import type { PeriodCounter, RunningPeriod } from './team-fields.ts';
+import type { EndedPeriod, PeriodCounter, RunningPeriod } from './team-fields.ts';
 
 /** How often a change is decided again because something else has changed the team meanwhile. */
 export const DECISIONS_MAX = 100;
@@ -147,7 +145,7 @@ export class HashRows implements AccountRows {
 
   windowCounts(subject: WindowSubject): StoredCounts | undefined {
     const text = this.#draft.get(FIELD.ofWindows(subject));
-    return text === undefined ? undefined : readCounts(text);
+    return text === undefined ? undefined : (JSON.parse(text) as StoredCounts);
   }
 
   open(): void {
@@ -170,10 +168,10 @@ export class HashRows implements AccountRows {
   }
 
   readonly tags: AccountRows['tags'] = {
-    get: (table, tag) => (table === 'tag_uses' ? readTagUses(tag, (field) => this.#draft.get(field), []) : undefined),
+    get: (table, tag) => (table === 'tag_uses' ? readTagPieces(tag, (field) => this.#draft.get(field), []) : undefined),
     put: (table, tag, text) => {
       if (table !== 'tag_uses') return;
-      for (const [field, value] of tagUsesWrites(tag, text).fields) this.#draft.put(field, value);
+      for (const [field, value] of tagPieces(tag, text).fields) this.#draft.put(field, value);
     },
     count: () => 0,
   };
@@ -187,8 +185,8 @@ export class HashRows implements AccountRows {
     const { anchorMs: _anchor, startMs, ...period } = this.period;
     const { requests } = readCounter(this.#draft.get(FIELD.ofPeriod('team')), number);
     if (requests + period.addedMicro + period.deductedMicro === 0 && !this.#isOpenIn(number)) return;
-    const text = periodText({ ...period, number, startMs, endMs: Math.max(startMs, endMs), plan, limits });
-    this.#draft.further.push(['HSET', OF_TEAM.periods, String(number), text]);
+    const ended: EndedPeriod = { ...period, number, startMs, endMs: Math.max(startMs, endMs), plan, limits };
+    this.#draft.further.push(['HSET', OF_TEAM.periods, String(number), JSON.stringify(ended)]);
   }
 
   #isOpenIn(number: number): boolean {
@@ -291,7 +289,7 @@ function writeAccount(account: Account, draft: HashDraft, settledKeys: ReadonlyS
       putHeld(draft, keySubject(keyId), number, account.heldBy(keyId));
   }
   for (const [subject, windows] of account.windowCounts)
-    if (windows.changed) draft.put(FIELD.ofWindows(subject), countsText(windows.stored()));
+    if (windows.changed) draft.put(FIELD.ofWindows(subject), JSON.stringify(windows.stored()));
   if (settledKeys.size > 0) putLease(account, draft);
 }
 

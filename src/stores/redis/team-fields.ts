@@ -1,13 +1,15 @@
 // The fields of a team's hash as what they mean: JSON in both directions (lua/ledger.lua lists them).
 import { rangeBits } from '../../domain/key-limits.ts';
-import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { KeyDigest } from '../../domain/api-key.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
-import type { RequestTag, TagSettings } from '../../domain/request-tag.ts';
-import { NO_WINDOWS, windowLimits, writtenWindows } from '../../domain/window-limits.ts';
-import type { StoredCounts, WindowLimit, WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
+import type { RequestTag } from '../../domain/request-tag.ts';
+import { tagSubject } from '../../domain/window-limits.ts';
+import type { StoredCounts, WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
+import { readTagUses } from '../../ledger/tag-uses.ts';
+import type { StoredTagUses, TagCounter } from '../../ledger/tag-uses.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
+import type { WindowSlots } from '../../ports/whole-accounts.ts';
 
 export const FIELD = {
   team: 'team',
@@ -35,43 +37,14 @@ export function idIn(field: string, prefix: string): string | undefined {
   return field.startsWith(prefix) ? field.slice(prefix.length) : undefined;
 }
 
-// Limits: their windows as a list
-
-type WithWindows<Limits> = Omit<Limits, 'windows'> & { readonly windows?: readonly WindowLimit[] | undefined };
-
-function listed<Limits extends { readonly windows?: string }>(limits: Limits): WithWindows<Limits> {
-  const { windows = NO_WINDOWS } = limits;
-  return { ...limits, windows: windows === NO_WINDOWS ? undefined : windowLimits(windows) };
-}
-
-function readWindows(windows: readonly WindowLimit[] | undefined): { readonly windows?: string } {
-  return windows === undefined ? {} : { windows: writtenWindows(windows) };
-}
-
-export function readLimits({ windows = [], ...limits }: WithWindows<TeamLimits>): TeamLimits {
-  return { ...limits, windows: writtenWindows(windows) };
-}
-
-export function storedLimits(limits: TeamLimits): WithWindows<TeamLimits> {
-  return listed(limits);
-}
-
 // Teams
 
-type TeamField = Omit<Team, 'balanceMicro' | 'limits' | 'nextPlan'> & {
-  readonly limits: WithWindows<TeamLimits>;
-  readonly nextPlan?: Omit<NonNullable<Team['nextPlan']>, 'limits'> & { readonly limits: WithWindows<TeamLimits> };
-};
-
-export function teamText({ balanceMicro: _balance, limits, nextPlan, ...team }: Team): string {
-  const waiting = nextPlan && { ...nextPlan, limits: listed(nextPlan.limits) };
-  return JSON.stringify({ ...team, limits: listed(limits), nextPlan: waiting } satisfies Record<keyof TeamField, unknown> | object);
+export function teamText({ balanceMicro: _balance, ...team }: Team): string {
+  return JSON.stringify(team);
 }
 
 export function readTeam(text: string, balance: string | undefined): Team {
-  const { limits, nextPlan, ...team } = JSON.parse(text) as TeamField;
-  const waiting = nextPlan && { nextPlan: { ...nextPlan, limits: readLimits(nextPlan.limits) } };
-  return { ...team, limits: readLimits(limits), balanceMicro: readBalance(balance).micro, ...waiting };
+  return { ...(JSON.parse(text) as Omit<Team, 'balanceMicro'>), balanceMicro: readBalance(balance).micro };
 }
 
 interface Balance {
@@ -103,13 +76,8 @@ export interface EndedPeriod extends Omit<RunningPeriod, 'anchorMs'> {
   readonly limits: TeamLimits;
 }
 
-export function periodText({ limits, ...period }: EndedPeriod): string {
-  return JSON.stringify({ ...period, limits: listed(limits) });
-}
-
 export function readEndedPeriod(text: string): EndedPeriod {
-  const { limits, ...period } = JSON.parse(text) as Omit<EndedPeriod, 'limits'> & { readonly limits: WithWindows<TeamLimits> };
-  return { ...period, limits: readLimits(limits) };
+  return JSON.parse(text) as EndedPeriod;
 }
 
 // Keys
@@ -123,17 +91,9 @@ interface KeyField {
 }
 
 /** Lua compares the bits of addresses and ranges, because it cannot read them. */
-export function keyText({ record, digest, order }: KeyField): string {
-  const { status, limits, ...key } = record;
-  const ranges = limits.allowedAddresses?.map(rangeBits);
-  return JSON.stringify({
-    ...key,
-    status: status === 'expired' ? 'active' : status,
-    limits: listed(limits),
-    allowedBits: ranges,
-    digest,
-    order,
-  });
+export function keyText({ record: { status, ...key }, digest, order }: KeyField): string {
+  const allowedBits = key.limits.allowedAddresses?.map(rangeBits);
+  return JSON.stringify({ ...key, status: status === 'expired' ? 'active' : status, allowedBits, digest, order });
 }
 
 export function readKey(text: string): KeyField {
@@ -141,27 +101,12 @@ export function readKey(text: string): KeyField {
     digest,
     order,
     allowedBits: _bits,
-    limits,
-    ...key
-  } = JSON.parse(text) as Omit<KeyRecord, 'lastUsedAtMs' | 'limits'> & {
-    readonly limits: WithWindows<KeyLimits>;
-    readonly digest?: KeyDigest;
-    readonly order: number;
-    readonly allowedBits?: unknown;
-  };
-  const { windows, ...others } = limits;
-  return { record: { ...key, limits: { ...others, ...readWindows(windows) } }, digest, order };
-}
-
-// Tags
-
-export function tagText(settings: TagSettings): string {
-  return JSON.stringify(listed(settings));
-}
-
-export function readTag(text: string): TagSettings {
-  const { windows, ...settings } = JSON.parse(text) as WithWindows<TagSettings>;
-  return { ...settings, ...readWindows(windows) };
+    ...record
+  } = JSON.parse(text) as KeyField['record'] &
+    Omit<KeyField, 'record'> & {
+      readonly allowedBits?: unknown;
+    };
+  return { record, digest, order };
 }
 
 // Counters
@@ -180,19 +125,31 @@ export function readCounter(text: string | undefined, number: number): PeriodCou
   return counter?.period === number ? counter : { period: number, used: 0, held: 0, requests: 0 };
 }
 
-export interface TagCounter {
-  readonly period: number;
-  readonly used: number;
-  readonly from: number;
+/** The record `tag_uses` of a tag, which admissions have in pieces. `slots`: the times of its list, if they are known. */
+export function readTagPieces(tag: string, get: (field: string) => string | undefined, slots: readonly string[]): string | undefined {
+  const [counts, inPeriod] = [get(FIELD.ofWindows(tagSubject(tag))), get(FIELD.ofPeriod(tagSubject(tag)))];
+  if (counts === undefined || inPeriod === undefined) return undefined;
+  const uses = { ...(JSON.parse(counts) as StoredCounts), inPeriod: JSON.parse(inPeriod) as TagCounter, slots: countedSlots(slots) };
+  return JSON.stringify(uses satisfies StoredTagUses);
 }
 
-export function readCounts(text: string): StoredCounts {
-  const { tickets, windows } = JSON.parse(text) as StoredCounts;
-  return { tickets, windows: windows.map((window) => ({ ...window, told: false })) };
+export function tagPieces(tag: string, record: string) {
+  const { inPeriod, slots, ...counts } = readTagUses(record);
+  const fields: readonly (readonly [field: string, text: string])[] = [
+    [FIELD.ofWindows(tagSubject(tag)), JSON.stringify(counts)],
+    [FIELD.ofPeriod(tagSubject(tag)), JSON.stringify(inPeriod)],
+  ];
+  return { fields, slots: slotTimes(slots) };
 }
 
-export function countsText({ tickets, windows }: StoredCounts): string {
-  return JSON.stringify({ tickets, windows: windows.map(({ told: _told, ...window }) => window) });
+/** Of a list with a time for each request. */
+export function countedSlots(times: readonly string[]): readonly WindowSlots[] {
+  const counted = [...Map.groupBy(times, Number)].map(([atMs, { length }]) => ({ atMs, count: length }));
+  return counted.toSorted((one, other) => one.atMs - other.atMs);
+}
+
+export function slotTimes(slots: readonly WindowSlots[]): string[] {
+  return slots.flatMap(({ atMs, count }) => Array.from({ length: count }, () => String(atMs)));
 }
 
 // Reservations

@@ -60,7 +60,7 @@ function boundsOf(counter: Counter, per: WindowName, nowMs: number): Period {
 /** Counts a request in each window: those of limits begin with it, others that run go on. */
 export function countRequest({ limits, counter }: Limited, nowMs: number): void {
   const before = counter.tickets;
-  const nothing = { from: before, requests: 0, characters: 0, told: false };
+  const nothing = { from: before, requests: 0, characters: 0 };
   const named = WINDOW_NAMES.filter((per) => runningIn(counter, per, nowMs) !== undefined || limits.some((limit) => limit.per === per));
   counter.windows = named.map((per) => {
     const counted = runningIn(counter, per, nowMs) ?? { per, ...nothing };

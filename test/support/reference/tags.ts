@@ -1,6 +1,5 @@
 // Tags in the reference store: their settings and what is used of them, as the records have them, and what was charged by tag and day.
-import type { CountedWindow, RequestTag, TagSettings } from 'lingate';
-import { WINDOW_NAMES } from './calendar.ts';
+import type { RequestTag, TagSettings } from 'lingate';
 import { Seconds } from './limits.ts';
 import type { Counter } from './limits.ts';
 import type { RecordGroup } from './records.ts';
@@ -20,67 +19,35 @@ interface TagUses {
   readonly number: number;
   readonly from: number;
   characters: number;
-  readonly told: string;
 }
-
-/** The clock in the record of a tag's slots is of five digits, and begins again here. */
-const SLOT_CLOCK = 65_536;
 
 export function tagOf(records: RecordGroup, tag: RequestTag | undefined, periodNumber: number, nowMs: number): SetTag | undefined {
   const settings = tag && records.get('tag_limits', tag.name);
   if (tag === undefined || settings === undefined) return undefined;
-  return { name: tag.name, settings: readSettings(settings), uses: usesOf(records.get('tag_uses', tag.name), periodNumber, nowMs) };
-}
-
-/** `DISABLED RATE CHARACTERS` and the limits of windows; 0 means none. */
-function readSettings(text: string): TagSettings {
-  const [disabled, rate, characters, ...windows] = text.split(' ');
   return {
-    disabled: disabled === '1',
-    ...(rate === '0' ? {} : { requestsPerSecond: Number(rate) }),
-    ...(characters === '0' ? {} : { characters: Number(characters) }),
-    ...(windows.length === 0 ? {} : { windows: windows.join(' ') }),
+    name: tag.name,
+    settings: JSON.parse(settings) as TagSettings,
+    uses: usesOf(records.get('tag_uses', tag.name), periodNumber, nowMs),
   };
 }
 
+/** The record of what is used. */
+interface StoredUses extends Counter {
+  readonly inPeriod: { readonly period: number; readonly used: number; readonly from: number };
+  readonly slots: readonly { readonly atMs: number; readonly count: number }[];
+}
+
 export function usesOf(text: string | undefined, periodNumber: number, nowMs: number): TagUses {
-  const [tickets, number, from, characters, told, newest, low, , slots = '-', ...windows] = (text ?? `${nowMs} 0 0 0 0 0 0 0 -`).split(' ');
-  const counter: Counter = { tickets: Number(tickets), windows: windows.map(readWindow) };
-  const seconds = Seconds.from(
-    [...slots.matchAll(/(\d{5})(\d{6})/g)].map(([, at, count]) => ({
-      atMs: Number(newest) - ((Number(low) - Number(at) + SLOT_CLOCK) % SLOT_CLOCK),
-      count: Number(count),
-    })),
-  );
-  const isRunning = Number(number) === periodNumber;
-  if (!isRunning) return { counter, seconds, number: periodNumber, from: counter.tickets, characters: 0, told: '0' };
-  return { counter, seconds, number: periodNumber, from: Number(from), characters: Number(characters), told: told! };
+  const stored = text === undefined ? undefined : (JSON.parse(text) as StoredUses);
+  const { tickets, windows, slots } = stored ?? { tickets: nowMs, windows: [], slots: [] };
+  const used = { counter: { tickets, windows }, seconds: Seconds.from([...slots]), number: periodNumber };
+  if (stored?.inPeriod.period !== periodNumber) return { ...used, from: tickets, characters: 0 };
+  return { ...used, from: stored.inPeriod.from, characters: stored.inPeriod.used };
 }
 
-function readWindow(text: string): CountedWindow {
-  const [n, startMs, endMs, from, requests, characters, told] = text.split(':').map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { per: WINDOW_NAMES[n - 1]!, startMs, endMs, from, requests, characters, told: told === 1 };
-}
-
-export function writtenUses({ counter, seconds, number, from, characters, told }: TagUses): string {
-  const newest = seconds.times.at(-1) ?? 0;
-  const slots = seconds.slots().map(({ atMs, count }) => {
-    const at = (((newest % SLOT_CLOCK) - (newest - atMs)) % SLOT_CLOCK) + SLOT_CLOCK;
-    return String(at % SLOT_CLOCK).padStart(5, '0') + String(count).padStart(6, '0');
-  });
-  const windows = counter.windows.map(({ per, startMs, endMs, from: since, requests, characters: counted, told: wasTold }) =>
-    [WINDOW_NAMES.indexOf(per) + 1, startMs, endMs, since, requests, counted, wasTold ? 1 : 0].join(':'),
-  );
-  const head = [counter.tickets, number, from, characters, told, newest, newest % SLOT_CLOCK, seconds.times.length];
-  return [...head, slots.join('') || '-', ...windows].join(' ');
+export function writtenUses({ counter, seconds, number, from, characters }: TagUses): string {
+  const inPeriod = { period: number, used: characters, from };
+  return JSON.stringify({ ...counter, inPeriod, slots: seconds.slots() } satisfies StoredUses);
 }
 
 /** Counts a charge under `*` if as many other tags are counted as may be. A day that is over moves to the tag's list. */

@@ -112,11 +112,12 @@ describe('on SQLite', () => {
     [`UPDATE keys SET record = json_set(record, '$.mode', 'test') WHERE key_id = '${creditKey}'`, { what: 'key', keyId: creditKey }],
     [`DELETE FROM books WHERE team = ${team(RICH.idle)}`, { what: 'team', teamId: RICH.idle }],
     [
-      `INSERT INTO records VALUES (${team(quota)}, 'tag_limits', 'acme', '0 5 0')`,
+      `INSERT INTO records VALUES (${team(quota)}, 'tag_limits', 'acme', '{"disabled":false,"requestsPerSecond":5}')`,
       { what: 'tag', teamId: quota, detail: 'no record of what is used' },
     ],
     [
-      `INSERT INTO records VALUES (${team(quota)}, 'tag_uses', 'acme', '5 1 0 0 0 0 0 0 -');
+      `INSERT INTO records VALUES (${team(quota)}, 'tag_uses', 'acme',
+         '{"tickets":5,"windows":[],"inPeriod":{"period":1,"used":0,"from":0},"slots":[]}');
        UPDATE operations SET tickets = '{"tag:acme":6}', tag = '{"name":"acme","distinctMax":9}' WHERE request_id = '${openId}'`,
       { what: 'tag', teamId: quota, detail: 'counted fewer requests' },
     ],

@@ -24,6 +24,19 @@ local HOUR_MS = 3600000
 local DAY_MS = 86400000
 local MICRO_PER_MINOR = 1000000
 
+-- 'requests=600/minute characters=1000000/day' as { { per, requests?, characters? }, … }, the shortest window first; nil for none.
+local function listed_windows(text)
+  local list, limits = {}, {}
+  for counts, most, per in string.gmatch(text or '', '(%l+)=(%d+)/(%l+)') do
+    if not limits[per] then
+      limits[per] = { per = per }
+      list[#list + 1] = limits[per]
+    end
+    limits[per][counts] = tonumber(most)
+  end
+  return #list > 0 and list or nil
+end
+
 -- Records are shared by many requests: each text is decoded once. What is decoded here must not be changed.
 local decoded, decoded_count = {}, 0
 
@@ -34,6 +47,8 @@ local function decode(text)
       decoded, decoded_count = {}, 0
     end
     value = cjson.decode(text)
+    local limits = value.limits or value
+    limits.windows = listed_windows(limits.windows)
     decoded[text], decoded_count = value, decoded_count + 1
   end
   return value
