@@ -4,7 +4,7 @@ import type { Cancellation } from '../core/exchange.ts';
 import { furtherCallId } from '../domain/ulid.ts';
 import type { PairTest } from '../domain/languages.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
-import { Deadlines, RunningAttempt } from './attempt.ts';
+import { RunningAttempt } from './attempt.ts';
 import { Pool } from './http1/pool.ts';
 import type { PoolLimits, PoolRequest } from './http1/pool.ts';
 import { replicaAddress } from './http1/origin.ts';
@@ -125,13 +125,11 @@ export async function pairsOfReplica(url: string, { protocol, options, ...limits
 /** Makes a single attempt and reports everything known about it. Never rejects. `url` must be valid. Closes the connection afterwards. */
 export function checkReplica(url: string, work: EngineWork, { protocol, options, ...limits }: CheckTerms): Promise<CheckedReplica> {
   const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
-  const deadlines = new Deadlines(limits.timeoutMs);
   const startedAtMs = performance.now();
   return new Promise((resolve) => {
-    const terms = { protocol, options, deadlines };
+    const terms = { protocol, options, timeoutMs: limits.timeoutMs };
     const running = new RunningAttempt(pool, 'reused', work, NEVER_LEAVES, terms, (attempt, echoesId) => {
       const tookMs = performance.now() - startedAtMs;
-      deadlines.close();
       void pool.destroy();
       resolve({ attempt, tookMs, echoesId });
     });

@@ -1,6 +1,4 @@
-// One attempt: runs an adapter against one replica, with a single deadline and the caller's cancellation. Attempts with equal
-// deadlines share a timer.
-import { performance } from 'node:perf_hooks';
+// One attempt: runs an adapter against one replica, with a single deadline and the caller's cancellation.
 import type { Cancellation } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
 import { inOwnTurn } from '../core/turns.ts';
@@ -25,11 +23,10 @@ export interface AttemptTerms {
   readonly protocol: EngineProtocol;
   /** The protocol's options, validated. */
   readonly options: unknown;
-  readonly deadlines: Deadlines;
+  readonly timeoutMs: number;
   readonly onTokens?: ((tokens: EngineTokens) => void) | undefined;
 }
 
-const NO_CALLS: readonly PoolRequest[] = [];
 /**
  * An attempt with a longer answer goes on in turns of its own, one to parse it and one for everything after that: each takes up to
  * ten milliseconds for each MiB.
@@ -56,15 +53,15 @@ const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
 const OK = 200;
 
 /** One attempt. `done` is called once, never before `run` returns and never after the deadline, whatever the adapter does. */
-export class RunningAttempt implements EngineWire, Deadlined {
-  dueMs = 0;
+export class RunningAttempt implements EngineWire {
   readonly #replica: Pool;
   readonly #connection: ConnectionUse;
   readonly #work: EngineWork;
   readonly #cancellation: Cancellation;
   readonly #terms: AttemptTerms;
   readonly #done: AttemptDone;
-  #calls: readonly PoolRequest[] = NO_CALLS;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #calls: PoolRequest[] = [];
   /** There was a long answer. */
   #long = false;
   /** The adapter has made its last call, whose answer ends the attempt. */
@@ -86,7 +83,7 @@ export class RunningAttempt implements EngineWire, Deadlined {
     this.#cancellation = cancellation;
     this.#terms = terms;
     this.#done = done;
-    terms.deadlines.add(this);
+    this.#deadline = setTimeout(() => this.#expire(), terms.timeoutMs).unref();
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
 
@@ -101,7 +98,7 @@ export class RunningAttempt implements EngineWire, Deadlined {
       if (typeof (running as Partial<typeof running> | undefined)?.then !== 'function')
         throw new MalformedAttempt('attempt: is no promise');
       running.then(
-        (attempt) => (attempt === LATER ? this.#expectCall() : this.#judge(attempt)),
+        (attempt) => (attempt === LATER ? this.#expectCall() : this.#judge(() => attempt)),
         (error: unknown) => this.#broke(error),
       );
     } catch (error) {
@@ -117,59 +114,42 @@ export class RunningAttempt implements EngineWire, Deadlined {
 
   send(call: EngineCall, judge: JudgeResponse): typeof LATER {
     this.#sent = true;
-    if (this.#ended !== undefined) return LATER;
-    let started = false;
-    // Creates no functions itself, as those would cost every answer.
-    const settle = (result: EngineResponse | AttemptFailure): void => {
-      if (started) this.#settled(result, judge);
-      else this.#refusedAtOnce(result, judge);
-    };
-    const request = this.#replica.call(call, this.#connection, settle, this.#asker());
-    started = true;
-    this.#calls = this.#calls.length === 0 ? [request] : [...this.#calls, request];
+    if (this.#ended === undefined) {
+      this.#start(call, (result) => {
+        if (typeof result === 'string') this.#fail(result);
+        else if (this.#ended === undefined) this.#judge(() => judge(result, this.#work));
+      });
+    }
     return LATER;
   }
 
-  /** `done` is never called before `run` returns. */
-  #refusedAtOnce(result: EngineResponse | AttemptFailure, judge: JudgeResponse): void {
-    queueMicrotask(() => this.#settled(result, judge));
+  call(call: EngineCall): Promise<EngineResponse | AttemptFailure> {
+    return this.#ended === undefined ? new Promise((resolve) => this.#start(call, resolve)) : Promise.resolve(this.#ended);
   }
 
-  #settled(result: EngineResponse | AttemptFailure, judge: JudgeResponse): void {
-    if (this.#ended !== undefined) return;
-    if (typeof result === 'string') this.#fail(result);
-    else if (this.#takesLong(result)) this.#inOwnTurns(result, judge);
-    else this.#judgeAnswer(result, judge);
+  #start(call: EngineCall, settled: (result: EngineResponse | AttemptFailure) => void): void {
+    let started = false;
+    const settle = (result: EngineResponse | AttemptFailure): void => {
+      // A call may be refused at once; `done` is never called before `run` returns.
+      if (!started) return queueMicrotask(() => settled(result));
+      if (typeof result === 'string' || result.body.length <= LONG_BYTES) return settled(result);
+      this.#long = true;
+      return inOwnTurn(() => settled(result));
+    };
+    const request = this.#replica.call(call, this.#connection, settle, this.#asker());
+    started = true;
+    this.#calls.push(request);
   }
 
-  #inOwnTurns(response: EngineResponse, judge: JudgeResponse): void {
-    inOwnTurn(() => this.#judgeAnswer(response, judge));
-  }
-
-  #takesLong({ body }: EngineResponse): boolean {
-    if (body.length > LONG_BYTES) this.#long = true;
-    return body.length > LONG_BYTES;
-  }
-
-  #judgeAnswer(response: EngineResponse, judge: JudgeResponse): void {
-    if (this.#ended !== undefined) return;
+  #judge(attemptOf: () => Attempt): void {
     let attempt: Attempt;
     try {
-      attempt = judge(response, this.#work);
+      attempt = attemptOf();
     } catch (error) {
-      this.#broke(error);
-      return;
+      return this.#broke(error);
     }
-    this.#judge(attempt);
-  }
-
-  #judge(attempt: Attempt): void {
-    if (this.#long) this.#concludeInOwnTurn(attempt);
+    if (this.#long) inOwnTurn(() => this.#conclude(attempt));
     else this.#conclude(attempt);
-  }
-
-  #concludeInOwnTurn(attempt: Attempt): void {
-    inOwnTurn(() => this.#conclude(attempt));
   }
 
   #conclude(attempt: Attempt): void {
@@ -200,18 +180,6 @@ export class RunningAttempt implements EngineWire, Deadlined {
     return this.#connection === 'reused' ? 1 : 2;
   }
 
-  call(call: EngineCall): Promise<EngineResponse | AttemptFailure> {
-    if (this.#ended !== undefined) return Promise.resolve(this.#ended);
-    const asker = this.#asker();
-    return new Promise((resolve) => {
-      const settle = (result: EngineResponse | AttemptFailure): void => {
-        if (typeof result === 'string' || !this.#takesLong(result)) resolve(result);
-        else inOwnTurn(() => resolve(result));
-      };
-      this.#calls = [...this.#calls, this.#replica.call(call, this.#connection, settle, asker)];
-    });
-  }
-
   /**
    * The id and team of the next call. The first call uses the request's own id; each further one gets its own, so that answers
    * can be matched.
@@ -222,7 +190,7 @@ export class RunningAttempt implements EngineWire, Deadlined {
     return { requestId: furtherCallId(requestId, this.attempt, this.#calls.length + 1), teamId };
   }
 
-  deadlinePassed(): void {
+  #expire(): void {
     const failure = this.#whatTookSoLong();
     this.#fail(failure, failure === 'connect' ? 'silent' : undefined);
   }
@@ -246,7 +214,7 @@ export class RunningAttempt implements EngineWire, Deadlined {
   #end(attempt: Attempt, failure: AttemptFailure): void {
     if (this.#ended !== undefined) return;
     this.#ended = failure;
-    this.#terms.deadlines.remove(this);
+    clearTimeout(this.#deadline);
     this.#cancellation.onCancel(undefined);
     // Includes calls that the adapter did not await: no connection may be held after the end of the attempt.
     let answers = 0;
@@ -263,60 +231,5 @@ export class RunningAttempt implements EngineWire, Deadlined {
     if (this.#calls.some((call) => call.stage === 'sent')) return 'timeout';
     if (this.#calls.some((call) => call.stage === 'connecting')) return 'connect';
     return this.#calls.some((call) => call.stage === 'waiting') ? 'busy' : 'timeout';
-  }
-}
-
-interface Deadlined {
-  dueMs: number;
-  /** Called once when the deadline passes, unless `remove` was called before. */
-  deadlinePassed(): void;
-}
-
-/** Deadlines of equal duration. One timer for all: most attempts end long before theirs, and a timer for each would cost more. */
-export class Deadlines {
-  readonly #afterMs: number;
-  readonly #onTimer = (): void => this.#expire();
-  /** In the order in which they are due. */
-  readonly #waiting = new Set<Deadlined>();
-  #timer: NodeJS.Timeout | undefined = undefined;
-  #turn: NodeJS.Immediate | undefined = undefined;
-
-  constructor(afterMs: number) {
-    this.#afterMs = afterMs;
-  }
-
-  add(one: Deadlined): void {
-    one.dueMs = performance.now() + this.#afterMs;
-    this.#waiting.add(one);
-    this.#timer ??= setTimeout(this.#onTimer, this.#afterMs).unref();
-  }
-
-  /** Leaves the timer running: when it fires, only entries that are due count, and without any it is not restarted. */
-  remove(one: Deadlined): void {
-    this.#waiting.delete(one);
-  }
-
-  /** No remaining deadline will fire. */
-  close(): void {
-    clearTimeout(this.#timer);
-    clearImmediate(this.#turn);
-    this.#timer = undefined;
-  }
-
-  #expire(): void {
-    // Either the timer or the immediate called this; the other must not fire as well.
-    this.close();
-    const [one] = this.#waiting;
-    if (one === undefined) return;
-    const leftMs = one.dueMs - performance.now();
-    if (leftMs > 0) {
-      this.#timer = setTimeout(this.#onTimer, Math.ceil(leftMs)).unref();
-      return;
-    }
-    this.remove(one);
-    one.deadlinePassed();
-    // One per turn of the event loop: ending this one may start the next waiting call too late, which must be known before that
-    // one's own deadline.
-    if (this.#waiting.size > 0) this.#turn = setImmediate(this.#onTimer);
   }
 }

@@ -25,7 +25,7 @@ import type {
   TranslatedFile,
 } from '../ports/engine.ts';
 import { askPairs, askReplica, OwnTrial } from './ask-replica.ts';
-import { Deadlines, RunningAttempt } from './attempt.ts';
+import { RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Batches, NO_FAILURES } from './batch.ts';
 import type { Attempts, BatchLimits } from './batch.ts';
@@ -87,8 +87,6 @@ export class Balancer implements Engine, Attempts {
   readonly name: string;
   readonly #options: EngineOptions;
   readonly #terms: AttemptTerms;
-  /** Terms of attempts with a shorter timeout than `timeoutMs`, by timeout in milliseconds. */
-  readonly #byTimeout = new Map<number, AttemptTerms>();
   readonly #nowMs: () => number;
   readonly #wallMs: () => number;
   /** Ids of calls that belong to no request. */
@@ -106,7 +104,7 @@ export class Balancer implements Engine, Attempts {
     this.#options = options;
     this.name = options.name ?? ONLY_ENGINE;
     const { protocol, timeoutMs, onTokens, batch, onBatch } = options;
-    this.#terms = { protocol, options: options.options, deadlines: new Deadlines(timeoutMs), onTokens };
+    this.#terms = { protocol, options: options.options, timeoutMs, onTokens };
     this.#nowMs = options.nowMs ?? performance.now.bind(performance);
     this.#wallMs = options.wallMs ?? (() => Date.now());
     this.#newId = ulidSource(this.#wallMs);
@@ -308,7 +306,6 @@ export class Balancer implements Engine, Attempts {
     for (const trial of this.#trials) trial.cancel();
     const wires = [...this.#leaving, ...this.#rotation.members.map((replica) => replica.wire)];
     await Promise.all(wires.map((wire) => wire.destroy()));
-    for (const { deadlines } of [this.#terms, ...this.#byTimeout.values()]) deadlines.close();
   }
 
   #attempt(
@@ -318,7 +315,8 @@ export class Balancer implements Engine, Attempts {
     cancellation: Cancellation,
     done: (attempt: Attempt) => void,
   ): void {
-    const terms = work.attemptMs === undefined ? this.#terms : this.#termsFor(work.attemptMs);
+    const { attemptMs = Infinity } = work;
+    const terms = attemptMs < this.#terms.timeoutMs ? { ...this.#terms, timeoutMs: attemptMs } : this.#terms;
     const startedMs = this.#nowMs();
     const ticket = replica.standing.begin(this.#nowMs);
     const only = this.#rotation.members.length === 1 ? this.#only : undefined;
@@ -351,15 +349,6 @@ export class Balancer implements Engine, Attempts {
       deadlineShare: Math.min(1, (attemptMs ?? timeoutMs) / timeoutMs),
       lone: this.#rotation.members.length === 1,
     };
-  }
-
-  /** The same terms with a shorter deadline. Cached: there are few different values, because they come from configurations. */
-  #termsFor(attemptMs: number): AttemptTerms {
-    const { timeoutMs } = this.#options;
-    if (attemptMs >= timeoutMs) return this.#terms;
-    let terms = this.#byTimeout.get(attemptMs);
-    if (terms === undefined) this.#byTimeout.set(attemptMs, (terms = { ...this.#terms, deadlines: new Deadlines(attemptMs) }));
-    return terms;
   }
 
   async #leave(wire: Pool): Promise<void> {

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { absent, apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
 import { string } from './facades/reference.ts';
-import { BrowserAccess } from './libretranslate/browser-access.ts';
+import { readableByBrowsers } from './libretranslate/browser-access.ts';
 import { files } from './libretranslate/files.ts';
 import { languageList, settings, specification } from './libretranslate/language-list.ts';
 import { libreTranslateApi, PROBLEM_FORM } from './libretranslate/libretranslate-api.ts';
@@ -77,12 +77,6 @@ export default definePlugin({
       absent('libretranslate-not-offered', NOT_HERE, ['access-log'], OTHERS),
     ];
     const api = apiOf(parts, DOCUMENT, PROBLEM_FORM);
-    if (!cors) return api;
-    const browsers = new BrowserAccess();
-    return {
-      routes: browsers.admittedTo(api.routes),
-      routeSteps: (services) => [...api.routeSteps(services), ...browsers.steps(services)],
-      document: { ...DOCUMENT, headers: browsers.documented },
-    };
+    return cors ? readableByBrowsers(api) : api;
   },
 });

@@ -25,11 +25,6 @@ export interface ResponseHandler {
 export interface ClientOwner {
   /** Takes connections whose request is finished and that can be reused. */
   readonly idle: IdleSockets;
-  /**
-   * Parsers that no connection uses: one needs a parser only while an answer is arriving. Most answers arrive in one read, so
-   * nearly all are parsed by the same parser, whose state is still in the processor's cache.
-   */
-  readonly parsers: ResponseParser[];
   /** How long the answer to a request with a body of so many bytes may be. */
   responseBytesFor(bodyBytes: number): number;
   /** Reject an answer with another request's id; `false` for engines that make ULIDs of their own. */
@@ -61,14 +56,12 @@ export class Client {
   readonly #owner: ClientOwner;
   readonly #socket: Socket;
   readonly #secure: boolean;
-  /** Set while an answer is arriving. */
-  #parser: ResponseParser | undefined = undefined;
+  readonly #parser = new ResponseParser();
+  /** An answer is arriving. */
+  #begun = false;
   #handler: ResponseHandler | undefined = undefined;
   /** Waits for the connection to be established. */
   #request: RequestText | undefined = undefined;
-  #id = '';
-  /** Limit on the answer's body. */
-  #responseBytesMax = 0;
   #ready = false;
   /** Chunks of a request are still to be written. */
   #writing = false;
@@ -113,8 +106,8 @@ export class Client {
   start(handler: ResponseHandler, request: RequestText): void {
     this.#handler = handler;
     this.#request = request;
-    this.#id = request.id;
-    this.#responseBytesMax = request.answerBytesMax ?? this.#owner.responseBytesFor(request.bodyBytes);
+    this.#parser.begin(request.answerBytesMax ?? this.#owner.responseBytesFor(request.bodyBytes), request.id, this.#owner.checksIds);
+    this.#begun = false;
     this.#used = this.#served;
     this.#served = true;
     if (this.#ready) this.#send();
@@ -126,7 +119,6 @@ export class Client {
     this.gone = true;
     this.#handler = undefined;
     this.#request = undefined;
-    this.#parser = undefined;
     this.#socket.destroy();
     this.#owner.onGone(this);
   }
@@ -181,17 +173,12 @@ export class Client {
       this.breakOff();
       return false;
     }
-    let parser = this.#parser;
-    if (parser === undefined) {
-      const { parsers, checksIds } = this.#owner;
-      this.#parser = parser = parsers.pop() ?? new ResponseParser();
-      parser.begin(this.#responseBytesMax, this.#id, checksIds);
-      // With TLS this is not known yet.
-      this.#early = !this.#secure && this.unsent;
-    }
-    const reading = parser.read(readBuffer, length);
+    // With TLS this is not known yet.
+    if (!this.#begun) this.#early = !this.#secure && this.unsent;
+    this.#begun = true;
+    const reading = this.#parser.read(readBuffer, length);
     if (this.#undecided || reading === 'open') return !this.gone;
-    if (reading === 'complete') this.#completed(parser);
+    if (reading === 'complete') this.#completed();
     else this.#refuse(reading);
     return !this.gone;
   };
@@ -204,18 +191,19 @@ export class Client {
   }
 
   /** `decided`: it is known whether the answer came too early. */
-  #completed(parser: ResponseParser, decided = !this.#secure || !this.unsent): void {
+  #completed(decided = !this.#secure || !this.unsent): void {
     if (!decided) {
       this.#undecided = true;
       setImmediate(() => {
         this.#undecided = false;
-        if (this.gone || this.#parser !== parser) return;
+        if (this.gone) return;
         this.#early = this.unsent;
-        this.#completed(parser, true);
+        this.#completed(true);
       });
       return;
     }
     const handler = this.#handler!;
+    const parser = this.#parser;
     const response = parser.take();
     const early = this.#early && response.status < REFUSED;
     if (early || parser.excess) {
@@ -228,16 +216,13 @@ export class Client {
     }
     this.#handler = undefined;
     this.keepsSeconds = parser.keepsSeconds;
-    this.#parser = undefined;
-    this.#owner.parsers.push(parser);
     if (this.reusable && this.keepsSeconds > 0 && !this.#writing && (this.#secure || !this.unsent)) this.#owner.idle.rest(this);
     else this.destroy();
     handler.onResult(response);
   }
 
   #ended(): void {
-    const parser = this.#parser;
-    if (this.#handler === undefined || !this.#ready || parser?.end() !== 'complete') this.breakOff();
-    else if (!this.#undecided) this.#completed(parser);
+    if (this.#handler === undefined || !this.#begun || this.#parser.end() !== 'complete') this.breakOff();
+    else if (!this.#undecided) this.#completed();
   }
 }

@@ -7,7 +7,6 @@ import type { RequestText } from './request.ts';
 import { Client } from './client.ts';
 import type { ResponseHandler, ClientOwner } from './client.ts';
 import { IdleSockets } from './idle-sockets.ts';
-import type { ResponseParser } from './response-parser.ts';
 import { TeamTurns } from './team-turns.ts';
 import type { Lane } from './team-turns.ts';
 
@@ -70,7 +69,6 @@ const NOBODY: Asker = { requestId: '' };
 /** One replica's connections. A call is sent at once, queued, or refused as `busy`. */
 export class Pool implements ClientOwner {
   readonly idle: IdleSockets;
-  readonly parsers: ResponseParser[] = [];
   readonly checksIds: boolean;
   readonly #href: string;
   readonly #origin: Origin;

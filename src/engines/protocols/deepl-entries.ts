@@ -14,9 +14,8 @@ const UNFIT = /[\p{Cc}\u2028\u2029]|^\s|\s$/u;
 /** Characters of one piece of a body. */
 const PIECE_CHARACTERS = 65_536;
 
-/** What was found out about a dictionary, which never changes: the digest of its entries, or `unfit`. */
-const judged = new WeakMap<EngineGlossary, string | Promise<string>>();
-const UNFIT_WORD = 'unfit';
+/** Of dictionaries, which never change: the digest of the entries; `undefined` if they do not keep to the limits. */
+const digests = new WeakMap<EngineGlossary, Promise<string | undefined>>();
 
 /** Our names at DeepL: team, pair of base codes, digest of the entries. Nothing else there is ours. */
 const NAME = /^lingate ([0-7][0-9A-HJKMNP-TV-Z]{25}) [a-z]{2,3}-[a-z]{2,3} [0-9a-f]{64}$/;
@@ -26,28 +25,22 @@ export function teamInName(name: string): string | undefined {
   return NAME.exec(name)?.[1];
 }
 
-/**
- * The name of the work's dictionary; `undefined` if it does not keep to the limits, or its language is the same on both sides. A
- * promise the first time.
- */
-export function nameOf(
+/** The name of the work's dictionary; `undefined` if it does not keep to the limits, or its language is the same on both sides. */
+export async function nameOf(
   teamId: string,
   glossary: EngineGlossary,
-  options: TranslationOptions,
-): string | undefined | Promise<string | undefined> {
-  const digest = digestOf(glossary);
-  return typeof digest === 'string' ? named(teamId, digest, options) : digest.then((found) => named(teamId, found, options));
+  { sourceLang = '', targetLang }: TranslationOptions,
+): Promise<string | undefined> {
+  let digest = digests.get(glossary);
+  if (digest === undefined) digests.set(glossary, (digest = digestOf(glossary)));
+  const [source, target] = [glossaryCode(sourceLang), glossaryCode(targetLang)];
+  const found = source === target || source === '' ? undefined : await digest;
+  return found === undefined ? undefined : `lingate ${teamId} ${source}-${target} ${found}`;
 }
 
 /** Whether DeepL can keep the dictionary at all. */
-export function fitsDeepL(glossary: EngineGlossary, options: TranslationOptions): boolean | Promise<boolean> {
-  const name = nameOf('', glossary, options);
-  return name instanceof Promise ? name.then((found) => found !== undefined) : name !== undefined;
-}
-
-function named(teamId: string, digest: string, { sourceLang = '', targetLang }: TranslationOptions): string | undefined {
-  const [source, target] = [glossaryCode(sourceLang), glossaryCode(targetLang)];
-  return digest === UNFIT_WORD || source === target || source === '' ? undefined : `lingate ${teamId} ${source}-${target} ${digest}`;
+export async function fitsDeepL(glossary: EngineGlossary, options: TranslationOptions): Promise<boolean> {
+  return (await nameOf('', glossary, options)) !== undefined;
 }
 
 /** Dictionaries are kept by base codes: one for EN serves EN-GB and EN-US. */
@@ -55,18 +48,7 @@ function glossaryCode(code: string): string {
   return baseCode(code).toLowerCase();
 }
 
-function digestOf(glossary: EngineGlossary): string | Promise<string> {
-  const known = judged.get(glossary);
-  if (known !== undefined) return known;
-  const judging = judge(glossary).then((digest) => {
-    judged.set(glossary, digest);
-    return digest;
-  });
-  judged.set(glossary, judging);
-  return judging;
-}
-
-async function judge(glossary: EngineGlossary): Promise<string> {
+async function digestOf(glossary: EngineGlossary): Promise<string | undefined> {
   const hash = createHash('sha256');
   let bytes = 0;
   let fits = true;
@@ -76,7 +58,7 @@ async function judge(glossary: EngineGlossary): Promise<string> {
     fits &&= isFit(term) && isFit(translation);
     hash.update(line);
   });
-  return fits && bytes > 0 && bytes <= DICTIONARY_BYTES_MAX ? hash.digest('hex') : UNFIT_WORD;
+  return fits && bytes > 0 && bytes <= DICTIONARY_BYTES_MAX ? hash.digest('hex') : undefined;
 }
 
 function isFit(phrase: string): boolean {

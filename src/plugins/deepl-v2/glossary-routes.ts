@@ -98,13 +98,6 @@ interface Asked {
   readonly id: string;
 }
 
-/** A described operation; the plugin's setup makes a part of it. */
-type MadeOf = (shared: {
-  readonly api: FacadeApi;
-  readonly host: PluginHost;
-  readonly changing: (services: GatewayServices) => GlossaryChanges;
-}) => ApiPart;
-
 function described({ at: [name, method, path], says: [summary, description], ...doc }: GlossaryDoc) {
   const isOfOne = path.includes(ONE);
   const place = { at: `${method} ${path}`, summary, description, parameter: isOfOne ? PARAMETER : undefined };
@@ -112,35 +105,37 @@ function described({ at: [name, method, path], says: [summary, description], ...
   return { ...(isOfOne && { problems: NOT_THERE }), ...doc, name, ...place, parameters: [], tag: 'Glossaries', scope };
 }
 
-type Answering = (asked: Asked) => Outcome | Promise<Outcome>;
-
-function asking(path: string, asked: Omit<Asked, 'teamId' | 'id'>, run: Answering): Outcome | Promise<Outcome> {
-  const id = path.includes(ONE) ? ulidOf(asked.x.pathParameter) : '';
-  return id === undefined ? INVALID_ID : run({ ...asked, teamId: asked.x.need(keyOwnerSlot).teamId, id });
-}
-
-/** An operation without a body. */
-function plain({ run, ...doc }: GlossaryDoc & { readonly run: Answering }): MadeOf {
-  return ({ api, changing }) =>
-    plainOperation(api, { ...described(doc), run: (x, services) => asking(doc.at[2], { x, services, changes: changing(services) }, run) });
-}
+type Answering<Given extends readonly unknown[] = []> = (asked: Asked, ...given: Given) => Outcome | Promise<Outcome>;
 
 interface Reading<Draft> extends GlossaryDoc {
   readonly judge: (members: Members, languages: Languages) => Judged<Draft>;
-  readonly run: (asked: Asked, draft: Draft) => Outcome | Promise<Outcome>;
+  readonly run: Answering<[Draft]>;
 }
 
-/** An operation whose body is read before the admission. */
-function reading<Draft>({ judge, run, ...doc }: Reading<Draft>): MadeOf {
-  return ({ api, host, changing }) =>
-    operation<Members, Draft>(api, host, {
-      ...described(doc),
-      read: membersOf,
-      order: (members, _offer, _x, services) => judge(members, services.languages()),
-      charge: () => undefined,
-      run: (draft, x, services) => asking(doc.at[2], { x, services, changes: changing(services) }, (asked) => run(asked, draft)),
-    });
+/** What makes parts of described operations: without a body, and with one that is read before the admission. */
+function partsFor(api: FacadeApi, host: PluginHost) {
+  let changes: GlossaryChanges | undefined;
+  const asking = (path: string, x: Exchange, services: GatewayServices, run: Answering): Outcome | Promise<Outcome> => {
+    const id = path.includes(ONE) ? ulidOf(x.pathParameter) : '';
+    if (id === undefined) return INVALID_ID;
+    changes ??= new GlossaryChanges(services.glossaries, () => services.newId());
+    return run({ x, services, changes, teamId: x.need(keyOwnerSlot).teamId, id });
+  };
+  return {
+    plain: ({ run, ...doc }: GlossaryDoc & { readonly run: Answering }): ApiPart =>
+      plainOperation(api, { ...described(doc), run: (x, services) => asking(doc.at[2], x, services, run) }),
+    reading: <Draft>({ judge, run, ...doc }: Reading<Draft>): ApiPart =>
+      operation<Members, Draft>(api, host, {
+        ...described(doc),
+        read: membersOf,
+        order: (members, _offer, _x, services) => judge(members, services.languages()),
+        charge: () => undefined,
+        run: (draft, x, services) => asking(doc.at[2], x, services, (asked) => run(asked, draft)),
+      }),
+  };
 }
+
+type PartsFor = ReturnType<typeof partsFor>;
 
 /** What versions say and do differently on the routes that both have. */
 interface Version {
@@ -194,7 +189,7 @@ const VERSIONS: readonly Version[] = [
 
 const TSV = 'text/tab-separated-values; charset=UTF-8';
 
-function ofBoth({ suffix, path, says, body, judge, show }: Version): readonly MadeOf[] {
+function ofBoth({ plain, reading }: PartsFor, { suffix, path, says, body, judge, show }: Version): readonly ApiPart[] {
   return [
     reading({
       at: [`create-glossary${suffix}`, 'POST', path],
@@ -245,7 +240,7 @@ function ofBoth({ suffix, path, says, body, judge, show }: Version): readonly Ma
   ];
 }
 
-const ONLY_V2: readonly MadeOf[] = [
+const onlyV2 = ({ plain }: PartsFor): readonly ApiPart[] => [
   plain({
     at: ['show-entries', 'GET', '/v2/glossaries/{id}/entries'],
     says: ["Show a glossary's entries", 'All entries of a glossary with one dictionary.'],
@@ -274,7 +269,7 @@ const ONLY_V2: readonly MadeOf[] = [
   }),
 ];
 
-const ONLY_V3: readonly MadeOf[] = [
+const onlyV3 = ({ plain, reading }: PartsFor): readonly ApiPart[] => [
   plain({
     at: ['show-entries-v3', 'GET', '/v3/glossaries/{id}/entries'],
     says: ["Show a dictionary's entries", 'All entries of the dictionary for a language pair.'],
@@ -333,10 +328,8 @@ const ONLY_V3: readonly MadeOf[] = [
 ];
 
 export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[] {
-  let changes: GlossaryChanges | undefined;
-  const changing = (services: GatewayServices): GlossaryChanges =>
-    (changes ??= new GlossaryChanges(services.glossaries, () => services.newId()));
-  return [...VERSIONS.flatMap(ofBoth), ...ONLY_V2, ...ONLY_V3].map((part) => part({ api, host, changing }));
+  const parts = partsFor(api, host);
+  return [...VERSIONS.flatMap((version) => ofBoth(parts, version)), ...onlyV2(parts), ...onlyV3(parts)];
 }
 
 function entriesReply({ dictionary, found }: FoundDictionary): Outcome {

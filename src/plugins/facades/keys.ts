@@ -117,20 +117,13 @@ function outsideBody({ head }: Exchange, { field, parameter }: KeyPlaces, { cred
 }
 
 /**
- * The raw value, because nothing in a key needs escaping. If it occurs more than once, all values are returned, which is not a valid
- * key, because it is unclear which one is meant. Found without parsing the query, because the sender is not known yet.
+ * The raw value, because nothing in a key needs escaping; an empty one counts as none, as clients without a key send it. Several values
+ * are together no valid key, because it is unclear which one is meant.
  */
 function keyInQuery(query: string, parameter: string): string | undefined {
   const start = `${parameter}=`;
-  let found: string | undefined = undefined;
-  for (let at = query.indexOf(start); at !== -1; at = query.indexOf(start, at + start.length)) {
-    if (at > 0 && query[at - 1] !== '&') continue;
-    const end = query.indexOf('&', at);
-    const value = query.slice(at + start.length, end === -1 ? undefined : end);
-    // An empty value counts as none: clients without a key send one.
-    if (value !== '') found = found === undefined ? value : `${found}&${value}`;
-  }
-  return found;
+  const values = query.split('&').flatMap((pair) => (pair.startsWith(start) && pair !== start ? pair.slice(start.length) : []));
+  return values.length === 0 ? undefined : values.join('&');
 }
 
 /** An empty key counts as none: clients without one send it. */

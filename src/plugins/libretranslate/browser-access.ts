@@ -1,5 +1,5 @@
 // CORS: lets web pages and extensions of any origin read the answers, as at LibreTranslate.
-import type { DocHeaders, GatewayServices, HeaderList, PluginRoute, Reply, Step } from 'lingate';
+import type { ApiDocument, DocHeaders, GatewayServices, HeaderList, HeadStep, PluginRoute, Reply, Step } from 'lingate';
 
 /** Any origin may read: unlike a cookie, a key is only sent by a page that has it. */
 const ON_EVERY_ANSWER: HeaderList = [
@@ -10,32 +10,33 @@ const METHODS = 'GET, POST';
 /** A day; browsers reduce it as they like. */
 const ASK_AGAIN_SECONDS = '86400';
 
-export class BrowserAccess {
-  readonly documented: DocHeaders = {
-    'Access-Control-Allow-Origin': { description: 'Pages of any origin may read the answer.', example: '*' },
-    'Access-Control-Expose-Headers': { description: 'The headers that they may read.', example: ON_EVERY_ANSWER[1]![1] },
+const DOCUMENTED: DocHeaders = {
+  'Access-Control-Allow-Origin': { description: 'Pages of any origin may read the answer.', example: '*' },
+  'Access-Control-Expose-Headers': { description: 'The headers that they may read.', example: ON_EVERY_ANSWER[1]![1] },
+};
+
+interface Api {
+  readonly routes: readonly PluginRoute[];
+  readonly routeSteps: (services: GatewayServices) => readonly Step[];
+  readonly document: ApiDocument;
+}
+
+/** The API with that, and with an answer to a browser's preflight request for each path that is served. */
+export function readableByBrowsers({ routes, routeSteps, document }: Api): Api {
+  const served = routes.filter(({ undocumented }) => undocumented !== true);
+  return {
+    routes: [...routes.map((route) => ({ ...route, steps: behindTheLog(route.steps) })), ...served.map(preflight)],
+    routeSteps(services) {
+      const answer = preflightAnswer(services);
+      const anyOrigin: HeadStep['run'] = (x) => void (x.responseHeaders = ON_EVERY_ANSWER);
+      return [
+        ...routeSteps(services),
+        { kind: 'head', name: 'libretranslate-any-origin', run: anyOrigin },
+        { kind: 'head', name: 'libretranslate-preflight', run: () => answer },
+      ];
+    },
+    document: { ...document, headers: DOCUMENTED },
   };
-
-  /** The routes, and for each path that is served one that answers a browser's preflight request. */
-  admittedTo(routes: readonly PluginRoute[]): readonly PluginRoute[] {
-    const admitted = routes.map((route) => ({ ...route, steps: behindTheLog(route.steps) }));
-    return [...admitted, ...routes.filter(({ undocumented }) => undocumented !== true).map(preflight)];
-  }
-
-  steps(services: GatewayServices): readonly Step[] {
-    const answer = preflightAnswer(services);
-    return [
-      {
-        kind: 'head',
-        name: 'libretranslate-any-origin',
-        run(x) {
-          x.responseHeaders = ON_EVERY_ANSWER;
-          return undefined;
-        },
-      },
-      { kind: 'head', name: 'libretranslate-preflight', run: () => answer },
-    ];
-  }
 }
 
 function behindTheLog(steps: readonly string[]): readonly string[] {

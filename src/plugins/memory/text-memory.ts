@@ -44,42 +44,14 @@ export function keyOfText(beginning: string, text: string): TextKey | undefined 
 }
 
 /** The look-up of a piece of work; `translations` is filled in step by step. */
-class Search implements KnownTexts {
-  readonly translations: (Translation | undefined)[];
-  readonly spared: boolean;
+interface Search extends KnownTexts {
   readonly work: TextWork;
   readonly teamId: string;
-  /** By engine, of every text. */
-  readonly #keys = new Map<string, readonly (TextKey | undefined)[]>();
-  readonly #by: TextMemory;
-
-  constructor(by: TextMemory, work: TextWork, teamId: string, spared: boolean) {
-    this.#by = by;
-    this.work = work;
-    this.teamId = teamId;
-    this.spared = spared;
-    this.translations = work.text.map(() => undefined);
-  }
-
   /** The engines whose translations would be given: the first one, and the one that would be asked while that one fails. */
-  get engines(): readonly string[] {
-    const { engines, expected } = this.work;
-    return expected === engines[0] ? [expected] : [engines[0]!, expected];
-  }
-
-  keysFor(engine: string): readonly (TextKey | undefined)[] {
-    const known = this.#keys.get(engine);
-    if (known !== undefined) return known;
-    const { text, options } = this.work;
-    const beginning = counted(`${KEY_VERSION}|${counted(this.teamId)}${counted(engine)}${keyOfOptions(options)}`);
-    const keys = text.map((one) => keyOfText(beginning, one));
-    this.#keys.set(engine, keys);
-    return keys;
-  }
-
-  learn(translations: readonly Translation[], engine: string): void {
-    this.#by.learn(this, translations, engine);
-  }
+  readonly engines: readonly string[];
+  readonly translations: (Translation | undefined)[];
+  /** Of every text, by engine. */
+  readonly keysFor: (engine: string) => readonly (TextKey | undefined)[];
 }
 
 export class TextMemory {
@@ -94,8 +66,8 @@ export class TextMemory {
 
   answer(work: TextWork): KnownTexts | undefined | Promise<KnownTexts> {
     if (work.teamId === undefined) return undefined;
-    const { shared, process, now, spared } = this.#options;
-    const search = new Search(this, work, work.teamId, spared);
+    const { shared, process, now } = this.#options;
+    const search = this.#searchFor(work, work.teamId);
     const { translations } = search;
     const nowMs = now();
     for (const engine of search.engines) {
@@ -104,6 +76,29 @@ export class TextMemory {
       for (const [i, key] of keys.entries()) if (key !== undefined) translations[i] ??= process.get(key, nowMs);
     }
     return shared === undefined || !translations.includes(undefined) ? this.#found(search, 'miss') : this.#foundShared(search, shared);
+  }
+
+  #searchFor(work: TextWork, teamId: string): Search {
+    const { text, options, engines, expected } = work;
+    const keys = new Map<string, readonly (TextKey | undefined)[]>();
+    const keysFor = (engine: string): readonly (TextKey | undefined)[] => {
+      const known = keys.get(engine);
+      if (known !== undefined) return known;
+      const beginning = counted(`${KEY_VERSION}|${counted(teamId)}${counted(engine)}${keyOfOptions(options)}`);
+      const made = text.map((one) => keyOfText(beginning, one));
+      keys.set(engine, made);
+      return made;
+    };
+    const search: Search = {
+      work,
+      teamId,
+      engines: expected === engines[0] ? [expected] : [engines[0]!, expected],
+      translations: text.map(() => undefined),
+      spared: this.#options.spared,
+      keysFor,
+      learn: (translations, engine) => this.#learn(search, translations, engine),
+    };
+    return search;
   }
 
   async #foundShared(search: Search, shared: RedisMemory): Promise<KnownTexts> {
@@ -150,7 +145,7 @@ export class TextMemory {
   }
 
   /** `translations` are those of the texts that were still open. */
-  learn(search: Search, translations: readonly Translation[], engine: string): void {
+  #learn(search: Search, translations: readonly Translation[], engine: string): void {
     const { teamId, work } = search;
     // When the request started: whatever was forgotten since then also applies to it.
     const { startedAtMs } = work.x;
