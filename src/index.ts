@@ -33,7 +33,7 @@ export { LONG_BODY_BYTES } from './core/exchange.ts';
 export type { Lenience } from './core/route.ts';
 export type { Scope } from './domain/scopes.ts';
 export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
-export type { StepPlacement } from './core/step-placement.ts';
+export type { StepPlacement } from './core/route.ts';
 export type * from './ports/document-services.ts';
 export type { DocumentState } from './ports/documents.ts';
 export type * from './ports/gateway-services.ts';
@@ -65,8 +65,8 @@ export type {
   Translation,
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';
-export { periodBy, sameLength } from './domain/period.ts';
-export { keySubject, tagOfSubject, tagSubject, windowAt, windowLimits } from './domain/window-limits.ts';
+export { periodBy, sameLength, windowAt } from './domain/period.ts';
+export { keySubject, tagOfSubject, tagSubject, windowLimits } from './domain/window-limits.ts';
 export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
 export { Account } from './ledger/account.ts';
 export type { AccountCounts, AccountRows, HeldReservation, KeyCharge } from './ledger/account.ts';

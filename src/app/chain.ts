@@ -20,9 +20,7 @@ import {
   showGlossary,
   showGlossaryEntries,
 } from '../endpoints/glossary-endpoints.ts';
-import { healthEndpoint } from '../endpoints/health-endpoint.ts';
-import { languagesEndpoint } from '../endpoints/languages-endpoint.ts';
-import { usageEndpoint } from '../endpoints/usage-endpoint.ts';
+import { healthEndpoint, languagesEndpoint, usageEndpoint } from '../endpoints/read-endpoints.ts';
 import type { AccessLog } from '../ports/access-entry.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
@@ -34,8 +32,8 @@ import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
-import { authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/authenticate.ts';
-import type { AuthenticateOptions } from '../steps/authenticate.ts';
+import { authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/caller.ts';
+import type { AuthenticateOptions } from '../steps/caller.ts';
 import { AddressLimit } from '../runtime/refusals.ts';
 import { QuotaAlarm } from '../runtime/failure-log.ts';
 import { readStep } from '../steps/read.ts';

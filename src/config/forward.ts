@@ -1,6 +1,6 @@
 // Forward routes in a configuration, to another server: their schema, the rules between their members, and their settings.
 import type { Static } from 'typebox';
-import { isPlainPath } from '../core/plain-path.ts';
+import { isPlainPath } from '../core/router.ts';
 import { OF_DOCUMENTS, problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';

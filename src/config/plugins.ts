@@ -6,7 +6,7 @@ import { basename, extname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { TSchema } from 'typebox';
 import { reserveSlot } from '../core/exchange.ts';
-import type { StepPlacement } from '../core/step-placement.ts';
+import type { StepPlacement } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { otherSchemeOf } from '../domain/store-url.ts';
 import type { TextStage } from '../domain/text-stages.ts';

@@ -1,4 +1,4 @@
-// One request on its way through the chain: its input, the data that steps pass on, and its outcome.
+// One request on its way through the chain: its input, the data that steps pass on, its outcome, and what cancels it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { NO_HEADERS } from './outcome.ts';
@@ -241,5 +241,53 @@ export class InFlight {
     const found: Exchange[] = [];
     for (let x = this.#oldest; x !== undefined && x.startedAtMs <= ms; x = x.later) found.push(x);
     return found;
+  }
+}
+
+export class SharedCancellation {
+  readonly #whole: Cancellation;
+  /** Listeners by share. */
+  readonly #listeners = new Map<Share, () => void>();
+
+  /** Becomes the only listener of `whole`. */
+  constructor(whole: Cancellation) {
+    this.#whole = whole;
+  }
+
+  /** A cancellation for one of the operations. */
+  share(): Cancellation {
+    return new Share(this);
+  }
+
+  get cancelled(): boolean {
+    return this.#whole.cancelled;
+  }
+
+  listen(share: Share, listener: (() => void) | undefined): void {
+    if (listener === undefined) this.#listeners.delete(share);
+    else this.#listeners.set(share, listener);
+    this.#whole.onCancel(this.#listeners.size === 0 ? undefined : () => this.#notify());
+  }
+
+  #notify(): void {
+    const listeners = [...this.#listeners.values()];
+    this.#listeners.clear();
+    for (const listener of listeners) listener();
+  }
+}
+
+class Share implements Cancellation {
+  readonly #of: SharedCancellation;
+
+  constructor(of: SharedCancellation) {
+    this.#of = of;
+  }
+
+  get cancelled(): boolean {
+    return this.#of.cancelled;
+  }
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.#of.listen(this, listener);
   }
 }

@@ -1,5 +1,5 @@
-// Bodies that are still arriving: above a number of them the callers with the most lose their newest, and of a caller who is not
-// known yet none may be slow.
+// Bodies and files that move too slowly, or take the room of others: above a number of unfinished bodies the callers with the most lose
+// their newest, of a caller who is not known yet none may be slow, and a transfer ends that is.
 import type { Exchange } from './exchange.ts';
 import type { Refusal } from './outcome.ts';
 
@@ -64,4 +64,35 @@ function shareOf(counts: readonly number[], max: number): number {
     left -= count;
   }
   return Infinity;
+}
+
+/** How often it is judged. */
+const LOOK_SECONDS = 10;
+/** Of a download: a system takes up to some megabytes at once, and then nothing until most of that is read. */
+export const READ_SECONDS = 180;
+
+/** Bytes that must move: `slowest` a second, over `overSeconds`. */
+export class TransferPace {
+  readonly #looks: NodeJS.Timeout;
+  /** What has moved and was not needed yet. */
+  #spare: number;
+
+  constructor(slowest: number, onSlow: () => void, overSeconds = LOOK_SECONDS) {
+    const [needed, most] = [slowest * LOOK_SECONDS, slowest * overSeconds];
+    this.#spare = most - needed;
+    this.#looks = setInterval(() => {
+      this.#spare = Math.min(most, this.#spare) - needed;
+      if (this.#spare >= 0) return;
+      this.end();
+      onSlow();
+    }, LOOK_SECONDS * 1000);
+  }
+
+  moved(bytes: number): void {
+    this.#spare += bytes;
+  }
+
+  end(): void {
+    clearInterval(this.#looks);
+  }
 }

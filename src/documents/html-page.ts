@@ -1,8 +1,8 @@
 // HTML: text between the borders of blocks, with elements within lines as marks, and the attributes that readers see.
 import { Tokenizer, TokenizerMode } from 'parse5';
 import type { Token } from 'parse5';
-import { limitTexts, NO_COPIES, plainPassage } from './passage.ts';
-import type { Passage, PassageSource, SourceLabel, SourceSpan } from './passage.ts';
+import { labelPassage, limitTexts, plainPassage } from './passage.ts';
+import type { Passage, SourceSpan } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
 
 /** Elements within a line of text; all others begin and end a text. */
@@ -35,7 +35,7 @@ const SEEN_METAS: ReadonlySet<string> = new Set(['description', 'og:title', 'og:
 const NEVER_CLOSED: ReadonlySet<string> = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
 /** By the tokens of an HTML parser: a tree would take quadratic time for some files, and would not need more than tokens have. */
-export function htmlPage(source: string): PassageSource {
+export function htmlPage(source: string): readonly Passage[] {
   const reader = new HtmlReader(source);
   const tokenizer: Tokenizer = new Tokenizer(
     { sourceCodeLocationInfo: true },
@@ -55,11 +55,10 @@ export function htmlPage(source: string): PassageSource {
     },
   );
   tokenizer.write(source, true);
-  return { source, passages: reader.passages, copies: NO_COPIES, labels: reader.labels };
+  return reader.passages;
 }
 
 class HtmlReader {
-  readonly labels: SourceLabel[] = [];
   readonly #attributes: Passage[] = [];
   readonly #source: string;
   readonly #builder: PassageBuilder;
@@ -141,11 +140,11 @@ class HtmlReader {
       const start = /^[^=]*=\s*/.exec(given)?.[0].length;
       if (start === undefined) continue;
       const place = { from: span.startOffset + start, to: span.endOffset };
-      if (isLabel) {
-        this.labels.push({ ...place, write: (language) => `"${language}"` });
-        continue;
-      }
-      this.#attributes.push(plainPassage(value.trim(), place, (translation) => `"${escapeAttribute(translation)}"`)!);
+      this.#attributes.push(
+        isLabel
+          ? labelPassage(place, (language) => `"${language}"`)
+          : plainPassage(value.trim(), place, (translation) => `"${escapeAttribute(translation)}"`)!,
+      );
       limitTexts(this.#attributes.length);
     }
   }

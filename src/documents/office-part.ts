@@ -3,7 +3,7 @@
 import type { PackagePart, ZipPackage } from './office-package.ts';
 import { DRAWINGS, paragraphPassage, SHEETS, WORDS } from './ooxml-paragraphs.ts';
 import type { OpenFields, Vocabulary } from './ooxml-paragraphs.ts';
-import { limitTexts, plainPassage, textOf } from './passage.ts';
+import { limitTexts, plainPassage, textOf, textsAmong } from './passage.ts';
 import type { DocumentPart, Passage, ReadDocument } from './passage.ts';
 import { refuse } from './limits.ts';
 import { escapeXml, innerText, scanTrees, scanXml } from './xml-scan.ts';
@@ -59,12 +59,11 @@ export function officePart(part: PackagePart, options: PartOptions = {}): Docume
       },
     },
   );
-  return { source: part.given.text, given: part.given, entry: part.entry, passages: reader.passages, copies: reader.copies };
+  return { given: part.given, entry: part.entry, passages: reader.passages };
 }
 
 class PartReader {
   readonly passages: Passage[] = [];
-  readonly copies = new Map<Passage, Passage[]>();
   /** How many elements for older programs are around. */
   fallbacks = 0;
   readonly #byText = new Map<string, Passage>();
@@ -80,7 +79,7 @@ class PartReader {
   readRoot(tree: XmlElement): Passage | undefined {
     const before = this.passages.length;
     this.#read(tree);
-    return this.passages[before];
+    return textsAmong(this.passages.slice(before))[0];
   }
 
   #read(element: XmlElement): void {
@@ -126,7 +125,7 @@ class PartReader {
     const repeated = this.#options.repeated?.get(text);
     const same = this.#byText.get(text) ?? repeated;
     if (this.fallbacks > 0 || (same !== undefined && (isCopyOfSame || repeated !== undefined))) {
-      if (same !== undefined) this.copies.set(same, [...(this.copies.get(same) ?? []), passage]);
+      if (same !== undefined) this.passages.push({ ...passage, copyOf: same });
       return;
     }
     this.#byText.set(text, passage);
@@ -152,10 +151,18 @@ function officeParts(archive: ZipPackage, types: ReadonlyMap<string, string>): R
       skips: () => isPlaceholder,
       ...(type === 'diagramDrawing' && { repeated: diagrams }),
     });
-    if (type === 'diagramData') for (const passage of part.passages) diagrams.set(textOf(passage.pieces).text, passage);
+    if (type === 'diagramData') for (const passage of textsAmong(part.passages)) diagrams.set(textOf(passage.pieces).text, passage);
     parts.push(part);
   }
-  return { parts, order: parts.flatMap(({ passages }) => passages) };
+  return { parts, order: textsAmong(parts.flatMap(({ passages }) => passages)) };
+}
+
+/** Adds the parts that relations of these types lead to, type by type. */
+function addRelated(archive: ZipPackage, from: string, added: readonly string[], types: Map<string, string>): void {
+  const relations = archive.relations(from);
+  for (const one of added) {
+    for (const { type, target } of relations) if (type === one && archive.has(target)) types.set(target, type);
+  }
 }
 
 /** In this order behind the text. */
@@ -165,11 +172,8 @@ const WORD_TYPES = ['footnotes', 'endnotes', 'comments', 'header', 'footer', 'ch
 export function wordDocument(archive: ZipPackage): ReadDocument {
   const main = archive.main();
   if (!main.name.toLowerCase().startsWith('word/')) refuse('the file is no document of Word');
-  const relations = archive.relations(main.name);
   const types = new Map([[main.name, '']]);
-  for (const one of WORD_TYPES) {
-    for (const { type, target } of relations) if (type === one && archive.has(target)) types.set(target, type);
-  }
+  addRelated(archive, main.name, WORD_TYPES, types);
   return officeParts(archive, types);
 }
 
@@ -182,26 +186,20 @@ export function presentation(archive: ZipPackage): ReadDocument {
   if (!main.name.toLowerCase().startsWith('ppt/')) refuse('the file is no presentation');
   const targets = new Map(archive.relations(main.name).map(({ id, target }) => [id, target]));
   const types = new Map<string, string>();
-  const add = (from: string, added: readonly string[]): void => {
-    const relations = archive.relations(from);
-    for (const one of added) {
-      for (const { type, target } of relations) if (type === one && archive.has(target)) types.set(target, type);
-    }
-  };
   scanXml(main.given, `the part ${main.name}`, {
     open({ name, attributes }) {
       if (name !== 'p:sldId') return;
       const slide = targets.get(attributes.get('r:id') ?? '');
       if (slide === undefined || types.has(slide) || !archive.has(slide)) return;
       types.set(slide, 'slide');
-      add(slide, SLIDE_TYPES);
+      addRelated(archive, slide, SLIDE_TYPES, types);
     },
   });
   for (const [from, to] of [
     ['slide', 'slideLayout'],
     ['slideLayout', 'slideMaster'],
   ] as const) {
-    for (const [name, type] of types) if (type === from) add(name, [to]);
+    for (const [name, type] of types) if (type === from) addRelated(archive, name, [to], types);
   }
   return officeParts(archive, types);
 }

@@ -93,31 +93,26 @@ export function paragraphPassage(
   const atoms = new ParagraphReader(source, vocabulary, fields, inner).read(paragraph.children);
   if (paragraph.close.from === paragraph.close.to) return undefined;
   const base = baseOf(atoms, vocabulary);
-  const pieces = joinedTexts(piecesOf(atoms, base, vocabulary));
+  const pieces = joinedTexts(piecesOf(atoms, base, vocabulary)).flatMap(apart);
   const [start, end] = boundsOf(pieces, (piece) => piece.kind === 'text' && piece.text.trim() !== '');
-  const text = pieces.slice(start, end);
+  const text = joinedTexts(pieces.slice(start, end));
   if (!hasWords(text)) return undefined;
   // White space around the text is not part of it, but written with it.
-  const before = pieces.slice(0, start);
-  const after = pieces.slice(end);
-  const [first, last] = [text[0]!, text.at(-1)!];
-  if (last.kind === 'text') {
-    const trimmed = last.text.trimEnd();
-    after.unshift(textPiece(last.text.slice(trimmed.length)));
-    text[text.length - 1] = textPiece(trimmed);
-  }
-  if (first.kind === 'text') {
-    const given = (text[0] as typeof first).text;
-    const trimmed = given.trimStart();
-    before.push(textPiece(given.slice(0, given.length - trimmed.length)));
-    text[0] = textPiece(trimmed);
-  }
+  const [before, after] = [pieces.slice(0, start), pieces.slice(end)];
   const prefix = paragraph.rawName.slice(0, paragraph.rawName.lastIndexOf(':') + 1);
   // A string of a sheet without formatting has no runs.
   const hasRuns = paragraph.children.some((node) => node.kind === 'element' && node.name === vocabulary.run);
   const writer = { prefix, vocabulary, base, hasRuns: hasRuns || vocabulary !== SHEETS };
   const [from, to] = contentOf(paragraph, vocabulary);
   return { from, to, pieces: text, always: false, render: (given, raw) => written([...before, ...given, ...after], raw, writer) };
+}
+
+/** Words apart from the white space around them. */
+function apart(piece: TextPiece): TextPiece[] {
+  if (piece.kind !== 'text' || piece.text.trim() === '') return [piece];
+  const [from, to] = [piece.text.length - piece.text.trimStart().length, piece.text.trimEnd().length];
+  const parts = [piece.text.slice(0, from), piece.text.slice(from, to), piece.text.slice(to)];
+  return parts.filter((part) => part !== '').map(textPiece);
 }
 
 class ParagraphReader {

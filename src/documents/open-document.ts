@@ -1,6 +1,6 @@
 // OpenDocument texts: paragraphs, headings and descriptions of pictures, then those of headers and footers; deleted text and fields
 // stay.
-import { limitTexts, NO_COPIES } from './passage.ts';
+import { limitTexts } from './passage.ts';
 import type { DocumentPart, Passage, ReadDocument } from './passage.ts';
 import { addNode, PassageBuilder } from './passage-builder.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
@@ -54,7 +54,7 @@ function openPart(part: PackagePart): DocumentPart {
       },
     },
   );
-  return { source: part.given.text, given: part.given, entry: part.entry, passages, copies: NO_COPIES };
+  return { given: part.given, entry: part.entry, passages };
 }
 
 function readParagraph(paragraph: XmlElement, source: string, passages: Passage[], styles: HiddenStyles): void {

@@ -30,38 +30,36 @@ export interface Passage extends SourceSpan {
   readonly pieces: readonly TextPiece[];
   /** Whether it is written even if the translation is the text: into a place of its own, which was empty. */
   readonly always: boolean;
+  /** The same text once more, such as a drawing for older programs: it gets the translation of that passage. */
+  readonly copyOf?: Passage | undefined;
   /** What replaces the passage. `raw` gives the source of a span, with the translations of passages in it. */
-  readonly render: (pieces: readonly TextPiece[], raw: (span: SourceSpan) => string) => string;
+  readonly render: (pieces: readonly TextPiece[], raw: (span: SourceSpan) => string, language: string) => string;
 }
 
-/** A source with its passages, in order of reading. Passages do not overlap, but one may be within a mark of another. */
-export interface PassageSource {
-  readonly source: string;
-  readonly passages: readonly Passage[];
-  /** The same texts once more, such as a drawing for older programs: they get the translation of the passage. */
-  readonly copies: ReadonlyMap<Passage, readonly Passage[]>;
-  /** Where the source says which language it is in, and that it is not translated. */
-  readonly labels?: readonly SourceLabel[];
+/** Where the source says which language it is in, and that it is not translated; `language` is the target's as BCP 47 writes it. */
+export function labelPassage(span: SourceSpan, write: (language: string) => string): Passage {
+  return { ...span, pieces: [], always: true, render: (_pieces, _raw, language) => write(language) };
 }
 
-export interface SourceLabel extends SourceSpan {
-  /** What is there instead, with the target language as BCP 47 writes it. */
-  readonly write: (language: string) => string;
+/** Those with a text of their own. */
+export function textsAmong(passages: readonly Passage[]): readonly Passage[] {
+  return passages.filter(({ pieces, copyOf }) => pieces.length > 0 && copyOf === undefined);
 }
 
-export interface DocumentPart extends PassageSource {
+export interface DocumentPart {
   readonly given: SourceText;
   /** `undefined` if the part is the whole file. */
   readonly entry: ZipEntry | undefined;
+  /** In order of reading. They do not overlap, but one may be within a mark of another. */
+  readonly passages: readonly Passage[];
 }
 
 export interface ReadDocument {
   readonly parts: readonly DocumentPart[];
-  /** Each passage once, in order of reading. */
+  /** Each text once, in order of reading. */
   readonly order: readonly Passage[];
 }
 
-export const NO_COPIES: PassageSource['copies'] = new Map();
 /** Of what is not in the source as it is. */
 export const NOWHERE: SourceSpan = { from: 0, to: 0 };
 

@@ -1,7 +1,7 @@
 // Plain text: paragraphs between empty lines, and long ones cut at the ends of lines or sentences.
 import { PLAIN_CHARACTERS_MAX } from './limits.ts';
-import { limitTexts, NO_COPIES, plainPassage } from './passage.ts';
-import type { Passage, PassageSource, SourceSpan } from './passage.ts';
+import { limitTexts, plainPassage } from './passage.ts';
+import type { Passage, SourceSpan } from './passage.ts';
 
 /** Where a long text is cut, preferred first: behind the end of a line, of a sentence, of a word. */
 const CUTS: readonly ((text: string, at: number) => boolean)[] = [
@@ -10,7 +10,7 @@ const CUTS: readonly ((text: string, at: number) => boolean)[] = [
   (text, at) => /\s/.test(text[at - 1]!),
 ];
 
-export function plainText(source: string): PassageSource {
+export function plainText(source: string): readonly Passage[] {
   const passages: Passage[] = [];
   const newLine = /\r?\n/.exec(source)?.[0] ?? '\n';
   for (const paragraph of paragraphs(source)) {
@@ -20,7 +20,7 @@ export function plainText(source: string): PassageSource {
       limitTexts(passages.length);
     }
   }
-  return { source, passages, copies: NO_COPIES };
+  return passages;
 }
 
 function withoutSpace(source: string, { from: start, to: end }: SourceSpan): SourceSpan {

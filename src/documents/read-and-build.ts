@@ -4,8 +4,8 @@ import { firstLook } from './formats.ts';
 import { declaredInHtml, htmlPage } from './html-page.ts';
 import { ZipPackage } from './office-package.ts';
 import { openDocument } from './open-document.ts';
-import type { DocumentPart, Passage, PassageSource, ReadDocument } from './passage.ts';
-import { limitTexts, spliced, textOf, translatedPieces } from './passage.ts';
+import type { DocumentPart, Passage, ReadDocument } from './passage.ts';
+import { limitTexts, spliced, textOf, textsAmong, translatedPieces } from './passage.ts';
 import { plainText } from './plain-text.ts';
 import { presentation, wordDocument } from './office-part.ts';
 import { orRefused, refuse } from './limits.ts';
@@ -18,7 +18,7 @@ import { rewritten } from './zip-archive.ts';
 import type { ZipEntry } from './zip-archive.ts';
 import type { FormatName } from './formats.ts';
 
-type TextReader = (given: SourceText) => PassageSource;
+type TextReader = (given: SourceText) => readonly Passage[];
 type ArchiveReader = (archive: ZipPackage) => ReadDocument;
 
 const html: TextReader = (given) => {
@@ -72,8 +72,8 @@ function read(format: string, bytes: Uint8Array): { document: ReadDocument; arch
     return { document, archive };
   }
   const given = decoded(bytes);
-  const source = reader.text(given);
-  return { document: { parts: [{ ...source, given, entry: undefined }], order: source.passages }, archive: undefined };
+  const passages = reader.text(given);
+  return { document: { parts: [{ given, entry: undefined, passages }], order: textsAmong(passages) }, archive: undefined };
 }
 
 /** The bytes of the parts that the translations, one for each passage in order, have changed. */
@@ -85,28 +85,20 @@ function builtParts(
   if (translations.length !== order.length)
     refuse(`the file has ${order.length} texts, and ${translations.length} translations were given`);
   const given = new Map(order.map((passage, index) => [passage, translations[index]!]));
+  const language = targetLang && languageTag(targetLang);
   const built = new Map<DocumentPart, Uint8Array>();
   for (const part of parts) {
-    const copied = [...part.copies].flatMap(([passage, copies]) => copies.map((copy) => [copy, given.get(passage)] as const));
-    const all = new Map<Passage, string | undefined>([
-      ...part.passages.map((passage) => [passage, given.get(passage)] as const),
-      ...copied,
-      ...labelsOf(part, targetLang).map((label) => [label, ''] as const),
-    ]);
-    const source = spliced(part.source, [...all.keys()], (passage, raw) => {
-      const translation = all.get(passage);
-      if (translation === undefined || (!passage.always && translation === textOf(passage.pieces).text)) return undefined;
-      return passage.render(translatedPieces(translation, passage.pieces), raw);
+    const { text } = part.given;
+    const source = spliced(text, part.passages, (passage, raw) => {
+      const { pieces, always, copyOf = passage } = passage;
+      if (pieces.length === 0) return language && passage.render(pieces, raw, language);
+      const translation = given.get(copyOf);
+      if (translation === undefined || (!always && translation === textOf(pieces).text)) return undefined;
+      return passage.render(translatedPieces(translation, pieces), raw, language ?? '');
     });
-    if (source !== part.source) built.set(part, encoded(source, part.given));
+    if (source !== text) built.set(part, encoded(source, part.given));
   }
   return built;
-}
-
-function labelsOf({ labels = [] }: DocumentPart, targetLang: string | undefined): Passage[] {
-  if (targetLang === undefined) return [];
-  const language = languageTag(targetLang);
-  return labels.map(({ from, to, write }) => ({ from, to, pieces: [], always: true, render: () => write(language) }));
 }
 
 /** `PT-BR` is `pt-BR`, `ZH-HANS` is `zh-Hans`. */

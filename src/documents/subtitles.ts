@@ -1,8 +1,7 @@
 // Subtitles, SubRip and WebVTT: the text of a cue is one text, its tags are marks; numbers, times, notes and styles stay.
 import { PassageBuilder } from './passage-builder.ts';
 import { refuse } from './limits.ts';
-import { NO_COPIES } from './passage.ts';
-import type { PassageSource } from './passage.ts';
+import type { Passage } from './passage.ts';
 
 type SubtitleKind = 'srt' | 'vtt';
 
@@ -16,7 +15,7 @@ const TOKENS: Readonly<Record<SubtitleKind, RegExp>> = {
 };
 const DECODED: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 
-export function subtitles(source: string, kind: SubtitleKind): PassageSource {
+export function subtitles(source: string, kind: SubtitleKind): readonly Passage[] {
   if (kind === 'vtt' && !/^WEBVTT(?:[ \t\r\n]|$)/.test(source)) refuse('the file does not begin with WEBVTT');
   const newLine = source.includes('\r\n') ? '\r\n' : '\n';
   const builder = new PassageBuilder(source, { write: (text) => cueText(text, kind, newLine), collapses: false });
@@ -44,7 +43,7 @@ export function subtitles(source: string, kind: SubtitleKind): PassageSource {
   }
   builder.flush();
   if (cues === 0 && source.trim() !== '' && kind === 'srt') refuse('the file has no line with the times of a subtitle');
-  return { source, passages: builder.passages, copies: NO_COPIES };
+  return builder.passages;
 }
 
 function isNumberOfCue(lines: readonly string[], index: number): boolean {

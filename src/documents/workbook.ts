@@ -4,7 +4,7 @@ import { SHEETS_MAX, inWords, refuse } from './limits.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
 import { officePart } from './office-part.ts';
 import { PassageBuilder } from './passage-builder.ts';
-import { unescaped } from './passage.ts';
+import { textsAmong, unescaped } from './passage.ts';
 import type { DocumentPart, Passage, ReadDocument, SourceSpan, TextPiece } from './passage.ts';
 import { escapeXml, innerText, scanTrees, scanXml } from './xml-scan.ts';
 import type { XmlElement } from './xml-scan.ts';
@@ -40,23 +40,23 @@ export function workbook(archive: ZipPackage): ReadDocument {
   if (strings.part !== undefined) parts.push({ ...strings.part, passages: shared.filter((passage) => passage !== undefined) });
   const order = new Set<Passage>();
   for (const { name, part: cellsOf, shown } of read) {
-    const copies = new Map<Passage, readonly Passage[]>(cellsOf.copies);
+    const copies: Passage[] = [];
     for (const one of shown) {
       const passage = 'cell' in one ? shared[one.index] : one;
       if (passage === undefined) continue;
       if (!('cell' in one && one.isHeader)) order.add(passage);
-      else copies.set(passage, [...(copies.get(passage) ?? []), ...strings.ownOf(one, passage, cellsOf.source)]);
+      else copies.push(...strings.ownOf(one, passage, cellsOf.given.text));
     }
-    parts.push({ ...cellsOf, copies });
+    parts.push({ ...cellsOf, passages: [...cellsOf.passages, ...copies] });
     for (const beside of besides(archive, name)) {
       if (parts.some(({ entry }) => entry?.name === archive.needed(beside).name)) continue;
       const part = officePart(archive.needed(beside));
       parts.push(part);
-      for (const passage of part.passages) order.add(passage);
+      for (const passage of textsAmong(part.passages)) order.add(passage);
     }
   }
   // Those that no cell shows.
-  for (const { passages } of parts) for (const passage of passages) order.add(passage);
+  for (const { passages } of parts) for (const passage of textsAmong(passages)) order.add(passage);
   return { parts, order: [...order] };
 }
 
@@ -65,7 +65,7 @@ function stringsOf(archive: ZipPackage, name: string | undefined) {
   const shared: (Passage | undefined)[] = [];
   const strings = name === undefined ? undefined : archive.part(name);
   const part = strings && officePart(strings, { found: (passage) => shared.push(passage) });
-  const rawOf = ({ from, to }: SourceSpan): string => part!.source.slice(from, to);
+  const rawOf = ({ from, to }: SourceSpan): string => part!.given.text.slice(from, to);
   const prefixOf = (tag: string): string => /^<?((?:[\w.-]+:)?)/.exec(tag)![1]!;
   return {
     shared,
@@ -78,7 +78,7 @@ function stringsOf(archive: ZipPackage, name: string | undefined) {
       const type = /\st\s*=\s*["']s["']/.exec(source.slice(cell.open.from, cell.open.to))!;
       const from = cell.open.from + type.index;
       const prefix = prefixOf(cell.rawName);
-      const written = (span: SourceSpan, text: string): Passage => ({ ...passage, ...span, render: () => text });
+      const written = (span: SourceSpan, text: string): Passage => ({ ...passage, ...span, copyOf: passage, render: () => text });
       return [
         written({ from, to: from + type[0].length }, ' t="inlineStr"'),
         written(value, `<${prefix}is>${rawOf(passage)}</${prefix}is>`),
@@ -201,7 +201,7 @@ function pageHeader(header: XmlElement, source: string): readonly Passage[] {
   const room = Math.floor(Math.max(0, PAGE_HEADER_MAX - innerText(header).length) / passages.length);
   return passages.map((passage) => {
     const most = passage.pieces.reduce((sum, piece) => sum + (piece.kind === 'text' ? doubled(piece.text).length : 0), room);
-    return { ...passage, render: (pieces, raw) => passage.render(shortened(pieces, most), raw) };
+    return { ...passage, render: (pieces, raw, language) => passage.render(shortened(pieces, most), raw, language) };
   });
 }
 

@@ -1,6 +1,6 @@
 // XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that says something else stays.
-import { NO_COPIES, limitTexts } from './passage.ts';
-import type { Passage, PassageSource, SourceLabel } from './passage.ts';
+import { labelPassage, limitTexts } from './passage.ts';
+import type { Passage } from './passage.ts';
 import { addNode, PassageBuilder } from './passage-builder.ts';
 import { refuse } from './limits.ts';
 import type { SourceText } from './source-text.ts';
@@ -22,9 +22,8 @@ const LANGUAGES: ReadonlyMap<string, { readonly beside: string; readonly target:
 
 const local = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-export function xliff(given: SourceText): PassageSource {
+export function xliff(given: SourceText): readonly Passage[] {
   const passages: Passage[] = [];
-  const labels: SourceLabel[] = [];
   let isXliff = false;
   /** Of the elements around: whether they are translated. */
   const translated: boolean[] = [true];
@@ -39,7 +38,7 @@ export function xliff(given: SourceText): PassageSource {
         passages.push(...found);
         limitTexts(passages.length);
         if (found.length > 0 && unit.attributes.get('state') === 'initial')
-          labels.push(attributeOf(unit, given.text, 'state', () => 'translated'));
+          passages.push(attributeOf(unit, given.text, 'state', () => 'translated'));
       }
     },
     {
@@ -48,7 +47,7 @@ export function xliff(given: SourceText): PassageSource {
         const language = LANGUAGES.get(local(element.name));
         // Version 2 says it once for all files, 1.2 for each.
         if (language !== undefined && element.attributes.has(language.beside)) {
-          labels.push(attributeOf(element, given.text, language.target, (code) => code));
+          passages.push(attributeOf(element, given.text, language.target, (code) => code));
         }
         if (isUnit(element)) return;
         const said = element.attributes.get('translate');
@@ -60,16 +59,16 @@ export function xliff(given: SourceText): PassageSource {
     },
   );
   if (!isXliff) refuse('the file is no XLIFF: its first element is not xliff');
-  return { source: given.text, passages, copies: NO_COPIES, labels };
+  return passages;
 }
 
 /** Of the element's start tag: its value, or a place for it if it is not there. */
-function attributeOf({ open }: XmlElement, source: string, name: string, value: (language: string) => string): SourceLabel {
+function attributeOf({ open }: XmlElement, source: string, name: string, value: (language: string) => string): Passage {
   const tag = source.slice(open.from, open.to);
   const found = new RegExp(`\\s${name}\\s*=\\s*(?:"[^"]*"|'[^']*')`).exec(tag);
   const end = /\s*\/?>$/.exec(tag)!.index;
   const [from, to] = found === null ? [end, end] : [found.index, found.index + found[0].length];
-  return { from: open.from + from, to: open.from + to, write: (language) => ` ${name}="${value(language)}"` };
+  return labelPassage({ from: open.from + from, to: open.from + to }, (language) => ` ${name}="${value(language)}"`);
 }
 
 /** One for the unit, or one for each of its marked segments: they stay apart in the target. */
@@ -99,10 +98,10 @@ function passagesOf(unit: XmlElement, source: string): Passage[] {
       to: place.to,
       pieces,
       always: true,
-      render: (given, raw) =>
+      render: (given, raw, language) =>
         (index === 0 ? opening : '') +
         raw(lead) +
-        render(given, raw) +
+        render(given, raw, language) +
         (isLast ? `${raw({ from: to, to: container.close.from })}</${name}>` : ''),
     };
   });

@@ -59,16 +59,6 @@ interface AuditedKey {
   readonly mode: KeyMode;
 }
 
-/** The audited members of a glossary, besides its name. */
-interface AuditedGlossary {
-  readonly glossaryId: string;
-}
-
-/** The audited members of a tag's settings, besides its limits. */
-interface AuditedTag {
-  readonly tag: string;
-}
-
 /** How someone came into the console, or why not. */
 export interface AuditedSignIn {
   readonly via: 'token' | 'oidc';
@@ -78,10 +68,10 @@ export interface AuditedSignIn {
   readonly refused?: SignInRefusal;
 }
 
-type Affected = Partial<AuditedTeam> & Partial<AuditedKey> & KeyLimits & Partial<AuditedGlossary> & Partial<AuditedTag>;
-
 /** The members of a team, key, glossary or tag that a change affected, or of a sign-in. Never contains a secret. */
-export interface AuditState extends Affected, Partial<AuditedSignIn> {
+export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, KeyLimits, Partial<AuditedSignIn> {
+  readonly glossaryId?: string;
+  readonly tag?: string;
   readonly status?: 'active' | 'revoked' | 'disabled';
 }
 
@@ -119,90 +109,64 @@ export function auditEntry({ actor, action, reason }: Audited, change: AuditedCh
   return { id, atMs: momentOf(id), teamId, actor, action, ...(reason === undefined ? {} : { reason }), keyId, before, after };
 }
 
-/** `undefined` if nothing differs. `before` is empty for a new team. */
+/** The members that differ, absent where a side does not have one; `undefined` if nothing differs. */
+function difference(before: AuditState, after: AuditState): AuditDifference | undefined {
+  const names = Object.keys({ ...before, ...after }) as (keyof AuditState)[];
+  const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
+  const only = (state: AuditState): AuditState =>
+    Object.fromEntries(changed.filter((name) => state[name] !== undefined).map((name) => [name, state[name]]));
+  return changed.length === 0 ? undefined : { before: only(before), after: only(after) };
+}
+
+/** `before` is empty for a new team, of which only one with credit has a balance. */
 export function teamDifference(before: AuditedTeam | undefined, after: AuditedTeam): AuditDifference | undefined {
-  if (before === undefined) return { before: {}, after: stateOf(after) };
-  return differenceIn(CHANGING, waiting(before), waiting(after));
+  if (before !== undefined) return difference(teamState(before), teamState(after));
+  const { balanceMicro, ...others } = teamState(after);
+  return difference({}, after.limits.billing === 'credit' ? { ...others, balanceMicro } : others);
 }
 
 /** Without who ordered the waiting change: the entry of the order says that. */
-function waiting({ nextPlan, ...team }: AuditedTeam): AuditedTeam {
-  return nextPlan === undefined ? team : { ...team, nextPlan: { name: nextPlan.name, limits: nextPlan.limits } };
-}
-
-const CHANGING = ['name', 'reference', 'plan', 'limits', 'balanceMicro', 'nextPlan'] as const;
-
-function stateOf({ name, reference, plan, limits, balanceMicro }: AuditedTeam): AuditState {
-  const named = reference === undefined ? { name } : { name, reference };
-  return { ...named, plan, limits, ...(limits.billing === 'credit' ? { balanceMicro } : {}) };
+function teamState({ name, reference, plan, limits, balanceMicro, nextPlan }: AuditedTeam): AuditState {
+  return { name, reference, plan, limits, balanceMicro, nextPlan: nextPlan && { name: nextPlan.name, limits: nextPlan.limits } };
 }
 
 export function newKeyDifference({ display, label, mode, limits = {} }: AuditedKey & { readonly limits?: KeyLimits }): AuditDifference {
   return { before: {}, after: { display, label, mode, status: 'active', ...limits } };
 }
 
-/** The members of a key that can change; limits that are not set are absent. */
-interface ChangeableKey extends KeyLimits {
+/** A key as it is reported: expiry is no change. */
+interface ReportedKey {
   readonly label: string;
-  readonly status: 'active' | 'revoked' | 'disabled';
+  readonly status: 'active' | 'revoked' | 'disabled' | 'expired';
+  readonly limits: KeyLimits;
 }
 
-/** Of a key as it is reported: expiry is no change. */
-export function auditedKey({
-  label,
-  status,
-  limits,
-}: Pick<ChangeableKey, 'label'> & { readonly status: ChangeableKey['status'] | 'expired'; readonly limits: KeyLimits }): ChangeableKey {
-  return { label, status: status === 'expired' ? 'active' : status, ...limits };
+export function keyDifference(before: ReportedKey, after: ReportedKey): AuditDifference | undefined {
+  const state = ({ label, status, limits }: ReportedKey): AuditState => ({
+    label,
+    status: status === 'expired' ? 'active' : status,
+    ...limits,
+  });
+  return difference(state(before), state(after));
 }
 
-/** `undefined` if nothing differs. */
-export function keyDifference(before: ChangeableKey, after: ChangeableKey): AuditDifference | undefined {
-  return differenceIn(CHANGING_OF_KEYS, before, after);
-}
-
-const CHANGING_OF_KEYS = [
-  'label',
-  'status',
-  'expiresAtMs',
-  'requestsPerSecond',
-  'characters',
-  'allowedAddresses',
-  'scopes',
-  'windows',
-] as const;
-
-/** Those of the members that differ, whatever the order of what they consist of; absent where a side does not have one. */
-function differenceIn<State extends AuditState>(names: readonly (keyof State)[], before: State, after: State): AuditDifference | undefined {
-  const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
-  if (changed.length === 0) return undefined;
-  const only = (state: State): AuditState =>
-    Object.fromEntries(changed.filter((name) => state[name] !== undefined).map((name) => [name, state[name]]));
-  return { before: only(before), after: only(after) };
-}
-
-export function glossaryRemoval({ glossaryId, name }: AuditedGlossary & Pick<AuditedTeam, 'name'>): AuditDifference {
+export function glossaryRemoval({ glossaryId, name }: { readonly glossaryId: string; readonly name: string }): AuditDifference {
   return { before: { glossaryId, name }, after: {} };
 }
 
-/** `undefined` if nothing differs; a side without settings is `undefined`. Both sides name the tag. */
+/** A side without settings is `undefined`. Both sides name the tag. */
 export function tagDifference(tag: string, before: TagSettings | undefined, after: TagSettings | undefined): AuditDifference | undefined {
-  const [was, is] = [before, after].map((settings): AuditState => (settings === undefined ? {} : tagState(settings))) as [
-    AuditState,
-    AuditState,
-  ];
-  const difference = differenceIn(CHANGING_OF_TAGS, was, is);
-  if (difference === undefined) return undefined;
-  return {
-    before: before === undefined ? {} : { tag, ...difference.before },
-    after: after === undefined ? {} : { tag, ...difference.after },
+  const state = (settings: TagSettings | undefined): AuditState => {
+    const { disabled, ...limits } = settings ?? { disabled: false };
+    return settings === undefined ? {} : { status: disabled ? 'disabled' : 'active', ...limits };
   };
-}
-
-const CHANGING_OF_TAGS = ['status', 'requestsPerSecond', 'characters', 'windows'] as const;
-
-function tagState({ disabled, ...limits }: TagSettings): AuditState {
-  return { status: disabled ? 'disabled' : 'active', ...limits };
+  const changed = difference(state(before), state(after));
+  return (
+    changed && {
+      before: before === undefined ? {} : { tag, ...changed.before },
+      after: after === undefined ? {} : { tag, ...changed.after },
+    }
+  );
 }
 
 export function withoutNames({ reason: _reason, ...record }: AuditRecord): AuditRecord {

@@ -113,8 +113,7 @@ export class PassedTexts {
   }
 
   #change(plugin: string, changed: ChangedTexts): void {
-    checkCount(plugin, 'texts', changed.text, this.work.text);
-    checkTexts(plugin, changed.text);
+    checkGiven(plugin, 'texts', changed.text, this.work.text, (text) => typeof text === 'string');
     this.work = { ...this.work, text: changed.text };
     this.#taken.push({ kind: 'changed', plugin, changed });
   }
@@ -122,8 +121,7 @@ export class PassedTexts {
   #answer(plugin: string, known: KnownTexts): void {
     const { translations } = known;
     const { text } = this.work;
-    checkCount(plugin, 'translations', translations, text);
-    checkTranslations(plugin, translations, true);
+    checkGiven(plugin, 'translations', translations, text, (one) => one === undefined || isTranslation(one));
     const open = countOpen(translations);
     if (open < text.length) {
       const places = this.#places ?? [...text.keys()];
@@ -153,7 +151,7 @@ export class PassedTexts {
       }
       return andThen<Translations, Translations>(taken.changed.after?.(current) ?? current, (restored) => {
         if ('problem' in restored) return restored;
-        checkRestored(taken, restored);
+        checkGiven(taken.plugin, 'translations', restored, taken.changed.text, isTranslation);
         return this.#back(restored, engine, i - 1, lessons);
       });
     }
@@ -182,29 +180,23 @@ function joined(known: KnownTexts['translations'], rest: readonly Translation[],
   return known.map((one) => one ?? rest[next++]!);
 }
 
-function checkCount(plugin: string, what: string, given: readonly unknown[], wanted: readonly unknown[]): void {
+/** Throws if a plugin gave no list of the right length, or something else than texts or translations in it. */
+function checkGiven(
+  plugin: string,
+  what: 'texts' | 'translations',
+  given: readonly unknown[],
+  wanted: readonly unknown[],
+  isRight: (one: unknown) => boolean,
+): void {
   if (!Array.isArray(given)) throw new TypeError(`plugin ${plugin} gave no list of ${what}`);
   if (given.length !== wanted.length) throw new Error(`plugin ${plugin} gave ${given.length} ${what} for ${wanted.length}`);
-}
-
-function checkRestored(
-  { plugin, changed }: Extract<StageResult, { readonly kind: 'changed' }>,
-  translations: readonly Translation[],
-): void {
-  checkCount(plugin, 'translations', translations, changed.text);
-  checkTranslations(plugin, translations, false);
-}
-
-function checkTexts(plugin: string, texts: readonly unknown[]): void {
-  for (const text of texts) if (typeof text !== 'string') throw new TypeError(`plugin ${plugin} gave a text that is none`);
-}
-
-/** Callers would be charged for a translation without a text. `open`: unknown ones may be missing. */
-function checkTranslations(plugin: string, translations: readonly unknown[], open: boolean): void {
-  for (const one of translations) {
-    if (open && one === undefined) continue;
-    if (typeof (one as Partial<Translation> | undefined | null)?.text !== 'string') {
-      throw new TypeError(`plugin ${plugin} gave a translation without a text`);
-    }
+  for (const one of given as readonly unknown[]) {
+    if (isRight(one)) continue;
+    throw new TypeError(`plugin ${plugin} gave a ${what === 'texts' ? 'text that is none' : 'translation without a text'}`);
   }
+}
+
+/** Callers would be charged for a translation without a text. */
+function isTranslation(one: unknown): boolean {
+  return typeof (one as Partial<Translation> | undefined | null)?.text === 'string';
 }

@@ -48,21 +48,28 @@ export interface TranslationOptions {
   readonly style: StyleRules | undefined;
 }
 
-/** The JSON name of every option, in the order in which they are sent. */
-const OPTION_NAMES = {
-  sourceLang: 'source_lang',
-  targetLang: 'target_lang',
-  formality: 'formality',
-  context: 'context',
-  glossary: 'glossary',
-  format: 'format',
-  ignoreTags: 'ignore_tags',
-  style: 'style',
-} as const satisfies Readonly<Record<keyof TranslationOptions, string>>;
+interface OptionRow<Name extends keyof TranslationOptions> {
+  /** Its JSON name. */
+  readonly sent: string;
+  /** Dynamic property access takes ten times as long. */
+  readonly read: (options: TranslationOptions) => TranslationOptions[Name];
+}
+
+/** Every option, in the order in which they are sent. */
+const OPTIONS = {
+  sourceLang: { sent: 'source_lang', read: ({ sourceLang }) => sourceLang },
+  targetLang: { sent: 'target_lang', read: ({ targetLang }) => targetLang },
+  formality: { sent: 'formality', read: ({ formality }) => formality },
+  context: { sent: 'context', read: ({ context }) => context },
+  glossary: { sent: 'glossary', read: ({ glossary }) => glossary },
+  format: { sent: 'format', read: ({ format }) => format },
+  ignoreTags: { sent: 'ignore_tags', read: ({ ignoreTags }) => ignoreTags },
+  style: { sent: 'style', read: ({ style }) => style },
+} as const satisfies { readonly [Name in keyof TranslationOptions]: OptionRow<Name> };
 
 /** The options by JSON name. None is optional, so that the compiler catches a body that omits one. */
 export type NamedOptions = {
-  readonly [Option in keyof TranslationOptions as (typeof OPTION_NAMES)[Option]]: TranslationOptions[Option] | undefined;
+  readonly [Name in keyof TranslationOptions as (typeof OPTIONS)[Name]['sent']]: TranslationOptions[Name] | undefined;
 };
 
 /** The default values; there is no default target. */
@@ -76,20 +83,8 @@ export const NOTHING_CHOSEN: Omit<TranslationOptions, 'targetLang'> = {
   style: undefined,
 };
 
-export const TRANSLATION_OPTIONS = Object.keys(OPTION_NAMES) as readonly (keyof TranslationOptions)[];
-
-/** Dynamic property access takes ten times as long. */
-const VALUES: { readonly [Option in keyof TranslationOptions]: (options: TranslationOptions) => TranslationOptions[Option] } = {
-  sourceLang: ({ sourceLang }) => sourceLang,
-  targetLang: ({ targetLang }) => targetLang,
-  formality: ({ formality }) => formality,
-  context: ({ context }) => context,
-  glossary: ({ glossary }) => glossary,
-  format: ({ format }) => format,
-  ignoreTags: ({ ignoreTags }) => ignoreTags,
-  style: ({ style }) => style,
-};
-const READERS = TRANSLATION_OPTIONS.map((name) => VALUES[name]);
+export const TRANSLATION_OPTIONS = Object.keys(OPTIONS) as readonly (keyof TranslationOptions)[];
+const READERS = TRANSLATION_OPTIONS.map((name) => OPTIONS[name].read);
 
 /** A key that is equal if and only if the options are equal; a glossary is represented by its id. */
 export function keyOfOptions(options: TranslationOptions): string {

@@ -1,7 +1,5 @@
 // Limits by minute, hour, day, week and month: their bounds in UTC, the text in which a team or a key has them, and how operators
 // write them.
-import { DAY_MS } from './period.ts';
-import type { Period } from './period.ts';
 
 /** From the shortest to the longest; a week begins on Monday. Stores number them in this order. */
 export const WINDOWS = ['minute', 'hour', 'day', 'week', 'month'] as const;
@@ -118,12 +116,6 @@ function readWindows(written: string): readonly WindowLimit[] {
   return limits;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const WEEK_MS = 7 * DAY_MS;
-/** 1970-01-01 was a Thursday. */
-const SINCE_MONDAY_MS = 3 * DAY_MS;
-
 /** How long a window is; of months the longest. */
 export const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
   minute: 60,
@@ -132,30 +124,6 @@ export const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
   week: 604_800,
   month: 2_678_400,
 };
-
-/** The window that contains a moment, in UTC. */
-export function windowAt(per: WindowName, nowMs: number): Period {
-  switch (per) {
-    case 'minute':
-      return multipleAt(MINUTE_MS, 0, nowMs);
-    case 'hour':
-      return multipleAt(HOUR_MS, 0, nowMs);
-    case 'day':
-      return multipleAt(DAY_MS, 0, nowMs);
-    case 'week':
-      return multipleAt(WEEK_MS, SINCE_MONDAY_MS, nowMs);
-    case 'month': {
-      const now = new Date(nowMs);
-      const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
-      return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
-    }
-  }
-}
-
-function multipleAt(lengthMs: number, shiftMs: number, nowMs: number): Period {
-  const startMs = Math.floor((nowMs + shiftMs) / lengthMs) * lengthMs - shiftMs;
-  return { startMs, endMs: startMs + lengthMs };
-}
 
 export const WINDOW_ENTRIES_MAX = 6;
 /** Same as a plan's characters. */

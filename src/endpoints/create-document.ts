@@ -23,7 +23,7 @@ import type { DocumentRecord, DocumentStore, DocumentTransfers, SealsDocuments }
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { Reservation } from '../ports/ledger.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
-import { TransferPace } from '../core/transfer-pace.ts';
+import { TransferPace } from '../core/unfinished-bodies.ts';
 
 export interface CreateDocumentOptions {
   readonly documents: DocumentStore;

@@ -14,7 +14,7 @@ import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { ResultStep, WantedResult } from '../ports/document-services.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DocumentStore, DocumentTransfers, DueDocument, SealsDocuments } from '../ports/documents.ts';
-import { READ_SECONDS, TransferPace } from '../core/transfer-pace.ts';
+import { READ_SECONDS, TransferPace } from '../core/unfinished-bodies.ts';
 
 export interface DocumentEndpointOptions {
   readonly documents: DocumentStore;

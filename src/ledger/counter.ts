@@ -1,5 +1,6 @@
 // Counters: what one subject (a team, a key, a tag) has used and holds in the windows that are running, from minute to month.
-import { keySubject, NO_WINDOWS, windowAt, windowLimits, WINDOWS } from '../domain/window-limits.ts';
+import { windowAt } from '../domain/period.ts';
+import { keySubject, NO_WINDOWS, windowLimits, WINDOWS } from '../domain/window-limits.ts';
 import type {
   Counted,
   CountedWindow,

@@ -3,8 +3,6 @@ import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { WantedFact } from '../domain/api-key.ts';
 
-export type { KeyOwner } from '../domain/api-key.ts';
-
 export interface KeyDirectory {
   /** `undefined` if no key has this digest. Does not consider revocation, which the admission checks. */
   find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable | Promise<KeyOwner | undefined | StoreUnavailable>;

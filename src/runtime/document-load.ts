@@ -10,22 +10,28 @@ const UNKNOWN_MAX = 8;
 const SHARE = 4;
 
 export class LimitedTransfers implements DocumentTransfers {
-  readonly #byOwner = new Map<string, number>();
-  #open = 0;
-  #unknown = 0;
+  /** How many are open: of all, of unknown senders, and of each team and address. */
+  readonly #open = new Map<string, number>();
 
   begin(owner: TransferOwner): (() => void) | undefined {
-    const isKnown = 'teamId' in owner;
-    const name = isKnown ? `team ${owner.teamId}` : `address ${callerNetwork(owner.address)}`;
-    const own = this.#byOwner.get(name) ?? 0;
-    const isFull = this.#open >= TRANSFERS_MAX || (!isKnown && this.#unknown >= UNKNOWN_MAX);
-    if (isFull || own >= (isKnown ? TRANSFERS_MAX : UNKNOWN_MAX) / SHARE) return undefined;
+    const bounds: readonly (readonly [string, number])[] =
+      'teamId' in owner
+        ? [
+            ['all', TRANSFERS_MAX],
+            [`team ${owner.teamId}`, TRANSFERS_MAX / SHARE],
+          ]
+        : [
+            ['all', TRANSFERS_MAX],
+            ['unknown', UNKNOWN_MAX],
+            [`address ${callerNetwork(owner.address)}`, UNKNOWN_MAX / SHARE],
+          ];
+    if (bounds.some(([name, most]) => (this.#open.get(name) ?? 0) >= most)) return undefined;
     const count = (change: 1 | -1): void => {
-      this.#open += change;
-      if (!isKnown) this.#unknown += change;
-      const left = (this.#byOwner.get(name) ?? 0) + change;
-      if (left > 0) this.#byOwner.set(name, left);
-      else this.#byOwner.delete(name);
+      for (const [name] of bounds) {
+        const left = (this.#open.get(name) ?? 0) + change;
+        if (left > 0) this.#open.set(name, left);
+        else this.#open.delete(name);
+      }
     };
     count(1);
     return () => count(-1);

@@ -9,7 +9,7 @@ import type { EntryPieces } from '../domain/entries-text.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
-import { IDLE_ENTRIES, purgeIdle } from './idle-entries.ts';
+import { IDLE_ENTRIES, purgeIdle } from './key-cache.ts';
 import type { FoundEntries, GlossaryCache, GlossaryStore, NewDictionary } from '../ports/glossary-store.ts';
 
 interface GlossaryCacheOptions {

@@ -1,10 +1,28 @@
-// Caches the owners of keys, so that a request with a known key needs only one store operation, its admission.
+// Caches the owners of keys, so that a request with a known key needs only one store operation, its admission. Idle entries of this and
+// other caches are evicted, which also removes those of deleted teams, because nobody can use them any more.
 import { LRUCache } from 'lru-cache';
-import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
+import type { KeyDigest, KeyOwner, WantedFact } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { WantedFact } from '../domain/api-key.ts';
 import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.ts';
-import { IDLE_ENTRIES, purgeIdle } from './idle-entries.ts';
+
+/** How long an unused entry is kept. */
+const IDLE_MS = 600_000;
+const PURGE_EVERY_MS = 60_000;
+/** How often the cache reads the clock: ages matter in minutes, while requests use entries all the time. */
+const RESOLUTION_MS = 10_000;
+
+export const IDLE_ENTRIES = { ttl: IDLE_MS, updateAgeOnGet: true, ttlResolution: RESOLUTION_MS } as const;
+
+/** For a cache with these options, for as long as it is referenced. */
+export function purgeIdle(cache: Pick<LRUCache<string, object>, 'purgeStale'>): void {
+  const held = new WeakRef(cache);
+  const timer = setInterval(() => {
+    const there = held.deref();
+    if (there === undefined) clearInterval(timer);
+    else there.purgeStale();
+  }, PURGE_EVERY_MS);
+  timer.unref();
+}
 
 interface KeyCacheOptions {
   readonly directory: KeyDirectory;

@@ -37,8 +37,8 @@ import type {
   Reservation,
   Settlements,
 } from '../ports/ledger.ts';
-import { CallerQuestion, callerRefusal, needsMore, readWanted, sentTag, timed } from './parts/caller-question.ts';
-import type { CallerQuestionOptions } from './parts/caller-question.ts';
+import { CallerQuestion, callerRefusal, needsMore, readWanted, sentTag, timed } from './caller.ts';
+import type { CallerQuestionOptions } from './caller.ts';
 
 interface AdmitOptions extends CallerQuestionOptions {
   readonly ledger: Pick<Ledger, 'admit'>;

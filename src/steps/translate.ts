@@ -1,10 +1,9 @@
 // Has texts translated: by which engines, with which glossary, through the plugins' stages and back, and what the engine's result
 // means for the request. The same for `/v1/translate` and for plugins' steps.
-import { reserveSlot } from '../core/exchange.ts';
+import { reserveSlot, SharedCancellation } from '../core/exchange.ts';
 import type { Cancellation, Exchange } from '../core/exchange.ts';
 import { andThen, json, LATER } from '../core/outcome.ts';
 import type { Outcome, Refusal, StepResult } from '../core/outcome.ts';
-import { SharedCancellation } from '../core/shared-cancellation.ts';
 import type { BodyStep } from '../core/step.ts';
 import { countCharacters } from '../domain/characters.ts';
 import {

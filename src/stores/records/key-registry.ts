@@ -1,5 +1,5 @@
 // A team's keys as operators change them: what a change is, and the audit entry and the event that belong to it.
-import { auditedKey, keyDifference, newKeyDifference } from '../../domain/audit-entry.ts';
+import { keyDifference, newKeyDifference } from '../../domain/audit-entry.ts';
 import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
 import { changedLimits, keyStatus } from '../../domain/key-limits.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
@@ -42,7 +42,7 @@ function update(key: KeyRecord, change: KeyChange, nowMs: number, by: Audited | 
   const { label = key.label, disabled = key.status === 'disabled' } = change;
   const limits = changedLimits(key.limits, change.limits ?? {});
   const result: KeyRecord = { ...key, label, limits, status: key.status === 'revoked' ? 'revoked' : keyStatus(disabled, limits, nowMs) };
-  const difference = keyDifference(auditedKey(key), auditedKey(result));
+  const difference = keyDifference(key, result);
   if (difference === undefined) return { result: key };
   return { result, key: { record: result }, event: keyEvent('key_updated', result), ...audited(by, difference) };
 }
@@ -55,7 +55,7 @@ function revocation(key: KeyRecord, by?: Audited): GroupChange<KeyRecord> {
     result,
     key: { record: result },
     event: keyEvent('key_revoked', result),
-    ...audited(by, keyDifference(auditedKey(key), auditedKey(result))),
+    ...audited(by, keyDifference(key, result)),
   };
 }
 

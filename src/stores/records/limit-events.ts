@@ -4,7 +4,7 @@ import { eventIds } from '../../domain/event-rules.ts';
 import { costMicro } from '../../domain/money.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
-import { windowAt } from '../../domain/window-limits.ts';
+import { windowAt } from '../../domain/period.ts';
 import type {
   Admission,
   AdmissionRequest,

@@ -1,5 +1,5 @@
 // What engines have used in their present windows, as shared records: one for each engine and kind of window.
-import { windowAt } from '../../domain/window-limits.ts';
+import { windowAt } from '../../domain/period.ts';
 import type { WindowName } from '../../domain/window-limits.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';

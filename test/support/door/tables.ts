@@ -22,4 +22,4 @@ export { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 export { ROUTES } from '../../../src/routes.ts';
 export { LIVE_STEPS } from '../../../src/runtime/recent-traffic.ts';
 export { describeUws, loadUws, NoUws } from '../../../src/server/uws-build.ts';
-export { NEWER, OLDER } from '../../../src/server/uws-pins.ts';
+export { NEWER, OLDER } from '../../../src/server/uws-build.ts';

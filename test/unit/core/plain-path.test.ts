@@ -1,7 +1,7 @@
 // Paths that an upstream could read as others are refused, however they are escaped; all others are accepted.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPlainPath } from '../../../src/core/plain-path.ts';
+import { isPlainPath } from '../../../src/core/router.ts';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 

@@ -1,7 +1,7 @@
 // Several pieces of work for one request: a caller who leaves cancels each that is still running, once.
 import { expect, test } from 'vitest';
 import type { Cancellation } from '../../../src/core/exchange.ts';
-import { SharedCancellation } from '../../../src/core/shared-cancellation.ts';
+import { SharedCancellation } from '../../../src/core/exchange.ts';
 
 /** Like an exchange: one listener, which runs at most once. */
 class Whole implements Cancellation {

@@ -1,6 +1,6 @@
 // The pace of a transfer: bursts are what a system makes of a steady reader, and a trickle ends.
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { READ_SECONDS, TransferPace } from '../../../src/core/transfer-pace.ts';
+import { READ_SECONDS, TransferPace } from '../../../src/core/unfinished-bodies.ts';
 
 const SLOWEST = 1000;
 

@@ -13,7 +13,7 @@ import {
   showGlossary,
   showGlossaryEntries,
 } from '../../../src/endpoints/glossary-endpoints.ts';
-import { usageEndpoint } from '../../../src/endpoints/usage-endpoint.ts';
+import { usageEndpoint } from '../../../src/endpoints/read-endpoints.ts';
 import { AWAY_GLOSSARIES, AWAY_TEAMS } from '../../support/away-store.ts';
 
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

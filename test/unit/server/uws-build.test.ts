@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, describe, expect, test } from 'vitest';
-import { load, loadUws, NoUws } from '../../../src/server/uws-build.ts';
+import { load, loadUws, NoUws, NEWER, OLDER } from '../../../src/server/uws-build.ts';
 import type { Candidate } from '../../../src/server/uws-build.ts';
-import { NEWER, OLDER } from '../../../src/server/uws-pins.ts';
 
 /** The name of the build that loads on this Node and C library; the manual has the same table. */
 const HERE = loadedWith(Number(process.versions.modules), glibc());

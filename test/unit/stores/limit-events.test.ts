@@ -9,7 +9,7 @@ import { eventIds, eventRules } from '../../../src/domain/event-rules.ts';
 import type { EventRules } from '../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../src/domain/money.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { windowAt } from '../../../src/domain/window-limits.ts';
+import { windowAt } from '../../../src/domain/period.ts';
 import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { LimitReached } from '../../../src/ports/outbox.ts';
