@@ -25,7 +25,7 @@ export const links: Readonly<Record<PageName, Readonly<Record<PageName | 'openap
   errors: { reference: '../docs', errors: 'errors', openapi: '../openapi.json' },
 };
 
-const STYLE = fileBeside('base.css') + fileBeside('page.css') + fileBeside('reference.css');
+const STYLE = fileBeside('base.css') + fileBeside('pages.css');
 const SCRIPT = fileBeside('copy-buttons.js');
 
 /** The content security policy: only the pages' own style and script. */

@@ -20,8 +20,7 @@ export default defineConfig({
     // The smallest of all, so it would start last, and for half a minute nothing else would run. Only this one: long files that start
     // together starve each other.
     sequence: { sequencer: longFilesFirst(['test/evidence/documents/books.test.ts']) },
-    // `npm test` has fewer random histories of the stores.
-    include: ['test/evidence/**/*.test.ts', 'test/unit/stores/equality.test.ts'],
+    include: ['test/evidence/**/*.test.ts'],
     // A step of its own: `npm run task -- test:power`.
     exclude: ['test/evidence/power/**'],
     testTimeout: 180_000,

@@ -1,17 +1,18 @@
-// 300 hostile files one after another: each refused for what it is, in bounded memory, by a thread that never has to be replaced.
+// Hostile files one after another: each refused for what it is, in bounded memory, by a thread that never has to be replaced.
 import process from 'node:process';
 import { afterAll, expect, test } from 'vitest';
 import { createDocumentFormats } from '../../support/door/gateways.ts';
 import { hostileFiles } from '../../support/documents/hostile-files.ts';
 import { SEED } from '../../support/seed.ts';
+import { sized } from '../scorecard/size.ts';
 
-const FILES = 300;
+const FILES = sized(100, 300);
 
 const faults: string[] = [];
 const formats = createDocumentFormats({ onFault: (words) => faults.push(words), timeMs: 100_000 });
 afterAll(() => formats.close());
 
-test('300 hostile files', async () => {
+test(`${FILES} hostile files`, async () => {
   const slowest = { kind: '', ms: 0 };
   let turnMsMax = 0;
   for (const { kind, format: name, bytes, reason } of hostileFiles(FILES, SEED * 100)) {

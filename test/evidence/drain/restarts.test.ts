@@ -8,6 +8,7 @@ import { Client } from 'undici';
 import { freePortOf } from '../../support/door/gateways.ts';
 import { scriptedTranslation } from '../../../src/testing.ts';
 import { report } from '../scorecard/report.ts';
+import { sized } from '../scorecard/size.ts';
 import { QUOTA_PLAN, makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
@@ -114,8 +115,8 @@ async function start(listener: string, port: number, storeUrl: string, workers: 
 }
 
 test.each([
-  { signals: 20, workers: '1' },
-  { signals: 4, workers: '2' },
+  { signals: sized(6, 20), workers: '1' },
+  { signals: sized(2, 4), workers: '2' },
 ])(
   '$signals SIGTERMs under load, $workers worker(s) each: no failed request, none uncharged, exit 0 each time',
   async ({ signals, workers }) => {

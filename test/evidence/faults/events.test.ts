@@ -1,7 +1,7 @@
 // Events across failures: the sending gateway is killed, the receiver is down, fails and hangs, and each threshold is sent, with one id.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { test, vi } from 'vitest';
 import { eventRules } from '../../support/door/terms.ts';
 import { openStore } from '../../support/door/stores.ts';
 import { startScriptedEngine } from '../../../src/testing.ts';
@@ -17,26 +17,22 @@ import { storePlace } from '../../support/store-place.ts';
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
-const closing: (() => Promise<unknown>)[] = [];
 
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
+// Most of it waits for what is postponed, so the two stores wait together.
+test.concurrent.for(['sqlite', 'redis'] as const)('%s', async (kind, { onTestFinished, expect }) => {
   const place = await storePlace(kind);
-  closing.push(() => place.remove());
+  onTestFinished(async () => void (await place.remove()));
   const engine = await startScriptedEngine();
-  closing.push(() => engine.close());
+  onTestFinished(async () => void (await engine.close()));
   let receiver = await startScriptedReceiver();
-  closing.push(() => receiver.close());
+  onTestFinished(async () => void (await receiver.close()));
   const file = join(place.folder, 'lingate.yaml');
   const events = { url: receiver.url, secret: EVENTS_SECRET, thresholds: PERCENTS };
   await writeFile(file, JSON.stringify({ engine: { urls: [engine.url] }, store_options: { command_timeout_ms: 5000 }, events }));
   const serve = async (): Promise<GatewayProcess> => {
     const args = ['serve', '--config', file, '--store', place.url, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
     const gateway = await startGatewayProcess({ args, cwd: place.folder });
-    closing.push(() => gateway.end('SIGKILL'));
+    onTestFinished(async () => void (await gateway.end('SIGKILL')));
     return gateway;
   };
   // Its sender has the lease, because the other started later.
@@ -48,7 +44,7 @@ test.each(['sqlite', 'redis'] as const)('%s', async (kind) => {
     commandTimeoutMs: 5000,
     events: eventRules(PERCENTS, []),
   });
-  closing.push(() => store.close());
+  onTestFinished(async () => void (await store.close()));
   await expect.poll(async () => store.outbox.lease('nobody', 1)).toBe(false);
   const other = await serve();
   const team = await makeTeam(store, { ...QUOTA_PLAN, characters: 1000 });

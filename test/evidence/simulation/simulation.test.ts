@@ -9,7 +9,7 @@ import { runSeed } from './run.ts';
 import type { RunResult } from './run.ts';
 
 /** A count, not a time: a fast machine and a slow one judge the same runs. */
-const SEEDS = wholeNumber('LINGATE_SIMULATION_SEEDS') ?? 500;
+const SEEDS = wholeNumber('LINGATE_SIMULATION_SEEDS') ?? 300;
 const FROM = wholeNumber('LINGATE_SIMULATION_FROM') ?? SEED;
 /** With so many, every kind of fault and of ending occurs at least `SEEN_MIN` times. */
 const SEEDS_MIN = 300;
