@@ -166,7 +166,7 @@ function codeLinks(content: Content | undefined, known: ReadonlySet<string>): Ht
   return html`${listed.map((code) => html`<a href="${links.reference.errors}#${anchorOf(code)}"><code>${code}</code></a> `)}`;
 }
 
-/** A request for each example of the input, and each example of the answer. */
+/** A request for each example of the input, with the answer of the same name, and the other examples of answers. */
 function samplesOf(entry: Entry, serverUrl: string): readonly Html[] {
   const { parameters = [], requestBody } = entry.operation;
   const inputs = namedExamples([mediaOf(requestBody?.content)?.[1], ...parameters]);
@@ -177,10 +177,15 @@ function samplesOf(entry: Entry, serverUrl: string): readonly Html[] {
     name === 'Location' && typeof example === 'string' ? [[name, example] as const] : [],
   );
   const head = [...(media === undefined ? [] : [['Content-Type', media[0]] as const]), ...fields];
-  return [
-    ...inputs.map(({ caption, name }) => requestOf(entry, serverUrl, `Request${caption}`, name)),
-    ...outputs.map(({ caption, value }) => answerSample(`Answer${caption}`, { status: Number(status), headers: head, body: value })),
-  ];
+  const answersOf = (isShown: (output: NamedExample) => boolean): readonly Html[] =>
+    outputs
+      .filter(isShown)
+      .map(({ caption, value }) => answerSample(`Answer${caption}`, { status: Number(status), headers: head, body: value }));
+  const requests = inputs.flatMap(({ caption, name }) => [
+    requestOf(entry, serverUrl, `Request${caption}`, name),
+    ...answersOf((output) => output.name === name),
+  ]);
+  return [...requests, ...answersOf(({ name }) => !inputs.some((input) => input.name === name))];
 }
 
 interface NamedExample {

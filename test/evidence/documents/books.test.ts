@@ -10,10 +10,14 @@ const KILLS = sized(2, 4);
 /** Each kill leaves claims that last for half a minute, and a busy machine may be ten times as slow. */
 const TIMEOUT_MS = 600_000;
 
-test.concurrent.each(['sqlite', 'redis'] as const)(`${DOCUMENTS} documents and ${KILLS} kills on %s`, { timeout: TIMEOUT_MS }, async (kind) => {
-  const { wrong, accepted, charged, kills } = await keepBooks({ kind, documents: DOCUMENTS, kills: KILLS, parallel: 12, teams: 4 });
-  expect(wrong).toEqual([]);
-  expect(kills).toBe(KILLS);
-  expect(accepted).toBeGreaterThan(0);
-  expect(charged).toBeGreaterThan(0);
-});
+test.concurrent.each(['sqlite', 'redis'] as const)(
+  `${DOCUMENTS} documents and ${KILLS} kills on %s`,
+  { timeout: TIMEOUT_MS },
+  async (kind) => {
+    const { wrong, accepted, charged, kills } = await keepBooks({ kind, documents: DOCUMENTS, kills: KILLS, parallel: 12, teams: 4 });
+    expect(wrong).toEqual([]);
+    expect(kills).toBe(KILLS);
+    expect(accepted).toBeGreaterThan(0);
+    expect(charged).toBeGreaterThan(0);
+  },
+);
