@@ -67,7 +67,8 @@ test.each([
   const { key } = await running.gateway.team();
   await tab.goto(`${running.opsUrl}/docs`);
   const samples = await tab.read<string[]>(`[...document.querySelectorAll('[id^=${plugin}] figure code')].map((code) => code.textContent)`);
-  const pairs = samples.flatMap((sample, i) => (sample.startsWith('curl') ? [[sample, samples[i + 1]!] as const] : []));
+  const answerBehind = (i: number) => samples.slice(i).find((sample) => sample.startsWith('HTTP/'))!;
+  const pairs = samples.flatMap((sample, i) => (sample.startsWith('curl') ? [[sample, answerBehind(i)] as const] : []));
   expect(pairs).toHaveLength(count);
   for (const [request, answer] of pairs) {
     const command = `${request} -o /dev/null -w '%{http_code}'`;
