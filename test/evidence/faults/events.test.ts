@@ -21,11 +21,11 @@ const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 // Most of it waits for what is postponed, so the two stores wait together.
 test.concurrent.for(['sqlite', 'redis'] as const)('%s', async (kind, { onTestFinished, expect }) => {
   const place = await storePlace(kind);
-  onTestFinished(async () => void (await place.remove()));
+  onTestFinished(() => place.remove());
   const engine = await startScriptedEngine();
-  onTestFinished(async () => void (await engine.close()));
+  onTestFinished(() => engine.close());
   let receiver = await startScriptedReceiver();
-  onTestFinished(async () => void (await receiver.close()));
+  onTestFinished(() => receiver.close());
   const file = join(place.folder, 'lingate.yaml');
   const events = { url: receiver.url, secret: EVENTS_SECRET, thresholds: PERCENTS };
   await writeFile(file, JSON.stringify({ engine: { urls: [engine.url] }, store_options: { command_timeout_ms: 5000 }, events }));
@@ -44,7 +44,7 @@ test.concurrent.for(['sqlite', 'redis'] as const)('%s', async (kind, { onTestFin
     commandTimeoutMs: 5000,
     events: eventRules(PERCENTS, []),
   });
-  onTestFinished(async () => void (await store.close()));
+  onTestFinished(() => store.close());
   await expect.poll(async () => store.outbox.lease('nobody', 1)).toBe(false);
   const other = await serve();
   const team = await makeTeam(store, { ...QUOTA_PLAN, characters: 1000 });
