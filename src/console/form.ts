@@ -1,4 +1,5 @@
-// The only place that writes forms for changes, each with an anti-forgery token; their fields, how they are read, which origins are accepted.
+// The only place that writes forms: for changes, each with an anti-forgery token, and for searches; their fields, how they are read, which
+// origins are accepted.
 import { randomBytes } from 'node:crypto';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -82,7 +83,7 @@ export function areaField(
   return labelled(texts, name, label, hint, area);
 }
 
-export interface Choice {
+interface Choice {
   readonly value: string;
   readonly label: string;
 }
@@ -100,7 +101,7 @@ export function selectField(texts: FieldTexts, name: string, label: string, choi
   );
 }
 
-export function optionsOf(choices: readonly Choice[], chosen: string): readonly Html[] {
+function optionsOf(choices: readonly Choice[], chosen: string): readonly Html[] {
   return choices.map(
     ({ value, label }) => html`<option value="${value}" ${value === chosen ? html` selected` : undefined}>${label}</option>`,
   );
@@ -123,6 +124,38 @@ function labelled({ faults }: FieldTexts, name: string, label: string, hint: str
     <label for="${id}">${label}</label>
     ${control(named)} ${notes.map(([kind, text]) => html`<p class="${kind}" id="${id}-${kind}">${text}</p>`)}
   </div>`;
+}
+
+interface SearchForm {
+  /** Below `/console`. */
+  readonly action: string;
+  readonly fields: readonly Html[];
+  /** The button's text. */
+  readonly submit: string;
+  /** What is wrong with the query that was sent. */
+  readonly fault?: string | undefined;
+  /** Whether anything is asked for: then there is a link that asks for all. */
+  readonly isFiltered: boolean;
+}
+
+/** Sent as a query, so that every result has an address. */
+export function searchForm({ action, fields, submit, fault, isFiltered }: SearchForm): Html {
+  return html`${fault === undefined ? undefined : html`<p class="fault" role="alert">${fault}</p>`}
+    <form class="search" role="search" action="${CONSOLE_PREFIX}${action}">
+      ${fields}
+      <p class="buttons"><button>${submit}</button> ${isFiltered ? html`<a href="${CONSOLE_PREFIX}${action}">Show all</a>` : undefined}</p>
+    </form>`;
+}
+
+/** For fields without faults: they hold these texts. */
+export function holding(texts: Readonly<Record<string, string>>): FieldTexts {
+  return { form: (name) => texts[name] ?? '', faults: {} };
+}
+
+/** The query of a page and the pages behind it: only what is given. */
+export function queryOf(given: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams(Object.entries(given).filter((entry): entry is [string, string] => Boolean(entry[1])));
+  return query.size === 0 ? '' : `?${query.toString()}`;
 }
 
 /** The errors of a form's fields, by their names. */

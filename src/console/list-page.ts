@@ -14,10 +14,10 @@ import type { Html } from '../docs/html.ts';
 import { Default } from '../domain/typebox.ts';
 import { CONSOLE_PREFIX, pageAnswer } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, SignedInVisit } from './console-route.ts';
+import { holding, queryOf, searchForm, selectField, textField } from './form.ts';
 import type { FieldFaults } from './form.ts';
-import { checkedNote, htmlTable, pager } from './html-table.ts';
+import { checkedNote, factList, htmlTable, pager } from './html-table.ts';
 import type { Section } from './layout.ts';
-import { queryOf, searchForm, searchSelect, searchText } from './search-form.ts';
 import { ago, count, day, moment, size } from './shown.ts';
 import { keysOf, namesOf, teamLink } from './team-names.ts';
 import type { KnownKeys, TeamNames } from './team-names.ts';
@@ -149,15 +149,10 @@ async function rowsFor(
 
 function searchField(name: string, field: InputField, sent: string): Html {
   const { enum: choices, given = {} } = field;
-  const label = labelOf(name, field);
-  if (choices === undefined) return searchText(name, label, sent, given.attributes, widthOf(given.attributes?.['maxlength']));
+  const [texts, label] = [holding({ [name]: sent }), labelOf(name, field)];
+  if (choices === undefined) return textField(texts, name, label, { more: { autocomplete: 'off', ...given.attributes } });
   const options = choices.map((value) => ({ value, label: given.words?.[value] ?? value }));
-  return searchSelect(name, label, [{ value: '', label: 'any' }, ...options], sent);
-}
-
-function widthOf(maxlength: string | number | undefined): 'few' | 'short' | 'long' {
-  if (maxlength === undefined) return 'short';
-  return Number(maxlength) < 10 ? 'few' : Number(maxlength) === 35 ? 'short' : 'long';
+  return selectField(texts, name, label, [{ value: '', label: 'any' }, ...options]);
 }
 
 interface Around {
@@ -166,6 +161,8 @@ interface Around {
   readonly nowMs: number;
   /** Heads of columns that say the same in every row. */
   readonly hidden?: readonly string[];
+  /** Where the first column leads, below `/console`. */
+  readonly leadsTo?: (row: never) => string;
   /** A last column with links to changes. */
   readonly change?: (row: never) => Html;
 }
@@ -174,20 +171,32 @@ interface Around {
 export async function tableOf(
   { columns: all }: AdminOperation,
   rows: readonly unknown[],
-  { caption, context, nowMs, hidden = [], change }: Around,
+  { caption, context, nowMs, hidden = [], leadsTo, change }: Around,
 ): Promise<Html> {
   const columns = all.filter(({ only, head }) => only !== 'command' && !hidden.includes(head));
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
   const known = await knownIn(cells.flat(), context);
+  const linked = (row: unknown, text: Html | string): Html | string =>
+    leadsTo === undefined ? text : html`<a href="${CONSOLE_PREFIX}${leadsTo(row as never)}">${text}</a>`;
   return htmlTable({
     caption,
     columns: [...columns.map(headOf), ...(change === undefined ? [] : ['Change'])],
     rows: rows.map((row, index) => [
-      ...cells[index]!.map((cell) => shown(cell, known, nowMs)),
+      ...cells[index]!.map((cell, at) => (at === 0 ? linked(row, shown(cell, known, nowMs)) : shown(cell, known, nowMs))),
       ...(change === undefined ? [] : [change(row as never)]),
     ]),
     wide: columns.length > 6,
   });
+}
+
+/** One row as facts, without its name, which is the page's title. */
+export async function factsOf({ columns }: AdminOperation, row: unknown, context: OperationContext, nowMs: number): Promise<Html> {
+  const [, ...facts] = columns.map(({ head, cell }) => [head, cell(row as never, nowMs)] as const);
+  const known = await knownIn(
+    facts.map(([, cell]) => cell),
+    context,
+  );
+  return factList(...facts.map(([head, cell]) => [head, shown(cell, known, nowMs)] as const));
 }
 
 function headOf({ head, holds }: Pick<RowColumn, 'head' | 'holds'>) {

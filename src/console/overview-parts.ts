@@ -1,9 +1,9 @@
 // The overview's figures as HTML, in parts: the page is made of them, and its script replaces them with new ones.
-import { adviceFor } from '../docs/engine-advice.ts';
-import { html } from '../docs/html.ts';
+import { adviceFor, meaningOf } from '../docs/engine-advice.ts';
+import { html, prose } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { storeAdvice } from '../domain/store-unavailable.ts';
-import type { AttemptFailure, ReplicaHealth } from '../ports/engine.ts';
+import type { ReplicaHealth } from '../ports/engine.ts';
 import type { TeamTraffic } from '../ports/access-entry.ts';
 import type { PluginFigure } from '../ports/plugin.ts';
 import { freeText, htmlTable, numeric } from './html-table.ts';
@@ -125,28 +125,6 @@ interface State {
 /** A replica is good again if its latest attempt succeeded and its latest failure is older than this. */
 const RECENT_MS = 60_000;
 
-/** In a few words; the log, the page Requests and the manual have the failure's own word, which stands behind them. */
-const FAILURES: Readonly<Record<AttemptFailure, string>> = {
-  connect: 'no connection',
-  reset: 'connection broke',
-  timeout: 'too slow',
-  status: 'error status',
-  too_large: 'answer too large',
-  not_json: 'answer is not JSON',
-  wrong_shape: 'wrong kind of answer',
-  foreign_id: 'answer to another request',
-  unasked: 'sent unexpected bytes',
-  cut_off: 'answer cut at its token limit',
-  unsupported_pair: 'does not have the languages',
-  file_refused: 'refused a file',
-  no_detection: 'does not detect languages',
-  glossary_refused: 'does not take the glossary',
-  busy: 'no connection was free',
-  engine_quota: 'its quota is used up',
-  cancelled: 'cancelled',
-  internal: 'a bug in the adapter',
-};
-
 /** Gateway, store and engine, one line each. */
 function stateList(overview: Overview): Html {
   const { processes, startedAtMs, nowMs, version, store, engines, plugins } = overview;
@@ -196,7 +174,8 @@ function engineTable({ engines }: Overview): Html {
       const last =
         lastFailure === undefined
           ? '–'
-          : html`${FAILURES[lastFailure.failure]} (<code>${lastFailure.failure}</code>), ${span(lastFailure.agoMs)} ago${whatToDo(replica)}`;
+          : html`${prose(meaningOf(lastFailure.failure))} (<code>${lastFailure.failure}</code>), ${span(lastFailure.agoMs)}
+            ago${whatToDo(replica)}`;
       return [...(several ? [name] : []), html`<code>${url}</code>`, shown(stateOf(replica)), last, count(usable), count(failed)];
     }),
   );
@@ -248,14 +227,16 @@ function storeState({ answers, fault, tookMs }: Overview['store']): State {
   return { mood: 'good', words: tookMs === undefined ? 'answers' : `answers in ${duration(tookMs)}` };
 }
 
+const ANSWERS: State = { mood: 'good', words: 'answers' };
+const NOT_ALWAYS: State = { mood: 'warn', words: 'answers, not always' };
+const UNUSED: State = { mood: 'idle', words: 'not used yet' };
+const FAILS: State = { mood: 'bad', words: 'fails' };
+
 /** `bad` only if no replica works, because a second attempt goes to another one. */
 function engineState(replicas: readonly ReplicaHealth[]): State {
-  const moods = replicas.map((replica) => stateOf(replica).mood);
-  if (moods.every((mood) => mood === 'idle')) return { mood: 'idle', words: 'not used yet' };
-  if (!moods.some((mood) => mood === 'good' || mood === 'warn')) return { mood: 'bad', words: 'fails' };
-  return moods.every((mood) => mood === 'good' || mood === 'idle')
-    ? { mood: 'good', words: 'answers' }
-    : { mood: 'warn', words: 'answers, not always' };
+  const moods = new Set(replicas.map((replica) => stateOf(replica).mood));
+  if (!moods.has('bad') && !moods.has('warn')) return moods.has('good') ? ANSWERS : UNUSED;
+  return moods.has('good') || moods.has('warn') ? NOT_ALWAYS : FAILS;
 }
 
 /** By the latest event, a success or a failure, unless the replica is set aside. */
@@ -263,8 +244,7 @@ function stateOf({ usableAgoMs, lastFailure, asideMs, reached }: ReplicaHealth):
   if (asideMs !== undefined)
     return { mood: 'bad', words: asideMs === 0 ? 'set aside, the next request tries it' : `set aside for ${span(asideMs + 999)}` };
   if (reached === false) return { mood: 'bad', words: `cannot be used: ${lastFailure?.failure ?? 'connect'}` };
-  if (lastFailure === undefined)
-    return usableAgoMs === undefined ? { mood: 'idle', words: 'not used yet' } : { mood: 'good', words: 'answers' };
-  if (usableAgoMs === undefined || usableAgoMs > lastFailure.agoMs) return { mood: 'bad', words: 'fails' };
-  return lastFailure.agoMs < RECENT_MS ? { mood: 'warn', words: 'answers, not always' } : { mood: 'good', words: 'answers' };
+  if (lastFailure === undefined) return usableAgoMs === undefined ? UNUSED : ANSWERS;
+  if (usableAgoMs === undefined || usableAgoMs > lastFailure.agoMs) return FAILS;
+  return lastFailure.agoMs < RECENT_MS ? NOT_ALWAYS : ANSWERS;
 }

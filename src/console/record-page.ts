@@ -7,10 +7,9 @@ import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { changedAnswer, CONSOLE_PREFIX, finding, get, getForm, mayChange, pageAnswer, post } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, PageContent, SignedInVisit } from './console-route.ts';
-import { EMPTY_FORM, hiddenField, postForm } from './form.ts';
+import { EMPTY_FORM, hiddenField, postForm, queryOf } from './form.ts';
 import type { FieldFaults, FieldTexts, Form } from './form.ts';
 import { askedBy, carriedOut, formFields, sentIn } from './operation-form.ts';
-import { queryOf } from './search-form.ts';
 
 /** Something that may be done to a record, by an operation. */
 export interface Action<Found> {

@@ -14,59 +14,38 @@ export interface RefusedAt {
   readonly cookies?: readonly string[];
 }
 
-interface Words {
-  readonly status: number;
-  readonly what: (at: RefusedAt) => Html;
-  readonly advice: Html;
-}
+const AGAIN = 'Begin again.';
+const ASK_OPERATOR = 'The gateway’s log has the details; tell whoever runs it.';
+const TOKEN_WORKS = 'Try again in a minute. Signing in with a token works meanwhile.';
 
-const AGAIN = html`Begin again.`;
-const ASK_OPERATOR = html`The gateway’s log has the details; tell whoever runs it.`;
-const TOKEN_WORKS = html`Try again in a minute. Signing in with a token works meanwhile.`;
-
-/** A token that is wrong is told at its field. */
-const WORDS: Readonly<Record<Exclude<SignInRefusal, 'wrong_token'>, Words>> = {
-  wrong_state: {
-    status: 400,
-    what: () => html`This does not belong to a sign-in that was begun in this browser within the last ten minutes.`,
-    advice: AGAIN,
-  },
-  used_before: { status: 400, what: () => html`This sign-in has been used before.`, advice: AGAIN },
-  declined: { status: 403, what: ({ provider }) => html`The sign-in was cancelled, or ${provider} has refused it.`, advice: AGAIN },
-  wrong_issuer: { status: 400, what: ({ provider }) => html`The answer did not come from ${provider}.`, advice: ASK_OPERATOR },
-  wrong_code: {
-    status: 400,
-    what: ({ provider }) => html`${provider} did not accept its own code: it was used before, or is too old.`,
-    advice: AGAIN,
-  },
-  wrong_client: {
-    status: 503,
-    what: ({ provider }) => html`${provider} did not accept this gateway: its client_id or client_secret is wrong.`,
-    advice: ASK_OPERATOR,
-  },
-  wrong_id_token: {
-    status: 400,
-    what: ({ provider }) => html`The proof that ${provider} has sent did not pass the checks.`,
-    advice: ASK_OPERATOR,
-  },
-  provider_error: { status: 503, what: ({ provider }) => html`${provider} has answered with an error.`, advice: ASK_OPERATOR },
-  provider_away: { status: 503, what: ({ provider }) => html`${provider} does not answer.`, advice: TOKEN_WORKS },
-  no_claim: {
-    status: 403,
-    what: ({ provider }) => html`${provider} did not say in which groups you are.`,
-    advice: ASK_OPERATOR,
-  },
-  no_group: {
-    status: 403,
-    what: ({ provider, name }) => html`${provider} knows you as <strong>${name}</strong>, but none of your groups may use this console.`,
-    advice: html`Ask whoever runs this gateway to give one of your groups a role.`,
-  },
-  store_away: { status: 503, what: () => html`The gateway’s store does not answer.`, advice: TOKEN_WORKS },
-};
+/** Status, what happened, and what to do. `PROVIDER` and `NAME` stand for those of the sign-in. */
+const WORDS = {
+  wrong_state: [400, 'This does not belong to a sign-in that was begun in this browser within the last ten minutes.', AGAIN],
+  used_before: [400, 'This sign-in has been used before.', AGAIN],
+  declined: [403, 'The sign-in was cancelled, or PROVIDER has refused it.', AGAIN],
+  wrong_issuer: [400, 'The answer did not come from PROVIDER.', ASK_OPERATOR],
+  wrong_code: [400, 'PROVIDER did not accept its own code: it was used before, or is too old.', AGAIN],
+  wrong_client: [503, 'PROVIDER did not accept this gateway: its client_id or client_secret is wrong.', ASK_OPERATOR],
+  wrong_id_token: [400, 'The proof that PROVIDER has sent did not pass the checks.', ASK_OPERATOR],
+  provider_error: [503, 'PROVIDER has answered with an error.', ASK_OPERATOR],
+  provider_away: [503, 'PROVIDER does not answer.', TOKEN_WORKS],
+  no_claim: [403, 'PROVIDER did not say in which groups you are.', ASK_OPERATOR],
+  no_group: [
+    403,
+    'PROVIDER knows you as NAME, but none of your groups may use this console.',
+    'Ask whoever runs this gateway to give one of your groups a role.',
+  ],
+  store_away: [503, 'The gateway’s store does not answer.', TOKEN_WORKS],
+  // A wrong token is reported at its field.
+} as const satisfies Readonly<Record<Exclude<SignInRefusal, 'wrong_token'>, readonly [number, string, string]>>;
 
 export function refusedSignIn(refused: keyof typeof WORDS, at: RefusedAt): ConsoleAnswer {
-  const { status, what, advice } = WORDS[refused];
-  return refusalPage(status, html`${what(at)} ${advice}`, refused, at);
+  const [status, what, advice] = WORDS[refused];
+  const parts = what.split(/(PROVIDER|NAME)/).map((part) => {
+    if (part === 'NAME') return html`<strong>${at.name}</strong>`;
+    return part === 'PROVIDER' ? at.provider : part;
+  });
+  return refusalPage(status, html`${parts.map((part) => html`${part}`)} ${advice}`, refused, at);
 }
 
 /** After too many refused ones from an address. */

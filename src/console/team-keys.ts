@@ -1,6 +1,7 @@
 // A team's keys in the console: their table, the team and key of a path, and the notice that shows a new key once.
 import { NO_KEY, NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
 import { limitsText } from '../admin/fields.ts';
+import type { ShownLimits } from '../admin/fields.ts';
 import { KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
 import { limitsReport } from '../admin/operations/key-rows.ts';
 import type { NewKeyRow } from '../admin/operations/key-rows.ts';
@@ -9,8 +10,7 @@ import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { hasLimits } from '../domain/key-limits.ts';
-import type { KeyLimits } from '../domain/key-limits.ts';
-import { NO_WINDOWS } from '../domain/window-limits.ts';
+import { writtenWindows } from '../domain/window-limits.ts';
 import type { FieldTexts, Form } from './form.ts';
 import { formFields } from './operation-form.ts';
 import type { Period } from '../domain/period.ts';
@@ -113,12 +113,11 @@ export function newKeyNotice({ key, display }: NewKeyRow): Html {
 }
 
 /** What the fields of these limits show; empty if there is no such limit. */
-export function limitTexts(limits: KeyLimits, label = ''): Form {
-  const { limits: _windows, ...others } = limitsReport(limits);
-  const texts: Readonly<Record<string, number | string | readonly string[]>> = {
+export function limitTexts({ limits = [], ...others }: ShownLimits, label = ''): Form {
+  const texts: Readonly<Record<string, string | number | readonly string[] | undefined>> = {
     ...others,
     label,
-    limits: (limits.windows ?? NO_WINDOWS).split(' '),
+    limits: writtenWindows(limits).split(' '),
   };
   return (name) => [texts[name] ?? ''].flat().join('\n');
 }

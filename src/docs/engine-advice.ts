@@ -162,6 +162,11 @@ const BY_STATUS: readonly StatusAdvice[] = [
   { statuses: [500], means: 'the engine failed', advice: "Check the engine's log: it failed to handle the request." },
 ];
 
+/** What kind of a failure it was. */
+export function meaningOf(failure: AttemptFailure): string {
+  return BY_FAILURE[failure].means;
+}
+
 export function adviceFor({ failure, status, cause }: FailureDetail): string {
   if (cause !== undefined) return BY_CAUSE[cause].advice;
   const ofStatus = failure === 'status' ? BY_STATUS.find(({ statuses }) => statuses.includes(status ?? 0)) : undefined;

@@ -28,10 +28,10 @@ const Tag = Type.Object({
     { description: 'Counted since the tag has settings.' },
   ),
 });
-type TagRow = Static<typeof Tag>;
+export type LimitedTagRow = Static<typeof Tag>;
 
 /** GivenMembers of the settings could be sent back. */
-function rowOf({ tag: name, settings, use }: SetTag): TagRow {
+function rowOf({ tag: name, settings, use }: SetTag): LimitedTagRow {
   return {
     tag: name,
     disabled: settings.disabled,
@@ -42,7 +42,7 @@ function rowOf({ tag: name, settings, use }: SetTag): TagRow {
   };
 }
 
-const columns: readonly RowColumn<TagRow>[] = [
+const columns: readonly RowColumn<LimitedTagRow>[] = [
   { head: 'Tag', cell: (row) => row.tag, holds: 'text' },
   { head: 'Status', cell: (row) => ({ kind: 'status', status: row.disabled ? 'disabled' : 'active' }) },
   { head: 'Limits', cell: limitsText, holds: 'text' },
@@ -50,7 +50,7 @@ const columns: readonly RowColumn<TagRow>[] = [
 ];
 
 /** `1200 characters in the period, 3 of 600 requests this minute`. */
-function usedText({ characters, limits = [] }: TagRow['used']): string {
+function usedText({ characters, limits = [] }: LimitedTagRow['used']): string {
   const windows = limits.flatMap((one) => [
     ...(one.requests === undefined ? [] : [`${one.used_requests} of ${one.requests} requests this ${one.per}`]),
     ...(one.characters === undefined ? [] : [`${one.used_characters} of ${one.characters} characters this ${one.per}`]),
@@ -84,7 +84,7 @@ export const listTags = operation({
   list: 'tags',
   columns,
   none: 'This team has no tags with limits.',
-  async run(context, { id }): Promise<Result<readonly TagRow[]>> {
+  async run(context, { id }): Promise<Result<readonly LimitedTagRow[]>> {
     const found = await context.part('tags').registry.list(id);
     if (found === undefined) return noSuch('team', id);
     return isUnavailable(found) ? found : done(found.map(rowOf));
@@ -98,7 +98,7 @@ export const showTag = operation({
   input: OfTag,
   row: Tag,
   columns,
-  async run(context, { id, tag: name }): Promise<Result<TagRow>> {
+  async run(context, { id, tag: name }): Promise<Result<LimitedTagRow>> {
     const found = await context.part('tags').registry.find(id, name);
     if (found === undefined) return nothingOf(context, id, name);
     return isUnavailable(found) ? found : done(rowOf(found));
@@ -152,7 +152,7 @@ export const setTag = operation({
   row: Tag,
   columns,
   told: ({ tag: name, disabled }) => `Tag ${name} is ${disabled ? 'disabled: requests with it are refused' : 'saved'}.`,
-  async run(context, { id, tag: name, disabled = false, ...limits }): Promise<Result<TagRow>> {
+  async run(context, { id, tag: name, disabled = false, ...limits }): Promise<Result<LimitedTagRow>> {
     const { registry, most } = context.part('tags');
     const settings = {
       disabled,

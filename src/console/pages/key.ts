@@ -55,7 +55,7 @@ const USE: readonly Action<TeamKey>[] = [
     submit: 'Save',
     about: () => "Changes take effect at the key's next request, everywhere.",
     fields: KEY_FIELDS,
-    texts: ({ key }) => limitTexts(key.limits, key.label),
+    texts: ({ key }) => limitTexts(limitsReport(key.limits), key.label),
     given: ({ key: { keyId: id, label } }, sent) => ({ id, label, ...sent }),
     told: updated('is saved'),
   },
@@ -94,7 +94,7 @@ const REPLACE: readonly Action<TeamKey>[] = [
     // The new key has the old one's limits, unless they are changed here; an expiry in the past is left out.
     texts({ key: { limits, label } }, nowMs) {
       const { expiresAtMs = 0, ...others } = limits;
-      return limitTexts(expiresAtMs > nowMs ? limits : others, label);
+      return limitTexts(limitsReport(expiresAtMs > nowMs ? limits : others), label);
     },
     whole: true,
     given: ({ team, key }, sent) => ({ id: team.teamId, mode: key.mode, ...sent }),

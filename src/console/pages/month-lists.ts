@@ -14,11 +14,11 @@ import { dayOf } from '../../domain/period.ts';
 import { dateOf, dayOfDate, daysOfMonth, lastMonths, monthOf } from '../../domain/usage-days.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { holding, queryOf, searchForm, selectField } from '../form.ts';
 import { freeText, htmlTable, numeric, pager } from '../html-table.ts';
 import type { Column } from '../html-table.ts';
 import { filePage, pageOfQuery } from '../list-page.ts';
 import type { ReadRows } from '../list-page.ts';
-import { queryOf, searchForm, searchSelect } from '../search-form.ts';
 import { count, money } from '../shown.ts';
 
 interface Asked {
@@ -69,7 +69,7 @@ function monthPage<Row>({ one, path, title, input, links, fields, above, listed,
     const choices = months.map((value) => ({ value, label: value }));
     const to = (cursor?: string): string => `${pathTo(path, asked)}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
     const main = html`<h1>${title}</h1>
-      ${searchForm({ action: path, fields: [searchSelect('month', 'Month (UTC)', choices, month), ...(fields?.(asked) ?? [])], submit: 'Show', isFiltered: false })}
+      ${searchForm({ action: path, fields: [selectField(holding({ month }), 'month', 'Month (UTC)', choices), ...(fields?.(asked) ?? [])], submit: 'Show', isFiltered: false })}
       <p class="links">${links(asked)}</p>
       ${sums} ${listed(month, found.value)} ${below?.(asked, found.value)}
       ${isFirst && next === undefined ? undefined : pager(isFirst ? undefined : to(), next && to(next), ['First page', 'Next page'])}`;
@@ -134,7 +134,7 @@ const INVOICES: MonthList<InvoiceRow> = {
   path: '/invoices',
   title: 'Invoices',
   input: ({ month, open }) => ({ month, open }),
-  fields: ({ open }) => [searchSelect('open', 'Periods', STATES, String(open))],
+  fields: ({ open }) => [selectField(holding({ open: String(open) }), 'open', 'Periods', STATES)],
   links: (asked) =>
     html`<a href="${pathTo('/invoices/csv', asked)}" download>Download (CSV)</a>
       <a href="${pathTo('/invoices/print', asked)}">Page to print</a>`,

@@ -1,26 +1,23 @@
-// A team's tags: those that were used lately or have limits, and each with what it has used and what may be done to it.
-import { NO_TEAM, refusalOf } from '../../admin/admin-refusals.ts';
-import { limitsText } from '../../admin/fields.ts';
+// A team's tags: those that have limits, those that were used lately, and each with what may be done to it.
+import { refusalOf } from '../../admin/admin-refusals.ts';
 import { refused } from '../../admin/operation.ts';
-import { limitsReport } from '../../admin/operations/key-rows.ts';
-import { deleteTag, setTag } from '../../admin/operations/tags.ts';
+import { deleteTag, listTags, setTag, showTag } from '../../admin/operations/tags.ts';
+import type { LimitedTagRow } from '../../admin/operations/tags.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { dayOf } from '../../domain/period.ts';
 import { FURTHER_TAGS, readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../../domain/request-tag.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { SetTag } from '../../ports/tag-registry.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, finding, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { EMPTY_FORM } from '../form.ts';
-import { factList, freeText, htmlTable, numeric, windowFacts } from '../html-table.ts';
-import { sentIn } from '../operation-form.ts';
+import { holding, queryOf, searchForm, textField } from '../form.ts';
+import { freeText, htmlTable, numeric } from '../html-table.ts';
+import { factsOf, tableOf } from '../list-page.ts';
 import { recordRoutes } from '../record-page.ts';
 import type { Action } from '../record-page.ts';
-import { queryOf, searchForm, searchText } from '../search-form.ts';
-import { count, usageBar } from '../shown.ts';
+import { count } from '../shown.ts';
 import { findTeam, limitTexts } from '../team-keys.ts';
 
 /** Of what was charged, up to today. */
@@ -28,91 +25,74 @@ const TAG_DAYS = 30;
 /** Limits the page. */
 const TAGS_MAX = 200;
 
-interface TeamTag {
-  readonly team: Team;
-  readonly tag: string;
-  /** What was charged to it lately. */
-  readonly characters: number;
-  readonly requests: number;
-  readonly set: SetTag | undefined;
-}
-
-/** Those with settings first, then by what was charged. */
-async function tagsOf(team: Team, { context }: ConsoleParts, nowMs: number): Promise<readonly TeamTag[] | Refusal> {
-  const today = dayOf(nowMs);
-  const [set, days] = await Promise.all([
-    context.part('tags').registry.list(team.teamId),
-    context.options.tagHistory?.days(team.teamId, { from: today - TAG_DAYS + 1, to: today }) ?? [],
-  ]);
-  if (set === undefined) return NO_TEAM;
-  if (isUnavailable(set)) return refusalOf(set);
-  if (isUnavailable(days)) return refusalOf(days);
-  const tags = new Map<string, TeamTag>(set.map((one) => [one.tag, { ...unused(team, one.tag), set: one }]));
-  for (const { tag, characters, requests } of days) {
-    const found = tags.get(tag) ?? unused(team, tag);
-    tags.set(tag, { ...found, characters: found.characters + characters, requests: found.requests + requests });
-  }
-  const settings = ({ set: own }: TeamTag): number => (own === undefined ? 1 : 0);
-  return [...tags.values()].toSorted((one, other) => settings(one) - settings(other) || other.characters - one.characters);
-}
-
-function unused(team: Team, tag: string): TeamTag {
-  return { team, tag, characters: 0, requests: 0, set: undefined };
-}
-
 /** `sent` is what was asked for and is no tag. */
 async function tagsPage(visit: SignedInVisit, parts: ConsoleParts, team: Team, sent = ''): Promise<ConsoleAnswer> {
-  const tags = await tagsOf(team, parts, visit.nowMs);
-  if ('problem' in tags) return tags;
+  const { context } = parts;
+  const found = await listTags.run!(context, { id: team.teamId });
+  if (found.kind !== 'done') return refusalOf(found);
+  const rows = (found.value as readonly LimitedTagRow[]).slice(0, TAGS_MAX);
+  const used = await usedTags(team, parts, visit.nowMs);
+  if ('kind' in used) return used;
   const title = `Tags of ${team.name}`;
   const fault = sent === '' ? undefined : `A tag ${TAG_FAULT}.`;
   const search = searchForm({
     action: `/teams/${team.teamId}/tag`,
-    fields: [searchText('tag', 'Tag', sent, { required: 'required', maxlength: TAG_CHARACTERS_MAX, spellcheck: 'false' }, 'long')],
+    fields: [
+      textField(holding({ tag: sent }), 'tag', 'Tag', { required: true, more: { maxlength: TAG_CHARACTERS_MAX, spellcheck: 'false' } }),
+    ],
     submit: mayChange(visit) ? 'Limit or show' : 'Show',
     fault,
     isFiltered: false,
   });
+  const around = { caption: 'Tags with limits', context, nowMs: visit.nowMs, leadsTo: ({ tag }: LimitedTagRow) => addressOf(team, tag) };
   const main = html`<h1>${title}</h1>
     <p class="soft">
       Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>. Callers send a tag in <code>Lingate-Tag</code>, or in their
       client’s own field; its limits are for all keys together.
     </p>
-    ${search} ${tagsTable(team, tags)}`;
+    ${search}
+    <h2>With limits</h2>
+    ${rows.length === 0 ? html`<p class="soft">${listTags.none}</p>` : await tableOf(listTags, rows, around)} ${used}`;
   return pageAnswer({ title, section: 'teams', main }, fault === undefined ? {} : { tag: fault });
 }
 
-const COUNTS = [`Characters, ${TAG_DAYS} days`, `Requests, ${TAG_DAYS} days`].map(numeric);
-const COLUMNS = [freeText('Tag'), 'Status', ...COUNTS, 'Characters, this period', freeText('Limits')] as const;
+const COLUMNS = [freeText('Tag'), numeric('Characters'), numeric('Requests')];
 
-function tagsTable({ teamId, name }: Team, tags: readonly TeamTag[]): Html {
-  if (tags.length === 0) return html`<p class="soft">No tag was used in the last ${TAG_DAYS} days, and none has limits.</p>`;
-  const link = (tag: string): Html => html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/tag${queryOf({ tag })}">${tag}</a>`;
-  const rows = tags
+/** What was charged lately, most first. */
+async function usedTags(team: Team, { context }: ConsoleParts, nowMs: number): Promise<Html | Refusal> {
+  const today = dayOf(nowMs);
+  const days = (await context.options.tagHistory?.days(team.teamId, { from: today - TAG_DAYS + 1, to: today })) ?? [];
+  if (isUnavailable(days)) return refusalOf(days);
+  const sums = new Map<string, { characters: number; requests: number }>();
+  for (const { tag, characters, requests } of days) {
+    const sum = sums.get(tag) ?? { characters: 0, requests: 0 };
+    sums.set(tag, { characters: sum.characters + characters, requests: sum.requests + requests });
+  }
+  const rows = [...sums]
+    .toSorted(([, one], [, other]) => other.characters - one.characters)
     .slice(0, TAGS_MAX)
-    .map(({ tag, set, characters, requests }) => [
-      tag === FURTHER_TAGS && set === undefined ? 'further tags' : link(tag),
-      statusOf(set),
+    .map(([tag, { characters, requests }]) => [
+      tag === FURTHER_TAGS ? 'further tags' : html`<a href="${CONSOLE_PREFIX}${addressOf(team, tag)}">${tag}</a>`,
       count(characters),
       count(requests),
-      set === undefined ? '–' : charactersOf(set),
-      set === undefined ? '–' : (limitsText(limitsReport(set.settings)) ?? '–'),
     ]);
-  const left = tags.length - rows.length;
-  return html`${htmlTable({ caption: `Tags of ${name}`, columns: COLUMNS, rows, wide: true })}
-  ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate usage export --tags</code>.</p>` : undefined}`;
+  const left = sums.size - rows.length;
+  const caption = `Used in the last ${TAG_DAYS} days`;
+  return html`<h2>${caption}</h2>
+    ${rows.length === 0 ? html`<p class="soft">No tag was used.</p>` : htmlTable({ caption, columns: COLUMNS, rows })}
+    ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate usage export --tags</code>.</p>` : undefined}`;
 }
 
-function statusOf(set: SetTag | undefined): Html | string {
-  if (set === undefined) return 'no limits';
-  const status = set.settings.disabled ? 'disabled' : 'active';
-  return html`<span class="${status}">${status}</span>`;
+interface TeamTag {
+  readonly team: Team;
+  readonly tag: string;
+  /** Its limits, if it has some. */
+  readonly row: LimitedTagRow | undefined;
 }
 
-/** In the team's running period. */
-function charactersOf({ tag, settings, use }: SetTag): Html | string {
-  const { characters: most } = settings;
-  return most === undefined ? count(use.characters) : usageBar(`Characters of ${tag}`, use.characters, most);
+/** Below `/console`. The tag is in the query: it may be anything printable. */
+function addressOf({ teamId }: Team, tag: string): string {
+  return `/teams/${teamId}/tag${queryOf({ tag })}`;
 }
 
 /** By the path's `id`, and the `tag` of the form or of the query. */
@@ -126,45 +106,25 @@ async function findTag(visit: SignedInVisit, parts: ConsoleParts): Promise<TeamT
     if (isForm) return refusalOf(refused('tag', TAG_FAULT));
     return tag === undefined ? { kind: 'see', to: `/teams/${team.teamId}/tags` } : tagsPage(visit, parts, team, sent);
   }
-  const tags = await tagsOf(team, parts, visit.nowMs);
-  return 'problem' in tags ? tags : (tags.find((one) => one.tag === tag) ?? unused(team, tag));
+  const found = await showTag.run!(parts.context, { id: team.teamId, tag });
+  if (found.kind === 'done') return { team, tag, row: found.value as LimitedTagRow };
+  return found.kind === 'refused' ? { team, tag, row: undefined } : refusalOf(found);
 }
 
-function tagFacts({ set, tag, characters, requests }: TeamTag): Html {
-  const note = isDisabled({ set }) ? ': its requests are refused until it is enabled again' : '';
-  const charged = requests === 0 ? 'nothing' : `${count(characters)} characters, ${count(requests)} requests`;
-  const rate = set?.settings.requestsPerSecond;
-  return factList(
-    ['Status', html`${statusOf(set)}${note}`],
-    [`Charged in ${TAG_DAYS} days`, charged],
-    ['Characters, this period', set && charactersOf(set)],
-    ['Rate', set && (rate === undefined ? 'no limit of its own' : `at most ${count(rate)} a second, of all keys together`)],
-    ...windowFacts(set?.use.windows, tag),
-  );
+function limitsOf({ row }: TeamTag) {
+  const { requests_per_second, characters, limits } = row ?? {};
+  return { requests_per_second, characters, limits };
 }
 
-function isDisabled({ set }: Pick<TeamTag, 'set'>): boolean {
-  return set?.settings.disabled === true;
+function isDisabled({ row }: TeamTag): boolean {
+  return row?.disabled === true;
 }
-
-const LIMITS = ['requests_per_second', 'characters', 'limits'] as const;
 
 /** Disabling and enabling leave the limits as they are. */
-function turn(name: string, disabled: boolean, words: Pick<Action<TeamTag>, 'about' | 'told' | 'when'>): Action<TeamTag> {
-  const title = disabled ? 'Disable' : 'Enable';
-  return {
-    one: setTag,
-    name,
-    title,
-    submit: `${title} the tag`,
-    ...(disabled ? { danger: true } : {}),
-    given: ({ team, tag, set }) => {
-      const standing = sentIn(setTag, LIMITS, limitTexts(set?.settings ?? {}), EMPTY_FORM, 0);
-      return { id: team.teamId, tag, ...standing, disabled };
-    },
-    ...words,
-  };
-}
+const TURNED = {
+  one: setTag,
+  told: ({ tag, disabled }: LimitedTagRow) => `Tag ${tag} is ${disabled ? 'disabled: requests with it are refused' : 'enabled'}.`,
+};
 
 const ACTIONS: readonly Action<TeamTag>[] = [
   {
@@ -173,35 +133,48 @@ const ACTIONS: readonly Action<TeamTag>[] = [
     title: 'Limits',
     submit: 'Save',
     about: () => 'Changes take effect at the next request with this tag, everywhere.',
-    fields: LIMITS,
-    texts: ({ set }) => limitTexts(set?.settings ?? {}),
+    fields: ['requests_per_second', 'characters', 'limits'],
+    texts: (found) => limitTexts(limitsOf(found)),
     whole: true,
-    given: ({ team, tag, set }, sent) => ({ id: team.teamId, tag, ...sent, ...(isDisabled({ set }) ? { disabled: true } : {}) }),
+    given: (found, sent) => ({ ...idOf(found), ...sent, ...(isDisabled(found) ? { disabled: true } : {}) }),
     told: (_value, { tag }) => `Tag ${tag} is saved.`,
   },
-  turn('disable', true, {
-    when: (tag) => !isDisabled(tag),
+  {
+    ...TURNED,
+    name: 'disable',
+    title: 'Disable',
+    submit: 'Disable the tag',
+    danger: true,
+    when: (found) => !isDisabled(found),
     about: () => 'Requests with this tag are refused, everywhere. It can be enabled again.',
-    told: (_value, { tag }) => `Tag ${tag} is disabled: requests with it are refused.`,
-  }),
-  turn('enable', false, {
+    given: (found) => ({ ...idOf(found), ...limitsOf(found), disabled: true }),
+  },
+  {
+    ...TURNED,
+    name: 'enable',
+    title: 'Enable',
+    submit: 'Enable the tag',
     when: isDisabled,
     about: () => 'Its requests are answered again, within its limits.',
-    told: (_value, { tag }) => `Tag ${tag} is enabled.`,
-  }),
+    given: (found) => ({ ...idOf(found), ...limitsOf(found), disabled: false }),
+  },
   {
     one: deleteTag,
     name: 'delete',
     title: 'Remove the limits',
     submit: 'Remove the limits',
     danger: true,
-    when: ({ set }) => set !== undefined,
+    when: ({ row }) => row !== undefined,
     about: () => 'Only the limits of the team and of its keys apply then. What was charged with the tag stays in the usage.',
-    given: ({ team, tag }) => ({ id: team.teamId, tag }),
+    given: idOf,
     told: (_value, { tag }) => `Tag ${tag} has no limits any more.`,
     to: (_value, { team }) => `/teams/${team.teamId}/tags`,
   },
 ];
+
+function idOf({ team, tag }: TeamTag) {
+  return { id: team.teamId, tag };
+}
 
 export const TAG_ROUTES: readonly ConsoleRoute[] = [
   get('/teams/{id}/tags', finding(findTeam, tagsPage)),
@@ -210,15 +183,14 @@ export const TAG_ROUTES: readonly ConsoleRoute[] = [
     find: findTag,
     at: ({ team }) => `/teams/${team.teamId}/tag`,
     named: ({ tag }) => ({ tag }),
-    page: (forms, found) => {
-      const { team, tag } = found;
+    page: async (forms, { team, tag, row }, { nowMs }, { context }) => {
       const title = `Tag ${tag}`;
       const main = html`<h1>${title}</h1>
         <p class="soft">
           Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>, one of
           <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/tags">its tags</a>
         </p>
-        ${tagFacts(found)} ${forms}`;
+        ${row === undefined ? html`<p>It has no limits.</p>` : await factsOf(showTag, row, context, nowMs)} ${forms}`;
       return { title, section: 'teams', main };
     },
     actions: ACTIONS,

@@ -14,8 +14,8 @@ import { canonicalUlid } from '../../domain/ulid.ts';
 import type { FoundKey, TeamSummary } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { holding, queryOf, searchForm, selectField, textField } from '../form.ts';
 import { checkedNote, freeText, htmlTable, numeric, pager } from '../html-table.ts';
-import { queryOf, searchForm, searchSelect, searchText } from '../search-form.ts';
 import { count, day, money, usageBar } from '../shown.ts';
 import { keyLink, keyStatus, lastUse } from '../team-keys.ts';
 
@@ -24,7 +24,7 @@ export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 const PAGE_TEAMS = 50;
 /** The first twelve characters of a key: a browser sends no more, so that no key gets into a URL. */
 const KEYLESS = {
-  type: 'search',
+  autocomplete: 'off',
   maxlength: 100,
   pattern: '(?!.*la_(live|test)_[A-Za-z0-9]{5}).*',
   title: 'Only the first twelve characters of a key',
@@ -109,7 +109,9 @@ function withoutKey(): ConsoleAnswer {
   return { kind: 'see', to: '/teams', notice };
 }
 
-function searchedBy({ q, plan, standing, sort }: SearchTexts, plans: readonly string[], fault: string | undefined): Html {
+function searchedBy(texts: SearchTexts, plans: readonly string[], fault: string | undefined): Html {
+  const { q, plan, standing } = texts;
+  const shown = holding(texts);
   const options = (first: string, choices: readonly (readonly [string, string])[]) =>
     [['', first] as const, ...choices].map(([value, label]) => ({ value, label }));
   const named = [...new Set([...plans, plan])].filter((name) => name !== '').map((name) => [name, name] as const);
@@ -117,10 +119,10 @@ function searchedBy({ q, plan, standing, sort }: SearchTexts, plans: readonly st
   return searchForm({
     action: '/teams',
     fields: [
-      searchText('q', 'Name, reference, id or beginning of a key', q, KEYLESS, 'long'),
-      searchSelect('plan', 'Plan', options('any', named), plan),
-      searchSelect('standing', 'Limit', options('any', Object.entries(STANDING_WORDS)), standing),
-      searchSelect('sort', 'Order', options('Created', sorts), sort),
+      textField(shown, 'q', 'Name, reference, id or beginning of a key', { more: KEYLESS }),
+      selectField(shown, 'plan', 'Plan', options('any', named)),
+      selectField(shown, 'standing', 'Limit', options('any', Object.entries(STANDING_WORDS))),
+      selectField(shown, 'sort', 'Order', options('Created', sorts)),
     ],
     submit: 'Search',
     fault,

@@ -134,7 +134,7 @@ describe('with two workers', () => {
     expect((await translate(gateway.port, site.team.key)).status).toBe(503);
     await expect
       .poll(() => text(tab, '[data-part="engines"] tbody'), SEEN)
-      .toMatch(/fails error status \(status\), \d+ s ago Check the engine's log: it failed to handle the request. 8 2$/);
+      .toMatch(/fails the answer has an error status \(status\), \d+ s ago Check the engine's log: it failed to handle the request. 8 2$/);
     expect(await tile(tab, 'Engine failures')).toContain('2 in 15 min');
     expect(tab.complaints).toEqual([]);
     await gateway.end('SIGTERM');
