@@ -3,7 +3,7 @@
 import type { Cancellation } from '../core/exchange.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { sharedTrace } from '../domain/request-trace.ts';
-import { keyOfOptions, sameOptions } from '../domain/translation-options.ts';
+import { keyOfOptions } from '../domain/translation-options.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { AskedWork, Attempt, AttemptFailure, EngineResult, EngineWork, FailureDetail } from '../ports/engine.ts';
 import type { Replica } from './replica.ts';
@@ -38,8 +38,6 @@ export const NO_FAILURES: readonly AttemptFailure[] = [];
 
 const NEVER_TRIED: EngineResult = { kind: 'unavailable', failures: NO_FAILURES };
 const CANCELLED: EngineResult = { kind: 'unavailable', failures: ['cancelled'] };
-/** Up to so many open batches are compared with a request, before its key is computed. */
-const COMPARED_MAX = 8;
 
 /** What an engine does with requests that may share calls. */
 export class Batches {
@@ -63,14 +61,13 @@ export class Batches {
       this.#attempts.alone(asked, cancellation);
       return;
     }
-    let batch = this.#find(asked);
-    const key = batch?.key ?? keyOf(asked);
-    batch ??= this.#open.get(key);
+    const key = keyOf(asked);
+    let batch = this.#open.get(key);
     if (batch !== undefined && !batch.takes(asked, characters, this.#limits)) {
       this.#send(batch);
       batch = undefined;
     }
-    batch ??= this.#begin(key, asked);
+    batch ??= this.#begin(key);
     batch.join(asked, characters, cancellation);
     if (batch.texts === textsMax) this.#send(batch);
   }
@@ -84,15 +81,8 @@ export class Batches {
     this.#open.clear();
   }
 
-  /** Concurrent requests mostly are of few kinds: comparing each batch is then ten times cheaper than computing a key. */
-  #find(asked: AskedWork): Batch | undefined {
-    if (this.#open.size > COMPARED_MAX) return undefined;
-    for (const batch of this.#open.values()) if (batch.isSurelyFor(asked)) return batch;
-    return undefined;
-  }
-
-  #begin(key: string, first: AskedWork): Batch {
-    const batch = new Batch(key, first);
+  #begin(key: string): Batch {
+    const batch = new Batch(key);
     this.#open.set(key, batch);
     if (this.#limits.waitMs > 0) batch.timer = setTimeout(this.#sendOpen, this.#limits.waitMs, batch);
     else setImmediate(this.#sendOpen, batch);
@@ -122,8 +112,6 @@ interface Member {
 /** Acts as the caller of the shared attempt, which is cancelled once all members have left. */
 class Batch implements Cancellation {
   readonly key: string;
-  /** What all members have in common. */
-  readonly #kind: Pick<EngineWork, 'options' | 'attemptMs'>;
   cancelled = false;
   /** Set while it waits for more requests. */
   timer: NodeJS.Timeout | undefined = undefined;
@@ -134,14 +122,8 @@ class Batch implements Cancellation {
   #staying = 0;
   #listener: (() => void) | undefined = undefined;
 
-  constructor(key: string, { options, attemptMs }: EngineWork) {
+  constructor(key: string) {
     this.key = key;
-    this.#kind = { options, attemptMs };
-  }
-
-  /** Whether the work is known to have this batch's key, without computing it. `false` means unknown. */
-  isSurelyFor({ options, attemptMs }: EngineWork): boolean {
-    return attemptMs === this.#kind.attemptMs && sameOptions(options, this.#kind.options);
   }
 
   /** Whether this work, which has the batch's key, can be added. */

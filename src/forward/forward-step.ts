@@ -65,11 +65,11 @@ async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions
     const totalMs = untilMs === undefined ? undefined : untilMs - options.now();
     const trace = x.get(traceSlot)?.attempt({ engine: undefined, url: route.origin, number: failures.length + 1 });
     const result = await options.upstream.call(upstreamRequest(x, route, totalMs, trace?.traceparent ?? passed), x);
-    if (result.kind === 'too_large') outcome = bodyTooLong(route.bodyBytesMax);
-    else if (result.kind === 'too_slow') outcome = BODY_TOO_SLOW;
-    else outcome = result.kind === 'failed' ? result.failure : answerOf(result, route);
-    if (result.kind === 'answer') trace?.ended(typeof outcome === 'string' ? outcome : undefined, result.status);
-    else trace?.ended(result.kind === 'failed' ? result.failure : result.kind);
+    if (result === 'too_large') outcome = bodyTooLong(route.bodyBytesMax);
+    else if (result === 'too_slow') outcome = BODY_TOO_SLOW;
+    else outcome = typeof result === 'string' ? result : answerOf(result, route);
+    if (typeof result === 'string') trace?.ended(result);
+    else trace?.ended(typeof outcome === 'string' ? outcome : undefined, result.status);
     if (typeof outcome !== 'string') break;
     failures.push(outcome);
   }

@@ -88,7 +88,7 @@ export class ProxyCall implements DoubtfulCall {
 
   readonly #onPiece = (bytes: Uint8Array): void => {
     this.#sentBytes += bytes.byteLength;
-    if (this.#sentBytes > this.#request.bodyBytesMax) this.#finish({ kind: 'too_large' });
+    if (this.#sentBytes > this.#request.bodyBytesMax) this.#fail('too_large');
   };
 
   readonly #onFull = (): void => {
@@ -133,7 +133,7 @@ export class ProxyCall implements DoubtfulCall {
     const bytes = lengthOf(message);
     // Without a length or chunking, a truncated body looks complete.
     if (bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
-    const answer: UpstreamAnswer = { kind: 'answer', status, headers, bytes, body: message };
+    const answer: UpstreamAnswer = { status, headers, bytes, body: message };
     // A failure is passed on at once, a success only after the whole request was sent.
     if (this.#sent || status >= 300) this.#succeedSoon(answer, message);
     else this.#early = answer;
@@ -219,17 +219,13 @@ export class ProxyCall implements DoubtfulCall {
     this.#resolve(answer);
   }
 
-  #fail(failure: UpstreamFailure): void {
-    this.#finish({ kind: 'failed', failure });
-  }
-
   #expire(): void {
     const awaitsBody = this.#upstream !== undefined && !this.#sent && !this.#awaitsDrain;
-    this.#finish(awaitsBody ? { kind: 'too_slow' } : { kind: 'failed', failure: 'timeout' });
+    this.#fail(awaitsBody ? 'too_slow' : 'timeout');
     this.#breakOff();
   }
 
-  #finish(result: UpstreamResult): void {
+  #fail(result: Exclude<UpstreamResult, UpstreamAnswer>): void {
     if (this.#over) return;
     this.#over = true;
     this.#rest();

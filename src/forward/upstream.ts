@@ -34,16 +34,15 @@ export interface UpstreamRequest {
 /** Why there is no answer: a fixed set of words for logs, never the upstream's own text. */
 export type UpstreamFailure = 'connect' | 'reset' | 'timeout' | 'no_length' | 'foreign_id' | 'unasked' | 'cancelled' | 'internal';
 
-export type UpstreamResult =
-  | UpstreamAnswer
-  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-  /** The caller's body was longer than `bodyBytesMax`. */
-  | { readonly kind: 'too_large' }
-  /** The caller's body had not arrived when `totalMs` was over, and the upstream would have taken more of it. */
-  | { readonly kind: 'too_slow' };
+/**
+ * What the caller did: the body was longer than `bodyBytesMax`, or had not arrived when `totalMs` was over, and the upstream would have
+ * taken more of it.
+ */
+type CallerFault = 'too_large' | 'too_slow';
+
+export type UpstreamResult = UpstreamAnswer | UpstreamFailure | CallerFault;
 
 export interface UpstreamAnswer {
-  readonly kind: 'answer';
   readonly status: number;
   /** Lower-case names; a list for a repeated field. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;

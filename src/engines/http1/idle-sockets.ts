@@ -15,9 +15,8 @@ export class IdleSockets {
   readonly #owner: { onFree(client: Client): void };
   /** Most recent last. */
   readonly #idle: Client[] = [];
-  /** Connections whose answers arrived in this turn of the event loop, and in the previous one. */
-  #resting: Client[] = [];
-  #rested: Client[] = [];
+  /** Connections about to become free. */
+  #resting = 0;
   /** One timer for all, while there are any. */
   #sweeping: NodeJS.Timeout | undefined = undefined;
 
@@ -31,9 +30,8 @@ export class IdleSockets {
     return this.#idle.length;
   }
 
-  /** Connections about to become free. */
   get resting(): number {
-    return this.#resting.length + this.#rested.length;
+    return this.#resting;
   }
 
   /**
@@ -47,8 +45,20 @@ export class IdleSockets {
       return;
     }
     client.idleUntilMs = this.#nowMs() + idleMs;
-    this.#resting.push(client);
-    if (this.#resting.length + this.#rested.length === 1) setImmediate(this.#turn);
+    this.#resting++;
+    setImmediate(() => {
+      if (client.unsent) client.destroy();
+      setImmediate(() => this.#rested(client));
+    });
+  }
+
+  #rested(client: Client): void {
+    this.#resting--;
+    if (client.gone) return;
+    client.idle = true;
+    this.#idle.push(client);
+    this.#owner.onFree(client);
+    this.#sweeping ??= setInterval(this.#sweep, SWEEP_MS).unref();
   }
 
   /** Most recent first, so that surplus connections age and are closed. */
@@ -63,11 +73,6 @@ export class IdleSockets {
     return undefined;
   }
 
-  /** Closes all idle and resting connections. */
-  endAll(): void {
-    for (const client of [...this.#idle, ...this.#resting, ...this.#rested]) client.destroy();
-  }
-
   /** Makes room for another connection. */
   dropOldest(): void {
     this.#idle.shift()?.destroy();
@@ -78,21 +83,6 @@ export class IdleSockets {
     const at = this.#idle.indexOf(client);
     if (at !== -1) this.#idle.splice(at, 1);
   }
-
-  readonly #turn = (): void => {
-    const ready = this.#rested;
-    this.#rested = this.#resting;
-    this.#resting = [];
-    for (const client of this.#rested) if (client.unsent) client.destroy();
-    if (this.#rested.length > 0) setImmediate(this.#turn);
-    for (const client of ready) {
-      if (client.gone) continue;
-      client.idle = true;
-      this.#idle.push(client);
-      this.#owner.onFree(client);
-    }
-    if (this.#idle.length > 0) this.#sweeping ??= setInterval(this.#sweep, SWEEP_MS).unref();
-  };
 
   readonly #sweep = (): void => {
     const nowMs = this.#nowMs();

@@ -184,8 +184,10 @@ export class Pool implements ClientOwner {
     const nowMs = this.#nowMs();
     const begins = nowMs >= this.#distrustUntilMs;
     this.#distrustUntilMs = nowMs + DISTRUST_MS;
-    this.idle.endAll();
-    for (const client of this.#open) if (client !== from && client.busyAgain) client.distrust();
+    for (const client of this.#open) {
+      if (!client.busy) client.destroy();
+      else if (client !== from && client.busyAgain) client.distrust();
+    }
     this.#limits.onUnasked?.(this.#href, begins);
   }
 

@@ -9,6 +9,8 @@ const TEAMS_MAX = 1000;
 export class Lane<Call> {
   /** Connections held by its calls. */
   inFlight = 0;
+  /** When it last made one. */
+  calledMs = -Infinity;
   /** Oldest first. */
   readonly waiting = new Set<Call>();
 }
@@ -25,10 +27,6 @@ export class TeamTurns<Call> {
   readonly #lanes = new Map<string, Lane<Call>>();
   /** Lanes with waiting calls, in turn order. */
   readonly #queue = new Set<Lane<Call>>();
-  /** The team that called last, and when; and when any other team last called. */
-  #latest: Lane<Call> | undefined = undefined;
-  #latestMs = -Infinity;
-  #otherMs = -Infinity;
 
   /** `share` of `connectionsMax`, rounded down, at least one. */
   constructor(connectionsMax: number, share: number, nowMs: () => number) {
@@ -40,12 +38,7 @@ export class TeamTurns<Call> {
   called(team: string): Lane<Call> {
     let lane = this.#lanes.get(team);
     if (lane === undefined) this.#lanes.set(team, (lane = this.#open()));
-    if (team === '' && this.#latest !== undefined && this.#latest !== lane) return lane;
-    if (lane !== this.#latest) {
-      this.#latest = lane;
-      this.#otherMs = this.#latestMs;
-    }
-    this.#latestMs = this.#nowMs();
+    if (team !== '') lane.calledMs = this.#nowMs();
     return lane;
   }
 
@@ -93,13 +86,17 @@ export class TeamTurns<Call> {
 
   #isAlone(lane: Lane<Call>): boolean {
     if (this.#queue.size > (this.#queue.has(lane) ? 1 : 0)) return false;
-    const otherMs = lane === this.#latest ? this.#otherMs : this.#latestMs;
-    return this.#nowMs() - otherMs >= THERE_MS;
+    const sinceMs = this.#nowMs() - THERE_MS;
+    for (const other of this.#lanes.values()) if (other !== lane && other.calledMs > sinceMs) return false;
+    return true;
   }
 
   #open(): Lane<Call> {
     if (this.#lanes.size >= TEAMS_MAX) {
-      for (const [team, { inFlight, waiting }] of this.#lanes) if (inFlight === 0 && waiting.size === 0) this.#lanes.delete(team);
+      const sinceMs = this.#nowMs() - THERE_MS;
+      for (const [team, { inFlight, waiting, calledMs }] of this.#lanes) {
+        if (inFlight === 0 && waiting.size === 0 && calledMs <= sinceMs) this.#lanes.delete(team);
+      }
     }
     return new Lane();
   }

@@ -12,7 +12,7 @@ import type { DescribedOperation } from '../facades/parameter-table.ts';
 import { bodySchema, queryDocs } from '../facades/parameters.ts';
 import { integer, number, schemaOf, shown, string } from '../facades/reference.ts';
 import type { QueryDoc } from '../facades/reference.ts';
-import { allOrRefusal, toldOf } from '../facades/texts.ts';
+import { allOrRefusal, inOrder } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { AZURE_2026_06_06 } from './azure-2026-06-06.ts';
 import { AZURE_3_0, TEXTS_BODY, textsIn } from './azure-3-0.ts';
@@ -188,7 +188,7 @@ export function detection(api: FacadeApi, host: PluginHost): ApiPart {
       if (found.kind !== 'detected') return found;
       const { sources } = services.languages();
       return answer(
-        toldOf(entries, found.languages, (code) => ({
+        inOrder(entries, found.languages, (code) => ({
           // ISO 639's code for an undetermined language.
           language: code === undefined ? 'und' : theirCode(code),
           score: code === undefined ? 0 : 1,

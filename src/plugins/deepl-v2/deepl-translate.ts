@@ -8,7 +8,7 @@ import type { FacadeApi } from '../facades/facade-operation.ts';
 import type { Members } from '../facades/members.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
 import { JSON_OR_FORM, shown } from '../facades/reference.ts';
-import { toldOf, translateAll } from '../facades/texts.ts';
+import { inOrder, translateAll } from '../facades/texts.ts';
 import { membersOf } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-answer.ts';
 import { oneOfSeveral } from './glossary-change.ts';
@@ -143,11 +143,11 @@ function markupOf({ text, entries, charged }: MarkedOrder, translations: readonl
 }
 
 function answerOf({ entries, options, showsBilled, modelType, charged }: MarkedOrder, translations: readonly Translation[]): Outcome {
-  const told = toldOf(entries, translations, (one, entry, index) => ({
+  const all = inOrder(entries, translations, (one, entry, index) => ({
     detected_source_language: one?.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
     text: one?.text ?? '',
     billed_characters: showsBilled ? (one?.isSpared === true ? 0 : (charged?.[index] ?? countCharacters(entry))) : undefined,
     model_type_used: modelType,
   }));
-  return answer({ translations: told });
+  return answer({ translations: all });
 }

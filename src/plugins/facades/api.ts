@@ -78,10 +78,6 @@ export function idStep(name: string, field: string): HeadStep {
 /** What the engines for a request can do, for an offered pair and besides what else it wants. */
 type CanFor = (sourceLang: string | undefined, targetLang: string, wants?: readonly Want[]) => EngineCapabilities;
 
-function canFor(services: GatewayServices, x: Exchange): CanFor {
-  return (sourceLang, targetLang, wants) => services.engineCanFor(x, sourceLang, targetLang, wants);
-}
-
 /** What is offered to a caller: the rules by which the parameters of a translation are read. */
 export interface CallerOffer {
   readonly languages: Languages;
@@ -90,7 +86,8 @@ export interface CallerOffer {
 }
 
 export function offerTo(x: Exchange, services: GatewayServices, variants: DefaultVariants): CallerOffer {
-  return { languages: services.languages(x), variants, canFor: canFor(services, x) };
+  const canFor: CanFor = (sourceLang, targetLang, wants) => services.engineCanFor(x, sourceLang, targetLang, wants);
+  return { languages: services.languages(x), variants, canFor };
 }
 
 /** For texts whose translation is charged. If all of them are empty, nothing is reserved, and no glossary is looked for. */

@@ -37,13 +37,13 @@ export function judgeTexts(entries: readonly unknown[], { notText, half, none }:
 }
 
 /** Maps each text to the result for it: empty ones have none. */
-export function toldOf<Found, Told>(
+export function inOrder<Found, Result>(
   entries: readonly string[],
   found: readonly Found[],
-  tell: (one: Found | undefined, entry: string, index: number) => Told,
-): readonly Told[] {
+  resultOf: (one: Found | undefined, entry: string, index: number) => Result,
+): readonly Result[] {
   let next = 0;
-  return entries.map((entry, index) => tell(entry === '' ? undefined : found[next++], entry, index));
+  return entries.map((entry, index) => resultOf(entry === '' ? undefined : found[next++], entry, index));
 }
 
 /** As many as in a request to `/v1`: every engine accepts these. */

@@ -24,7 +24,7 @@ import { operation } from '../facades/facade-operation.ts';
 import type { OperationDoc } from '../facades/facade-operation.ts';
 import { readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
-import { detectAll, NO_TEXTS, toldOf, translateAll } from '../facades/texts.ts';
+import { detectAll, NO_TEXTS, inOrder, translateAll } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { invalid, missing, theirCode } from './google-api.ts';
 import type { GoogleApi } from './google-api.ts';
@@ -173,7 +173,7 @@ export function translation(
       const found = await translateAll(services, x, { text, options, glossaryId });
       // It was deleted after the admission had found it.
       if (found.kind !== 'translated') return found === NO_SUCH_GLOSSARY ? NO_GLOSSARY : found;
-      const translations = toldOf(entries, found.translations, (one): GoogleTranslation => {
+      const translations = inOrder(entries, found.translations, (one): GoogleTranslation => {
         const code = options.sourceLang === undefined ? one?.detectedSourceLanguage : undefined;
         const plain = one?.text ?? '';
         const shown = isEscaped ? plain.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!) : plain;
@@ -234,7 +234,7 @@ export function detection(
     async run({ entries, text }, x, services) {
       const found = await detectAll(services, x, text);
       if (found.kind !== 'detected') return found;
-      const all = toldOf(entries, found.languages, (code) => ({
+      const all = inOrder(entries, found.languages, (code) => ({
         code: code === undefined ? 'und' : theirCode(code),
         confidence: code === undefined ? 0 : 1,
       }));

@@ -10,7 +10,7 @@ import type { Judged, Members } from '../facades/members.ts';
 import { isGiven, objectSchema, readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
 import { answered, oneOrMore, schemaOf, shown } from '../facades/reference.ts';
-import { judgeTexts, NO_TEXTS, toldOf, translateAll } from '../facades/texts.ts';
+import { judgeTexts, NO_TEXTS, inOrder, translateAll } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { API_KEY, BODY_TYPES, invalid, missing, sourceCode, targetCode, TEXTS_MAX, tooMany } from './libretranslate-api.ts';
 import { unavailablePair, unsupported } from './libretranslate-api.ts';
@@ -230,7 +230,7 @@ export function translation(api: LibreTranslateApi, host: PluginHost): ApiPart {
 }
 
 function answerOf({ isList, choice: { texts, sourceLang, alternatives } }: Order, translations: readonly Translation[]): Outcome {
-  const all = toldOf(texts.entries, translations, (one) => one);
+  const all = inOrder(texts.entries, translations, (one) => one);
   const detected = sourceLang === undefined ? detectedOf(all) : undefined;
   const translated = all.map((one) => one?.text ?? '');
   return answer({

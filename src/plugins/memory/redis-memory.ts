@@ -19,7 +19,7 @@ interface RedisMemoryOptions {
   readonly lookUpMs: number;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Told when it is away, with a word for the cause and no more often than it is tried. */
+  /** Called when it is away, with a word for the cause and no more often than it is tried. */
   readonly onAway: (cause: string) => void;
 }
 
@@ -37,7 +37,6 @@ export class RedisMemory {
   readonly #redis: Redis;
   #awayUntilMs = -Infinity;
   #fullUntilMs = -Infinity;
-  #trying = false;
   #silences = 0;
   #closed = false;
 
@@ -62,8 +61,6 @@ export class RedisMemory {
   /** One entry for each key; `undefined` where it is away. Never rejects. */
   async get(teamId: string, keys: readonly TextKey[]): Promise<readonly (SharedText | undefined)[] | undefined> {
     if (!this.#mayAsk()) return undefined;
-    const trying = this.#awayUntilMs !== -Infinity;
-    this.#trying ||= trying;
     try {
       const values = await within(this.#redis.mgetBuffer(keys.map((key) => nameOf(teamId, key))), this.#options.lookUpMs);
       this.#awayUntilMs = -Infinity;
@@ -72,8 +69,6 @@ export class RedisMemory {
     } catch (error) {
       this.#away(error);
       return undefined;
-    } finally {
-      if (trying) this.#trying = false;
     }
   }
 
@@ -114,7 +109,11 @@ export class RedisMemory {
     const { status } = this.#redis;
     if (status === 'wait') this.#redis.connect().catch(() => undefined);
     if (status !== 'ready') return false;
-    return this.#awayUntilMs === -Infinity || (!this.#trying && this.#options.now() >= this.#awayUntilMs);
+    if (this.#awayUntilMs === -Infinity) return true;
+    const nowMs = this.#options.now();
+    if (nowMs < this.#awayUntilMs) return false;
+    this.#awayUntilMs = nowMs + PAUSE_MS;
+    return true;
   }
 
   #away(error: unknown): void {

@@ -53,7 +53,7 @@ class Call {
     if (this.#world.random.chance(EARLY_SHARE)) return this.#early();
     body.stream.on('data', (bytes: Uint8Array) => {
       this.#sentBytes += bytes.byteLength;
-      if (this.#sentBytes > bodyBytesMax) this.#end({ kind: 'too_large' });
+      if (this.#sentBytes > bodyBytesMax) this.#end('too_large');
     });
     body.stream.once('end', () => this.#sent());
     body.stream.resume();
@@ -84,7 +84,6 @@ class Call {
     this.#body = body;
     this.#world.history.need(this.#request.headers['x-request-id'] ?? '').wholeBytes = body.wholeBytes;
     const answer: UpstreamAnswer = {
-      kind: 'answer',
       status,
       headers: { 'content-type': 'application/octet-stream' },
       bytes: body.bytes,
@@ -94,7 +93,7 @@ class Call {
   }
 
   #fail(failure: UpstreamFailure): void {
-    this.#end({ kind: 'failed', failure });
+    this.#end(failure);
   }
 
   #expire(): void {

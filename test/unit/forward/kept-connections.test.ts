@@ -77,7 +77,7 @@ async function scene(keepAlive = true): Promise<Scene> {
     const asked = upstream.call({ ...request, ...more }, { cancelled: false, onCancel });
     if (how === 'late') setImmediate(() => body?.onLate?.());
     const result = await asked;
-    if (result.kind !== 'answer') return result.kind === 'failed' ? result.failure : result.kind;
+    if (typeof result === 'string') return result;
     const pieces: Uint8Array[] = [];
     const ended = await new Promise<string>((resolve) => {
       result.body.on('data', (bytes: Uint8Array) => void pieces.push(bytes));
