@@ -73,7 +73,7 @@ describe('store show', () => {
       'slots:team': 0,
       [`key:${key}`]: { keyId: key, label: 'ci', mode: 'live' },
       [`count:key:${key}`]: { characters: 0, requests: 0 },
-      'tag:job': expect.any(String) as string,
+      'tag:job': { disabled: false, windows: 'characters=10/day' },
     });
     expect(JSON.stringify(shown)).not.toContain('digest');
     const { stdout } = await run('store', 'show', team, '--store', url);
