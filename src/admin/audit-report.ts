@@ -23,22 +23,23 @@ export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, b
 function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditState, numbers: AuditMembers): AuditMembers {
   const { glossaryId, name, reference, plan, expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows, ...key } =
     state;
-  return {
-    ...(glossaryId === undefined ? {} : { glossary_id: glossaryId }),
-    ...(name === undefined ? {} : { name }),
-    ...(reference === undefined ? {} : { reference }),
-    ...(plan === undefined ? {} : { plan }),
+  const members = {
+    glossary_id: glossaryId,
+    name,
+    reference,
+    plan,
     ...numbers,
-    ...(nextPlan === undefined ? {} : nextPlanMembers(nextPlan)),
-    ...(balanceMicro === undefined ? {} : { balance_minor: minorRoundedDown(balanceMicro) }),
+    ...(nextPlan && nextPlanMembers(nextPlan)),
+    balance_minor: balanceMicro && minorRoundedDown(balanceMicro),
     ...key,
-    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
-    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
-    ...(characters === undefined ? {} : { characters }),
-    ...(allowedAddresses === undefined ? {} : { allowed_addresses: allowedAddresses.join(' ') }),
-    ...(scopes === undefined ? {} : { scopes: scopes.join(' ') }),
-    ...(windows === undefined ? {} : { limits: windows }),
+    expires_at: expiresAtMs && rfc3339(expiresAtMs),
+    requests_per_second: requestsPerSecond,
+    characters,
+    allowed_addresses: allowedAddresses?.join(' '),
+    scopes: scopes?.join(' '),
+    limits: windows,
   };
+  return JSON.parse(JSON.stringify(members)) as AuditMembers;
 }
 
 /** `next_plan`, and its numbers as `next_characters` and so on. */

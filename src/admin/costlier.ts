@@ -3,11 +3,10 @@
 import { amountText } from '../domain/money.ts';
 import { sameLength } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
-import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { answered } from '../domain/store-unavailable.ts';
 import { overageOf } from '../domain/usage-days.ts';
 import { windowLimits } from '../domain/window-limits.ts';
-import type { Team, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
+import type { TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
 
 export interface Costlier {
   readonly teams: number;
@@ -45,14 +44,6 @@ export function costlierText({ teams, refused, minor }: Costlier, currency?: str
   const amount = currency === undefined ? `${minor} minor units` : `${amountText(minor, currency)} ${currency}`;
   const by = minor === 0 ? 'for what is used from now on' : `by ${amount} for what has been used so far`;
   return `makes the running period costlier for ${whose}, ${by}${refused === 0 ? '' : `; ${refusedBelow}`}`;
-}
-
-/** Whether it can be costlier for some usage; otherwise that need not be read. */
-export function canBeCostlier(from: TeamLimits, to: TeamLimits): boolean {
-  if (!sameLength(from.period, to.period)) return false;
-  const isLess = to.characterLimit < from.characterLimit || most(to) < most(from) || to.testAllowance < from.testAllowance;
-  const isMore = hasHigherPrice(from, to) || to.overageCapMinor > from.overageCapMinor;
-  return isLess || isMore || to.billing !== from.billing || to.currency !== from.currency || hasLowerWindow(from, to);
 }
 
 /** Credit that was spent stays spent at its price. */
@@ -117,7 +108,6 @@ function passes(used: number, before = 0, after = Infinity): boolean {
 
 /** A limit by minute to month that is new has counted nothing yet. */
 function hasLowerWindow(from: TeamLimits, to: TeamLimits): boolean {
-  if (from.windows === to.windows) return false;
   const limits = windowLimits(to.windows);
   return windowLimits(from.windows).some(({ per, requests = 0, characters = 0 }) => {
     const limit = limits.find((one) => one.per === per);
@@ -131,7 +121,9 @@ export class CostlierSum {
   #refused = 0;
   #minor = 0;
 
-  add(from: TeamLimits, to: TeamLimits, used: Used): void {
+  /** What is used of limits by minute to month is not in a summary, and read where it counts. */
+  async add(registry: TeamRegistry, { team: { teamId, limits: from }, ...summary }: UsedOfTeam, to: TeamLimits): Promise<void> {
+    const used = hasLowerWindow(from, to) ? (answered(await registry.usage(teamId)) ?? summary) : summary;
     const by = costlierBy(from, to, used);
     if (by === undefined) return;
     this.#teams++;
@@ -139,47 +131,18 @@ export class CostlierSum {
     if (isBelowUsed(from, to, used)) this.#refused++;
   }
 
-  /** Some teams of a page of the registry get these limits. */
-  async addPage(
-    registry: TeamRegistry,
-    page: { readonly after: string | undefined; readonly limit: number },
-    teams: readonly Team[],
-    to: TeamLimits,
-  ): Promise<StoreUnavailable | undefined> {
-    const asked = teams.filter(({ limits }) => canBeCostlier(limits, to));
-    // What is used of limits by minute to month is not in a page.
-    const [alone, paged] = [
-      asked.filter(({ limits }) => hasLowerWindow(limits, to)),
-      asked.filter(({ limits }) => !hasLowerWindow(limits, to)),
-    ];
-    for (const usage of await Promise.all(alone.map(async ({ teamId }) => registry.usage(teamId)))) {
-      if (usage === undefined) continue;
-      if (isUnavailable(usage)) return usage;
-      this.add(usage.team.limits, to, usage);
-    }
-    if (paged.length === 0) return undefined;
-    const ids = new Set(paged.map(({ teamId }) => teamId));
-    const summaries = await registry.pageSummaries({ ...page, search: undefined });
-    if (isUnavailable(summaries)) return summaries;
-    for (const summary of summaries) if (ids.has(summary.team.teamId)) this.add(summary.team.limits, to, summary);
-    return undefined;
-  }
-
   get sum(): Costlier {
     return { teams: this.#teams, refused: this.#refused, minor: this.#minor };
   }
 }
 
+type UsedOfTeam = Pick<TeamSummary, 'team' | 'characters' | 'allowanceUsed'>;
+
 /** What other limits at once make costlier for one team; `undefined` if nothing. */
-export async function costlierFor(
-  registry: TeamRegistry,
-  { teamId, limits }: Team,
-  to: TeamLimits,
-): Promise<Costlier | StoreUnavailable | undefined> {
-  if (!canBeCostlier(limits, to)) return undefined;
-  const used = await registry.usage(teamId);
-  if (used === undefined || isUnavailable(used)) return used;
+export async function costlierFor(registry: TeamRegistry, teamId: string, to: TeamLimits): Promise<Costlier | undefined> {
+  const used = answered(await registry.usage(teamId));
+  if (used === undefined) return undefined;
   const sum = new CostlierSum();
-  sum.add(used.team.limits, to, used);
+  await sum.add(registry, used, to);
   return sum.sum.teams === 0 ? undefined : sum.sum;
 }

@@ -1,7 +1,9 @@
 // CSV (RFC 4180), safe to open in a spreadsheet; as lines, and as a file that is read while it is sent.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { GivenMembers } from './input.ts';
+import { allRows } from './listing.ts';
 import type { OperationContext } from './operation-context.ts';
+import { resultOf } from './operation.ts';
 import type { AdminOperation, OperationRefusal } from './operation.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -50,17 +52,15 @@ export async function downloadOf(
   context: OperationContext,
   input: GivenMembers,
 ): Promise<Download | OperationRefusal | StoreUnavailable> {
-  const { columns, name, walk } = one.listing!.file!;
-  const parts = walk(context, input);
-  const first = await parts.next();
-  if (first.done !== true && first.value.kind !== 'done') return first.value;
+  const { columns, name } = one.listing!.file!;
+  const parts = allRows(one, context, input);
+  const first = await resultOf(async () => (await parts.next()).value ?? { rows: [] });
+  if (first.kind !== 'done') return first;
+  const { rows: firstRows } = first.value;
   const { head, lines } = csvOf(columns(input));
   async function* pieces(): AsyncGenerator<string, void, void> {
-    yield first.done !== true && first.value.kind === 'done' ? head + lines(first.value.value.rows) : head;
-    for await (const part of parts) {
-      if (part.kind !== 'done') throw new Error('the store has failed midway');
-      if (part.value.rows.length > 0) yield lines(part.value.rows);
-    }
+    yield head + lines(firstRows);
+    for await (const { rows } of parts) if (rows.length > 0) yield lines(rows);
   }
   return {
     kind: 'download',

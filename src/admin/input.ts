@@ -36,6 +36,8 @@ export interface GivenAs {
   readonly only?: 'command' | 'programs';
   /** People may name a team by another word than its id (`matchingTeam`); programs may not. */
   readonly matching?: true;
+  /** A key: the command reads it from standard input, if nothing else is given, and has no flag for it. */
+  readonly secret?: true;
   /** The command cannot do without it. */
   readonly required?: true;
   /** Of an id. */

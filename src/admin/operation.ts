@@ -1,6 +1,7 @@
 // An operation of operators: what it takes, what it answers, what it does, and how it is shown. Routes of the admin API, its OpenAPI
 // document, commands, and pages of the console are derived from it.
 import type { Static, TObject, TSchema } from 'typebox';
+import { answered, answering } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { OperationContext, Plans } from './operation-context.ts';
@@ -80,21 +81,32 @@ export interface RowColumn<Row = never, Input = unknown> {
   readonly when?: (input: Input) => boolean;
 }
 
-/** Rows that are read in pages. */
+/** A page of a list. */
 export interface ListedPage<Row> {
   readonly rows: readonly Row[];
   /** Where the next page begins; any JSON value. */
   readonly next: unknown;
-  /** For a filter, if the page ended because so many were checked: it may have fewer rows than asked for, or none. */
-  readonly checkedMax?: number | undefined;
+  /** If the page ended because so many were checked: it may have fewer rows than asked for, or none. */
+  readonly checkedMax: number | undefined;
   /** Names of teams that this page is about and whose rows are still to come. */
-  readonly missing?: readonly string[];
+  readonly missing: readonly string[];
 }
 
-export interface Listing<Input, Row> {
-  readonly page: (context: OperationContext, input: Input, after: unknown, limit: number) => Promise<Result<ListedPage<Row>>>;
-  /** How many rows the command reads together. */
-  readonly pieceSize: number;
+/** A row with its place, behind which a later reading goes on; or a team whose rows are still to come, before those that it has. */
+export type ListEntry<Row> = { readonly row: Row; readonly at: unknown } | { readonly missing: string };
+
+/** What was read of the store together. */
+export interface ListPiece<Row> {
+  readonly entries: readonly ListEntry<Row>[];
+  /** The place behind all of it. */
+  readonly end: unknown;
+  /** How many records, or teams, it was made of. */
+  readonly checked: number;
+}
+
+interface Listing<Input, Row> {
+  /** Pages and files are read by this: rows in their order, from behind a place on. `size` is how many rows are needed at most. */
+  readonly read: (context: OperationContext, input: Input, after: unknown, size: number) => AsyncGenerator<ListPiece<Row>, void, void>;
   readonly file?: RowFile<Input, Row>;
   /** How missing rows are reported: a member beside the rows, and a sentence. */
   readonly missing?: { readonly member: string; readonly about: string; readonly words: (names: readonly string[]) => string };
@@ -102,23 +114,12 @@ export interface Listing<Input, Row> {
   readonly newestFirst?: true;
 }
 
-/** Rows of teams that were read together. */
-export interface RowPart<Row> {
-  readonly rows: readonly Row[];
-  /** How many teams have been read so far, including those without rows. */
-  readonly teams: number;
-  /** Names of those of them whose rows are still to come. */
-  readonly missing?: readonly string[];
-}
-
-/** All rows, as a file: they are never in memory together. */
+/** All rows, as a file. */
 interface RowFile<Input, Row> {
   /** Members of a row, in their order. */
   readonly columns: (input: Input) => readonly string[];
   /** Without the ending. */
   readonly name: (input: Input, nowMs: number) => string;
-  /** Ends after the first refusal. */
-  readonly walk: (context: OperationContext, input: Input) => AsyncGenerator<Result<RowPart<Row>>, void, void>;
   /** Adds up what the command says below its rows. */
   readonly totals?: () => { add(rows: readonly Row[]): void; text(): string };
 }
@@ -182,6 +183,8 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly below?: RowsBelow<Static<Row>>;
   /** What is said of an empty list. */
   readonly none?: string;
+  /** The command fails with these words if there are no rows. */
+  readonly noneFails?: string;
   readonly run?: (context: OperationContext, input: Static<Input>, attempt?: OperationAttempt) => Promise<Result<unknown>>;
   /** Instead of `run`. */
   readonly listing?: Listing<Static<Input>, Static<Row>>;
@@ -191,8 +194,8 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly asking?: string;
   /** Another way than to go on, for who cannot be asked. */
   readonly instead?: string;
-  /** What the command refuses by the plans of the configuration, before it opens a store. */
-  readonly judgeByPlans?: (plans: Plans, input: Static<Input>) => OperationRefusal | undefined;
+  /** Throws what the command refuses by the plans of the configuration, before it opens a store. */
+  readonly judgeByPlans?: (plans: Plans, input: Static<Input>) => unknown;
   /** The command may create a database that does not exist. */
   readonly makesStore?: true;
   /** What someone is told who has changed something. */
@@ -201,9 +204,62 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly ofGateway?: true;
 }
 
-/** Ties `run` and `columns` to the schemas. */
-export function operation<Input extends TObject, Row extends TSchema>(given: AdminOperation<Input, Row>): AdminOperation {
-  return given;
+/** An operation as it is written: what it does may throw `RefusedError`, and what `answered` throws. */
+interface WrittenOperation<Input extends TObject, Row extends TSchema> extends Omit<AdminOperation<Input, Row>, 'run' | 'asks'> {
+  readonly run?: (context: OperationContext, input: Static<Input>, attempt: OperationAttempt) => Promise<unknown>;
+  readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<AskedBefore | undefined>;
+}
+
+/** Ties `columns` and what it does to the schemas. */
+export function operation<Input extends TObject, Row extends TSchema>(written: WrittenOperation<Input, Row>): AdminOperation {
+  const { run, asks } = written;
+  const made: AdminOperation<Input, Row> = {
+    ...written,
+    run: run && ((context, input, attempt = {}) => resultOf(() => run(context, input, attempt))),
+    asks: asks && ((context, input) => resultOf(() => asks(context, input))),
+  };
+  return made;
+}
+
+/** Ends an operation with the refusal. */
+export class RefusedError extends Error {
+  override name = 'RefusedError';
+  readonly refusal: OperationRefusal;
+
+  constructor(refusal: OperationRefusal) {
+    super(refusal.words);
+    this.refusal = refusal;
+  }
+}
+
+/** What the work returns, as a value or a result; a refusal if it throws one. */
+export async function resultOf<T>(work: () => Promise<T | Result<T>>): Promise<Result<T>> {
+  try {
+    const value = await answering(work);
+    return isResult<T>(value) ? value : done(value as T);
+  } catch (error) {
+    if (error instanceof RefusedError) return error.refusal;
+    throw error;
+  }
+}
+
+/** No row has a `kind`. */
+function isResult<T>(value: unknown): value is Result<T> {
+  return typeof value === 'object' && value !== null && 'kind' in value;
+}
+
+/** Within another operation: its value. */
+export function valueOf<T>(result: Result<T>): T {
+  if (result.kind === 'done') return result.value;
+  if (result.kind === 'refused') throw new RefusedError(result);
+  return answered(result);
+}
+
+/** What the store has of the record. */
+export function found<T>(answer: T | undefined | StoreUnavailable, kind: RecordKind, id: string): Exclude<T, StoreUnavailable> {
+  const value = answered(answer);
+  if (value === undefined) throw new RefusedError(noSuch(kind, id));
+  return value;
 }
 
 export function done<T>(value: T, replicated?: boolean, audit?: Done<T>['audit'], warnings?: readonly string[]): Done<T> {

@@ -1,9 +1,9 @@
 // Compares plans' numbers, under their names in the configuration: with teams, page by page.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TeamLimits } from '../domain/plan.ts';
-import { isUnavailable } from '../domain/store-unavailable.ts';
+import { answered, answering } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { Team, TeamChange, TeamRegistry } from '../ports/team-registry.ts';
+import type { Team, TeamChange, TeamPage, TeamRegistry } from '../ports/team-registry.ts';
 import { CostlierSum } from './costlier.ts';
 import type { Costlier } from './costlier.ts';
 import { numberChanges } from './plan-numbers.ts';
@@ -33,32 +33,28 @@ interface TeamBehind {
   readonly change: Pick<TeamChange, 'plan' | 'nextPlan'>;
 }
 
-export async function teamsBehind(
-  teams: TeamRegistry,
-  plan: NonNullable<TeamChange['plan']>,
-  when: PlanTime,
-): Promise<TeamsBehind | StoreUnavailable> {
+export async function teamsBehind(teams: TeamRegistry, plan: NonNullable<TeamChange['plan']>, when: PlanTime): Promise<TeamsBehind> {
   const behind: TeamBehind[] = [];
   const changes = new Map<string, PlanChange>();
   const costlier = new CostlierSum();
   let members = 0;
-  for await (const page of pagesOf(teams)) {
-    if (isUnavailable(page)) return page;
-    const atOnce: Team[] = [];
-    for (const team of page.teams) {
+  for await (const page of pagesOf(
+    (asked) => teams.pageSummaries(asked),
+    ({ team }) => team,
+  )) {
+    for (const summary of page) {
+      const { team } = summary;
       if (team.plan === plan.name) members++;
       const change = changeOf(team, plan, when);
       if (change === undefined) continue;
       behind.push({ team, change });
-      if (change.plan !== undefined) atOnce.push(team);
+      if (change.plan !== undefined) await costlier.add(teams, summary, plan.limits);
       const from = change.plan === undefined ? (team.nextPlan?.limits ?? team.limits) : team.limits;
       for (const one of numberChanges(from, change.nextPlan === null ? team.limits : plan.limits)) {
         const key = `${one.number} ${one.from}`;
         changes.set(key, { ...one, teams: (changes.get(key)?.teams ?? 0) + 1 });
       }
     }
-    const failed = await costlier.addPage(teams, { after: page.after, limit: PAGE_TEAMS }, atOnce, plan.limits);
-    if (failed !== undefined) return failed;
   }
   return { members, behind, changes: [...changes.values()], costlier: costlier.sum };
 }
@@ -93,29 +89,30 @@ export interface MissingPlan {
 export interface TeamsPlans {
   /** How many teams were checked. */
   readonly looked: number;
-  /** False if there are more teams than were to be checked. */
-  readonly complete: boolean;
   /** By name. */
   readonly missing: readonly MissingPlan[];
 }
 
 /** Checks whether `plans` has the plans of the first `teamsMax` teams. */
-export async function missingPlans(
+export function missingPlans(
   teams: TeamRegistry,
   plans: ReadonlyMap<string, unknown>,
   teamsMax: number,
 ): Promise<TeamsPlans | StoreUnavailable> {
-  const missing = new Map<string, number>();
-  const found = (): readonly MissingPlan[] =>
-    [...missing].map(([plan, count]) => ({ plan, teams: count })).toSorted((one, other) => (one.plan < other.plan ? -1 : 1));
-  let looked = 0;
-  for await (const page of pagesOf(teams)) {
-    if (isUnavailable(page)) return page;
-    if (looked >= teamsMax) return { looked, complete: false, missing: found() };
-    looked += page.teams.length;
-    for (const { plan } of page.teams) if (!plans.has(plan)) missing.set(plan, (missing.get(plan) ?? 0) + 1);
-  }
-  return { looked, complete: true, missing: found() };
+  return answering(async () => {
+    const counts = new Map<string, number>();
+    let looked = 0;
+    for await (const page of pagesOf(
+      (asked) => teams.pageTeams(asked),
+      (team) => team,
+    )) {
+      if (looked >= teamsMax) break;
+      looked += page.length;
+      for (const { plan } of page) if (!plans.has(plan)) counts.set(plan, (counts.get(plan) ?? 0) + 1);
+    }
+    const missing = [...counts].map(([plan, count]) => ({ plan, teams: count }));
+    return { looked, missing: missing.toSorted((one, other) => (one.plan < other.plan ? -1 : 1)) };
+  });
 }
 
 /** What to do about such a plan. */
@@ -128,19 +125,18 @@ export function missingPlanText({ plan, teams }: MissingPlan): string {
 /** How many teams are checked for plans that are gone: a few seconds' work in the background. */
 export const TEAMS_CHECKED_MAX = 20_000;
 
-/** Ends after the last page, or after the first `unavailable`. */
-async function* pagesOf(
-  teams: TeamRegistry,
-): AsyncGenerator<{ readonly after: string | undefined; readonly teams: readonly Team[] } | StoreUnavailable> {
-  let after: string | undefined;
-  do {
-    const page = await teams.pageTeams({ after, limit: PAGE_TEAMS, search: undefined });
-    if (isUnavailable(page)) yield page;
-    else if (page.length > 0) yield { after, teams: page };
-    after = isUnavailable(page) || page.length < PAGE_TEAMS ? undefined : page.at(-1)?.teamId;
+async function* pagesOf<T>(
+  read: (page: TeamPage) => Promise<readonly T[] | StoreUnavailable>,
+  teamOf: (item: T) => Team,
+): AsyncGenerator<readonly T[], void, void> {
+  for (let after: string | undefined; ;) {
+    const page = answered(await read({ after, limit: PAGE_TEAMS, search: undefined }));
+    if (page.length > 0) yield page;
+    if (page.length < PAGE_TEAMS) return;
+    after = teamOf(page.at(-1)!).teamId;
     // SQLite answers synchronously: without this, callers would wait for the whole comparison.
     await nextTurn();
-  } while (after !== undefined);
+  }
 }
 
 /** The team's and the plan's numbers where they differ. */

@@ -9,8 +9,8 @@ import type { Team, TeamChange } from '../ports/team-registry.ts';
 import { costlierText } from './costlier.ts';
 import type { Costlier } from './costlier.ts';
 import type { Plans } from './operation-context.ts';
-import { done, refused } from './operation.ts';
-import type { AskedBefore, Done, OperationRefusal } from './operation.ts';
+import { RefusedError, refused } from './operation.ts';
+import type { AskedBefore, OperationRefusal } from './operation.ts';
 
 /** When a change of plan takes effect. */
 export const PLAN_TIMES = ['now', 'next-period', 'never'] as const;
@@ -36,23 +36,23 @@ interface NewTerms {
 }
 
 /** The limits of a new team, without asking the store. */
-export function judgeNewTeam(plans: Plans, { plan, credit_minor: credit }: NewTerms): Done<TeamLimits> | OperationRefusal {
+export function judgeNewTeam(plans: Plans, { plan, credit_minor: credit }: NewTerms): TeamLimits {
   const limits = limitsOfPlan(plans, plan);
-  if (limits.kind !== 'done' || credit === undefined || limits.value.billing === 'credit') return limits;
-  return takesNoCredit('credit_minor', plan);
+  if (credit !== undefined && limits.billing !== 'credit') throw new RefusedError(takesNoCredit('credit_minor', plan));
+  return limits;
 }
 
 /** The limits in a configuration's plan. */
-export function limitsOfPlan(plans: Plans, name: string): Done<TeamLimits> | OperationRefusal {
+export function limitsOfPlan(plans: Plans, name: string): TeamLimits {
   const plan = plans.get(name);
-  if (plan !== undefined) return done(limitsOf(plan));
+  if (plan !== undefined) return limitsOf(plan);
   const all = [...plans.keys()];
   const similar = nearest(name, all);
   const named = `the configuration has no plan ${JSON.stringify(name)}; the plans are ${all.join(', ')}`;
-  return {
+  throw new RefusedError({
     ...refused('plan', `there is no such plan; the plans are ${all.join(', ')}`),
     named: similar === undefined ? named : `${named}; did you mean ${similar}?`,
-  };
+  });
 }
 
 function takesNoCredit(field: 'credit_minor' | 'add_credit_minor', plan: string): OperationRefusal {
@@ -60,9 +60,10 @@ function takesNoCredit(field: 'credit_minor' | 'add_credit_minor', plan: string)
   return { ...refused(field, words), named: words };
 }
 
-export function balanceTooLarge(): OperationRefusal {
-  return refused('add_credit_minor', `the balance would be more than a team can have, ${MINOR_MAX} minor units; add less`);
-}
+export const BALANCE_TOO_LARGE = refused(
+  'add_credit_minor',
+  `the balance would be more than a team can have, ${MINOR_MAX} minor units; add less`,
+);
 
 export function creditNotFree(freeMicro: Micro, { balanceMicro, limits: { currency } }: Team): OperationRefusal {
   const most = `${amountText(minorRoundedDown(freeMicro), currency)} ${currency}`;
@@ -89,21 +90,19 @@ export function unconfirmed(costlier: Costlier, currency: string): OperationRefu
 }
 
 /** The change of a team whose current limits are `team.limits`. */
-export function judgeTeamEdit(plans: Plans, team: Team, edit: TeamEdit): Done<TeamChange> | OperationRefusal {
+export function judgeTeamEdit(plans: Plans, team: Team, edit: TeamEdit): TeamChange {
   const { name, reference, plan, when = 'now', add_credit_minor: added = 0 } = edit;
-  const required = plan === undefined ? undefined : limitsOfPlan(plans, plan);
-  if (required?.kind === 'refused') return required;
-  const planned = plan === undefined || required === undefined ? undefined : { name: plan, limits: required.value };
+  const planned = plan === undefined ? undefined : { name: plan, limits: limitsOfPlan(plans, plan) };
   const charged = when === 'now' && planned !== undefined ? planned : { name: team.plan, limits: team.limits };
-  if (added !== 0 && charged.limits.billing !== 'credit') return takesNoCredit('add_credit_minor', charged.name);
+  if (added !== 0 && charged.limits.billing !== 'credit') throw new RefusedError(takesNoCredit('add_credit_minor', charged.name));
   // Above this, millionths of a minor unit are no longer exact integers.
-  if (added > 0 && minorRoundedUp(team.balanceMicro) + added > MINOR_MAX) return balanceTooLarge();
-  return done({
+  if (added > 0 && minorRoundedUp(team.balanceMicro) + added > MINOR_MAX) throw new RefusedError(BALANCE_TOO_LARGE);
+  return {
     ...(name === undefined ? {} : { name: name.trim() }),
     ...(reference === undefined ? {} : { reference: reference === null ? null : reference.trim() }),
     ...planChange(planned, when),
     ...(added === 0 ? {} : { addMicro: toMicro(added) }),
-  });
+  };
 }
 
 /** A change at once replaces the one that waits. */

@@ -56,6 +56,8 @@ function take(token: OptionToken, flags: Flags, values: Map<string, string[]>): 
   if (!inlineValue && value.startsWith('-') && !/^-\d/.test(value)) {
     throw new UsageError(`${rawName} needs a value; write one that begins with a dash as ${rawName}=${value}`);
   }
+  if (flag.choices?.includes(value) === false)
+    throw new UsageError(`${rawName}: ${JSON.stringify(value)} is not one of ${flag.choices.join(', ')}`);
   values.set(name, [...(given ?? []), value]);
 }
 

@@ -7,6 +7,8 @@ export interface Flag {
   /** The placeholder for the value in help: `HOST:PORT`. Absent for a switch. */
   readonly value?: string;
   readonly summary: string;
+  /** The values that it takes, if these are few; a part of the summary. */
+  readonly choices?: readonly string[];
   /** The default, as help describes it. */
   readonly fallback?: string;
   readonly required?: boolean;
@@ -15,7 +17,7 @@ export interface Flag {
 export type Flags = Readonly<Record<string, Flag>>;
 
 export interface Command {
-  /** What follows the name: `TEAM [--plan PLAN]`. */
+  /** What follows the name, where operands and flags do not say it: `KEY_ID | --stdin`. */
   readonly usage?: string;
   /** What users should know beyond the summary. */
   readonly about?: string;
@@ -76,8 +78,6 @@ export interface CommandContext {
   readonly operands: readonly string[];
   /** A flag's value; `undefined` when it was not given. */
   text(flag: string): string | undefined;
-  /** The value of a flag that is declared `required`. */
-  required(flag: string): string;
   texts(flag: string): readonly string[] | undefined;
   on(flag: string): boolean;
   /** The configuration, with this command's `store`, `listen`, `ops` and `engine-…` flags in it. */

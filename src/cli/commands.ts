@@ -2,15 +2,18 @@
 import type { AdminOperation } from '../admin/operation.ts';
 import type { Command, ListedCommand } from './command.ts';
 
-/** The file of a command, and what it is exported as. */
-type In<Name extends string, T> = readonly [load: () => Promise<Readonly<Record<Name, T>>>, name: Name];
-
-function command<Name extends string>(name: string, summary: string, ...[load, exported]: In<Name, Command>): ListedCommand {
-  return { name, summary, load: async () => (await load())[exported] };
-}
-
-function operation<Name extends string>(name: string, summary: string, ...[load, exported]: In<Name, AdminOperation>): ListedCommand {
-  return { name, summary, load: async () => (await import('./operation-command.ts')).commandOf((await load())[exported]) };
+/** The file of a command, what it is exported as, and one line for lists. An operation becomes a command when it is loaded. */
+function command<Name extends string>(
+  name: string,
+  summary: string,
+  file: () => Promise<Readonly<Record<Name, Command | AdminOperation>>>,
+  exported: Name,
+): ListedCommand {
+  const load = async (): Promise<Command> => {
+    const found = (await file())[exported];
+    return 'http' in found ? (await import('./operation-command.ts')).commandOf(found) : found;
+  };
+  return { name, summary, load };
 }
 
 const serveFile = () => import('./commands/serve.ts');
@@ -26,7 +29,6 @@ const usageFile = () => import('../admin/operations/usage.ts');
 const invoicesFile = () => import('../admin/operations/invoices.ts');
 const plansFile = () => import('../admin/operations/plans.ts');
 const storeCommands = () => import('./commands/store-commands.ts');
-const storeShowFile = () => import('./commands/store-show.ts');
 const requestsFile = () => import('../admin/operations/requests.ts');
 const documentsFile = () => import('../admin/operations/documents.ts');
 const auditFile = () => import('../admin/operations/audit.ts');
@@ -39,34 +41,34 @@ export const COMMANDS: readonly ListedCommand[] = [
   command('serve', 'Runs the gateway.', serveFile, 'serve'),
   command('reload', 'Has the running gateway take its changed configuration.', reloadFile, 'reload'),
   command('demo', 'Runs the gateway with a built-in engine, a demo team and a key to try it with.', demoFile, 'demo'),
-  operation('team create', 'Creates a team on a plan.', teamsFile, 'createTeam'),
-  operation('team list', 'Lists teams: all of them, or by plan and by what is left of their limits.', teamsFile, 'listTeams'),
-  operation('team show', 'Shows a team and its limits.', teamsFile, 'showTeam'),
-  operation('team update', "Changes a team's plan or name, or adds or deducts credit.", teamsFile, 'updateTeam'),
-  operation('team delete', 'Deletes a team with its keys, glossaries, credit and name.', teamsFile, 'deleteTeam'),
-  operation('key create', 'Creates a key for a team and shows it, once.', keysFile, 'createKey'),
-  operation('key list', "Lists a team's keys and when each was last used.", keysFile, 'listKeys'),
-  command('key find', 'Finds a key: by all of it, from standard input, or by its first twelve characters.', keyCommands, 'keyFind'),
-  operation('key update', "Changes a key's label or limits, disables it, or enables it again.", keysFile, 'updateKey'),
+  command('team create', 'Creates a team on a plan.', teamsFile, 'createTeam'),
+  command('team list', 'Lists teams: all of them, or by plan and by what is left of their limits.', teamsFile, 'listTeams'),
+  command('team show', 'Shows a team and its limits.', teamsFile, 'showTeam'),
+  command('team update', "Changes a team's plan or name, or adds or deducts credit.", teamsFile, 'updateTeam'),
+  command('team delete', 'Deletes a team with its keys, glossaries, credit and name.', teamsFile, 'deleteTeam'),
+  command('key create', 'Creates a key for a team and shows it, once.', keysFile, 'createKey'),
+  command('key list', "Lists a team's keys and when each was last used.", keysFile, 'listKeys'),
+  command('key find', 'Finds a key: by all of it, from standard input, or by its first twelve characters.', keysFile, 'findKeys'),
+  command('key update', "Changes a key's label or limits, disables it, or enables it again.", keysFile, 'updateKey'),
   command('key revoke', 'Revokes a key: its next request is refused.', keyCommands, 'keyRevoke'),
-  operation('tag set', 'Limits the requests of a team that carry a tag, or refuses them.', tagsFile, 'setTag'),
-  operation('tag list', "Lists a team's tags that have limits, and what they have used.", tagsFile, 'listTags'),
-  operation('tag delete', 'Removes the limits of a tag.', tagsFile, 'deleteTag'),
-  operation('glossary list', "Lists a team's glossaries.", glossariesFile, 'listGlossaries'),
-  operation('glossary delete', 'Deletes a glossary.', glossariesFile, 'deleteGlossary'),
-  operation('usage', "Shows a team's usage in its current period.", periodsFile, 'teamUsage'),
-  operation('usage export', 'Exports the usage of teams by day, month or in total, for invoices.', usageFile, 'listUsage'),
-  operation('usage periods', "Shows a team's periods and the usage in each.", periodsFile, 'listPeriods'),
-  operation('invoices', 'Lists what each period of a team that was closed in a month comes to.', invoicesFile, 'listInvoices'),
-  operation('plan apply', "Copies a plan's numbers to all of its teams.", plansFile, 'applyPlan'),
+  command('tag set', 'Limits the requests of a team that carry a tag, or refuses them.', tagsFile, 'setTag'),
+  command('tag list', "Lists a team's tags that have limits, and what they have used.", tagsFile, 'listTags'),
+  command('tag delete', 'Removes the limits of a tag.', tagsFile, 'deleteTag'),
+  command('glossary list', "Lists a team's glossaries.", glossariesFile, 'listGlossaries'),
+  command('glossary delete', 'Deletes a glossary.', glossariesFile, 'deleteGlossary'),
+  command('usage', "Shows a team's usage in its current period.", periodsFile, 'teamUsage'),
+  command('usage export', 'Exports the usage of teams by day, month or in total, for invoices.', usageFile, 'listUsage'),
+  command('usage periods', "Shows a team's periods and the usage in each.", periodsFile, 'listPeriods'),
+  command('invoices', 'Lists what each period of a team that was closed in a month comes to.', invoicesFile, 'listInvoices'),
+  command('plan apply', "Copies a plan's numbers to all of its teams.", plansFile, 'applyPlan'),
   command('store backup', 'Copies the SQLite store to a file, while gateways use it.', storeCommands, 'storeBackup'),
   command('store check', 'Checks the store for inconsistent records.', storeCommands, 'storeCheck'),
   command('store copy', 'Copies a store to an empty store of any kind, and compares both.', storeCommands, 'storeCopy'),
   command('store migrate', 'Migrates a store of an older version to this one.', storeCommands, 'storeMigrate'),
-  command('store show', 'Shows all that the store has of a team.', storeShowFile, 'storeShow'),
-  operation('requests', 'Says why requests of a running gateway were refused or failed.', requestsFile, 'listRequests'),
-  operation('documents list', 'Lists the documents of teams, newest first.', documentsFile, 'listDocuments'),
-  operation('audit list', 'Lists what operators have changed, newest first.', auditFile, 'listAudit'),
+  command('store show', 'Shows all that the store has of a team.', storeCommands, 'storeShow'),
+  command('requests', 'Says why requests of a running gateway were refused or failed.', requestsFile, 'listRequests'),
+  command('documents list', 'Lists the documents of teams, newest first.', documentsFile, 'listDocuments'),
+  command('audit list', 'Lists what operators have changed, newest first.', auditFile, 'listAudit'),
   command('memory clear', 'Deletes cached translations.', memoryClear, 'memoryClear'),
   command('config check', 'Checks the configuration and shows the result.', configCheck, 'configCheck'),
   command(

@@ -1,7 +1,7 @@
 // The help of lingate, of a group of commands, and of one command.
 import { COMMON_FLAGS } from './command.ts';
 import type { Environment } from '../config/environment.ts';
-import type { Command, Flags, ListedCommand } from './command.ts';
+import type { Command, Flag, Flags, ListedCommand } from './command.ts';
 
 const WIDTH_MAX = 100;
 const GAP = '  ';
@@ -37,12 +37,12 @@ export function helpOfGroup(group: string, commands: readonly Listed[]): string 
 
 /** `more` are the commands that begin with the same word. */
 export function helpOf({ name, summary }: Listed, command: Command, more: readonly Listed[] = []): string {
-  const { usage = '', about = '', flags, examples } = command;
+  const { usage = usageOf(command), about = '', flags, examples } = command;
   return [
     `Usage: lingate ${[name, usage, '[FLAGS]'].filter((part) => part !== '').join(' ')}`,
     '',
     ...wrapped(`${summary} ${about}`.trim(), WIDTH_MAX),
-    ...(flags === undefined ? [] : ['', 'Flags:', ...flagLines(flags)]),
+    ...(Object.keys(flags ?? {}).length === 0 ? [] : ['', 'Flags:', ...flagLines(flags ?? {})]),
     '',
     'Flags of every command:',
     ...flagLines(COMMON_FLAGS),
@@ -54,6 +54,21 @@ export function helpOf({ name, summary }: Listed, command: Command, more: readon
   ].join('\n');
 }
 
+const USAGE_LENGTH_MAX = 100;
+
+/** All flags if they are few, otherwise those that are required. */
+function usageOf({ operands = [], flags = {} }: Command): string {
+  const written = (isShown: (flag: Flag) => boolean): string =>
+    [...operands, ...Object.entries(flags).flatMap(([name, flag]) => (isShown(flag) ? usedAs(name, flag) : []))].join(' ');
+  const all = written(() => true);
+  return all.length <= USAGE_LENGTH_MAX ? all : written(({ required = false }) => required);
+}
+
+function usedAs(name: string, { value, kind, required = false }: Flag): string {
+  const flag = `--${name}${value === undefined ? '' : ` ${value}`}`;
+  return `${required ? flag : `[${flag}]`}${kind === 'texts' ? '…' : ''}`;
+}
+
 function listed(commands: readonly Listed[]): string[] {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return commands.map(({ name, summary }) => `${GAP}${name.padEnd(width)}${GAP}${summary}`);
@@ -62,10 +77,10 @@ function listed(commands: readonly Listed[]): string[] {
 function flagLines(flags: Flags): string[] {
   const rows = Object.entries(flags).map(([name, flag]) => {
     const left = flag.value === undefined ? `--${name}` : `--${name} ${flag.value}`;
-    const notes = [flag.required === true ? 'required' : '', flag.fallback === undefined ? '' : `default: ${flag.fallback}`].filter(
-      (note) => note !== '',
-    );
-    return { left, right: notes.length === 0 ? flag.summary : `${flag.summary} (${notes.join('; ')})` };
+    const { summary, choices, required = false, fallback } = flag;
+    const notes = [...(required ? ['required'] : []), ...(fallback === undefined ? [] : [`default: ${fallback}`])];
+    const right = choices === undefined ? summary : `${summary}: ${choices.join(', ')}`;
+    return { left, right: notes.length === 0 ? right : `${right} (${notes.join('; ')})` };
   });
   const width = Math.max(...rows.map(({ left }) => left.length));
   return rows.flatMap(({ left, right }) => {

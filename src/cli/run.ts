@@ -22,7 +22,7 @@ const KEY_IN_ARGUMENTS =
 
 const HELP = ['--help', '-h', 'help'];
 /** Errors whose messages were written for operators, wherever they come from. */
-const TOLD = ['CommandFailure', 'StoreError', 'ListenError'];
+const WRITTEN = ['CommandFailure', 'StoreError', 'ListenError'];
 
 /** Runs one command line. Never rejects: an error is one line on standard error and a status. */
 export function run(argv: readonly string[], io: Io): Promise<number> {
@@ -41,39 +41,31 @@ async function runWords(argv: readonly string[], io: Io): Promise<number> {
     io.err(helpOfAll(COMMANDS));
     return WRONG_USAGE;
   }
-  if (first === '--version') {
-    io.out(`${versionOf()}\n${await libraries()}\n`);
-    return DONE;
-  }
-  if (HELP.includes(first)) return first === 'help' && rest.length > 0 ? runWords([...rest, '--help'], io) : showAll(io);
-  return findAndRun(argv, io);
+  if (first === '--version') return printed(io, `${versionOf()}\n${await libraries()}\n`);
+  if (!HELP.includes(first)) return findAndRun(argv, io);
+  return first === 'help' && rest.length > 0 ? runWords([...rest, '--help'], io) : printed(io, typed(helpOfAll(COMMANDS), io.env));
 }
 
-function showAll(io: Io): number {
-  io.out(typed(helpOfAll(COMMANDS), io.env));
+function printed(io: Io, text: string): number {
+  io.out(text);
   return DONE;
 }
 
 async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', second = ''] = argv;
+  const title = `lingate ${first}`;
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
   const found = group.find(({ name }) => name === `${first} ${second}`);
   if (found !== undefined) return runOne(found, argv.slice(2), io);
   const single = COMMANDS.find(({ name }) => name === first);
-  // Some words are both a command and a group: `usage TEAM`, `usage export`.
-  if (single !== undefined) {
-    const meant = second.startsWith('-') ? undefined : nearest(second, wordsOf(first, group));
-    if (meant === undefined) return runOne(single, argv.slice(1), io, group);
-    return wrong(io, `lingate ${first}`, unknown(second, wordsOf(first, group)), `lingate ${first}`);
-  }
-  if (group.length === 0) return wrong(io, 'lingate', unknown(first, firstWords()), 'lingate');
-  if (HELP.includes(second)) {
-    io.out(typed(helpOfGroup(first, group), io.env));
-    return DONE;
-  }
   const words = wordsOf(first, group);
-  const reason = second === '' ? `a command is missing; use one of ${words.join(', ')}` : unknown(second, words);
-  return wrong(io, `lingate ${first}`, reason, `lingate ${first}`);
+  // Some words are both a command and a group: `usage TEAM`, `usage export`.
+  if (single !== undefined && (second.startsWith('-') || nearest(second, words) === undefined))
+    return runOne(single, argv.slice(1), io, group);
+  if (single !== undefined) return wrong(io, title, unknown(second, words));
+  if (group.length === 0) return wrong(io, 'lingate', unknown(first, firstWords()));
+  if (HELP.includes(second)) return printed(io, typed(helpOfGroup(first, group), io.env));
+  return wrong(io, title, second === '' ? `a command is missing; use one of ${words.join(', ')}` : unknown(second, words));
 }
 
 /** The second words of a group's commands. */
@@ -101,20 +93,20 @@ function asksForHelp(argv: readonly string[]): boolean {
 }
 
 function failed(error: unknown, title: string, io: Io): number {
-  if (error instanceof UsageError) return wrong(io, title, error.message, title);
+  if (error instanceof UsageError) return wrong(io, title, error.message);
   if (error instanceof ConfigError) {
     for (const line of error.lines) io.err(error.flagsOnly ? `${title}: ${line}\n` : `${line}\n`);
     return error.flagsOnly ? WRONG_USAGE : FAILED;
   }
   const message = error instanceof Error ? error.message : String(error);
-  const told = error instanceof Error && TOLD.includes(error.name);
-  io.err(`${title}: ${told ? '' : 'unexpected failure: '}${message.split('\n', 1)[0]}\n`);
+  const isWritten = error instanceof Error && WRITTEN.includes(error.name);
+  io.err(`${title}: ${isWritten ? '' : 'unexpected failure: '}${message.split('\n', 1)[0]}\n`);
   return FAILED;
 }
 
 /** One line that says what is wrong, and where help is. */
-function wrong(io: Io, title: string, reason: string, helpFor: string): number {
-  io.err(`${title}: ${reason}${reason.endsWith('?') ? '' : '.'} Run "${helpFor} --help".\n`);
+function wrong(io: Io, title: string, reason: string): number {
+  io.err(`${title}: ${reason}${reason.endsWith('?') ? '' : '.'} Run "${title} --help".\n`);
   return WRONG_USAGE;
 }
 
@@ -155,11 +147,6 @@ function contextOf(name: string, command: Command, { operands, values }: Argumen
     json,
     operands,
     text,
-    required(flag) {
-      const value = text(flag);
-      if (value === undefined) throw new Error(`flag --${flag} is used as required but not declared so`);
-      return value;
-    },
     texts: (flag) => values.get(flag),
     on: (flag) => values.has(flag),
     async config() {

@@ -5,7 +5,7 @@ import type { InputFields } from '../admin/input.ts';
 import { OperationContext } from '../admin/operation-context.ts';
 import type { AdminOptions } from '../admin/operation-context.ts';
 import { membersBeside, replicatedWarning } from '../admin/operation.ts';
-import type { Done, Result } from '../admin/operation.ts';
+import type { Done, OperationRefusal, Result } from '../admin/operation.ts';
 import type { Config } from '../config/config.ts';
 import { stepText } from '../domain/clock-judge.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
@@ -17,11 +17,11 @@ import type { CommandContext } from './command.ts';
 import { typed } from './help.ts';
 
 /** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
-export async function withStore(
+export async function withStore<T>(
   context: CommandContext,
-  use: (store: Store, config: Config, nowMs: () => number) => Promise<void>,
+  use: (store: Store, config: Config, nowMs: () => number) => Promise<T>,
   onMigrated?: StoreCreation['onMigrated'],
-): Promise<void> {
+): Promise<T> {
   const config = await context.config();
   const { openPatiently } = await import('../app/configured-store.ts');
   const { name } = context;
@@ -37,7 +37,7 @@ export async function withStore(
   try {
     const step = opened.store.clock.step();
     if (step !== undefined && !acceptsClock) context.io.err(wrongClockText(name, step));
-    await use(opened.store, config, opened.clock.nowMs);
+    return await use(opened.store, config, opened.clock.nowMs);
   } finally {
     await opened.close();
   }
@@ -100,7 +100,7 @@ export function commandOn(
 }
 
 /** Who runs the command, as the audit records it. */
-export function commandActor(): string {
+function commandActor(): string {
   return `cli:${userName()}@${hostname()}`;
 }
 
@@ -116,11 +116,13 @@ function userName(): string {
 /** What was done, or throws what a person can do about it. */
 export function doneFrom<T>(result: Result<T>, fields: InputFields = new Map()): Done<T> {
   if (result.kind === 'done') return result;
-  if (result.kind === 'unavailable') throw storeErrorOf(result);
-  const { field, words, named } = result;
+  throw result.kind === 'unavailable' ? storeErrorOf(result) : failureOf(result, fields);
+}
+
+export function failureOf({ field, words, named }: OperationRefusal, fields: InputFields): CommandFailure {
   const said = wordsWith(named ?? words, (name) => `--${flagOf(name, fields)}`);
   const isFlag = named === undefined && field !== undefined && fields.get(field)?.given?.flag !== undefined;
-  throw new CommandFailure(isFlag ? `--${placeText(flagOf(field, fields))} ${said}` : said);
+  return new CommandFailure(isFlag ? `--${placeText(flagOf(field, fields))} ${said}` : said);
 }
 
 export function valueFrom<T>(result: Result<T>, fields?: InputFields): T {

@@ -25,7 +25,7 @@ export type RefusalCounts = Readonly<Record<RefusalCode, number>>;
 export const NO_REFUSALS: RefusalCounts = { rate_limited: 0, quota_exceeded: 0, credit_exhausted: 0 };
 
 /** What counts are summed over: a day, a calendar month, or the whole range. */
-export type UsageSpan = 'day' | 'month' | 'total';
+type UsageSpan = 'day' | 'month' | 'total';
 
 export const USAGE_SPANS: readonly UsageSpan[] = ['day', 'month', 'total'];
 

@@ -139,7 +139,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: T
     expect(await refused({ add_credit_minor: -5 })).toBe('reason: is required to deduct credit.');
     expect(await refused({ add_credit_minor: -5, reason: ' ' })).toBe('reason: is blank; say why.');
     expect(await refused({ add_credit_minor: 0, reason: 'x' })).toMatch(/^add_credit_minor: must not be 0/);
-    expect(await refused({ reason: 'x' })).toMatch(/^reason: there is nothing that it is for/);
+    expect(await refused({ reason: 'x' })).toMatch(/^reason: is why something is changed/);
     expect(await refused({ add_credit_minor: -901, reason: 'x' })).toBe(
       'add_credit_minor: at most 9.00 EUR can be deducted: the whole balance.',
     );

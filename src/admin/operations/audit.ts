@@ -1,14 +1,14 @@
 // What operators have changed, newest first.
 import type { Static } from 'typebox';
 import { AUDIT_ACTIONS, idBefore } from '../../domain/audit-entry.ts';
-import type { AuditAction } from '../../domain/audit-entry.ts';
+import type { AuditAction, AuditEntry } from '../../domain/audit-entry.ts';
 import { DAY_MS } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import { dayOfDate } from '../../domain/usage-days.ts';
 import { auditEntryReport } from '../audit-report.ts';
 import { choice, closed, moment, ofTeam, utcDay } from '../fields.ts';
-import { orderedPage } from '../listing.ts';
-import { done, operation } from '../operation.ts';
+import { rowsInOrder } from '../listing.ts';
+import { operation } from '../operation.ts';
 
 const Values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));
 export const Entry = Type.Object({
@@ -43,9 +43,6 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
 };
 
 const ANY_DAY = { fallback: 'all entries' } as const;
-
-/** How much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
-const CHECKED = { pieceSize: 100, checkedMax: 5000 } as const;
 
 export const listAudit = operation({
   id: 'listAudit',
@@ -92,30 +89,27 @@ export const listAudit = operation({
   ],
   none: 'No change fits.',
   listing: {
-    pieceSize: 500,
     newestFirst: true,
-    async page({ options: { audit } }, { team, actor, action, day: date, since }, after, limit) {
+    read({ options: { audit } }, { team, actor, action, day: date, since }, after, size) {
       // Entries are listed from the newest on: those of a day begin below its end.
       const end = date === undefined ? undefined : idBefore((dayOfDate(date)! + 1) * DAY_MS);
       const first = (one: string | undefined): string | undefined => (end === undefined || (one !== undefined && one < end) ? one : end);
       const from = Math.max(-1, ...[date, since].flatMap((one) => (one === undefined ? [] : dayOfDate(one)!)));
+      const sinceMs = from < 0 ? undefined : from * DAY_MS;
       const whose = actor?.toLowerCase();
       const isFiltered = action !== undefined || whose !== undefined;
-      const found = await orderedPage(
+      const fits = (entry: AuditEntry): boolean =>
+        (action === undefined || entry.action === action) && (whose === undefined || entry.actor.toLowerCase().includes(whose));
+      return rowsInOrder(
         {
-          read: (place, size) =>
-            audit.page({ teamId: team, after: first(place), sinceMs: from < 0 ? undefined : from * DAY_MS, limit: size }),
+          read: (place, limit) => audit.page({ teamId: team, after: first(place), sinceMs, limit }),
           idOf: ({ id }) => id,
-          fits: isFiltered
-            ? (entry) =>
-                (action === undefined || entry.action === action) && (whose === undefined || entry.actor.toLowerCase().includes(whose))
-            : undefined,
-          ...CHECKED,
+          fits: isFiltered ? fits : undefined,
+          rowsOf: (entries) => entries.map(auditEntryReport),
         },
         after,
-        limit,
+        size,
       );
-      return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(auditEntryReport) }) : found;
     },
   },
 });

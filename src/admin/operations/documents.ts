@@ -3,15 +3,14 @@
 import type { Static } from 'typebox';
 import { DOCUMENT_STATES } from '../../domain/document-states.ts';
 import { rfc3339 } from '../../domain/period.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { DocumentRecord, PlacedDocument } from '../../ports/documents.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 import { choice, closed, moment, ofTeam, orNull } from '../fields.ts';
-import { orderedPage } from '../listing.ts';
+import { rowsInOrder } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, operation } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { Cell } from '../operation.ts';
 
 const Document = Type.Object({
@@ -39,9 +38,6 @@ const Document = Type.Object({
 type DocumentRow = Static<typeof Document>;
 
 const WORDS = { queued: 'waits', translating: 'at work', done: 'done', error: 'error' } as const;
-
-/** How much a page reads together, and how much at most. */
-const CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
 
 export const listDocuments = operation({
   id: 'listDocuments',
@@ -73,26 +69,22 @@ export const listDocuments = operation({
   ],
   none: 'There are no such documents.',
   listing: {
-    pieceSize: 200,
     newestFirst: true,
-    async page(context, { team, state }, after, limit) {
-      const found = await orderedPage<Looked>(
+    read: (context, { team, state }, after, size) =>
+      rowsInOrder<Looked, DocumentRow>(
         {
-          read: (place, size) => looked(context, team, place, size),
+          read: (place, limit) => looked(context, team, place, limit),
           idOf: ({ place }) => place,
           fits: ({ document }) => document !== undefined && (state === undefined || document.state === state),
-          ...CHECKED,
+          rowsOf: (found) =>
+            named(
+              context,
+              found.map(({ document }) => document!),
+            ),
         },
         after,
-        limit,
-      );
-      if (found.kind !== 'done') return found;
-      const rows = await named(
-        context,
-        found.value.rows.flatMap(({ document }) => document ?? []),
-      );
-      return isUnavailable(rows) ? rows : done({ ...found.value, rows });
-    },
+        size,
+      ),
   },
 });
 
@@ -125,31 +117,23 @@ async function looked(
   teamId: string | undefined,
   after: string | undefined,
   limit: number,
-): Promise<readonly Looked[] | StoreUnavailable> {
+): Promise<readonly Looked[]> {
   const documents = await context.part('documents')();
-  const placed = await documents.newest(after, limit);
-  if (isUnavailable(placed)) return placed;
   const found: Looked[] = [];
-  for (const one of placed) {
-    const document = teamId === undefined || teamId === one.teamId ? await documents.find(one.teamId, one.documentId) : undefined;
-    if (isUnavailable(document)) return document;
-    found.push({ ...one, document });
+  for (const one of answered(await documents.newest(after, limit))) {
+    const isAsked = teamId === undefined || teamId === one.teamId;
+    found.push({ ...one, document: isAsked ? answered(await documents.find(one.teamId, one.documentId)) : undefined });
   }
   return found;
 }
 
-async function named(
-  { options: { teams } }: OperationContext,
-  documents: readonly DocumentRecord[],
-): Promise<readonly DocumentRow[] | StoreUnavailable> {
+async function named({ options: { teams } }: OperationContext, documents: readonly DocumentRecord[]): Promise<readonly DocumentRow[]> {
   const names = new Map<string, string>();
   const keys = new Map<string, KeyRecord>();
   for (const teamId of new Set(documents.map((document) => document.teamId))) {
-    const [team, ofTeam_] = [await teams.findTeam(teamId), await teams.listKeys(teamId)];
-    if (isUnavailable(team)) return team;
-    if (isUnavailable(ofTeam_)) return ofTeam_;
+    const team = answered(await teams.findTeam(teamId));
     if (team !== undefined) names.set(teamId, team.name);
-    for (const key of ofTeam_ ?? []) keys.set(key.keyId, key);
+    for (const key of answered(await teams.listKeys(teamId)) ?? []) keys.set(key.keyId, key);
   }
   return documents.map((document) => rowOf(document, names.get(document.teamId), keys.get(document.keyId)));
 }

@@ -1,15 +1,13 @@
 // The glossaries of teams, without their entries.
 import type { Static } from 'typebox';
 import { rfc3339 } from '../../domain/period.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { GlossaryRecord } from '../../ports/glossary-store.ts';
 import { closed, glossaryId, moment, teamFlag, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, noSuch, operation } from '../operation.ts';
-import type { RowColumn, OperationRefusal, Result } from '../operation.ts';
-import { foundTeam } from './teams.ts';
+import { done, found, operation, resultOf, valueOf } from '../operation.ts';
+import type { Result, RowColumn } from '../operation.ts';
 
 const Glossary = Type.Object({
   glossary_id: Type.String(),
@@ -63,11 +61,9 @@ export const listGlossaries = operation({
   list: 'glossaries',
   columns,
   none: 'This team has no glossaries.',
-  async run(context, { id }): Promise<Result<readonly GlossaryRow[]>> {
-    const team = await foundTeam(context, id);
-    if (team.kind !== 'done') return team;
-    const found = await context.part('glossaries').list(id);
-    return isUnavailable(found) ? found : done(found.map(rowOf));
+  async run(context, { id }) {
+    found(await context.options.teams.findTeam(id), 'team', id);
+    return answered(await context.part('glossaries').list(id)).map(rowOf);
   },
 });
 
@@ -77,13 +73,12 @@ interface OwnedGlossary {
 }
 
 /** By its id, of whichever team. */
-export async function findGlossary(context: OperationContext, id: string): Promise<OwnedGlossary | OperationRefusal | StoreUnavailable> {
-  const glossaries = context.part('glossaries');
-  const teamId = await glossaries.ownerOf(id);
-  if (isUnavailable(teamId)) return teamId;
-  const glossary = teamId === undefined ? undefined : await glossaries.find(teamId, id);
-  if (isUnavailable(glossary)) return glossary;
-  return teamId === undefined || glossary === undefined ? noSuch('glossary', id) : { teamId, glossary };
+export function findGlossary(context: OperationContext, id: string): Promise<Result<OwnedGlossary>> {
+  return resultOf(async () => {
+    const glossaries = context.part('glossaries');
+    const teamId = found(await glossaries.ownerOf(id), 'glossary', id);
+    return { teamId, glossary: found(await glossaries.find(teamId, id), 'glossary', id) };
+  });
 }
 
 export const deleteGlossary = operation({
@@ -99,23 +94,15 @@ export const deleteGlossary = operation({
   columns: [],
   asking: 'deleting a glossary',
   async asks(context, { id }) {
-    const found = await findGlossary(context, id);
-    if ('kind' in found) return found;
-    const { name } = found.glossary;
-    const does = `This deletes the glossary ${JSON.stringify(name)} of team ${found.teamId} permanently.`;
-    return done({ does, word: name, wordIs: 'its name' });
+    const { teamId, glossary } = valueOf(await findGlossary(context, id));
+    const does = `This deletes the glossary ${JSON.stringify(glossary.name)} of team ${teamId} permanently.`;
+    return { does, word: glossary.name, wordIs: 'its name' };
   },
   told: ({ glossary_id: id, team_id: team }) => `Glossary ${id} of team ${team} is deleted.`,
   async run(context, { id }) {
-    const found = await findGlossary(context, id);
-    if ('kind' in found) return found;
-    const { teamId } = found;
-    const removed = await context.part('glossaries').remove(teamId, id, context.by('deleteGlossary'));
-    if (isUnavailable(removed)) return removed;
-    if (!removed) return noSuch('glossary', id);
-    return done({ glossary_id: id, team_id: teamId, status: 'deleted' }, await context.replicated([teamId]), {
-      team_id: teamId,
-      glossary_id: id,
-    });
+    const { teamId } = valueOf(await findGlossary(context, id));
+    found((await context.part('glossaries').remove(teamId, id, context.by('deleteGlossary'))) || undefined, 'glossary', id);
+    const ids = { glossary_id: id, team_id: teamId };
+    return done({ ...ids, status: 'deleted' }, await context.replicated([teamId]), ids);
   },
 });

@@ -3,18 +3,16 @@ import type { Static } from 'typebox';
 import { amountText, minorRoundedDown } from '../../domain/money.ts';
 import { movedCredit, spentIn, isInSpan, DAY_MS, rfc3339 } from '../../domain/period.ts';
 import type { PeriodSpan } from '../../domain/period.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { daysOfMonth, overageOf } from '../../domain/usage-days.ts';
-import type { Team } from '../../ports/team-registry.ts';
+import type { Team, TeamPage } from '../../ports/team-registry.ts';
 import type { PeriodUse, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
 import { closed, moment, ofTeam, orNull, text, utcDay, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, operation } from '../operation.ts';
-import type { Result, RowColumn } from '../operation.ts';
-import { RowsOfTeams } from '../rows-of-teams.ts';
-import type { RowPlace } from '../rows-of-teams.ts';
+import { rowsOfTeams } from '../listing.ts';
+import { operation } from '../operation.ts';
+import type { RowColumn } from '../operation.ts';
 import { daysIn, fileName, judgeDays } from './usage.ts';
 
 const Invoice = Type.Object({
@@ -49,17 +47,6 @@ const Invoice = Type.Object({
 /** Members in output order; `null` for what a kind of plan does not have, or was not recorded. */
 export type InvoiceRow = Readonly<Static<typeof Invoice>>;
 export const INVOICE_COLUMNS = Object.keys(Invoice.properties);
-
-/** A row with its period's number, which continues a page. */
-interface NumberedInvoice {
-  readonly row: InvoiceRow;
-  readonly teamId: string;
-  readonly period: number;
-}
-
-function invoicesOf({ team, deleted, periods }: TeamPeriods): NumberedInvoice[] {
-  return periods.map((period) => ({ row: invoiceRow(team, deleted, period), teamId: team.teamId, period: period.number }));
-}
 
 /**
  * The last plan that applied to a period applies to all of it. Credit is in whole millionths until here: each amount is rounded
@@ -105,17 +92,16 @@ function creditOf({ limits, credit }: PeriodUse) {
 }
 
 /** What the running period comes to, and what is left of the credit: `It owes 0.86 EUR for the running period.` */
-export async function owedText(context: OperationContext, team: Team): Promise<Result<string>> {
-  const periods = await context.part('history').periods(team.teamId);
-  if (periods !== undefined && isUnavailable(periods)) return periods;
+export async function owedText(context: OperationContext, team: Team): Promise<string> {
+  const periods = answered(await context.part('history').periods(team.teamId));
   const { billing, currency } = team.limits;
   const money = (minor: number): string => (minor === 0 ? 'nothing' : amount(minor, currency)!);
   const running = periods?.find(({ closed: isClosed }) => !isClosed);
   const total = running === undefined ? 0 : (invoiceRow(team, false, running).total_minor ?? 0);
   const comesTo =
     billing === 'quota' ? `It owes ${money(total)} for the running period` : `It has spent ${money(total)} in the running period`;
-  if (billing === 'quota' && team.balanceMicro === 0) return done(`${comesTo}.`);
-  return done(`${comesTo}, and ${money(minorRoundedDown(team.balanceMicro))} of its credit is left.`);
+  if (billing === 'quota' && team.balanceMicro === 0) return `${comesTo}.`;
+  return `${comesTo}, and ${money(minorRoundedDown(team.balanceMicro))} of its credit is left.`;
 }
 
 /** How many teams are read together: event loop or Redis are busy with them for about half a millisecond. Fewer cost Redis more round trips. */
@@ -129,39 +115,31 @@ interface Given {
   readonly team?: string | undefined;
 }
 
-function rowsOf(history: UsageHistory, given: Given, nowMs: number): RowsOfTeams<TeamPeriods, NumberedInvoice, number> {
+function readInvoices(context: OperationContext, given: Given, after: unknown, size: number) {
+  const history = context.part('history');
+  const nowMs = context.nowMs();
   const { from, to } = daysIn(given, nowMs);
   // Those that are not closed are read in any case, to say whose are missing.
   const span: PeriodSpan = { fromMs: from * DAY_MS, endMs: (to + 1) * DAY_MS, open: true };
-  const isListed = ({ closed: isClosed }: PeriodUse): boolean => isClosed || given.open;
-  return new RowsOfTeams(
-    {
-      atOnceMax: TEAMS_READ_MAX,
-      find: (id) => oneTeam(history, id, to, span),
-      page: (page) => history.pagePeriods(page, span),
-      teamIdOf: ({ team }) => team.teamId,
-      rowsOf: (found) => found.flatMap((one) => invoicesOf({ ...one, periods: one.periods.filter(isListed) })),
-      missingOf: ({ team, periods }) =>
-        periods.some((one) => !one.closed && one.endMs <= Math.min(nowMs, span.endMs)) ? team.name || team.teamId : undefined,
-      placeOf: (invoice) => ({ teamId: invoice.teamId, row: invoice.period }),
-      rowsAfter: (invoices, at) => invoices.filter(({ period }) => period > at),
-    },
-    given.team,
-  );
+  const source = {
+    atOnceMax: TEAMS_READ_MAX,
+    find: (id: string) => oneTeam(history, id, to, span),
+    page: (page: TeamPage) => history.pagePeriods(page, span),
+    teamIdOf: ({ team }: TeamPeriods) => team.teamId,
+    rowsOf: ({ team, deleted, periods }: TeamPeriods) =>
+      periods.filter((one) => one.closed || given.open).map((period) => ({ row: invoiceRow(team, deleted, period), at: period.number })),
+    missingOf: ({ team, periods }: TeamPeriods) =>
+      periods.some((one) => !one.closed && one.endMs <= Math.min(nowMs, span.endMs)) ? team.name || team.teamId : undefined,
+    rowsAfter: (rows: readonly { row: InvoiceRow; at: number }[], at: number) => rows.filter((one) => one.at > at),
+  };
+  return rowsOfTeams(source, given.team, after, size);
 }
 
 /** `periods` are newest first. A deleted team whose usage was stored has no name. */
-async function oneTeam(
-  history: UsageHistory,
-  teamId: string,
-  day: number,
-  span: PeriodSpan,
-): Promise<TeamPeriods | undefined | StoreUnavailable> {
+async function oneTeam(history: UsageHistory, teamId: string, day: number, span: PeriodSpan): Promise<TeamPeriods | undefined> {
   // The days have the team besides, also one that was deleted.
-  const [days, periods] = [await history.days(teamId, { from: day, to: day }), await history.periods(teamId)];
+  const [days, periods] = [answered(await history.days(teamId, { from: day, to: day })), answered(await history.periods(teamId))];
   if (days === undefined || periods === undefined) return undefined;
-  if (isUnavailable(days)) return days;
-  if (isUnavailable(periods)) return periods;
   const { team } = days;
   return { team, deleted: team.name === '', periods: periods.filter((one) => isInSpan(one, span)).toReversed() };
 }
@@ -267,24 +245,12 @@ export const listInvoices = operation({
   columns,
   none: 'No period was closed.',
   listing: {
-    async page(context, input, after, limit) {
-      const found = await rowsOf(context.part('history'), input, context.nowMs()).page(after as RowPlace<number> | undefined, limit);
-      return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(({ row }) => row) }) : found;
-    },
-    pieceSize: 0,
+    read: readInvoices,
     missing: {
       member: 'not_closed',
       about: 'How many teams of this page have a period that ended in the span and is not closed yet. Absent if none.',
       words: notClosedText,
     },
-    file: {
-      columns: () => INVOICE_COLUMNS,
-      name: (input, nowMs) => fileName('invoices', input, nowMs),
-      async *walk(context, input) {
-        for await (const part of rowsOf(context.part('history'), input, context.nowMs()).walk())
-          yield part.kind === 'done' ? done({ ...part.value, rows: part.value.rows.map(({ row }) => row) }) : part;
-      },
-      totals: () => new InvoiceTotals(),
-    },
+    file: { columns: () => INVOICE_COLUMNS, name: (input, nowMs) => fileName('invoices', input, nowMs), totals: () => new InvoiceTotals() },
   },
 });

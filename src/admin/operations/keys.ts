@@ -13,15 +13,14 @@ import type { KeyLimitChange } from '../../domain/key-limits.ts';
 import { parseRfc3339, rfc3339 } from '../../domain/period.ts';
 import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
 import { isScope, SCOPES, SCOPES_MAX } from '../../domain/scopes.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { KeyChange, KeyRecord } from '../../ports/team-registry.ts';
 import { choice, closed, keyId, recordText, teamFlag, text, windowList, windowListAs, windowsOf } from '../fields.ts';
 import type { ShownLimits } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, noSuch, operation, refused } from '../operation.ts';
-import type { OperationRefusal, Result } from '../operation.ts';
+import { done, found, operation, refused, resultOf } from '../operation.ts';
+import type { Done, OperationRefusal, Result } from '../operation.ts';
 import { ChangedKey, Found, foundRow, Key, keyColumns, keyFacts, keyReport, limitsReport, New } from './key-rows.ts';
 import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow, NewKeyRow } from './key-rows.ts';
 
@@ -146,9 +145,7 @@ export const listKeys = operation({
   columns: keyColumns([{ head: 'Created', cell: (row: ListedKeyRow) => row.created_at }]),
   none: 'This team has no keys yet; create one with "lingate key create".',
   async run({ options: { teams } }, { id }) {
-    const keys = await teams.listKeys(id);
-    if (keys === undefined) return noSuch('team', id);
-    return isUnavailable(keys) ? keys : done(keys.map(keyReport));
+    return found(await teams.listKeys(id), 'team', id).map(keyReport);
   },
 });
 
@@ -179,39 +176,31 @@ export const createKey = operation({
   shownOnce: 'key',
   columns: keyFacts([{ head: 'key', cell: (row: NewKeyRow) => row.key }]),
   told: () => 'Store the key now: it will not be shown again.',
-  async run(context, { id: team, mode: ofMode, label = '', disabled: isDisabled = false, ...given }, { id } = {}) {
+  async run(context, { id: team, mode: ofMode, label = '', disabled: isDisabled = false, ...given }, { id }) {
     const key = newKey(ofMode);
     const newId = await idOfKey(context, id, team);
-    if (typeof newId === 'object') return newId;
     const record = { keyId: newId, teamId: team, digest: digestOf(key), display: displayOf(key), label: label.trim(), mode: ofMode };
     const limits = changedLimits({}, limitChange(given));
-    const made = await context.options.teams.createKey({ ...record, limits }, context.by('createKey'));
-    if (made === undefined) return noSuch('team', team);
-    if (isUnavailable(made)) return made;
+    const made = found(await context.options.teams.createKey({ ...record, limits }, context.by('createKey')), 'team', team);
     const { display, label: labelled } = made;
     const row = { key_id: newId, key, display, label: labelled, mode: ofMode, team_id: team, ...limitsReport(made.limits) };
     if (!isDisabled) return done(row, undefined, { key_id: newId });
     // The key is only returned now: nobody could have used it before.
-    const result = await changeKey(context, newId, { disabled: true });
-    return result.kind === 'done' ? { ...result, value: row } : result;
+    return { ...(await changeKey(context, newId, { disabled: true })), value: row };
   },
 });
 
 /** The id for a new key. Nobody has seen the key that an earlier attempt created with it: that one is revoked. */
-async function idOfKey(context: OperationContext, id: string | undefined, team: string): Promise<string | StoreUnavailable> {
+async function idOfKey(context: OperationContext, id: string | undefined, team: string): Promise<string> {
   const { teams, newId } = context.options;
   if (id === undefined) return newId();
-  const keys = await teams.listKeys(team);
-  if (isUnavailable(keys)) return keys;
-  if (keys?.some((key) => key.keyId === id) !== true) return id;
-  const revoked = await context.changing(teams.revokeKey(id, context.by('revokeKey')));
-  return isUnavailable(revoked) ? revoked : newId();
+  if (answered(await teams.listKeys(team))?.some((key) => key.keyId === id) !== true) return id;
+  answered(await context.changing(teams.revokeKey(id, context.by('revokeKey'))));
+  return newId();
 }
 
-async function changeKey(context: OperationContext, id: string, change: KeyChange): Promise<Result<ChangedKeyRow>> {
-  const key = await context.changing(context.options.teams.updateKey(id, change, context.by('updateKey')));
-  if (key === undefined) return noSuch('key', id);
-  if (isUnavailable(key)) return key;
+async function changeKey(context: OperationContext, id: string, change: KeyChange): Promise<Done<ChangedKeyRow>> {
+  const key = found(await context.changing(context.options.teams.updateKey(id, change, context.by('updateKey'))), 'key', id);
   // What restricts a key must survive a failover; a changed label or an enabled key need not.
   const weighty = change.disabled === true || change.limits !== undefined;
   const replicated = weighty ? await context.replicated([key.teamId]) : undefined;
@@ -269,9 +258,7 @@ export const updateKey = operation({
     const limits: { -readonly [Name in keyof KeyLimitChange]: KeyLimitChange[Name] } = limitChange(given);
     if (limit !== undefined || removed.length > 0) {
       // The change before last of two at once may be lost.
-      const before = await context.options.teams.updateKey(id, {});
-      if (before === undefined) return noSuch('key', id);
-      if (isUnavailable(before)) return before;
+      const before = found(await context.options.teams.updateKey(id, {}), 'key', id);
       limits.windows = changedWindows(before.limits.windows ?? NO_WINDOWS, { set: limit ?? [], removed });
     }
     return changeKey(context, id, {
@@ -295,41 +282,53 @@ export const revokeKey = operation({
   },
 });
 
-export async function revokedKey(context: OperationContext, id: string): Promise<Result<KeyRecord>> {
-  const key = await context.changing(context.options.teams.revokeKey(id, context.by('revokeKey')));
-  if (key === undefined) return noSuch('key', id);
-  if (isUnavailable(key)) return key;
-  return done(key, await context.replicated([key.teamId]), { team_id: key.teamId, key_id: id });
+export function revokedKey(context: OperationContext, id: string): Promise<Result<KeyRecord>> {
+  return resultOf(async () => {
+    const key = found(await context.changing(context.options.teams.revokeKey(id, context.by('revokeKey'))), 'key', id);
+    return done(key, await context.replicated([key.teamId]), { team_id: key.teamId, key_id: id });
+  });
 }
 
 /** Revokes every key of a team that is not revoked yet. After an interruption, a second run revokes the rest. */
-export async function revokeAll(context: OperationContext, teamId: string): Promise<Result<readonly string[]>> {
+export function revokeAll(context: OperationContext, teamId: string): Promise<Result<readonly string[]>> {
   const { teams } = context.options;
-  const keys = await teams.listKeys(teamId);
-  if (keys === undefined) return noSuch('team', teamId);
-  if (isUnavailable(keys)) return keys;
-  const revoked: string[] = [];
-  const revoke = async (): Promise<StoreUnavailable | undefined> => {
-    for (const { keyId: id } of keys.filter(({ status }) => status !== 'revoked')) {
-      const key = await teams.revokeKey(id, context.by('revokeKey'));
-      if (isUnavailable(key)) return key;
-      if (key !== undefined) revoked.push(id);
-    }
-    return undefined;
-  };
-  const failed = await context.changing(revoke());
-  return failed ?? done(revoked, revoked.length === 0 ? undefined : await context.replicated([teamId]));
+  return resultOf<readonly string[]>(async () => {
+    const keys = found(await teams.listKeys(teamId), 'team', teamId);
+    const revoked: string[] = [];
+    const revoke = async (): Promise<void> => {
+      for (const { keyId: id } of keys.filter(({ status }) => status !== 'revoked')) {
+        if (answered(await teams.revokeKey(id, context.by('revokeKey'))) !== undefined) revoked.push(id);
+      }
+    };
+    await context.changing(revoke());
+    return done(revoked, revoked.length === 0 ? undefined : await context.replicated([teamId]));
+  });
 }
 
 export const findKeys = operation({
   id: 'findKeys',
+  command: 'key find',
   http: 'POST /keys/find',
   summary: 'Finds a key by all of it or by its first twelve characters. The list is empty if no team has such a key.',
+  about:
+    'At a terminal you are prompted for the key, and it is not shown. It is never accepted on the command line, which the shell history ' +
+    'stores and other users can read. Several keys may have the same first twelve characters. The exit status is 1 if there is no such key.',
+  examples: ['lingate key find', 'lingate key find < leaked.txt', 'lingate key find --display la_live_Ab3d'],
   looksOnly: true,
   input: Type.Object(
     {
-      key: Type.Optional(Type.String({ description: 'A whole key: only its first twelve characters are stored, logged or answered.' })),
-      display: Type.Optional(Type.String({ description: 'The first twelve characters of a key; several keys may have the same ones.' })),
+      key: Type.Optional(
+        Type.String({
+          description: 'A whole key: only its first twelve characters are stored, logged or answered.',
+          given: { secret: true },
+        }),
+      ),
+      display: Type.Optional(
+        Type.String({
+          description: 'The first twelve characters of a key; several keys may have the same ones.',
+          given: { value: 'la_live_Ab3d', fallback: 'a whole key from standard input' },
+        }),
+      ),
     },
     { ...closed, description: 'Exactly one of the two.' },
   ),
@@ -344,18 +343,19 @@ export const findKeys = operation({
   },
   row: Found,
   list: 'keys',
+  // If --store is wrong, it has none of the gateway's keys.
+  noneFails: 'no team in this store has this key; check that --store and --config are those of the gateway',
   columns: keyColumns([
     { head: 'Team', cell: (row: FoundKeyRow) => row.team_id },
     { head: 'Name', cell: (row: FoundKeyRow) => row.team_name },
   ]),
-  run: (context, search) => foundKeys(context, search),
+  run: foundKeys,
 });
 
 /** By either of the two. */
-export async function foundKeys(
+export function foundKeys(
   { options: { teams } }: OperationContext,
   { key, display = '' }: { readonly key?: string; readonly display?: string },
 ): Promise<Result<readonly FoundKeyRow[]>> {
-  const found = await teams.findKeys(key === undefined ? { display } : { digest: digestOf(key) });
-  return isUnavailable(found) ? found : done(found.map(foundRow));
+  return resultOf(async () => answered(await teams.findKeys(key === undefined ? { display } : { digest: digestOf(key) })).map(foundRow));
 }

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { rfc3339 } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import { closed, moment, whole } from '../fields.ts';
-import { done, operation } from '../operation.ts';
+import { operation } from '../operation.ts';
 
 const LiveAnswer = Type.Object({
   step_seconds: whole,
@@ -56,5 +56,5 @@ export const live = operation({
   input: Type.Object({}, closed),
   row: LiveAnswer,
   columns: [],
-  run: async (context) => done(await context.part('live')()),
+  run: (context) => context.part('live')(),
 });

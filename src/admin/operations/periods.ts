@@ -2,13 +2,12 @@
 import type { Static } from 'typebox';
 import { TestKeysAnswer } from '../../domain/answers.ts';
 import { rfc3339 } from '../../domain/period.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { overageOf, testKeysOf, usageReport } from '../../domain/usage-days.ts';
 import type { UsageReport } from '../../domain/usage-days.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
 import { closed, moment, teamId, whole } from '../fields.ts';
-import { done, noSuch, operation } from '../operation.ts';
+import { found, operation } from '../operation.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
@@ -75,9 +74,7 @@ export const teamUsage = operation({
     none: 'This team has no keys yet.',
   },
   async run({ options: { teams } }, { id }) {
-    const usage = await teams.usage(id);
-    if (usage === undefined) return noSuch('team', id);
-    return isUnavailable(usage) ? usage : done(usageReport(usage));
+    return usageReport(found(await teams.usage(id), 'team', id));
   },
 });
 
@@ -132,8 +129,6 @@ export const listPeriods = operation({
   ],
   none: 'This team has no usage yet.',
   async run(context, { id }) {
-    const periods = await context.part('history').periods(id);
-    if (periods === undefined) return noSuch('team', id);
-    return isUnavailable(periods) ? periods : done(periods.map(periodReport));
+    return found(await context.part('history').periods(id), 'team', id).map(periodReport);
   },
 });

@@ -1,13 +1,12 @@
 // The plans of the configuration: listing them, comparing one with its teams, and applying it to them.
 import type { Plan, TeamLimits } from '../../domain/plan.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { costlierText } from '../costlier.ts';
 import { choice, closed, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, operation, refused } from '../operation.ts';
-import type { AskedBefore, Result } from '../operation.ts';
+import { done, operation, RefusedError, refused, resultOf, valueOf } from '../operation.ts';
+import type { Result } from '../operation.ts';
 import type { TeamsBehind } from '../plan-comparison.ts';
 import { limitsOfPlan, markOf, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { PlanTime } from '../team-terms.ts';
@@ -27,7 +26,7 @@ export const listPlans = operation({
   row: Type.Object({ name: Type.String() }),
   list: 'plans',
   columns: [{ head: 'Plan', cell: (row) => row.name }],
-  run: (context) => Promise.resolve(done(planReports(context))),
+  run: (context) => Promise.resolve(planReports(context)),
 });
 
 /** A plan, and what applying it would change. */
@@ -41,13 +40,14 @@ export async function comparedPlan(
   name: string,
   when: PlanTime = 'now',
 ): Promise<Result<ComparedPlan>> {
-  const limits = limitsOfPlan(plans(), name);
-  // The plan is in the path.
-  if (limits.kind === 'refused') return { ...limits, code: 'not_found', field: undefined };
   // Imported when needed, because most commands need none of it.
   const { teamsBehind } = await import('../plan-comparison.ts');
-  const found = await teamsBehind(teams, { name, limits: limits.value }, when);
-  return 'kind' in found ? found : done({ ...found, limits: limits.value });
+  const found = await resultOf(async () => {
+    const limits = limitsOfPlan(plans(), name);
+    return { ...(await teamsBehind(teams, { name, limits }, when)), limits };
+  });
+  // The plan is in the path.
+  return found.kind === 'refused' ? { ...found, code: 'not_found', field: undefined } : found;
 }
 
 /** Of the question before a plan is applied: which teams get which numbers, and for how many that is costlier or refuses requests. */
@@ -114,36 +114,30 @@ export const applyPlan = operation({
     rows: ({ changes }) => changes.map(({ number, from, to, teams }) => [number, String(from ?? 'none'), String(to ?? 'none'), teams]),
   },
   instead: '{when} next-period',
-  async asks(context, { name, when, dry_run: isDry = false }): Promise<Result<AskedBefore | undefined>> {
-    if (isDry) return done(undefined);
-    const compared = await comparedPlan(context, name, when);
-    if (compared.kind !== 'done') return compared;
-    const { costlier, limits } = compared.value;
-    return done(costlier.teams === 0 ? undefined : questionOf(costlier, { name, limits }));
+  async asks(context, { name, when, dry_run: isDry = false }) {
+    if (isDry) return undefined;
+    const { costlier, limits } = valueOf(await comparedPlan(context, name, when));
+    return costlier.teams === 0 ? undefined : questionOf(costlier, { name, limits });
   },
   /** After an interruption, a second run changes the remaining teams. */
-  async run(context, { name, when, dry_run: isDry = false, confirm = false }, { onProgress, agreed } = {}) {
-    const compared = await comparedPlan(context, name, when);
-    if (compared.kind !== 'done') return compared;
-    const { members, behind, changes, costlier, limits } = compared.value;
+  async run(context, { name, when, dry_run: isDry = false, confirm = false }, { onProgress, agreed }) {
+    const compared = valueOf(await comparedPlan(context, name, when));
+    const { members, behind, changes, costlier, limits } = compared;
     const row = { plan: name, teams: members, changed: behind.length, changes, dearer: costlier };
-    if (isDry) return done(row);
-    if (agreed !== undefined && agreed !== planMark(compared.value))
-      return refused('confirm', 'what applying the plan does has changed since it was shown');
-    if (costlier.teams > 0 && !confirm && agreed === undefined) return unconfirmed(costlier, limits.currency);
+    if (isDry) return row;
+    if (agreed !== undefined && agreed !== planMark(compared))
+      throw new RefusedError(refused('confirm', 'what applying the plan does has changed since it was shown'));
+    if (costlier.teams > 0 && !confirm && agreed === undefined) throw new RefusedError(unconfirmed(costlier, limits.currency));
     const { teams } = context.options;
     let changed = 0;
-    const apply = async (): Promise<StoreUnavailable | undefined> => {
+    const apply = async (): Promise<void> => {
       for (const { team, change } of behind) {
-        const made = await teams.updateTeam(team.teamId, change, context.by('applyPlan'));
-        if (isUnavailable(made)) return made;
+        const made = answered(await teams.updateTeam(team.teamId, change, context.by('applyPlan')));
         if (made !== undefined) changed++;
         onProgress?.(changed, behind.length);
       }
-      return undefined;
     };
-    const failed = await context.changing(apply());
-    if (failed !== undefined) return failed;
+    await context.changing(apply());
     const replicated = changed === 0 ? undefined : await context.replicated(behind.map(({ team }) => team.teamId));
     return done({ ...row, changed }, replicated, { plan: name, teams: members, changed });
   },

@@ -8,7 +8,7 @@ import { canonicalUlid } from '../../domain/ulid.ts';
 import { dateOf } from '../../domain/usage-days.ts';
 import type { RecentRequest } from '../../ports/access-entry.ts';
 import { closed, moment, ofTeam, text, whole } from '../fields.ts';
-import { done, operation } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { RowColumn } from '../operation.ts';
 
 const Request = Type.Object({
@@ -124,9 +124,8 @@ export const listRequests = operation({
   none: 'There are no such requests among those that the gateway keeps.',
   ofGateway: true,
   listing: {
-    pieceSize: 200,
     newestFirst: true,
-    async page(context, { team, status, code, since, request_id: requestId }, after, limit) {
+    async *read(context, { team, status, code, since, request_id: requestId }, after) {
       const sinceMs = since === undefined ? 0 : Date.parse(since);
       const fits = (one: RecentRequest): boolean =>
         (team === undefined || one.teamId === team) &&
@@ -136,8 +135,7 @@ export const listRequests = operation({
         one.atMs >= sinceMs &&
         (after === undefined || one.requestId < (after as string));
       const found = (await context.part('recentRequests')()).filter(fits);
-      const rows = found.slice(0, limit).map(rowOf);
-      return done({ rows, next: found.length > limit ? rows.at(-1)?.request_id : undefined });
+      yield { entries: found.map((one) => ({ row: rowOf(one), at: one.requestId })), end: undefined, checked: 0 };
     },
   },
 });

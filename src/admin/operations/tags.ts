@@ -2,14 +2,14 @@
 import type { Static } from 'typebox';
 import { usedLimitList } from '../../domain/answers.ts';
 import { KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../../domain/key-limits.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { usedLimits } from '../../domain/usage-days.ts';
 import type { SetTag } from '../../ports/tag-registry.ts';
 import { closed, limitsText, tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, noSuch, operation, refused } from '../operation.ts';
-import type { RowColumn, OperationRefusal, Result } from '../operation.ts';
+import { done, found, noSuch, operation, RefusedError, refused } from '../operation.ts';
+import type { RowColumn, OperationRefusal } from '../operation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
@@ -65,11 +65,12 @@ function noTag(team: string, name: string): OperationRefusal {
   return { kind: 'refused', code: 'not_found', words, named: `${words}; "lingate tag list TEAM" shows those that have some` };
 }
 
-/** Whether the tag is missing, or its team. */
-async function nothingOf({ options }: OperationContext, team: string, name: string): Promise<OperationRefusal | StoreUnavailable> {
-  const found = await options.teams.findTeam(team);
-  if (found === undefined) return noSuch('team', team);
-  return isUnavailable(found) ? found : noTag(team, name);
+/** What the registry has of the tag; otherwise the tag is missing, or its team. */
+async function foundTag<T>({ options }: OperationContext, answer: T | undefined | StoreUnavailable, team: string, name: string) {
+  const value = answered(answer);
+  if (value !== undefined) return value;
+  found(await options.teams.findTeam(team), 'team', team);
+  throw new RefusedError(noTag(team, name));
 }
 
 export const listTags = operation({
@@ -84,10 +85,8 @@ export const listTags = operation({
   list: 'tags',
   columns,
   none: 'This team has no tags with limits.',
-  async run(context, { id }): Promise<Result<readonly LimitedTagRow[]>> {
-    const found = await context.part('tags').registry.list(id);
-    if (found === undefined) return noSuch('team', id);
-    return isUnavailable(found) ? found : done(found.map(rowOf));
+  async run(context, { id }) {
+    return found(await context.part('tags').registry.list(id), 'team', id).map(rowOf);
   },
 });
 
@@ -98,10 +97,8 @@ export const showTag = operation({
   input: OfTag,
   row: Tag,
   columns,
-  async run(context, { id, tag: name }): Promise<Result<LimitedTagRow>> {
-    const found = await context.part('tags').registry.find(id, name);
-    if (found === undefined) return nothingOf(context, id, name);
-    return isUnavailable(found) ? found : done(rowOf(found));
+  async run(context, { id, tag: name }) {
+    return rowOf(await foundTag(context, await context.part('tags').registry.find(id, name), id, name));
   },
 });
 
@@ -152,7 +149,7 @@ export const setTag = operation({
   row: Tag,
   columns,
   told: ({ tag: name, disabled }) => `Tag ${name} is ${disabled ? 'disabled: requests with it are refused' : 'saved'}.`,
-  async run(context, { id, tag: name, disabled = false, ...limits }): Promise<Result<LimitedTagRow>> {
+  async run(context, { id, tag: name, disabled = false, ...limits }) {
     const { registry, most } = context.part('tags');
     const settings = {
       disabled,
@@ -160,20 +157,13 @@ export const setTag = operation({
       ...(limits.characters ? { characters: limits.characters } : {}),
       ...(limits.limits ? { windows: windowsOf(limits.limits)! } : {}),
     };
-    const changed = await context.changing(registry.set(id, name, settings, most(), context.by('setTag')));
-    switch (changed.kind) {
-      case 'set':
-        return done(rowOf(changed.tag), await context.replicated([id]));
-      case 'limit_reached':
-        return refused(
-          'tag',
-          `limits.tags lets ${changed.most} tags of a team have limits, and as many others have some; remove those of another tag, or raise it`,
-        );
-      case 'team_unknown':
-        return noSuch('team', id);
-      case 'unavailable':
-        return changed;
+    const changed = answered(await context.changing(registry.set(id, name, settings, most(), context.by('setTag'))));
+    if (changed.kind === 'team_unknown') throw new RefusedError(noSuch('team', id));
+    if (changed.kind === 'limit_reached') {
+      const reached = `limits.tags lets ${changed.most} tags of a team have limits, and as many others have some`;
+      throw new RefusedError(refused('tag', `${reached}; remove those of another tag, or raise it`));
     }
+    return done(rowOf(changed.tag), await context.replicated([id]));
   },
 });
 
@@ -191,8 +181,7 @@ export const deleteTag = operation({
   told: ({ tag: name, team_id: team }) => `The tag ${name} of team ${team} has no limits any more.`,
   async run(context, { id, tag: name }) {
     const removed = await context.changing(context.part('tags').registry.remove(id, name, context.by('deleteTag')));
-    if (isUnavailable(removed)) return removed;
-    if (!removed) return nothingOf(context, id, name);
+    await foundTag(context, removed || undefined, id, name);
     return done({ tag: name, team_id: id, status: 'deleted' }, await context.replicated([id]));
   },
 });

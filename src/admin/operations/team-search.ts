@@ -3,11 +3,12 @@ import type { Static } from 'typebox';
 import { holdsKey } from '../../domain/api-key.ts';
 import type { JudgedText } from '../../domain/record-name.ts';
 import { Type } from '../../domain/typebox.ts';
-import type { TeamPage, TeamSummary } from '../../ports/team-registry.ts';
+import type { TeamSummary } from '../../ports/team-registry.ts';
 import { choice, closed, recordText } from '../fields.ts';
-import { orderedPage } from '../listing.ts';
+import { pageOf, rowsInOrder } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
-import type { ListedPage, Result } from '../operation.ts';
+import { resultOf } from '../operation.ts';
+import type { ListedPage, ListPiece, Result } from '../operation.ts';
 
 export const TEAM_STANDINGS = {
   near_limit: 'has used at least 80 % of its characters, overage included, or has credit for less than one longest request',
@@ -91,26 +92,33 @@ export const TeamQuestion = Type.Object(
 );
 type TeamsAsked = Static<typeof TeamQuestion>;
 
-/** Whether a team is among those asked for; `undefined` if all are. */
-export function fitsOf({ plan, standing }: Pick<TeamsAsked, 'plan' | 'standing'>): Fits | undefined {
+function fitsOf({ plan, standing }: TeamsAsked): Fits | undefined {
   if (plan === undefined && standing === undefined) return undefined;
   return (summary) => (plan === undefined || summary.team.plan === plan) && (standing === undefined || STANDING_FITS[standing](summary));
 }
 
-/** With a filter: how much a page reads together, which holds the event loop for some milliseconds, and how much at most. */
-export const TEAMS_CHECKED = { pieceSize: 50, checkedMax: 5000 } as const;
-
-/** With the teams' usage, in one call to the store. */
+/** The next page of teams with their usage, in one call to the store. */
 export async function teamSummaries(
-  { options: { teams } }: OperationContext,
+  context: OperationContext,
   asked: TeamsAsked,
   after: unknown,
   limit: number,
 ): Promise<Result<ListedPage<TeamSummary>>> {
-  const read = (from: string | undefined, size: number) => teams.pageSummaries(pageOf(asked, from, size));
-  return orderedPage({ read, idOf: ({ team }) => team.teamId, fits: fitsOf(asked), ...TEAMS_CHECKED }, after, limit);
+  return resultOf(() =>
+    pageOf(
+      readSummaries(context, asked, (summary) => summary, after, limit + 1),
+      limit,
+    ),
+  );
 }
 
-export function pageOf({ q }: TeamsAsked, after: string | undefined, limit: number): TeamPage {
-  return { after, limit, search: q?.trim() };
+export function readSummaries<Row>(
+  { options: { teams } }: OperationContext,
+  asked: TeamsAsked,
+  rowOf: (summary: TeamSummary) => Row,
+  after: unknown,
+  size: number,
+): AsyncGenerator<ListPiece<Row>, void, void> {
+  const read = (from: string | undefined, limit: number) => teams.pageSummaries({ after: from, limit, search: asked.q?.trim() });
+  return rowsInOrder({ read, idOf: ({ team }) => team.teamId, fits: fitsOf(asked), rowsOf: (found) => found.map(rowOf) }, after, size);
 }

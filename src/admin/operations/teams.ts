@@ -9,20 +9,20 @@ import {
   RECORD_NAME_CHARACTERS_MAX,
   REFERENCE_CHARACTERS_MAX,
 } from '../../domain/record-name.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { RefusalCounts } from '../../ports/refusal-days.ts';
 import type { Team, TeamChange, Usage } from '../../ports/team-registry.ts';
 import type { Costlier } from '../costlier.ts';
 import { choice, closed, recordText, teamId } from '../fields.ts';
-import { orderedPage } from '../listing.ts';
+import { rowsInOrder } from '../listing.ts';
 import { warningsOfAlike } from '../matching-teams.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, noSuch, operation, OTHER_REQUEST, refused } from '../operation.ts';
-import type { AskedBefore, OperationRefusal, Result } from '../operation.ts';
-import { balanceTooLarge, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
+import { done, found, operation, OTHER_REQUEST, RefusedError, refused, resultOf } from '../operation.ts';
+import type { OperationRefusal, Result } from '../operation.ts';
+import { BALANCE_TOO_LARGE, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { TeamEdit } from '../team-terms.ts';
-import { fitsOf, pageOf, TeamQuestion, TEAMS_CHECKED, teamSummaries } from './team-search.ts';
+import { readSummaries, TeamQuestion } from './team-search.ts';
 import { ChangedTeam, ShownTeam, shownTeamFacts, TeamAnswer, teamColumns, teamFacts, teamReport } from './team-rows.ts';
 import type { ChangedTeamRow } from './team-rows.ts';
 
@@ -43,18 +43,15 @@ export const listTeams = operation({
   row: TeamAnswer,
   list: 'teams',
   columns: teamColumns,
-  none: 'There are no such teams; create one with "lingate team create".',
+  none: 'There are no such teams; "lingate team list" without flags lists all, "lingate team create" creates one.',
   listing: {
-    async page(context, asked, after, limit) {
-      if (fitsOf(asked) !== undefined) {
-        const found = await teamSummaries(context, asked, after, limit);
-        return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(({ team }) => teamReport(team)) }) : found;
-      }
-      const read = (from: string | undefined, size: number) => context.options.teams.pageTeams(pageOf(asked, from, size));
-      const found = await orderedPage<Team>({ read, idOf: (team) => team.teamId, ...TEAMS_CHECKED }, after, limit);
-      return found.kind === 'done' ? done({ ...found.value, rows: found.value.rows.map(teamReport) }) : found;
+    read(context, asked, after, size) {
+      const { plan: only, standing, q } = asked;
+      if (standing !== undefined) return readSummaries(context, asked, ({ team }) => teamReport(team), after, size);
+      const read = (from: string | undefined, limit: number) => context.options.teams.pageTeams({ after: from, limit, search: q?.trim() });
+      const fits = only === undefined ? undefined : (team: Team): boolean => team.plan === only;
+      return rowsInOrder({ read, idOf: (team) => team.teamId, fits, rowsOf: (some) => some.map(teamReport) }, after, size);
     },
-    pieceSize: 200,
   },
 });
 
@@ -92,32 +89,29 @@ export const createTeam = operation({
     closed,
   ),
   makesStore: true,
-  judgeByPlans(plans, given) {
-    const judged = judgeNewTeam(plans, given);
-    return judged.kind === 'done' ? undefined : judged;
-  },
+  judgeByPlans: judgeNewTeam,
   status: 201,
   row: ChangedTeam,
   columns: [],
   facts: teamFacts,
   told: ({ team_id: id, name: named }) => `Team ${named} has been created. Next, a key for it: lingate key create --team ${id} --mode live`,
-  async run(context, { name: named, reference: referred, plan: planned, credit_minor: creditMinor }, attempt = {}) {
+  async run(context, { name: named, reference: referred, plan: planned, credit_minor: creditMinor }, attempt) {
     const { teams, plans, newId } = context.options;
-    const judged = judgeNewTeam(plans(), { plan: planned, credit_minor: creditMinor });
-    if (judged.kind !== 'done') return judged;
+    const limits = judgeNewTeam(plans(), { plan: planned, credit_minor: creditMinor });
     const texts = { name: named.trim(), ...(referred === undefined ? {} : { reference: referred.trim() }) };
-    const draft = { ...texts, teamId: attempt.id ?? newId(), plan: planned, limits: judged.value, balanceMicro: toMicro(creditMinor ?? 0) };
-    const team = await teams.createTeam(draft, context.by('createTeam'));
-    if (isUnavailable(team)) return team;
+    const draft = { ...texts, teamId: attempt.id ?? newId(), plan: planned, limits, balanceMicro: toMicro(creditMinor ?? 0) };
+    const team = answered(await teams.createTeam(draft, context.by('createTeam')));
     const replicated = team.balanceMicro === 0 ? undefined : await context.replicated([team.teamId]);
     return done(teamReport(team), replicated, { team_id: team.teamId }, await warningsOfAlike(teams, team, texts));
   },
 });
 
-export async function foundTeam({ options }: OperationContext, id: string): Promise<Result<Team>> {
-  const team = await options.teams.findTeam(id);
-  if (team === undefined) return noSuch('team', id);
-  return isUnavailable(team) ? team : done(team);
+async function teamOf({ options: { teams } }: OperationContext, id: string): Promise<Team> {
+  return found(await teams.findTeam(id), 'team', id);
+}
+
+export function foundTeam(context: OperationContext, id: string): Promise<Result<Team>> {
+  return resultOf(() => teamOf(context, id));
 }
 
 interface TeamUse {
@@ -127,12 +121,11 @@ interface TeamUse {
 }
 
 /** With the refusals of the running period, from the day on which it began. */
-export async function teamUse({ options: { teams, refusals } }: OperationContext, id: string): Promise<Result<TeamUse>> {
-  const usage = await teams.usage(id);
-  if (usage === undefined) return noSuch('team', id);
-  if (isUnavailable(usage)) return usage;
-  const counts = await refusals?.sum(id, { from: dayOf(usage.periodStartMs), to: dayOf(usage.periodEndMs) });
-  return counts !== undefined && isUnavailable(counts) ? counts : done({ usage, refusals: counts });
+export function teamUse({ options: { teams, refusals } }: OperationContext, id: string): Promise<Result<TeamUse>> {
+  return resultOf(async () => {
+    const usage = found(await teams.usage(id), 'team', id);
+    return { usage, refusals: answered(await refusals?.sum(id, { from: dayOf(usage.periodStartMs), to: dayOf(usage.periodEndMs) })) };
+  });
 }
 
 export const showTeam = operation({
@@ -146,8 +139,8 @@ export const showTeam = operation({
   columns: [],
   facts: shownTeamFacts,
   async run(context, { id }) {
-    const found = await teamUse(context, id);
-    return found.kind === 'done' ? done({ ...teamReport(found.value.usage.team), refusals: found.value.refusals }) : found;
+    const use = await teamUse(context, id);
+    return use.kind === 'done' ? { ...teamReport(use.value.usage.team), refusals: use.value.refusals } : use;
   },
 });
 
@@ -158,17 +151,12 @@ interface JudgedEdit {
   readonly costlier: Costlier | undefined;
 }
 
-async function judgedEdit(context: OperationContext, id: string, edit: TeamEdit): Promise<Result<JudgedEdit>> {
-  const found = await foundTeam(context, id);
-  if (found.kind !== 'done') return found;
-  const team = found.value;
-  const judged = judgeTeamEdit(context.options.plans(), team, edit);
-  if (judged.kind !== 'done') return judged;
-  const change = judged.value;
-  if (change.plan === undefined) return done({ team, change, costlier: undefined });
+async function judgedEdit(context: OperationContext, id: string, edit: TeamEdit): Promise<JudgedEdit> {
+  const team = await teamOf(context, id);
+  const change = judgeTeamEdit(context.options.plans(), team, edit);
+  if (change.plan === undefined) return { team, change, costlier: undefined };
   const { costlierFor } = await import('../costlier.ts');
-  const costlier = await costlierFor(context.options.teams, team, change.plan.limits);
-  return costlier !== undefined && 'kind' in costlier ? costlier : done({ team, change, costlier });
+  return { team, change, costlier: await costlierFor(context.options.teams, id, change.plan.limits) };
 }
 
 export const updateTeam = operation({
@@ -228,7 +216,7 @@ export const updateTeam = operation({
       const given = 'give {name}, {reference}, {plan}, {when} or {add_credit_minor}';
       return reason === undefined
         ? refused('body', `nothing to change; ${given}`)
-        : refused('reason', `there is nothing that it is for; also ${given}`);
+        : refused('reason', `is why something is changed; also ${given}`);
     }
     return (added ?? 0) < 0 && reason === undefined ? refused('reason', 'is required to deduct credit') : undefined;
   },
@@ -237,34 +225,25 @@ export const updateTeam = operation({
   facts: teamFacts,
   told: editText,
   instead: '{when} next-period',
-  async asks(context, { id, confirm: _confirm, ...edit }): Promise<Result<AskedBefore | undefined>> {
-    const judged = await judgedEdit(context, id, edit);
-    if (judged.kind !== 'done') return judged;
-    const { costlier, change } = judged.value;
-    return done(costlier && questionOf(costlier, change.plan!));
+  async asks(context, { id, confirm: _confirm, ...edit }) {
+    const { costlier, change } = await judgedEdit(context, id, edit);
+    return costlier && questionOf(costlier, change.plan!);
   },
-  async run(context, { id, confirm = false, ...edit }, { once, agreed } = {}) {
-    const judged = await judgedEdit(context, id, edit);
-    if (judged.kind !== 'done') return judged;
-    const { team: before, change, costlier } = judged.value;
+  async run(context, { id, confirm = false, ...edit }, { once, agreed }) {
+    const { teams } = context.options;
+    const { team: before, change, costlier } = await judgedEdit(context, id, edit);
     if (costlier !== undefined && !confirm && agreed !== questionOf(costlier, change.plan!).mark)
-      return unconfirmed(costlier, change.plan!.limits.currency);
+      throw new RefusedError(unconfirmed(costlier, change.plan!.limits.currency));
     const made = once === undefined ? change : { ...change, once };
-    const after = await context.changing(context.options.teams.updateTeam(id, made, context.by('updateTeam', edit.reason?.trim())));
-    if (after === undefined) return noSuch('team', id);
+    const after = found(await context.changing(teams.updateTeam(id, made, context.by('updateTeam', edit.reason?.trim()))), 'team', id);
     if ('kind' in after) {
-      if (after.kind === 'unavailable') return after;
-      if (after.kind === 'other_request') return OTHER_REQUEST;
-      return after.kind === 'balance_out_of_bounds' ? balanceTooLarge() : creditNotFree(after.freeMicro, before);
+      if (after.kind === 'other_request') throw new RefusedError(OTHER_REQUEST);
+      throw new RefusedError(after.kind === 'balance_out_of_bounds' ? BALANCE_TOO_LARGE : creditNotFree(after.freeMicro, before));
     }
     const isWeighty = change.plan !== undefined || change.nextPlan !== undefined || change.addMicro !== undefined;
     const row = { ...teamReport(after), ...(costlier === undefined ? {} : { dearer: costlier }) };
-    return done(
-      row,
-      isWeighty ? await context.replicated([id]) : undefined,
-      undefined,
-      await warningsOfAlike(context.options.teams, after, change),
-    );
+    const replicated = isWeighty ? await context.replicated([id]) : undefined;
+    return done(row, replicated, undefined, await warningsOfAlike(teams, after, change));
   },
 });
 
@@ -319,25 +298,21 @@ export const deleteTeam = operation({
   columns: [],
   told: ({ team_id: id, kept_usage: kept }) => `Team ${id} is deleted${kept ? '; its days and periods are kept' : ''}.`,
   async asks(context, { id, keep_usage: keepUsage }) {
-    const found = await foundTeam(context, id);
-    if (found.kind !== 'done') {
-      if (found.kind !== 'refused') return found;
+    const team = answered(await context.options.teams.findTeam(id));
+    if (team === undefined) {
       // A team that is already deleted may have left data behind.
       const does = `This deletes what was kept of the usage of team ${id}, by which its invoices are written.`;
-      return done(keepUsage ? undefined : { does, word: id, wordIs: 'its id' });
+      return keepUsage ? undefined : { does, word: id, wordIs: 'its id' };
     }
-    const { name: word } = found.value;
+    const { name: word } = team;
     const { owedText } = await import('./invoices.ts');
-    const owed = await owedText(context, found.value);
-    if (owed.kind !== 'done') return owed;
     const erased = keepUsage ? '' : ' Its usage by day and period, by which its invoices are written, is deleted too.';
-    return done({ does: `This deletes the team ${JSON.stringify(word)} permanently. ${owed.value}${erased}`, word, wordIs: 'its name' });
+    const does = `This deletes the team ${JSON.stringify(word)} permanently. ${await owedText(context, team)}${erased}`;
+    return { does, word, wordIs: 'its name' };
   },
   async run(context, { id, keep_usage: keepUsage }) {
     const { teams, forget } = context.options;
-    const deleted = await context.changing(teams.deleteTeam(id, { keepUsage }, context.by('deleteTeam')));
-    if (isUnavailable(deleted)) return deleted;
-    if (!deleted) return noSuch('team', id);
+    found((await context.changing(teams.deleteTeam(id, { keepUsage }, context.by('deleteTeam')))) || undefined, 'team', id);
     const warnings = ((await forget?.(id)) ?? []).map(
       (plugin) => `the data that plugin ${plugin} stores of the team could not be reached; it is deleted when it expires`,
     );

@@ -1,16 +1,18 @@
 // The usage of teams by day, month or in total, which invoices are written from; and the days that a question is about.
 import type { Static } from 'typebox';
 import { dayOf } from '../../domain/period.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
-import { dateOf, daysOfMonth, monthOf, readDayRange, USAGE_SPANS } from '../../domain/usage-days.ts';
+import { dateIn, dateOf, daysOfMonth, monthOf, readDayRange, USAGE_SPANS } from '../../domain/usage-days.ts';
 import type { DayRange } from '../../domain/usage-days.ts';
+import type { TagDay } from '../../ports/tag-history.ts';
+import type { TeamPage } from '../../ports/team-registry.ts';
+import type { TeamDays } from '../../ports/usage-history.ts';
 import { closed, ofTeam, utcDay, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
+import { rowsOfTeams } from '../listing.ts';
 import { operation, refused } from '../operation.ts';
 import type { OperationRefusal, RowColumn } from '../operation.ts';
-import { rowsOfUsage } from '../usage-reading.ts';
-import type { UsagePlace } from '../usage-reading.ts';
-import type { UsageQuestion } from '../usage-rows.ts';
 
 interface GivenDays {
   readonly month?: string | undefined;
@@ -59,7 +61,8 @@ export const UsageRow = Type.Object({
   ),
   reference: Type.Optional(Type.String({ description: "The team's, if it has one; in CSV the last column, empty without one." })),
 });
-type UsageLine = Static<typeof UsageRow>;
+/** There are only rows with usage; members in output order, those of a key only in rows of keys. */
+export type UsageRow = Readonly<Static<typeof UsageRow>>;
 
 interface Given extends GivenDays {
   readonly by: (typeof USAGE_SPANS)[number];
@@ -68,7 +71,7 @@ interface Given extends GivenDays {
   readonly team?: string | undefined;
 }
 
-const columns: readonly RowColumn<UsageLine, Given>[] = [
+const columns: readonly RowColumn<UsageRow, Given>[] = [
   { head: 'Date', cell: (row) => row.date ?? undefined, when: ({ by }) => by !== 'total' },
   { head: 'Characters', cell: (row) => row.character_count, holds: 'figures' },
   { head: 'Requests', cell: (row) => row.request_count, holds: 'figures' },
@@ -82,12 +85,12 @@ const columns: readonly RowColumn<UsageLine, Given>[] = [
   { head: 'Name (reference), label', cell: (row) => (row.label ? `${nameOf(row)}, ${row.label}` : nameOf(row)), when: ({ keys }) => keys },
 ];
 
-function nameOf({ name, reference }: UsageLine): string {
+function nameOf({ name, reference }: UsageRow): string {
   return reference === undefined ? name : `${name} (${reference})`;
 }
 
 /** At the end of each what came last, so that the others keep their places. */
-export function usageColumns({ keys, tags = false }: Pick<UsageQuestion, 'keys' | 'tags'>): readonly (keyof UsageLine)[] {
+export function usageColumns({ keys, tags = false }: { readonly keys: boolean; readonly tags?: boolean }): readonly (keyof UsageRow)[] {
   return [
     ...(['team_id', 'name', 'plan', 'date', 'character_count', 'request_count'] as const),
     ...(keys ? (['key_id', 'display', 'label', 'mode'] as const) : []),
@@ -96,9 +99,107 @@ export function usageColumns({ keys, tags = false }: Pick<UsageQuestion, 'keys' 
   ];
 }
 
-function rowsOf(context: OperationContext, { by, keys, tags, team, ...days }: Given) {
-  const question = { range: daysIn(days, context.nowMs()), by, keys, tags, teamId: team };
-  return rowsOfUsage(context.part('history'), context.options.tagHistory, question);
+/** How many teams are read together: event loop or Redis are busy with them for less than a millisecond, and callers wait. */
+const TEAM_DAYS_READ = 150;
+const TEAMS_READ_MAX = 10;
+
+function readUsage(context: OperationContext, asked: Given, after: unknown, size: number) {
+  const history = context.part('history');
+  const range = daysIn(asked, context.nowMs());
+  const source = {
+    atOnceMax: Math.min(TEAMS_READ_MAX, Math.floor(TEAM_DAYS_READ / (range.to - range.from + 1))),
+    find: (id: string) => history.days(id, range),
+    page: (page: TeamPage) => history.pageDays(page, range),
+    teamIdOf: ({ team }: TeamDays) => team.teamId,
+    async rowsOf(found: TeamDays) {
+      // Tags have no row without a day.
+      if (!asked.tags || found.days.length === 0) return usageRows(found, asked).map(placed);
+      const { teamId } = found.team;
+      const tagged = answered((await context.options.tagHistory?.days(teamId, range)) ?? []);
+      // The days are read again, after what the tags have counted, which is then among them.
+      const again = tagged.length === 0 ? found : (answered(await history.days(teamId, range)) ?? found);
+      return usageRows(again, asked, tagged).map(placed);
+    },
+    rowsAfter,
+  };
+  return rowsOfTeams(source, asked.team, after, size);
+}
+
+/** A row is known by its date, in rows of keys by its key, in rows of tags by its tag. */
+function placed(row: UsageRow) {
+  const { date, key_id: keyId, tag } = row;
+  return { row, at: { date, keyId, tag } };
+}
+type PlacedRow = ReturnType<typeof placed>;
+
+function rowsAfter(rows: readonly PlacedRow[], { date, keyId, tag }: PlacedRow['at']): readonly PlacedRow[] {
+  const at = rows.findIndex(({ at: one }) => one.date === date && one.keyId === keyId && one.tag === tag);
+  if (at !== -1) return rows.slice(at + 1);
+  // The row itself may have been deleted: days stay for a limited time. Tags are in order, and what has none comes last.
+  const isAfter = (one: UsageRow['tag']): boolean => typeof tag === 'string' && one !== undefined && (one === null || one > tag);
+  return rows.filter(({ row }) => (row.date ?? '') > (date ?? '') || (row.date === date && isAfter(row.tag)));
+}
+
+interface Count {
+  characters: number;
+  requests: number;
+  /** Of the characters, those of test keys. */
+  ofTests: number;
+}
+
+/**
+ * In the order of dates; within a date, keys in the order in which they were created, or tags by name and then what has none: the rest
+ * of what the team has used, so that they add up to that.
+ */
+function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey, tags: byTag }: Given, tagged: readonly TagDay[] = []): UsageRow[] {
+  const tests = new Set(keys.flatMap(({ mode, keyId }) => (mode === 'test' ? [keyId] : [])));
+  const dates = new Map<string | null, Map<string | null, Count>>();
+  const add = (date: string | null, whose: string | null, characters: number, requests: number, ofTests: number): void => {
+    const counts = dates.get(date)!;
+    const count = counts.get(whose) ?? { characters: 0, requests: 0, ofTests: 0 };
+    counts.set(whose, count);
+    count.characters += characters;
+    count.requests += requests;
+    count.ofTests += ofTests;
+  };
+  let [last, date]: [number, string | null] = [-1, null];
+  for (const { day, keyId, characters, requests } of days) {
+    if (day !== last) date = dateIn(by, day);
+    last = day;
+    if (!dates.has(date)) dates.set(date, new Map());
+    add(date, byKey ? keyId : null, characters, requests, tests.has(keyId) ? characters : 0);
+  }
+  for (const { tag, day, characters, requests } of tagged) {
+    const of = dateIn(by, day);
+    // The days of a team whose deletion has just begun are gone.
+    if (!dates.has(of)) continue;
+    add(of, tag, characters, requests, 0);
+    add(of, null, -characters, -requests, 0);
+  }
+  const { teamId, name, reference, plan } = team;
+  const rowOf = (of: string | null, { characters, requests, ofTests }: Count, more: object): UsageRow => ({
+    team_id: teamId,
+    name,
+    plan,
+    date: of,
+    character_count: characters,
+    request_count: requests,
+    ...more,
+    ...(byTag ? {} : { test_character_count: ofTests }),
+    ...(reference === undefined ? {} : { reference }),
+  });
+  return [...dates].flatMap(([of, counts]) => {
+    if (byTag) {
+      const named = [...counts.keys()].filter((tag) => tag !== null).toSorted();
+      const all = counts.get(null)!.requests > 0 ? [...named, null] : named;
+      return all.map((tag) => rowOf(of, counts.get(tag)!, { tag }));
+    }
+    if (!byKey) return [rowOf(of, counts.get(null)!, {})];
+    return keys.flatMap(({ keyId, display, label, mode }) => {
+      const count = counts.get(keyId);
+      return count === undefined ? [] : [rowOf(of, count, { key_id: keyId, display, label, mode })];
+    });
+  });
 }
 
 export const listUsage = operation({
@@ -141,14 +242,7 @@ export const listUsage = operation({
   columns,
   none: 'Nothing was used.',
   listing: {
-    async page(context, input, after, limit) {
-      return rowsOf(context, input).page(after as UsagePlace | undefined, limit);
-    },
-    pieceSize: 0,
-    file: {
-      columns: usageColumns,
-      name: (input, nowMs) => fileName('usage', input, nowMs),
-      walk: (context, input) => rowsOf(context, input).walk(),
-    },
+    read: readUsage,
+    file: { columns: usageColumns, name: (input, nowMs) => fileName('usage', input, nowMs) },
   },
 });

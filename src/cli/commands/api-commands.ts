@@ -2,7 +2,7 @@
 import type { RoutingRule } from '../../domain/engine-routing.ts';
 import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';
-import { textTable } from '../text-table.ts';
+import { textTable } from '../printed.ts';
 
 export const routes: Command = {
   examples: ['lingate routes'],
@@ -27,7 +27,6 @@ export const routes: Command = {
 };
 
 export const openapi: Command = {
-  usage: '[--plugin NAME]',
   about:
     'The same as /openapi.json of a running gateway, or as /openapi/NAME.json for a plugin with its own document. ' +
     'Server and documentation URLs come from the configuration.',

@@ -14,10 +14,9 @@ import { withoutCredentials } from '../../domain/store-url.ts';
 import type { ReplicaReport } from '../../app/check-replicas.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { judgedConfig } from '../judged-config.ts';
-import { labelled } from '../text-table.ts';
+import { labelled } from '../printed.ts';
 
 export const configCheck: Command = {
-  usage: '[--offline]',
   about:
     'All faults are listed at once. Reads the files that it refers to, sets up plugins, reads the plans of teams in the store, ' +
     'and has each engine replica translate one sentence; changes nothing and opens no port. ' +

@@ -8,16 +8,18 @@ import { startApp, startDemoEngine } from '../../app/app.ts';
 import type { App } from '../../app/app.ts';
 import type { Config } from '../../config/config.ts';
 import type { NetworkAddress } from '../../config/network-address.ts';
-import { digestOf, displayOf, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
+import type { Result } from '../../admin/operation.ts';
+import type { NewKeyRow } from '../../admin/operations/key-rows.ts';
+import { createKey } from '../../admin/operations/keys.ts';
+import type { ChangedTeamRow } from '../../admin/operations/team-rows.ts';
+import { createTeam } from '../../admin/operations/teams.ts';
+import { matchesKeyPattern } from '../../domain/api-key.ts';
 import { ONLY_ENGINE } from '../../domain/engine-routing.ts';
-import { limitsOf } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import { ulidSource } from '../../domain/ulid.ts';
-import type { TeamRegistry } from '../../ports/team-registry.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { LISTEN_FLAGS } from '../command.ts';
 import { runUntilStopped } from '../../app/until-stopped.ts';
-import { commandActor, withStore } from '../with-store.ts';
+import { commandOn, valueFrom, withStore } from '../with-store.ts';
 
 const FOLDER = 'data';
 const KEY_FILE = join(FOLDER, 'demo.json');
@@ -36,21 +38,17 @@ const TOKEN_BYTES = 32;
 export const demo: Command = {
   makesStore: true,
   migratesStore: true,
-  usage: '[--listen HOST:PORT] [--ops HOST:PORT]',
   about: `The built-in engine is a small phrasebook. Team, key and usage are kept in ${FOLDER}/; delete it to start over.`,
   flags: LISTEN_FLAGS,
   examples: ['lingate demo', 'lingate demo --listen 127.0.0.1:0'],
   async run(context) {
     const config = await context.config();
-    let team: DemoTeam | undefined;
-    await withStore(context, async (store) => {
-      team = await demoTeam(store.teams, config);
-    });
+    const team = await demoTeam(context, config);
     const engine = await startDemoEngine();
     const start = async (): Promise<App> => {
-      const app = await startApp(await demoConfig(context, config, engine.url, team!), { docsOnOps: true });
-      const token = config.admin === undefined ? team!.console_token : undefined;
-      context.print(descriptionOf(app, team!, token), () => textOf(app, team!, token));
+      const app = await startApp(await demoConfig(context, config, engine.url, team), { docsOnOps: true });
+      const token = config.admin === undefined ? team.console_token : undefined;
+      context.print(descriptionOf(app, team, token), () => textOf(app, team, token));
       return app;
     };
     await runUntilStopped(start, { alsoStop: () => engine.close() });
@@ -58,28 +56,17 @@ export const demo: Command = {
 };
 
 /** The team of an earlier run if the store still has it, otherwise a new one. */
-async function demoTeam(teams: TeamRegistry, config: Config): Promise<DemoTeam> {
-  const kept = await readKept();
-  if (kept !== undefined) {
-    const key = answered(await teams.listKeys(kept.team_id))?.find(({ keyId }) => keyId === kept.key_id);
-    if (key?.status === 'active') {
-      await keep(kept);
-      return kept;
-    }
-  }
-  const newId = ulidSource(Date.now);
-  const [planName, plan] = [...config.plans].find(([name]) => name === 'free') ?? [...config.plans][0]!;
-  const key = newKey('test', randomBytes);
-  const team = { team_id: newId(), key_id: newId(), key, console_token: newToken() };
-  const actor = commandActor();
-  const record = { teamId: team.team_id, name: 'demo', plan: planName, limits: limitsOf(plan), balanceMicro: 0 };
-  answered(await teams.createTeam(record, { actor, action: 'createTeam' }));
-  answered(
-    await teams.createKey(
-      { keyId: team.key_id, teamId: team.team_id, digest: digestOf(key), display: displayOf(key), label: 'demo', mode: 'test' },
-      { actor, action: 'createKey' },
-    ),
-  );
+async function demoTeam(context: CommandContext, config: Config): Promise<DemoTeam> {
+  const team = await withStore(context, async (store, { plans }, nowMs) => {
+    const earlier = await readKept();
+    const keys = earlier === undefined ? [] : answered(await store.teams.listKeys(earlier.team_id));
+    if (keys?.some(({ keyId, status }) => keyId === earlier?.key_id && status === 'active') === true) return earlier!;
+    const on = commandOn(store, config, nowMs);
+    const plan = plans.has('free') ? 'free' : [...plans.keys()][0]!;
+    const { team_id: id } = valueFrom((await createTeam.run!(on, { name: 'demo', plan })) as Result<ChangedTeamRow>);
+    const made = valueFrom((await createKey.run!(on, { id, mode: 'test', label: 'demo' })) as Result<NewKeyRow>);
+    return { team_id: id, key_id: made.key_id, key: made.key!, console_token: newToken() };
+  });
   await keep(team);
   return team;
 }
@@ -138,34 +125,30 @@ async function freeUnlessAsked(address: NetworkAddress, asked: string | undefine
 }
 
 /** `token` is the console's; `undefined` if the configuration has tokens of its own. */
-function descriptionOf(app: App, team: DemoTeam, token: string | undefined): Record<string, string> {
-  const of = { listen: app.listenUrl, ops: app.opsUrl, team_id: team.team_id, key: team.key, curl: curlLine(app, team) };
-  return { ...of, console: consoleUrl(app), ...(token === undefined ? {} : { console_token: token }) };
+function descriptionOf(app: App, { team_id, key }: DemoTeam, token: string | undefined): Record<string, string> {
+  const of = { listen: app.listenUrl, ops: app.opsUrl, team_id, key, curl: curlLine(app, key), console: `${app.opsUrl}/console` };
+  return token === undefined ? of : { ...of, console_token: token };
 }
 
 function textOf(app: App, team: DemoTeam, token: string | undefined): string {
   return [
     '',
     `  API      ${app.listenUrl}`,
-    `  console  ${consoleUrl(app)}`,
+    `  console  ${app.opsUrl}/console`,
     `  token    ${token ?? 'one of your configuration'}`,
     `  ops      ${app.opsUrl}`,
     `  team     ${team.team_id}; its key and the token are kept in ${KEY_FILE}`,
     '',
     '  Paste this into another shell:',
     '',
-    curlLine(app, team),
+    curlLine(app, team.key),
     '',
     '  Ctrl-C stops it. One line per request follows here.',
     '',
   ].join('\n');
 }
 
-function consoleUrl(app: App): string {
-  return `${app.opsUrl}/console`;
-}
-
-function curlLine(app: App, team: DemoTeam): string {
+function curlLine(app: App, key: string): string {
   const body = JSON.stringify({ text: ['Hello, world!'], target_lang: 'DE' });
-  return `curl -sS ${app.listenUrl}/v1/translate -H 'Authorization: Bearer ${team.key}' -H 'Content-Type: application/json' -d '${body}'`;
+  return `curl -sS ${app.listenUrl}/v1/translate -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
 }

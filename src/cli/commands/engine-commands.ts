@@ -1,5 +1,5 @@
 // lingate engine check and route: whether each replica can translate, and which engine a request would go to, and why.
-import type { CheckedPair, ReplicaReport, RouteQuestion, RouteReport } from '../../app/check-replicas.ts';
+import type { ReplicaReport, RouteQuestion, RouteReport } from '../../app/check-replicas.ts';
 import type { Config } from '../../config/config.ts';
 import { lackText } from '../../domain/engine-offer.ts';
 import type { ExplainedEngine } from '../../domain/engine-offer.ts';
@@ -9,14 +9,13 @@ import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';
 import type { TextFormat } from '../../domain/translation-options.ts';
 import { CommandFailure, ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { textTable } from '../text-table.ts';
+import { textTable } from '../printed.ts';
 
 /** How much of the engine's output is shown to people, in UTF-16 units. */
 const SHOWN_UNITS_MAX = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 export const engineCheck: Command = {
-  usage: '[--from CODE] [--to CODE] [--engine-url URL]... [--engine-protocol NAME]',
   about: 'Exits with 1 if a replica cannot translate. Makes one attempt at each replica; needs neither store nor gateway.',
   flags: {
     from: { kind: 'text', value: 'CODE', summary: 'language of the sentence', fallback: 'EN, or one that is offered' },
@@ -26,7 +25,7 @@ export const engineCheck: Command = {
   examples: ['lingate engine check', 'lingate engine check --from EN --to ES --json'],
   async run(context) {
     const config = await context.config();
-    const pair = pairOf(context, config);
+    const pair = { sourceLang: languageOf(context, 'from', config, true), targetLang: languageOf(context, 'to', config, true) };
     // Loaded late, because it loads the engine client.
     const { checkReplicas } = await import('../../app/check-replicas.ts');
     const replicas = await checkReplicas(config, context.io.env, pair);
@@ -39,30 +38,18 @@ export const engineCheck: Command = {
   },
 };
 
-/** What was given. */
-function pairOf(context: CommandContext, { languages: table }: Config): Partial<CheckedPair> {
+/** A language of the configuration. `takesBase`: a base code stands for its first variant. */
+function languageOf(context: CommandContext, flag: 'from' | 'to', { languages: table }: Config, takesBase: boolean): string | undefined {
+  const code = context.text(flag);
+  if (code === undefined) return undefined;
+  const [side, all] = flag === 'from' ? (['source', table.sources] as const) : (['target', table.targets] as const);
+  const variants = all.filter((one) => one.code.startsWith(`${code.toUpperCase()}-`)).map((one) => one.code);
   const languages = new Languages(table);
-  const read = (
-    flag: 'from' | 'to',
-    find: (code: string) => string | undefined,
-    side: string,
-    all: readonly { readonly code: string }[],
-  ) => {
-    const code = context.text(flag);
-    const found = code === undefined ? undefined : find(code);
-    if (code === undefined || found !== undefined) return found;
-    const codes = all.map((one) => one.code).join(', ');
-    throw new UsageError(`--${flag}: ${JSON.stringify(code)} is not a ${side} language; the ${side} languages are ${codes}`);
-  };
-  return {
-    sourceLang: read('from', (code) => languages.source(code), 'source', table.sources),
-    targetLang: read('to', (code) => targetOf(languages, code), 'target', table.targets),
-  };
-}
-
-/** For a base code, its first variant. */
-function targetOf(languages: Languages, code: string): string | undefined {
-  return languages.target(code) ?? languages.targets.find((target) => target.code.startsWith(`${code.toUpperCase()}-`))?.code;
+  const found = (flag === 'from' ? languages.source(code) : languages.target(code)) ?? (takesBase ? variants[0] : undefined);
+  if (found !== undefined) return found;
+  const known =
+    variants.length > 0 ? `its variants are ${variants.join(', ')}` : `the ${side} languages are ${all.map((one) => one.code).join(', ')}`;
+  throw new UsageError(`--${flag}: ${JSON.stringify(code)} is not a ${side} language; ${known}`);
 }
 
 function replicaText(report: ReplicaReport): string {
@@ -80,8 +67,6 @@ function shown(text: string): string {
   return text.slice(0, SHOWN_UNITS_MAX).toWellFormed().replace(UNPRINTABLE, '\u{FFFD}');
 }
 
-const FORMATS: readonly TextFormat[] = ['text', 'html', 'xml'];
-
 /** Why an engine gets no attempt. */
 function reasonText(because: NonNullable<ExplainedEngine['because']>): string {
   if (because === 'rule') return 'left out: the rule does not name it';
@@ -90,14 +75,13 @@ function reasonText(because: NonNullable<ExplainedEngine['because']>): string {
 }
 
 export const engineRoute: Command = {
-  usage: '--to CODE [--from CODE] [--plan PLAN] [--formality VALUE] [--format FORMAT] [--glossary]',
   about: 'Exits with 1 if there is none. Asks the engines that can report their pairs; needs neither store nor gateway.',
   flags: {
     to: { kind: 'text', value: 'CODE', summary: 'target language', required: true },
     from: { kind: 'text', value: 'CODE', summary: 'source language', fallback: 'none' },
     plan: { kind: 'text', value: 'PLAN', summary: "the team's plan", fallback: 'one that no rule names' },
-    formality: { kind: 'text', value: 'VALUE', summary: FORMALITIES.join(', ') },
-    format: { kind: 'text', value: 'FORMAT', summary: FORMATS.join(', '), fallback: 'text' },
+    formality: { kind: 'text', value: 'VALUE', summary: 'how it is addressed', choices: FORMALITIES },
+    format: { kind: 'text', value: 'FORMAT', summary: 'what the text is', choices: ['text', 'html', 'xml'], fallback: 'text' },
     glossary: { kind: 'switch', summary: 'the request has a glossary' },
     ...ENGINE_FLAGS,
   },
@@ -126,36 +110,23 @@ export const engineRoute: Command = {
 };
 
 function questionOf(context: CommandContext, config: Config): RouteQuestion {
-  const languages = new Languages(config.languages);
-  const [plan, from, to] = [context.text('plan'), context.text('from'), context.required('to')];
+  const plan = context.text('plan');
   if (plan !== undefined && !config.plans.has(plan)) {
     throw new UsageError(`--plan: there is no plan ${JSON.stringify(plan)}; the plans are ${[...config.plans.keys()].join(', ')}`);
   }
-  const sourceLang = from === undefined ? undefined : languages.source(from);
-  if (from !== undefined && sourceLang === undefined) throw new UsageError(`--from: ${JSON.stringify(from)} is not a source language`);
-  const targetLang = languages.target(to);
-  if (targetLang === undefined) {
-    const variants = config.languages.targets.map(({ code }) => code).filter((code) => code.startsWith(`${to.toUpperCase()}-`));
-    const meant = variants.length === 0 ? '' : `; its variants are ${variants.join(', ')}`;
-    throw new UsageError(`--to: ${JSON.stringify(to)} is not a target language${meant}`);
-  }
+  const sourceLang = languageOf(context, 'from', config, false);
+  const targetLang = languageOf(context, 'to', config, false)!;
   const hasGlossary = context.on('glossary');
   if (hasGlossary && sourceLang === undefined)
     throw new UsageError('--glossary: needs --from, as a request with a glossary needs source_lang');
-  const formality = oneOf(context, 'formality', FORMALITIES);
-  const format = oneOf(context, 'format', FORMATS) ?? 'text';
+  const formality = context.text('formality');
+  const format = (context.text('format') ?? 'text') as TextFormat;
   return {
     plan,
     // The `prefer_` values and `default` exclude no engine.
     options: { ...NOTHING_CHOSEN, sourceLang, targetLang, formality: formality === 'default' ? undefined : formality, format },
     hasGlossary,
   };
-}
-
-function oneOf<T extends string>(context: CommandContext, flag: string, known: readonly T[]): T | undefined {
-  const value = context.text(flag);
-  if (value === undefined || known.includes(value as T)) return value as T | undefined;
-  throw new UsageError(`--${flag}: ${JSON.stringify(value)} is not one of ${known.join(', ')}`);
 }
 
 function routeText({ rule, engines, silent }: RouteReport, { routing }: Config): string {

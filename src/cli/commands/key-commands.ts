@@ -1,42 +1,10 @@
-// lingate key find and revoke: also by a whole key from standard input, and of all keys of a team.
+// lingate key revoke: also by a whole key from standard input, and of all keys of a team.
 import { findKeys, foundKeys, revokeAll, revokedKey } from '../../admin/operations/keys.ts';
 import { foundTeam } from '../../admin/operations/teams.ts';
-import { matchesDisplay } from '../../domain/api-key.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { confirm, requireConfirmable, YES } from '../confirmation.ts';
-import { given, readId, readKey, readTeam, TEAM_FLAG } from '../operand.ts';
-import { printRows } from '../operation-command.ts';
+import { confirm, givenTeam, readId, readKey, requireConfirmable, YES } from '../asked.ts';
 import { doneFrom, printChange, valueFrom, withAdmin } from '../with-store.ts';
-
-/** If --store is wrong, it has none of the gateway's keys. */
-const NOBODYS_KEY = 'no team in this store has this key; check that --store and --config are those of the gateway';
-
-export const keyFind: Command = {
-  usage: '[--display la_live_Ab3d]',
-  about:
-    'At a terminal you are prompted for the key, and it is not shown. It is never accepted on the command line, which the shell history ' +
-    'stores and other users can read. Several keys may have the same first twelve characters. The exit status is 1 if there is no such key.',
-  flags: {
-    display: { kind: 'text', value: 'la_live_Ab3d', summary: 'the first twelve characters', fallback: 'a whole key from standard input' },
-  },
-  examples: ['lingate key find', 'lingate key find < leaked.txt', 'lingate key find --display la_live_Ab3d'],
-  async run(context) {
-    const search = await searchOf(context);
-    await withAdmin(context, async (on) => {
-      const keys = valueFrom(await foundKeys(on, search));
-      if (keys.length > 0 || context.json) printRows(findKeys, context, keys);
-      if (keys.length === 0) throw new CommandFailure(NOBODYS_KEY);
-    });
-  },
-};
-
-async function searchOf(context: CommandContext): Promise<{ readonly key: string } | { readonly display: string }> {
-  const display = context.text('display');
-  if (display === undefined) return { key: await readKey(context) };
-  if (matchesDisplay(display)) return { display };
-  throw new UsageError('--display takes the first twelve characters of a key, such as la_live_Ab3d');
-}
 
 export const keyRevoke: Command = {
   usage: 'KEY_ID | --stdin | --all --team TEAM [--yes]',
@@ -48,7 +16,7 @@ export const keyRevoke: Command = {
   flags: {
     stdin: { kind: 'switch', summary: 'read the whole key from standard input, instead of KEY_ID' },
     all: { kind: 'switch', summary: 'revoke every key of a team, instead of KEY_ID' },
-    team: { ...TEAM_FLAG, required: false, summary: 'with --all: the id of the team' },
+    team: { kind: 'text', value: 'TEAM', summary: 'with --all: the id of the team' },
     yes: { ...YES, summary: 'with --all: do not ask; required without a terminal' },
   },
   examples: [
@@ -65,7 +33,7 @@ export const keyRevoke: Command = {
     const named = operand === undefined ? '' : readId('key', operand);
     await withAdmin(context, async (on) => {
       const id = whole === undefined ? named : valueFrom(await foundKeys(on, { key: whole }))[0]?.key_id;
-      if (id === undefined) throw new CommandFailure(NOBODYS_KEY);
+      if (id === undefined) throw new CommandFailure(findKeys.noneFails);
       const revoked = doneFrom(await revokedKey(on, id));
       const { display, status } = revoked.value;
       printChange(context, revoked, { key_id: id, status }, `Key ${id} (${display}…) is revoked.`);
@@ -75,7 +43,7 @@ export const keyRevoke: Command = {
 
 async function revokeEveryKey(context: CommandContext): Promise<void> {
   if (context.on('stdin')) throw new UsageError('--all and --stdin contradict each other; give one of them');
-  const teamId = given(context, 'team', readTeam);
+  const teamId = givenTeam(context);
   if (teamId === undefined) throw new UsageError('--team TEAM is missing: it says whose keys are revoked');
   requireConfirmable(context, 'revoking all keys of a team');
   await withAdmin(context, async (on) => {

@@ -1,13 +1,11 @@
 // lingate memory clear: clears the caches of translations of every gateway on the store, and the one that they share.
-import { AuditOperations } from '../../admin/audit-operations.ts';
+import { auditClearedMemory } from '../../admin/audit-operations.ts';
 import type { Command } from '../command.ts';
 import { CommandFailure } from '../command.ts';
-import { confirm, requireConfirmable, YES } from '../confirmation.ts';
-import { given, readTeam } from '../operand.ts';
-import { valueFrom, withAdmin } from '../with-store.ts';
+import { confirm, givenTeam, requireConfirmable, YES } from '../asked.ts';
+import { withAdmin } from '../with-store.ts';
 
 export const memoryClear: Command = {
-  usage: '[--team TEAM] [--yes]',
   about:
     'Use it after an engine or a model was replaced under the same name. The command clears the cache that gateways share in a Redis; ' +
     'each gateway on the store clears its own within ten seconds, because the command leaves an entry in the audit. ' +
@@ -16,7 +14,7 @@ export const memoryClear: Command = {
   flags: { team: { kind: 'text', value: 'TEAM', summary: 'only those of the team with this id', fallback: 'all teams' }, yes: YES },
   examples: ['lingate memory clear', 'lingate memory clear --yes --json', 'lingate memory clear --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
   async run(context) {
-    const teamId = given(context, 'team', readTeam);
+    const teamId = givenTeam(context);
     if (teamId === undefined) {
       requireConfirmable(context, 'clearing the cache of all teams');
       await confirm(context, { does: 'This deletes the cached translations of all teams.', word: 'clear', wordIs: 'clear' });
@@ -26,7 +24,7 @@ export const memoryClear: Command = {
     if (forgot.length === 0)
       throw new CommandFailure('the configuration has no plugin that caches translations, such as lingate/plugins/memory');
     await withAdmin(context, async (on) => {
-      valueFrom(await new AuditOperations(on).clearMemory(teamId, context.io.nowMs()));
+      await auditClearedMemory(on, teamId, context.io.nowMs());
       const away = forgot.filter(({ failed }) => failed).map(({ plugin }) => plugin);
       const dropped = forgot.reduce((sum, one) => sum + (one.dropped ?? 0), 0);
       context.print({ team_id: teamId ?? null, shared_texts: dropped, ...(away.length === 0 ? {} : { away }) }, () => {

@@ -10,7 +10,6 @@ const RELOAD_MS_MAX = 30_000;
 const LOOK_MS = 50;
 
 export const reload: Command = {
-  usage: '[--ops HOST:PORT]',
   about:
     'Finds the gateway by its ops listener, and must run on the same machine, in the same container, as the same user or root. Exits ' +
     'with status 1, and nothing has changed, if the configuration is refused.',

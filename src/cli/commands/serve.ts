@@ -17,7 +17,6 @@ const WORKERS_MAX = 64;
 
 export const serve: Command = {
   logsWarnings: true,
-  usage: '[--listen HOST:PORT] [--ops HOST:PORT] [--engine-url URL]... [--engine-protocol NAME] [--workers N]',
   about:
     'Prints one line with both addresses when it is ready. After SIGTERM or SIGINT, requests in flight are finished first. SIGHUP ' +
     'reloads languages, engine URLs, pairs, routing, plans, operators and TLS files.',

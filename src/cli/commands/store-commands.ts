@@ -1,18 +1,20 @@
-// lingate store backup, check, copy and migrate: what is done with a store as a whole, in part while gateways use it.
+// lingate store backup, check, copy, migrate and show: what is done with a store as a whole, in part while gateways use it.
+import { auditAcceptedClock } from '../../admin/audit-operations.ts';
+import { noSuch } from '../../admin/operation.ts';
+import { stepText } from '../../domain/clock-judge.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
-import { NoStoreError } from '../../domain/store-unavailable.ts';
+import { answered, NoStoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
-import type { StoreFinding } from '../../ports/whole-accounts.ts';
+import { keySubject, tagSubject } from '../../domain/window-limits.ts';
+import type { StoreFinding, WholeAccount } from '../../ports/whole-accounts.ts';
 import type { StoreMigration } from '../../ports/store.ts';
 import type { CopyProgress } from '../../app/store-upkeep.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { confirm, requireConfirmable } from '../confirmation.ts';
-import { ACCEPT_CLOCK, whereNoStore, withStore } from '../with-store.ts';
-import { acceptClock } from './accept-clock.ts';
+import { confirm, readId, requireConfirmable } from '../asked.ts';
+import { ACCEPT_CLOCK, commandOn, whereNoStore, withStore } from '../with-store.ts';
 
 export const storeBackup: Command = {
-  usage: 'FILE',
   about:
     'The copy has the store as it was at one moment, and is on disk when the command ends. FILE must not exist. Callers do ' +
     'not wait for it. For a Redis store, use the backups of Redis itself.',
@@ -59,6 +61,7 @@ export const storeCheck: Command = {
     if (context.on('repair') && context.on(ACCEPT_CLOCK))
       throw new UsageError('--repair and --accept-clock are two commands; give one of them');
     if (context.on(ACCEPT_CLOCK)) return acceptClock(context);
+    const { io } = context;
     const config = await context.config();
     const repaired = context.on('repair') ? await repairedDocuments(context) : undefined;
     const { checkStoreAt } = await import('../../app/store-upkeep.ts');
@@ -68,24 +71,25 @@ export const storeCheck: Command = {
     const report = (finding: StoreFinding): void => {
       if (found++ < PRINTED_MAX) findings.push(finding);
     };
-    const onTeam = (teams: number): void => {
-      if (context.io.watched && teams % TELL_EVERY_TEAMS === 0) context.io.err(`\r${teams} teams`);
+    const onTeam = (count: number): void => {
+      if (io.watched && count % TELL_EVERY_TEAMS === 0) io.err(`\r${count} teams`);
     };
-    const counts = await checkStoreAt(config, report, onTeam).catch(whereNoStore(config));
-    if (context.io.watched && counts.teams >= TELL_EVERY_TEAMS) context.io.err('\r');
-    const { teams, keys, glossaries, documents, documentBytes } = counts;
-    const repairs = repaired === undefined ? {} : { repaired_documents: repaired };
-    const all = { teams, keys, glossaries, documents, document_bytes: documentBytes };
-    const ofDocuments = config.documents === undefined ? '' : `, ${counted(documents, 'document')} with ${documentBytes} bytes`;
-    context.print({ store: shown, ok: found === 0, ...all, faults: found, findings: findings.map(reportOf), ...repairs }, () =>
-      [
+    const { documentBytes, ...counts } = await checkStoreAt(config, report, onTeam).catch(whereNoStore(config));
+    if (io.watched && counts.teams >= TELL_EVERY_TEAMS) io.err('\r');
+    const { teams, keys, glossaries, documents } = counts;
+    const faults = counted(found, 'fault');
+    const listed = findings.map(({ what, teamId, keyId, detail }) => ({ what, team_id: teamId ?? null, key_id: keyId ?? null, detail }));
+    const all = { teams, keys, glossaries, documents, document_bytes: documentBytes, faults: found, findings: listed };
+    context.print({ store: shown, ok: found === 0, ...all, ...(repaired && { repaired_documents: repaired }) }, () => {
+      const ofDocuments = config.documents === undefined ? '' : `, ${counted(documents, 'document')} with ${documentBytes} bytes`;
+      const of = `${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}`;
+      return [
         ...(repaired ?? []).map((line) => `repaired: ${line}`),
         ...findings.map(lineOf),
-        `Checked ${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}${ofDocuments}: ${found === 0 ? 'nothing is wrong' : faultsText(found)}.`,
-      ].join('\n'),
-    );
-    if (found > 0)
-      throw new CommandFailure(`${shown} has ${faultsText(found)}; keep a copy of it as it is, and see config/manual/keeping-data.md`);
+        `Checked ${of}${ofDocuments}: ${found === 0 ? 'nothing is wrong' : faults}.`,
+      ].join('\n');
+    });
+    if (found > 0) throw new CommandFailure(`${shown} has ${faults}; keep a copy of it as it is, and see config/manual/keeping-data.md`);
   },
 };
 
@@ -93,37 +97,46 @@ export const storeCheck: Command = {
 async function repairedDocuments(context: CommandContext): Promise<readonly string[]> {
   requireConfirmable(context, '--repair');
   const { repairDocuments } = await import('../../app/store-upkeep.ts');
-  let repaired: readonly string[] = [];
-  await withStore(context, async (store, config, nowMs) => {
-    repaired = await repairDocuments(config, store, nowMs, async (lines) => {
+  return withStore(context, (store, config, nowMs) =>
+    repairDocuments(config, store, nowMs, async (lines) => {
       await confirm(context, { does: `What would be mended:\n${lines.join('\n')}\n`, word: 'repair', wordIs: 'repair' });
       return true;
-    });
-  });
-  return repaired;
-}
-
-function faultsText(count: number): string {
-  return counted(count, 'fault');
+    }),
+  );
 }
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-function reportOf({ what, teamId, keyId, detail }: StoreFinding): Record<string, string | null> {
-  return { what, team_id: teamId ?? null, key_id: keyId ?? null, detail };
+function lineOf({ what, teamId, keyId, detail }: StoreFinding): string {
+  const where = [...(teamId === undefined ? [] : [`team ${teamId}`]), ...(keyId === undefined ? [] : [`key ${keyId}`])];
+  return [what, ...(where.length === 0 ? [] : [where.join(', ')]), detail].join(': ');
 }
 
-function lineOf({ what, teamId, keyId, detail }: StoreFinding): string {
-  const where = [teamId === undefined ? '' : `team ${teamId}`, keyId === undefined ? '' : `key ${keyId}`].filter((part) => part !== '');
-  return `${what}: ${where.length === 0 ? '' : `${where.join(', ')}: `}${detail}`;
+/** Makes every process of a store believe the clock as it is now, although it seems wrong. */
+async function acceptClock(context: CommandContext): Promise<void> {
+  await withStore(context, async (store, config, nowMs) => {
+    const answer = answered(await store.clock.accept());
+    if (answer.kind !== 'accepted') {
+      const times = answer.servers.map((one) => `${one.server} ${new Date(one.nowMs).toISOString()}`).join(', ');
+      throw new CommandFailure(
+        `the clocks of the servers disagree by more than an hour, so that none is accepted: ${times}; set the wrong ones`,
+      );
+    }
+    const { steppedMs } = answer;
+    await auditAcceptedClock(commandOn(store, config, nowMs), answer.nowMs);
+    const clock = new Date(answer.nowMs).toISOString();
+    context.print({ store: withoutCredentials(config.store), clock, stepped_seconds: Math.round(steppedMs / 1000) }, () => {
+      const step = steppedMs === 0 ? '' : `, which is ${stepText(steppedMs)} the latest time of the store`;
+      return `The clock is accepted: ${clock}${step}. All gateways of the store go by it within two seconds.`;
+    });
+  });
 }
 
 const TELL_EVERY_MS = 5000;
 
 export const storeCopy: Command = {
-  usage: '--from URL --to URL [--restart]',
   about:
     'From SQLite to Redis, from Redis to SQLite, between two of a kind, and from or to the store of a plugin that the configuration ' +
     'names. No gateway may use either store. Until the copy is complete and compared, the target is marked as incomplete, and nothing ' +
@@ -139,19 +152,17 @@ export const storeCopy: Command = {
     'lingate store copy --from sqlite:data/lingate.db --to postgres://lingate@127.0.0.1/lingate --config lingate.yaml',
   ],
   async run(context) {
-    const [from, to] = [context.required('from'), context.required('to')];
+    const [from, to] = [context.text('from')!, context.text('to')!];
     const { io } = context;
     const { copyStoreTo, withWholeStores } = await import('../../app/store-upkeep.ts');
     const startedAtMs = performance.now();
-    let toldAtMs = startedAtMs;
-    let told = false;
+    let shownAtMs = startedAtMs;
     const tell = (doing: string, teams: number): void => {
-      toldAtMs = performance.now();
-      told = true;
+      shownAtMs = performance.now();
       io.err(io.watched ? `\r${doing}: ${teams} teams` : `lingate store copy: ${doing}: ${teams} teams\n`);
     };
     const onProgress = ({ doing, teams }: CopyProgress): void => {
-      if (performance.now() - toldAtMs >= TELL_EVERY_MS || (io.watched && teams % TELL_EVERY_TEAMS === 0)) tell(doing, teams);
+      if (performance.now() - shownAtMs >= TELL_EVERY_MS || (io.watched && teams % TELL_EVERY_TEAMS === 0)) tell(doing, teams);
     };
     const request = { from, to, restart: context.on('restart'), onProgress };
     const copying = withWholeStores(
@@ -160,7 +171,7 @@ export const storeCopy: Command = {
       (others) => copyStoreTo({ ...request, others }),
     );
     const tally = await copying.catch((error: unknown) => {
-      if (io.watched && told) io.err('\n');
+      if (io.watched && shownAtMs > startedAtMs) io.err('\n');
       throw error instanceof NoStoreError
         ? new CommandFailure(`there is nothing to copy at ${error.place}; name the right store by --from`)
         : error;
@@ -170,17 +181,13 @@ export const storeCopy: Command = {
     const seconds = Math.round((performance.now() - startedAtMs) / 100) / 10;
     const { teams, keys, glossaries, periods, days, characters, balanceMicro, glossaryBytes, openReservations } = tally;
     const shown = { from: withoutCredentials(from), to: withoutCredentials(to) };
-    const sums = {
-      characters,
-      balance_minor: minorRoundedDown(balanceMicro),
-      glossary_bytes: glossaryBytes,
-      open_reservations: openReservations,
-    };
+    const balance = minorRoundedDown(balanceMicro);
+    const sums = { characters, balance_minor: balance, glossary_bytes: glossaryBytes, open_reservations: openReservations };
     context.print({ ...shown, teams, keys, glossaries, periods, days, ...sums, seconds }, () =>
       [
         `Copied ${shown.from} to ${shown.to} in ${seconds} s. Both hold the same:`,
         `${teams} teams, ${keys} keys, ${glossaries} glossaries, ${periods} past periods, ${characters} characters in all periods,`,
-        `${sums.balance_minor} minor units of credit, ${openReservations} open reservations.`,
+        `${balance} minor units of credit, ${openReservations} open reservations.`,
       ].join('\n'),
     );
   },
@@ -199,14 +206,58 @@ export const storeMigrate: Command = {
       context,
       async (_store, { store }) => {
         const shown = withoutCredentials(store);
-        context.print({ store: shown, migrated: done !== undefined, ...done }, () => textOf(shown, done));
+        context.print({ store: shown, migrated: done !== undefined, ...done }, () =>
+          done === undefined
+            ? `${shown} is of this version already.`
+            : `Migrated ${shown} from schema ${done.from} to ${done.to}. A copy of the old file is at ${done.copy}.`,
+        );
       },
       onMigrated,
     );
   },
 };
 
-function textOf(store: string, done: StoreMigration | undefined): string {
-  if (done === undefined) return `${store} is of this version already.`;
-  return `Migrated ${store} from schema ${done.from} to ${done.to}. A copy of the old file is at ${done.copy}.`;
+export const storeShow: Command = {
+  about:
+    'Records, counters by subject and window, open reservations, and how many slots of rate windows are taken: one line each, a name ' +
+    'and JSON. It only reads, and needs no gateway. Digests of keys and entries of glossaries are left out; names of files and addresses ' +
+    'of documents are not.',
+  operands: ['TEAM'],
+  examples: ['lingate store show 01JD8ZQ4T7X3V9K2M5N6P8R0SA', 'lingate store show 01JD8ZQ4T7X3V9K2M5N6P8R0SA --json'],
+  async run(context) {
+    const teamId = readId('team', context.operands[0]!);
+    const config = await context.config();
+    const { accountAt } = await import('../../app/store-upkeep.ts');
+    const account = await accountAt(config, teamId, ({ keyId, detail }) =>
+      context.io.err(`lingate store show: ${keyId === undefined ? '' : `key ${keyId}: `}${detail}; run "lingate store check"\n`),
+    ).catch(whereNoStore(config));
+    if (account === undefined) throw new CommandFailure(noSuch('team', teamId).named);
+    const shown = shownAccount(account);
+    context.print(Object.fromEntries(shown), () => shown.map(([name, value]) => `${name} ${JSON.stringify(value)}`).join('\n'));
+  },
+};
+
+/** By names like those of the fields in Redis. */
+function shownAccount(account: WholeAccount): [name: string, value: unknown][] {
+  const { team, period, standing, window, windowCounts, keys, days, periods, requests, changes, records } = account;
+  const taken = (slots: WholeAccount['window']): number => slots.reduce((sum, { count }) => sum + count, 0);
+  return [
+    ['team', team],
+    ...(period === undefined ? [] : ([['period', period]] as [string, unknown][])),
+    ['count:team', standing],
+    ['slots:team', taken(window)],
+    ...keys.flatMap(({ digest: _digest, window: slots, characters, requests: charged, heldCharacters, ...key }): [string, unknown][] => [
+      [keySubject(key.keyId), key],
+      [`count:${keySubject(key.keyId)}`, { characters, requests: charged, heldCharacters }],
+      [`slots:${keySubject(key.keyId)}`, taken(slots)],
+    ]),
+    ...windowCounts.map(({ subject, counts }): [string, unknown] => [`count:${subject}:windows`, counts]),
+    ...requests.map(({ requestId, ...held }): [string, unknown] => [`open:${requestId}`, held]),
+    ...periods.map(({ number, ...one }): [string, unknown] => [`period:${number}`, one]),
+    ...days.map(({ keyId, day, ...use }): [string, unknown] => [`day:${day}:${keySubject(keyId)}`, use]),
+    ...changes.map(({ id, ...change }): [string, unknown] => [`once:${id}`, change]),
+    ...records.map(({ table, id, value }): [string, unknown] =>
+      table === 'tag_limits' ? [tagSubject(id), JSON.parse(value)] : [`${table}:${id}`, value],
+    ),
+  ];
 }

@@ -44,8 +44,8 @@ async function findOwned({ parameters }: SignedInVisit, { context }: ConsolePart
   const glossaryId = canonicalUlid(parameters['glossary'] ?? '');
   const none = noSuch('glossary', glossaryId ?? '');
   const found = glossaryId === undefined ? none : await findGlossary(context, glossaryId);
-  if ('kind' in found) return refusalOf(found);
-  return found.teamId === canonicalUlid(parameters['id'] ?? '') ? found : refusalOf(none);
+  if (found.kind !== 'done') return refusalOf(found);
+  return found.value.teamId === canonicalUlid(parameters['id'] ?? '') ? found.value : refusalOf(none);
 }
 
 export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [

@@ -2,11 +2,13 @@
 // to print.
 import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { OperationContext } from '../../admin/operation-context.ts';
+import { resultOf } from '../../admin/operation.ts';
 import type { AdminOperation } from '../../admin/operation.ts';
+import { allRows } from '../../admin/listing.ts';
 import { InvoiceTotals, listInvoices, notClosedText } from '../../admin/operations/invoices.ts';
 import type { InvoiceRow } from '../../admin/operations/invoices.ts';
 import { listUsage } from '../../admin/operations/usage.ts';
-import type { UsageRow } from '../../admin/usage-rows.ts';
+import type { UsageRow } from '../../admin/operations/usage.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -156,16 +158,18 @@ const TOTALED_TEAMS_MAX = 20_000;
 
 /** Over all pages, one part of the teams at a time. */
 async function totalsOf({ month, open }: Asked, context: OperationContext): Promise<Html | Refusal | undefined> {
-  const totals = new InvoiceTotals();
-  for await (const part of listInvoices.listing!.file!.walk(context, { month, open })) {
-    if (part.kind !== 'done') return refusalOf(part);
-    totals.add(part.value.rows as readonly InvoiceRow[]);
-    if (part.value.teams > TOTALED_TEAMS_MAX)
-      return html`<p class="soft">
-        There are more than ${count(TOTALED_TEAMS_MAX)} teams: <code>lingate invoices --month</code> shows what they come to.
-      </p>`;
-  }
-  return sumsOf(totals);
+  const summed = await resultOf<Html | undefined>(async () => {
+    const totals = new InvoiceTotals();
+    for await (const { rows, checked } of allRows(listInvoices, context, { month, open })) {
+      totals.add(rows as readonly InvoiceRow[]);
+      if (checked > TOTALED_TEAMS_MAX)
+        return html`<p class="soft">
+          There are more than ${count(TOTALED_TEAMS_MAX)} teams: <code>lingate invoices --month</code> shows what they come to.
+        </p>`;
+    }
+    return sumsOf(totals);
+  });
+  return summed.kind === 'done' ? summed.value : refusalOf(summed);
 }
 
 const SUMS = ['Currency', ...['Lines', 'Characters', 'Overage', 'Credit spent', 'Total'].map(numeric)];

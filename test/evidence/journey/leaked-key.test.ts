@@ -231,7 +231,7 @@ describe('the command line', () => {
   test.each([
     [
       ['key', 'find', '--display', 'la_live_Ab3'],
-      'lingate key find: --display takes the first twelve characters of a key, such as la_live_Ab3d. Run "lingate key find --help".\n',
+      'lingate key find: --display must be the first twelve characters of a key, for example la_live_Ab3d. Run "lingate key find --help".\n',
     ],
     [['key', 'revoke', '--stdin', ulid(0)], 'lingate key revoke: "'],
     [['key', 'revoke'], 'lingate key revoke: KEY_ID is missing. Run "lingate key revoke --help".\n'],

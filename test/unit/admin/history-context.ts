@@ -2,6 +2,7 @@
 import { OperationContext } from '../../../src/admin/operation-context.ts';
 import type { GivenMembers } from '../../../src/admin/input.ts';
 import { checked } from '../../../src/admin/input.ts';
+import { allRows } from '../../../src/admin/listing.ts';
 import type { AdminOperation, OperationRefusal } from '../../../src/admin/operation.ts';
 import type { TagHistory } from '../../../src/ports/tag-history.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
@@ -23,9 +24,6 @@ function inputOf(one: AdminOperation, given: object): GivenMembers {
 
 export async function allRowsOf<Row>(one: AdminOperation, history: UsageHistory, given: object): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const part of one.listing!.file!.walk(historyContext(history), inputOf(one, given))) {
-    if (part.kind !== 'done') throw new Error(part.kind);
-    rows.push(...(part.value.rows as readonly Row[]));
-  }
+  for await (const part of allRows(one, historyContext(history), inputOf(one, given))) rows.push(...(part.rows as readonly Row[]));
   return rows;
 }

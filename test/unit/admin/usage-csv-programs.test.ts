@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { csvOf } from '../../../src/admin/csv.ts';
 import { usageColumns } from '../../../src/admin/operations/usage.ts';
-import type { UsageRow } from '../../../src/admin/usage-rows.ts';
+import type { UsageRow } from '../../../src/admin/operations/usage.ts';
 import { outputOf } from '../../support/start-program.ts';
 
 const TEXTS = ['=1+1', '+cmd|x', '-2', '@SUM(A1)', '\t=1', '\r=1', 'a, "b"', 'a;=1', 'two\r\nlines', 'Ünï 翻訳', "O'Brien", ' space ', ''];

@@ -1,7 +1,31 @@
-// Asks before a command does what cannot be undone: the operator types a name at the terminal, or gave --yes.
+// What commands ask of who runs them: ids and keys as they were given, and a word typed before what cannot be undone is done.
+import { noId } from '../admin/operation.ts';
 import type { AskedBefore } from '../admin/operation.ts';
+import { matchesKeyPattern } from '../domain/api-key.ts';
+import { canonicalUlid } from '../domain/ulid.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import type { CommandContext, Flag } from './command.ts';
+
+/** An id in its canonical form. */
+export function readId(kind: 'team' | 'key', value: string): string {
+  const id = canonicalUlid(value);
+  if (id === undefined) throw new CommandFailure(noId(kind, value).named);
+  return id;
+}
+
+/** The team of `--team`, if it was given. */
+export function givenTeam(context: CommandContext): string | undefined {
+  const value = context.text('team');
+  return value === undefined ? undefined : readId('team', value);
+}
+
+/** Reads a whole key from standard input. Errors do not repeat it. */
+export async function readKey({ io }: CommandContext): Promise<string> {
+  const key = await io.secret('Key (it is not shown): ');
+  if (matchesKeyPattern(key)) return key;
+  const wrong = key === '' ? 'standard input is empty' : 'standard input does not contain a key';
+  throw new CommandFailure(`${wrong}: give one whole key, la_live_ or la_test_ and 40 letters and digits`);
+}
 
 /** The switch that answers every question in advance. */
 export const YES: Flag = { kind: 'switch', summary: 'do not ask; required without a terminal' };

@@ -1,0 +1,244 @@
+// What commands print: tables, labelled lines, and the rows of lists as they are read: as a table, as JSON or as CSV.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { csvOf } from '../admin/csv.ts';
+import { fieldsOf } from '../admin/input.ts';
+import type { GivenMembers } from '../admin/input.ts';
+import type { RowPart } from '../admin/listing.ts';
+import { RefusedError } from '../admin/operation.ts';
+import type { AdminOperation, Cell } from '../admin/operation.ts';
+import { rfc3339 } from '../domain/period.ts';
+import { CommandFailure } from './command.ts';
+import type { CommandContext, Io } from './command.ts';
+import { failureOf } from './with-store.ts';
+
+/** A table whose rows are not all known yet: columns are as wide as the cells so far. */
+class GrowingTable {
+  readonly #head: readonly string[];
+  readonly #areFigures: readonly boolean[];
+  #widths: readonly number[] | undefined;
+
+  /** Columns of figures are aligned to the right. */
+  constructor(head: readonly string[], areFigures: readonly boolean[] = []) {
+    this.#head = head.map((one) => one.toUpperCase());
+    this.#areFigures = areFigures;
+  }
+
+  /** The rows, each with a line feed, below the head if they are the first. */
+  lines(rows: readonly (readonly string[])[]): string {
+    const isFirst = this.#widths === undefined;
+    const before = this.#widths ?? this.#head.map(widthOf);
+    const widths = before.map((width, column) => rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), width));
+    this.#widths = widths;
+    const padded = (cell: string, column: number): string => {
+      const space = ' '.repeat(widths[column]! - widthOf(cell));
+      return this.#areFigures[column] === true ? space + cell : cell + space;
+    };
+    return (isFirst ? [this.#head, ...rows] : rows).map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('');
+  }
+}
+
+/** The number of characters that people see: `é` is one, however it is encoded. */
+function widthOf(cell: string): number {
+  if (/^[ -~]*$/.test(cell)) return cell.length;
+  // Created only if needed: it takes several milliseconds.
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return [...graphemes.segment(cell)].length;
+}
+
+let graphemes: Intl.Segmenter | undefined;
+
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return new GrowingTable(head).lines(rows).trimEnd();
+}
+
+/** One line per member: its name in plain words, and its value. */
+export function labelled(members: Readonly<Record<string, string | number>>): string {
+  const entries = Object.entries(members).map(([name, value]) => [name.replaceAll('_', ' '), value] as const);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** A record by the names of its members, and what is below it. */
+export function recordText(one: AdminOperation, value: unknown, nowMs: number): string {
+  const columns = columnsOf(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs), nowMs)] as const);
+  const facts = one.facts?.(value) ?? Object.fromEntries(columns);
+  const below = one.below?.rows(value, nowMs).map((row) => row.map((cell) => shown(cell, nowMs))) ?? [];
+  const parts = [
+    Object.keys(facts).length === 0 ? undefined : labelled(facts),
+    below.length === 0 ? one.below?.none : textTable(one.below!.heads, below),
+  ];
+  return parts.filter((part) => part !== undefined).join('\n\n');
+}
+
+function columnsOf({ columns }: AdminOperation, input?: GivenMembers): AdminOperation['columns'] {
+  return columns.filter(({ only, when }) => only !== 'console' && (input === undefined || when?.(input) !== false));
+}
+
+/** Rows as they are read, so that their number does not matter. */
+interface RowWriter {
+  readonly head: string;
+  lines(rows: readonly unknown[]): string;
+  /** `isEmpty`: no rows were written. */
+  end(isEmpty: boolean, missing: readonly string[]): string;
+}
+
+function writerFor(one: AdminOperation, context: CommandContext, input: GivenMembers): RowWriter {
+  const { io, json } = context;
+  const { file, missing: beside } = one.listing ?? {};
+  if (json) {
+    let separator = '\n';
+    return {
+      head: `{"${one.list}":[`,
+      lines(rows) {
+        const text = separator + rows.map((row) => JSON.stringify(row)).join(',\n');
+        separator = ',\n';
+        return text;
+      },
+      end: (isEmpty, missing) => `${isEmpty ? '' : '\n'}]${missing.length > 0 ? `,"${beside!.member}":${missing.length}` : ''}}\n`,
+    };
+  }
+  if (file !== undefined && context.on('csv')) return { ...csvOf(file.columns(input)), end: () => '' };
+  const columns = columnsOf(one, input);
+  const table = new GrowingTable(
+    columns.map(({ head }) => head),
+    columns.map(({ holds }) => holds === 'figures'),
+  );
+  const totals = file?.totals?.();
+  return {
+    head: '',
+    lines(rows) {
+      totals?.add(rows);
+      const nowMs = io.nowMs();
+      return table.lines(rows.map((row) => columns.map(({ cell }) => shown(cell(row as never, nowMs), nowMs))));
+    },
+    end: (isEmpty) => (isEmpty ? `${one.none ?? 'There are none.'}\n` : (totals?.text() ?? '')),
+  };
+}
+
+/** Prints the rows of a list, and on standard error how far an export has come. */
+export async function printList(
+  one: AdminOperation,
+  context: CommandContext,
+  input: GivenMembers,
+  parts: AsyncIterable<RowPart> | Iterable<RowPart>,
+): Promise<void> {
+  const { io } = context;
+  const writer = writerFor(one, context, input);
+  const progress = new Progress(io, context.name);
+  let [began, isEmpty] = [false, true];
+  const missing: string[] = [];
+  try {
+    for await (const { rows, checked, missing: toCome } of parts) {
+      missing.push(...toCome);
+      // Not before the first result: if nothing can be read, standard output stays empty.
+      if (!began) io.out(writer.head);
+      began = true;
+      if (rows.length > 0) io.out(writer.lines(rows));
+      isEmpty = isEmpty && rows.length === 0;
+      if (one.listing?.file !== undefined) progress.show(checked);
+      // Whether the reader has closed the output is only known a moment after writing.
+      await nextTurn();
+      if (io.abandoned()) return;
+    }
+  } catch (error) {
+    throw error instanceof RefusedError ? failureOf(error.refusal, fieldsOf(one)) : error;
+  } finally {
+    progress.end();
+  }
+  const failure = isEmpty ? one.noneFails : undefined;
+  if (failure === undefined || context.json) io.out((began ? '' : writer.head) + writer.end(isEmpty, missing));
+  if (failure !== undefined) throw new CommandFailure(failure);
+  if (missing.length > 0) io.err(`lingate ${context.name}: warning: ${one.listing!.missing!.words(missing)}\n`);
+}
+
+const LINE_TEAMS = 25_000;
+const TERMINAL_MS = 200;
+
+/** A counter of teams at a terminal that shows nothing else, otherwise a line now and then. */
+class Progress {
+  readonly #io: Io;
+  readonly #command: string;
+  #shownAtMs: number;
+  #lines = 0;
+  #counted = '';
+
+  constructor(io: Io, command: string) {
+    this.#io = io;
+    this.#command = command;
+    this.#shownAtMs = io.nowMs();
+  }
+
+  show(teams: number): void {
+    if (!this.#io.watched) {
+      const lines = Math.floor(teams / LINE_TEAMS);
+      if (lines > this.#lines) this.#io.err(`lingate ${this.#command}: ${teams} teams\n`);
+      this.#lines = lines;
+      return;
+    }
+    const nowMs = this.#io.nowMs();
+    if (this.#io.shown || nowMs - this.#shownAtMs < TERMINAL_MS) return;
+    this.#shownAtMs = nowMs;
+    this.#counted = `${teams} teams`;
+    this.#io.err(`\r${this.#counted}`);
+  }
+
+  /** Clears the counter. */
+  end(): void {
+    if (this.#counted !== '') this.#io.err(`\r${' '.repeat(this.#counted.length)}\r`);
+  }
+}
+
+function shown(cell: Cell, nowMs: number): string {
+  if (cell === undefined) return '-';
+  if (typeof cell !== 'object') return String(cell);
+  switch (cell.kind) {
+    case 'moment':
+    case 'day':
+      return cell.at;
+    case 'ago':
+      return usedText(cell.at === null ? undefined : Date.parse(cell.at), nowMs);
+    case 'team':
+      return cell.name ?? cell.id;
+    case 'key':
+      return cell.label || cell.id;
+    case 'bytes':
+      return String(cell.bytes);
+    case 'status':
+      return cell.status;
+    case 'word':
+      return cell.word;
+    case 'changes':
+      return changesText(cell);
+    case 'code':
+    case 'path':
+      return cell.text;
+  }
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** `3 minutes ago (…)`: with the exact time, because a rotation waits until it stops changing. */
+function usedText(atMs: number | undefined, nowMs: number): string {
+  if (atMs === undefined) return 'never';
+  const elapsed = nowMs - atMs;
+  // A time in the future, because of a slow clock, counts as now.
+  const [unit, lengthMs] = UNITS.find(([, one]) => elapsed >= one) ?? ['', 1];
+  const number = Math.floor(elapsed / lengthMs);
+  const ago = unit === '' ? 'just now' : `${number} ${unit}${number === 1 ? '' : 's'} ago`;
+  return `${ago} (${rfc3339(atMs)})`;
+}
+
+/** `balance_minor 700 -> 200, reason "…"`. */
+function changesText({ before, after }: Extract<Cell, { kind: 'changes' }>): string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const members = names.map((name) => {
+    const [was, is] = [before[name], after[name]].map((value) => (value === undefined ? undefined : JSON.stringify(value)));
+    return was === undefined ? `${name} ${is}` : `${name} ${was} -> ${is ?? 'none'}`;
+  });
+  return members.join(', ');
+}
