@@ -4,6 +4,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { keySubject } from '../../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import type { KeyOwner } from '../../domain/api-key.ts';
+import type { HeldReservation } from '../../ledger/account.ts';
 import type { NewBlob, StoredRecord } from '../../ports/record-space.ts';
 import type { Standing } from '../../ports/team-registry.ts';
 import type {
@@ -17,17 +18,20 @@ import type {
 } from '../../ports/whole-accounts.ts';
 import { chargeSums } from '../records/charge-sums.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
+import { daysOf, keysIn, periodsOf, UNKNOWN } from '../records/usage-rows.ts';
+import type { ChargeRow, EndedPeriod, RunningPeriod } from '../records/usage-rows.ts';
 import { scanned } from './redis-connection.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { blobOf, digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
 import type { RedisRecords } from './redis-records.ts';
 import type { RememberedChange } from './redis-team-registry.ts';
-import { daysOf, periodsOf, readEnded, readUses, shownTeam } from './redis-usage-history.ts';
+import { chargesOf, endedOf, usageRows } from './redis-usage.ts';
 import { DECISIONS_MAX, keyIdsOf, manyWrites, UNSETTLED } from './team-accounts.ts';
 import type { TeamAccounts, HashDraft } from './team-accounts.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
 import {
+  chargeFields,
   countedSlots,
   FIELD,
   idIn,
@@ -40,10 +44,8 @@ import {
   slotTimes,
   tagPieces,
   teamText,
-  UNKNOWN,
-  writtenUse,
 } from './team-fields.ts';
-import type { EndedPeriod, OpenField, PeriodCounter, RunningPeriod, Use } from './team-fields.ts';
+import type { PeriodCounter } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
 interface AccountParts {
@@ -99,17 +101,17 @@ export class RedisAccounts implements WholeAccounts {
     const suffixes = [OF_TEAM.days, OF_TEAM.periods, ...TABLES.map(tableOf)];
     const read = await Promise.all(suffixes.map((suffix) => link.ask((redis) => redis.hgetall(groupKey(teamId) + suffix))));
     for (const [i, suffix] of suffixes.entries()) hashes.set(suffix, new Map(Object.entries(read[i]!)));
-    const found = shownTeam(draft);
-    if (found === undefined) return { account: undefined, hashes };
-    const uses = await readUses(accounts, teamId);
-    const periods = periodsOf(found, draft, uses, await readEnded(accounts, teamId));
+    const charges = await chargesOf(accounts, teamId);
+    const rows = usageRows(draft, charges, await endedOf(accounts, teamId), 0);
+    if (rows === undefined) return { account: undefined, hashes };
+    const periods = periodsOf(rows);
     const slots = async (subject: string) =>
       countedSlots(await link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
     const running = draft.read.get(FIELD.period);
     const last = running === undefined ? undefined : periods.pop();
     const number = last?.number ?? 0;
     const ids = keyIdsOf(draft.read);
-    const keys = await Promise.all(ids.map(async (keyId) => keyContents(keyId, draft, number, uses, await slots(`key:${keyId}`))));
+    const keys = await Promise.all(ids.map(async (keyId) => keyContents(keyId, draft, number, charges, await slots(`key:${keyId}`))));
     const period = last && {
       number,
       startMs: last.startMs,
@@ -118,17 +120,17 @@ export class RedisAccounts implements WholeAccounts {
       credit: last.credit,
     };
     const account: WholeAccount = {
-      team: found.team,
+      team: rows.team,
       period,
       standing: standingOf(draft, number),
       window: await slots('team'),
       windowCounts: windowCountsOf(draft),
       keys,
       days: daysOf(
-        uses.filter(({ day }) => day !== UNKNOWN),
+        charges.filter(({ day }) => day !== UNKNOWN),
         keys,
       ),
-      periods: periods.map((one): PeriodContents => ({ ...one, keys: usesIn(uses, one.number) })),
+      periods: periods.map((one): PeriodContents => ({ ...one, keys: keysIn(charges, one.number) })),
       requests: requestsOf(draft),
       changes: [...draft.read].flatMap(([field, text]) => {
         const id = idIn(field, 'once:');
@@ -177,14 +179,14 @@ function keyContents(
   keyId: string,
   { read }: HashDraft,
   number: number,
-  uses: readonly Use[],
+  charges: readonly ChargeRow[],
   window: readonly WindowSlots[],
 ): KeyContents {
   const { record, digest } = readKey(read.get(FIELD.key(keyId))!);
   const { teamId: _team, ...key } = record;
   const used = read.get(FIELD.used(keyId));
   const counter = readCounter(read.get(FIELD.ofPeriod(keySubject(keyId))), number);
-  const inPeriod = usesIn(uses, number).find((use) => use.keyId === keyId) ?? { characters: 0, requests: 0 };
+  const inPeriod = keysIn(charges, number).find((use) => use.keyId === keyId) ?? { characters: 0, requests: 0 };
   return {
     ...key,
     lastUsedAtMs: used === undefined ? undefined : Number(used),
@@ -194,19 +196,6 @@ function keyContents(
     heldCharacters: key.limits.characters === undefined || !read.has(FIELD.period) ? undefined : counter.held,
     window: key.limits.requestsPerSecond === undefined ? [] : window,
   };
-}
-
-function usesIn(
-  uses: readonly Use[],
-  number: number,
-): { readonly keyId: string; readonly characters: number; readonly requests: number }[] {
-  const found = new Map<string, { readonly keyId: string; readonly characters: number; readonly requests: number }>();
-  for (const { keyId, characters, requests, period } of uses) {
-    if (period !== number) continue;
-    const had = found.get(keyId) ?? { characters: 0, requests: 0 };
-    found.set(keyId, { keyId, characters: had.characters + characters, requests: had.requests + requests });
-  }
-  return [...found.values()];
 }
 
 /** As it is stored, not as it follows from the reservations: the check compares both. */
@@ -229,17 +218,8 @@ function requestsOf({ read }: HashDraft): RequestContents[] {
   return [...read].flatMap(([field, text]): RequestContents[] => {
     const requestId = idIn(field, 'open:');
     if (requestId === undefined) return [];
-    const {
-      key: keyId,
-      characters,
-      price: priceMicro,
-      period: periodNumber,
-      until: untilMs,
-      ofAllowance = false,
-      tickets,
-      tag,
-    } = readOpen(text);
-    return [{ requestId, untilMs, keyId, characters, priceMicro, periodNumber, ofAllowance, tickets, tag }];
+    const { period: periodNumber, ...held } = readOpen(text);
+    return [{ requestId, periodNumber, ...held }];
   });
 }
 
@@ -264,7 +244,8 @@ function accountWrites(account: WholeAccount, attach: readonly NewBlob[], hashes
     further.push(...slotWrites(`key:${key.keyId}`, window));
   }
   further.push(...slotWrites('team', account.window));
-  for (const { requestId, ...held } of requests) put(FIELD.open(requestId), JSON.stringify(openOf(held)));
+  for (const { requestId, periodNumber, ...held } of requests)
+    put(FIELD.open(requestId), JSON.stringify({ ...held, period: periodNumber } satisfies Partial<HeldReservation>));
   if (requests.length > 0) put(FIELD.lease, String(Math.min(...requests.map(({ untilMs }) => untilMs))));
   for (const { id, ...change } of changes) put(FIELD.once(id), JSON.stringify(change));
   for (const { subject, counts } of account.windowCounts) put(FIELD.ofWindows(subject), JSON.stringify(counts));
@@ -285,7 +266,7 @@ function accountWrites(account: WholeAccount, attach: readonly NewBlob[], hashes
     ...manyWrites(
       'HSET',
       OF_TEAM.days,
-      usesOf(account).flatMap((use) => writtenUse(use)),
+      chargeSums(account).flatMap(({ day = UNKNOWN, period: of = UNKNOWN, ...sum }) => chargeFields({ ...sum, day, period: of }).flat()),
     ),
   );
   for (const { blobId, pieces } of attach) {
@@ -350,33 +331,4 @@ function putCounters({ team, standing, keys, requests }: WholeAccount, number: n
 
 function slotWrites(subject: string, window: readonly WindowSlots[]): Write[] {
   return [['DEL', slotsOf(subject)], ...manyWrites('RPUSH', slotsOf(subject), slotTimes(window))];
-}
-
-function openOf({
-  keyId,
-  characters,
-  priceMicro,
-  periodNumber,
-  untilMs,
-  ofAllowance,
-  tickets,
-  tag,
-}: Omit<RequestContents, 'requestId'>): OpenField {
-  return {
-    key: keyId,
-    characters,
-    price: priceMicro,
-    period: periodNumber,
-    until: untilMs,
-    ...(ofAllowance ? { ofAllowance } : {}),
-    tickets,
-    tag,
-  };
-}
-
-/** Sums with a day add up to the days, those with a period to the periods: an account does not tell which charges of a day were of which. */
-function usesOf(account: WholeAccount): Use[] {
-  return chargeSums(account).map(({ keyId, day = UNKNOWN, period = UNKNOWN, characters, requests, micro, ofAllowance }) => {
-    return { day, period, keyId, characters, requests, micro, free: ofAllowance };
-  });
 }

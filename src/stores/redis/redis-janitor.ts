@@ -7,14 +7,15 @@ import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/tag-counts.ts';
+import type { ChargeRow } from '../records/usage-rows.ts';
+import { UNKNOWN } from '../records/usage-rows.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
 import type { Write } from './redis-link.ts';
-import { readUses } from './redis-usage-history.ts';
+import { chargesOf } from './redis-usage.ts';
 import type { TeamAccounts } from './team-accounts.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
-import { FIELD, readPeriod, UNKNOWN, useFields, writtenUse } from './team-fields.ts';
-import type { Use } from './team-fields.ts';
+import { chargeFields, FIELD, readPeriod } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
 interface JanitorOptions {
@@ -121,25 +122,22 @@ export class RedisJanitor {
     const { accounts, records, keptDays } = this.#options;
     const nowMs = await accounts.link.now();
     const first = dayOf(nowMs) - keptDays;
-    const uses = await readUses(accounts, teamId);
-    const old = uses.filter(({ day }) => day !== UNKNOWN && day < first);
+    const old = (await chargesOf(accounts, teamId)).filter(({ day }) => day !== UNKNOWN && day < first);
     for (let at = 0; at < old.length; at += DAYS_PIECE) await this.#fold(teamId, old.slice(at, at + DAYS_PIECE));
     await pruneTags(records, teamId, first, nowMs);
   }
 
-  /** If the sums are changed meanwhile, they only grow by what is added here. */
-  async #fold(teamId: string, old: readonly Use[]): Promise<void> {
-    const { link } = this.#options.accounts;
-    const write: Write[] = old.flatMap((use) => {
-      const sums = writtenUse({ ...use, day: UNKNOWN });
-      const added = sums.flatMap((field, i): Write[] => (i % 2 === 0 ? [['HINCRBY', OF_TEAM.days, field, sums[i + 1]!]] : []));
-      return [['HDEL', OF_TEAM.days, ...useFields(use)] as Write, ...added];
+  /** Sums that are changed meanwhile only grow by what is added here; if a day has changed, the next round does it. */
+  async #fold(teamId: string, old: readonly ChargeRow[]): Promise<void> {
+    const read = old.flatMap((charge) => chargeFields(charge));
+    const sums = old.flatMap((charge) => chargeFields({ ...charge, day: UNKNOWN }));
+    await this.#options.accounts.link.compare(teamId, {
+      fields: read.map(([field, text]) => [OF_TEAM.days, field, text] as const),
+      write: [
+        ['HDEL', OF_TEAM.days, ...read.map(([field]) => field)],
+        ...sums.map(([field, value]): Write => ['HINCRBY', OF_TEAM.days, field, value]),
+      ],
+      frees: true,
     });
-    const fields = old.flatMap((use) => {
-      const texts = writtenUse(use);
-      return texts.flatMap((field, i) => (i % 2 === 0 ? [[OF_TEAM.days, field, texts[i + 1]] as const] : []));
-    });
-    // If a day has changed meanwhile, the next round does it.
-    await link.compare(teamId, { fields, write, frees: true });
   }
 }

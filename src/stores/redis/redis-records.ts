@@ -162,7 +162,7 @@ export class RedisRecords implements RecordSpace {
     const { number } = readPeriod(draft.get(FIELD.period)!);
     draft.get(FIELD.ofPeriod('team'));
     const open = [...fields].flatMap(([field, text]) => (idIn(field, 'open:') === undefined ? [] : readOpen(text)));
-    const own = open.filter(({ key, period }) => key === keyId && period === number);
+    const own = open.filter((one) => one.keyId === keyId && one.period === number);
     const held = own.reduce((sum, { characters }) => sum + characters, 0);
     const field = FIELD.ofPeriod(keySubject(keyId));
     draft.put(field, JSON.stringify({ ...readCounter(draft.peek(field), number), held } satisfies PeriodCounter));

@@ -10,6 +10,7 @@ import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { storeClock } from '../records/record-clock.ts';
 import { RecordOutbox } from '../records/record-outbox.ts';
+import { RowHistory } from '../records/usage-rows.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
 import { mayLoadLater, RedisFunctions } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';
@@ -25,7 +26,7 @@ import { RedisRecords } from './redis-records.ts';
 import { RedisTeamRegistry } from './redis-team-registry.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
-import { RedisUsageHistory } from './redis-usage-history.ts';
+import { RedisUsage } from './redis-usage.ts';
 import { Replication } from './replication.ts';
 import { ServerClocks } from './server-clocks.ts';
 import type { SimulatedServers } from './server-clocks.ts';
@@ -109,7 +110,7 @@ async function assembled(
   const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency: over.idempotency });
   const replication = new Replication(link, target, commandTimeoutMs);
   const teams = new RedisTeamRegistry({ link, accounts, index, postbox, records, erasure, replication });
-  const history = new RedisUsageHistory(accounts, index);
+  const history = new RowHistory(new RedisUsage(accounts, index), nowMs, historyDays);
   const turns = new LedgerTurns({
     ...link.servers,
     clustered: 'slots' in link.redis,

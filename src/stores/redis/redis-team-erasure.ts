@@ -18,7 +18,7 @@ import type { Postbox } from './postbox.ts';
 import { blobOf, digestKey, ERASURES_KEY, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
 import { openAccount, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
 import type { TeamAccounts } from './team-accounts.ts';
-import { FIELD, idIn, keyText, readKey, readUses } from './team-fields.ts';
+import { FIELD, idIn, keyText, readKey, readCharges } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 import { storeErrorOf } from '../../domain/store-unavailable.ts';
 
@@ -156,8 +156,8 @@ export class RedisTeamErasure {
   async #keepUsage(teamId: string, read: ReadonlyMap<string, string>): Promise<void> {
     const { link } = this.#parts.accounts;
     const base = groupKey(teamId);
-    const uses = readUses(await link.ask((redis) => redis.hgetall(base + OF_TEAM.days)));
-    const used = new Set(uses.map(({ keyId }) => keyId));
+    const charges = readCharges(await link.ask((redis) => redis.hgetall(base + OF_TEAM.days)));
+    const used = new Set(charges.map(({ keyId }) => keyId));
     if (used.size === 0 && !(await this.#hasMovedCredit(teamId))) {
       await link.ask((redis) => redis.unlink(base + OF_TEAM.periods));
       await this.#parts.index.remove(teamId);

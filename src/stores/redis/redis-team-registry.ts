@@ -29,6 +29,7 @@ import type {
 import { keyRegistry } from '../records/key-registry.ts';
 import type { KeyRegistry } from '../records/key-registry.ts';
 import { teamEvent } from '../records/operator-events.ts';
+import type { RunningPeriod } from '../records/usage-rows.ts';
 import type { Postbox } from './postbox.ts';
 import { digestKey, groupKey, ownerKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -38,7 +39,6 @@ import { keyIdsOf, openAccount, HashRows } from './team-accounts.ts';
 import type { OpenTeam, TeamAccounts, HashDraft } from './team-accounts.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
 import { FIELD, idIn, readCounter, readTeam, teamText } from './team-fields.ts';
-import type { RunningPeriod } from './team-fields.ts';
 import { isFound } from './team-index.ts';
 import type { TeamIndex } from './team-index.ts';
 

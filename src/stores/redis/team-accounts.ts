@@ -15,6 +15,7 @@ import { teamDifference } from '../../domain/audit-entry.ts';
 import type { NewEvent } from '../../ports/record-space.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import { teamEvent } from '../records/operator-events.ts';
+import type { EndedPeriod, RunningPeriod } from '../records/usage-rows.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
@@ -31,7 +32,7 @@ import {
   tagPieces,
   teamText,
 } from './team-fields.ts';
-import type { EndedPeriod, PeriodCounter, RunningPeriod } from './team-fields.ts';
+import type { PeriodCounter } from './team-fields.ts';
 
 /** How often a change is decided again because something else has changed the team meanwhile. */
 export const DECISIONS_MAX = 100;
@@ -159,7 +160,7 @@ export class HashRows implements AccountRows {
   close(requestId: string): void {
     const text = this.#draft.get(FIELD.open(requestId));
     if (text === undefined) return;
-    this.settledKeys.add(readOpen(text).key);
+    this.settledKeys.add(readOpen(text).keyId);
     this.#draft.remove(FIELD.open(requestId));
   }
 
@@ -264,14 +265,9 @@ export function openAccount(draft: HashDraft, rows: HashRows): Account | undefin
   const reservations = new Map<string, HeldReservation>();
   for (const [field, open] of draft.read) {
     const id = idIn(field, 'open:');
-    if (id !== undefined) reservations.set(id, heldOf(open));
+    if (id !== undefined) reservations.set(id, readOpen(open));
   }
   return new Account(readTeam(text, balance), counts, reservations, rows);
-}
-
-function heldOf(text: string): HeldReservation {
-  const { key: keyId, characters, price: priceMicro, period, until: untilMs, ofAllowance = false, tickets, tag } = readOpen(text);
-  return { untilMs, keyId, characters, priceMicro, period, ofAllowance, tickets, tag };
 }
 
 /** What follows from the reservations, where it differs; and the team's record, balance and windows. */

@@ -2,14 +2,14 @@
 import { rangeBits } from '../../domain/key-limits.ts';
 import type { KeyDigest } from '../../domain/api-key.ts';
 import type { Micro } from '../../domain/money.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
-import type { RequestTag } from '../../domain/request-tag.ts';
 import { tagSubject } from '../../domain/window-limits.ts';
-import type { StoredCounts, WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
+import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
+import type { HeldReservation } from '../../ledger/account.ts';
 import { readTagUses } from '../../ledger/tag-uses.ts';
 import type { StoredTagUses, TagCounter } from '../../ledger/tag-uses.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import type { WindowSlots } from '../../ports/whole-accounts.ts';
+import type { ChargeRow, RunningPeriod } from '../records/usage-rows.ts';
 
 export const FIELD = {
   team: 'team',
@@ -56,28 +56,8 @@ export function readBalance(text: string | undefined): Balance {
   return text === undefined ? { micro: 0, held: 0 } : (JSON.parse(text) as Balance);
 }
 
-/** The period that runs. What was added to its balance, and deducted, is counted with it. */
-export interface RunningPeriod {
-  readonly number: number;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly anchorMs: number;
-  readonly addedMicro: Micro;
-  readonly deductedMicro: Micro;
-}
-
 export function readPeriod(text: string): RunningPeriod {
   return JSON.parse(text) as RunningPeriod;
-}
-
-/** One that has ended, as a field of `:periods` under its number. */
-export interface EndedPeriod extends Omit<RunningPeriod, 'anchorMs'> {
-  readonly plan: string;
-  readonly limits: TeamLimits;
-}
-
-export function readEndedPeriod(text: string): EndedPeriod {
-  return JSON.parse(text) as EndedPeriod;
 }
 
 // Keys
@@ -154,60 +134,29 @@ export function slotTimes(slots: readonly WindowSlots[]): string[] {
 
 // Reservations
 
-export interface OpenField {
-  readonly key: string;
-  readonly characters: number;
-  readonly price: Micro;
-  readonly period: number;
-  readonly until: number;
-  readonly ofAllowance?: boolean | undefined;
-  readonly tickets?: WindowTickets | undefined;
-  readonly tag?: RequestTag | undefined;
-}
-
-export function readOpen(text: string): OpenField {
-  return JSON.parse(text) as OpenField;
+export function readOpen(text: string): HeldReservation {
+  return { ofAllowance: false, tickets: undefined, tag: undefined, ...(JSON.parse(text) as Partial<HeldReservation>) } as HeldReservation;
 }
 
 // Usage
 
-/** What was charged to a key, on a day, in a period. */
-export interface Use {
-  readonly day: number;
-  readonly period: number;
-  readonly keyId: string;
-  readonly characters: number;
-  readonly requests: number;
-  readonly micro: Micro;
-  /** Of the characters, those of the allowance for test keys. */
-  readonly free: number;
-}
-
-/** In place of a day or a period: sums in which it is not known. */
-export const UNKNOWN = -1;
+type Charged = Omit<ChargeRow, 'keyId' | 'day' | 'period'>;
+const NOTHING: Charged = { characters: 0, requests: 0, micro: 0, ofAllowance: 0 };
 
 /** Of the fields of `:days`: a number each, `DAY PERIOD KEY characters` and so on. */
-export function readUses(fields: Readonly<Record<string, string>>): Use[] {
-  const uses = new Map<string, { -readonly [Name in keyof Use]: Use[Name] }>();
+export function readCharges(fields: Readonly<Record<string, string>>): ChargeRow[] {
+  const charges = new Map<string, { -readonly [Name in keyof ChargeRow]: ChargeRow[Name] }>();
   for (const [field, value] of Object.entries(fields)) {
-    const [day, period, keyId, what] = field.split(' ') as [string, string, string, keyof UseCounts];
+    const [day, period, keyId, what] = field.split(' ') as [string, string, string, keyof Charged];
     const id = `${day} ${period} ${keyId}`;
-    const use = uses.get(id) ?? { day: Number(day), period: Number(period), keyId, ...NOTHING };
-    use[what] = Number(value);
-    uses.set(id, use);
+    const charge = charges.get(id) ?? { day: Number(day), period: Number(period), keyId, ...NOTHING };
+    charge[what] = Number(value);
+    charges.set(id, charge);
   }
-  return [...uses.values()];
+  return [...charges.values()];
 }
 
-type UseCounts = Pick<Use, 'characters' | 'requests' | 'micro' | 'free'>;
-const NOTHING: UseCounts = { characters: 0, requests: 0, micro: 0, free: 0 };
-
-/** Fields and values in turn; those of nothing are left out. */
-export function writtenUse({ day, period, keyId, ...counted }: Use): string[] {
-  return Object.entries(counted).flatMap(([what, value]) => (value === 0 ? [] : [`${day} ${period} ${keyId} ${what}`, String(value)]));
-}
-
-/** The names of a use's fields. */
-export function useFields({ day, period, keyId }: Use): string[] {
-  return Object.keys(NOTHING).map((what) => `${day} ${period} ${keyId} ${what}`);
+/** Fields and their values; those of nothing are left out. */
+export function chargeFields({ day, period, keyId, ...charged }: ChargeRow): (readonly [field: string, value: string])[] {
+  return Object.entries(charged).flatMap(([what, value]) => (value === 0 ? [] : [[`${day} ${period} ${keyId} ${what}`, String(value)]]));
 }

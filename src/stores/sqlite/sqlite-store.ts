@@ -13,6 +13,7 @@ import { assertUnmarked } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { beginClock } from '../records/record-clock.ts';
 import { RecordOutbox } from '../records/record-outbox.ts';
+import { RowHistory } from '../records/usage-rows.ts';
 import { DatabaseFile } from './database-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Janitor } from './janitor.ts';
@@ -24,7 +25,7 @@ import { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { SharedWrites, SqliteRecords } from './sqlite-records.ts';
 import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
-import { SqliteUsageHistory } from './sqlite-usage-history.ts';
+import { SqliteUsage } from './sqlite-usage.ts';
 import { SqliteWholeAccounts } from './sqlite-whole-accounts.ts';
 import { databaseFaultOf, looked, storeName, unavailable } from './store-fault.ts';
 import { TeamErasure } from './team-erasure.ts';
@@ -102,7 +103,7 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
     idempotency: over.idempotency,
   };
   const erasure = new TeamErasure(parts);
-  const history = new SqliteUsageHistory(parts, teams);
+  const usage = new SqliteUsage(parts, teams);
   const janitor = cleansUp ? new Janitor({ ...parts, records }, erasure) : undefined;
   const direct = sqliteLedger(parts);
   let closed: Promise<void> | undefined;
@@ -113,9 +114,9 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
     // Synchronous.
     keys: { find: (digest) => looked(path, () => teams.owner(digest)) },
     teams: new SqliteTeamRegistry(parts, teams, erasure, records),
-    accounts: new SqliteWholeAccounts(parts, teams, history),
+    accounts: new SqliteWholeAccounts(parts, teams, usage),
     ...over,
-    history,
+    history: new RowHistory(usage, () => clock.nowMs(), historyDays),
     outbox: new RecordOutbox(over.records),
     ping: () => ping(parts, file),
     close() {

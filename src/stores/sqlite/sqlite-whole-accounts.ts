@@ -14,10 +14,11 @@ import type {
   WholeAccounts,
 } from '../../ports/whole-accounts.ts';
 import { chargeSums } from '../records/charge-sums.ts';
+import { daysOf, keysIn, periodsOf, UNKNOWN } from '../records/usage-rows.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
-import type { SqliteUsageHistory } from './sqlite-usage-history.ts';
+import type { SqliteUsage } from './sqlite-usage.ts';
 import { objects, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { TeamRow, TeamQueries } from './team-table.ts';
@@ -26,7 +27,6 @@ import type { TeamRow, TeamQueries } from './team-table.ts';
 const REPLACED = ['periods', 'keys', 'key_books', 'window_counts', 'usage', 'operations', 'changes', 'records'] as const;
 const CLEARED = [...REPLACED, 'teams', 'books', 'blobs', 'pieces'] as const;
 
-type UseRow = readonly [period: number, keyId: string, characters: number, requests: number];
 interface RequestRow extends Omit<RequestContents, 'ofAllowance' | 'tickets' | 'tag'> {
   readonly ofAllowance: number;
   readonly tickets: string | null;
@@ -34,8 +34,6 @@ interface RequestRow extends Omit<RequestContents, 'ofAllowance' | 'tickets' | '
 }
 
 const SQL = {
-  uses: tuples<[...UseRow]>(`SELECT period_no, k.key_id, sum(characters), sum(requests) FROM usage u JOIN keys k ON k.no = u.key
-    WHERE u.team = ? GROUP BY period_no, u.key ORDER BY u.key`),
   keys: tuples<
     [record: string, digest: string | null, lastUsedAtMs: number | null, newestMs: number | null, window: Uint8Array<ArrayBuffer> | null]
   >(
@@ -64,8 +62,6 @@ const SQL = {
   putRecord: 'INSERT INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
 };
 
-/** In place of a period and a day that a copy does not know. */
-const [NO_PERIOD, NO_DAY] = [0, -1];
 const NOTHING = {
   usedCharacters: 0,
   heldCharacters: 0,
@@ -81,11 +77,11 @@ type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'blobs'>;
 export class SqliteWholeAccounts implements WholeAccounts {
   readonly #parts: Parts;
   readonly #teams: TeamQueries;
-  readonly #history: SqliteUsageHistory;
+  readonly #usage: SqliteUsage;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: Parts, teams: TeamQueries, history: SqliteUsageHistory) {
-    [this.#parts, this.#teams, this.#history] = [parts, teams, history];
+  constructor(parts: Parts, teams: TeamQueries, usage: SqliteUsage) {
+    [this.#parts, this.#teams, this.#usage] = [parts, teams, usage];
     this.#sql = prepared(parts.database, SQL);
   }
 
@@ -114,13 +110,12 @@ export class SqliteWholeAccounts implements WholeAccounts {
     const { no, team, erasure } = row;
     const account = this.#parts.accounts.read(team.teamId)?.account;
     if (account === undefined && erasure === NOT_ERASED) throw new RangeError('a team has no counts');
-    const uses = Map.groupBy(this.#sql.uses.all(no), ([period]) => period);
-    const usesIn = (period: number) => (uses.get(period) ?? []).map(([, keyId, characters, requests]) => ({ keyId, characters, requests }));
-    const periods = this.#history.periodsOf(row).toReversed();
+    const rows = this.#usage.whole(row);
+    const periods = periodsOf(rows);
     const { period, slots } = account?.counts ?? { period: undefined, slots: new Slots() };
     const running = period && periods.pop();
     if (running?.number !== period?.number) throw new RangeError('a period is missing');
-    const current = new Map(usesIn(period?.number ?? NO_PERIOD).map((use) => [use.keyId, use]));
+    const current = new Map(keysIn(rows.charges, period?.number ?? UNKNOWN).map((use) => [use.keyId, use]));
     return {
       team,
       period: period && running && { ...period, credit: running.credit },
@@ -142,8 +137,11 @@ export class SqliteWholeAccounts implements WholeAccounts {
           window: new Slots(window ?? undefined, newestMs ?? 0).entries(),
         };
       }),
-      days: this.#history.allDays(no),
-      periods: periods.map((one): PeriodContents => ({ ...one, keys: usesIn(one.number) })),
+      days: daysOf(
+        rows.charges.filter(({ day }) => day !== UNKNOWN),
+        rows.keys,
+      ),
+      periods: periods.map((one): PeriodContents => ({ ...one, keys: keysIn(rows.charges, one.number) })),
       requests: this.#sql.requests.all(no).map(({ ofAllowance, tickets, tag, ...request }): RequestContents => ({
         ...request,
         ofAllowance: ofAllowance === 1,
@@ -174,7 +172,7 @@ export class SqliteWholeAccounts implements WholeAccounts {
     const keys = this.#writeKeys(no, whole);
     for (const { subject, counts } of whole.windowCounts) this.#sql.putWindow.run(no, subject, JSON.stringify(counts));
     for (const request of whole.requests) this.#writeRequest(no, keys, request);
-    for (const { keyId, day = NO_DAY, period: of = NO_PERIOD, characters, requests, micro, ofAllowance } of chargeSums(whole))
+    for (const { keyId, day = UNKNOWN, period: of = UNKNOWN, characters, requests, micro, ofAllowance } of chargeSums(whole))
       this.#sql.putUse.run(no, keys.get(keyId)!, of, day, characters, requests, micro, ofAllowance);
     for (const { id, request, untilMs } of whole.changes) this.#sql.putChange.run(no, id, request, untilMs);
     for (const { table, id, value } of whole.records) this.#sql.putRecord.run(no, table, id, value);

@@ -249,7 +249,7 @@ describe('on Redis', () => {
     ['a counter that cannot be read', () => client.hset(groupKey(quota), LIMITS.used, '{'), { what: 'team', teamId: quota }],
     [
       'invalid limits',
-      () => change(quota, FIELD.team, { limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0.5, windows: [] } }),
+      () => change(quota, FIELD.team, { limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0.5 } }),
       { what: 'limits', teamId: quota },
     ],
     [

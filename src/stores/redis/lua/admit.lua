@@ -192,7 +192,7 @@ end
 -- What is open is answered again.
 local function open_again(text, plan)
   local held = cjson.decode(text)
-  return { kind = 'admitted', characters = held.characters, untilMs = held['until'], plan = plan or nil }
+  return { kind = 'admitted', characters = held.characters, untilMs = held.untilMs, plan = plan or nil }
 end
 
 -- A tag's characters in the period come back by the tickets of its windows, as those of windows do.
@@ -245,7 +245,7 @@ local function reserve(account, op, subjects, characters, now, lease, writes)
   if op.tag then
     more = more .. ',"tag":' .. cjson.encode(op.tag)
   end
-  write('open:' .. op.id, string.format('{"key":"%s","characters":%d,"price":%d,"period":%d,"until":%d%s}', op.key, characters, account.price, number, ends, more))
+  write('open:' .. op.id, string.format('{"keyId":"%s","characters":%d,"priceMicro":%d,"period":%d,"untilMs":%d%s}', op.key, characters, account.price, number, ends, more))
   if not lease or ends < tonumber(lease) then
     write('lease', string.format('%d', ends))
   end

@@ -3,14 +3,14 @@
 
 -- Adds a charge to what is counted for its day, period and key: `DAY PERIOD KEY characters`, and so on.
 local function count_day(team_key, held, characters, micro, now)
-  local days, name = team_key .. ':days', string.format('%d %d %s ', math.floor(now / DAY_MS), held.period, held.key)
+  local days, name = team_key .. ':days', string.format('%d %d %s ', math.floor(now / DAY_MS), held.period, held.keyId)
   redis.call('HINCRBY', days, name .. 'requests', 1)
   redis.call('HINCRBY', days, name .. 'characters', characters)
   if micro > 0 then
     redis.call('HINCRBY', days, name .. 'micro', string.format('%d', micro))
   end
   if held.ofAllowance then
-    redis.call('HINCRBY', days, name .. 'free', characters)
+    redis.call('HINCRBY', days, name .. 'ofAllowance', characters)
   end
 end
 
@@ -78,7 +78,7 @@ local function settle(team_key, op, now)
     writes[#writes + 1], writes[#writes + 2] = field, written_counter(one)
   end
   if held.period == period.number then
-    local of_key = 'count:key:' .. held.key .. ':period'
+    local of_key = 'count:key:' .. held.keyId .. ':period'
     settle_counter('count:team:period', got[4])
     settle_counter(of_key, redis.call('HGET', team_key, of_key))
     if held.ofAllowance then
@@ -86,10 +86,10 @@ local function settle(team_key, op, now)
     end
   end
   -- The price of a character is a whole number.
-  local micro = reserved > 0 and held.price / reserved * charged or 0
-  if held.price > 0 then
+  local micro = reserved > 0 and held.priceMicro / reserved * charged or 0
+  if held.priceMicro > 0 then
     local balance = cjson.decode(redis.call('HGET', team_key, 'balance'))
-    balance.micro, balance.held = balance.micro - micro, balance.held - held.price
+    balance.micro, balance.held = balance.micro - micro, balance.held - held.priceMicro
     writes[#writes + 1], writes[#writes + 2] = 'balance', written_balance(balance)
   end
   if held.tickets and charged < reserved then

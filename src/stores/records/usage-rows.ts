@@ -1,0 +1,159 @@
+// Usage by day and by period as sums of charges: a driver reads the rows, and every figure of a history follows from them here.
+import { DAY_MS, dayOf, HISTORY_DAYS, isInSpan, movedCredit } from '../../domain/period.ts';
+import type { Micro } from '../../domain/money.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { KeyRecord, Team, TeamPage } from '../../ports/team-registry.ts';
+import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
+
+/** In place of a day or a period: of a sum in which it is not known. */
+export const UNKNOWN = -1;
+
+/** What was charged to a key, on a day, in a period. */
+export interface ChargeRow {
+  readonly keyId: string;
+  readonly day: number;
+  readonly period: number;
+  readonly characters: number;
+  readonly requests: number;
+  readonly micro: Micro;
+  /** Of the characters, those of the allowance for test keys. */
+  readonly ofAllowance: number;
+}
+
+/** The period that runs. What was added to its balance, and deducted, is counted with it. */
+export interface RunningPeriod {
+  readonly number: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly anchorMs: number;
+  readonly addedMicro: Micro;
+  readonly deductedMicro: Micro;
+}
+
+/** One that has ended, with the plan that it had then. */
+export interface EndedPeriod extends Omit<RunningPeriod, 'anchorMs'> {
+  readonly plan: string;
+  readonly limits: TeamLimits;
+}
+
+/** What is stored of a team's usage. */
+export interface UsageRows {
+  readonly team: Team;
+  /** Only the usage is kept. */
+  readonly deleted: boolean;
+  /** In order of creation. */
+  readonly keys: readonly KeyRecord[];
+  readonly charges: readonly ChargeRow[];
+  /** Oldest first. */
+  readonly ended: readonly EndedPeriod[];
+  readonly running: Omit<EndedPeriod, 'plan' | 'limits'> | undefined;
+  /** The balance before the first of these periods. */
+  readonly openingMicro: Micro;
+  /** The first period of which a reservation is open; `Infinity` for none. */
+  readonly firstOpen: number;
+}
+
+/** By day, and within a day by the creation of the key. */
+export function daysOf(charges: readonly ChargeRow[], keys: readonly Pick<KeyRecord, 'keyId'>[]): KeyDay[] {
+  const order = new Map(keys.map(({ keyId }, i) => [keyId, i]));
+  const days = new Map<string, KeyDay>();
+  for (const { day, keyId, characters, requests } of charges) {
+    const had = days.get(`${day} ${keyId}`) ?? { characters: 0, requests: 0 };
+    days.set(`${day} ${keyId}`, { day, keyId, characters: had.characters + characters, requests: had.requests + requests });
+  }
+  return [...days.values()].toSorted((one, other) => one.day - other.day || order.get(one.keyId)! - order.get(other.keyId)!);
+}
+
+/** What each key was charged in a period. */
+export function keysIn(charges: readonly ChargeRow[], number: number): Pick<KeyDay, 'keyId' | 'characters' | 'requests'>[] {
+  const own = charges.filter(({ period }) => period === number).map((charge) => ({ ...charge, day: 0 }));
+  return daysOf(own, []).map(({ day: _day, ...use }) => use);
+}
+
+/** Oldest first. What is settled late lowers the balance of the period in which it was reserved, and all since. */
+export function periodsOf({ team, deleted, keys, charges, ended, running, openingMicro, firstOpen }: UsageRows): PeriodUse[] {
+  const tests = new Set(keys.filter(({ mode }) => mode === 'test').map(({ keyId }) => keyId));
+  const byPeriod = Map.groupBy(charges, ({ period }) => period);
+  const all = running === undefined ? ended : [...ended, { ...running, plan: team.plan, limits: team.limits }];
+  let leftMicro = openingMicro;
+  const periods = all.map(({ number, startMs, endMs, plan, limits, addedMicro, deductedMicro }): PeriodUse => {
+    const own = byPeriod.get(number) ?? [];
+    const total = (value: (charge: ChargeRow) => number): number => own.reduce((sum, charge) => sum + value(charge), 0);
+    const credit = { openingMicro: leftMicro, addedMicro, deductedMicro };
+    leftMicro += addedMicro - deductedMicro - total(({ micro }) => micro);
+    return {
+      number,
+      startMs,
+      endMs,
+      closed: number !== running?.number && number < firstOpen,
+      plan,
+      limits,
+      characters: total(({ characters }) => characters),
+      allowanceUsed: total(({ ofAllowance }) => ofAllowance),
+      testCharacters: total(({ keyId, characters }) => (tests.has(keyId) ? characters : 0)),
+      requests: total(({ requests }) => requests),
+      credit: { ...credit, balanceMicro: leftMicro },
+    };
+  });
+  return deleted ? periods.filter(({ characters, credit }) => characters > 0 || movedCredit(credit)) : periods;
+}
+
+/** Which charges are read: those of days, or sums by period; then periods that can be closed are closed first. */
+export type Charges = DayRange | 'by period';
+
+/** How a driver reads rows, without those of teams that are being deleted. */
+export interface UsageSource {
+  one(teamId: string, charges: Charges): Promise<UsageRows | undefined | StoreUnavailable>;
+  /** Of a page of teams, in order of creation. */
+  page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable>;
+}
+
+export class RowHistory implements UsageHistory {
+  readonly #source: UsageSource;
+  readonly #nowMs: () => number | undefined;
+  readonly #historyDays: number;
+
+  /** `nowMs`: the store's time, as far as it is known without asking. */
+  constructor(source: UsageSource, nowMs: () => number | undefined, historyDays = HISTORY_DAYS) {
+    [this.#source, this.#nowMs, this.#historyDays] = [source, nowMs, historyDays];
+  }
+
+  async days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
+    const rows = await this.#source.one(teamId, this.#retained(range));
+    return rows === undefined || isUnavailable(rows) ? rows : teamDays(rows);
+  }
+
+  async pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
+    const found = await this.#source.page(page, this.#retained(range));
+    return isUnavailable(found) ? found : found.map(teamDays);
+  }
+
+  async periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
+    const rows = await this.#source.one(teamId, 'by period');
+    return rows === undefined || isUnavailable(rows) ? rows : this.#periods(rows).toReversed();
+  }
+
+  async pagePeriods(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable> {
+    const found = await this.#source.page(page, 'by period');
+    if (isUnavailable(found)) return found;
+    return found.map((rows) => {
+      return { team: rows.team, deleted: rows.deleted, periods: this.#periods(rows).filter((period) => isInSpan(period, span)) };
+    });
+  }
+
+  #retained({ from, to }: DayRange): DayRange {
+    return { from: Math.max(from, 0, dayOf(this.#nowMs() ?? 0) - this.#historyDays), to: Math.min(to, Number.MAX_SAFE_INTEGER) };
+  }
+
+  #periods(rows: UsageRows): PeriodUse[] {
+    const fromMs = (this.#nowMs() ?? 0) - this.#historyDays * DAY_MS;
+    return periodsOf(rows).filter(({ endMs, closed }) => !closed || endMs >= fromMs);
+  }
+}
+
+function teamDays({ team, keys, charges }: UsageRows): TeamDays {
+  const used = new Set(charges.map(({ keyId }) => keyId));
+  return { team, keys: keys.filter(({ keyId }) => used.has(keyId)), days: daysOf(charges, keys) };
+}

@@ -1,0 +1,93 @@
+// What Redis has of usage: charges as numbers (`:days`), and the periods that have ended (`:periods`).
+import { answering } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Team, TeamPage } from '../../ports/team-registry.ts';
+import type { ChargeRow, Charges, EndedPeriod, UsageRows, UsageSource } from '../records/usage-rows.ts';
+import { groupKey, OF_TEAM } from './redis-keys.ts';
+import { keysOf } from './redis-team-registry.ts';
+import type { DeletedTeam } from './redis-team-erasure.ts';
+import type { HashDraft, TeamAccounts } from './team-accounts.ts';
+import { FIELD, idIn, readBalance, readCharges, readOpen, readPeriod, readTeam } from './team-fields.ts';
+import { isFound } from './team-index.ts';
+import type { TeamIndex } from './team-index.ts';
+
+export class RedisUsage implements UsageSource {
+  readonly #accounts: TeamAccounts;
+  readonly #index: TeamIndex;
+
+  constructor(accounts: TeamAccounts, index: TeamIndex) {
+    [this.#accounts, this.#index] = [accounts, index];
+  }
+
+  one(teamId: string, charges: Charges): Promise<UsageRows | undefined | StoreUnavailable> {
+    return answering(() => this.#read(teamId, charges));
+  }
+
+  page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
+    return answering(() =>
+      this.#index.page(page, async (teamId) => {
+        const rows = await this.#read(teamId, charges);
+        return rows !== undefined && isFound(rows.team, page) ? rows : undefined;
+      }),
+    );
+  }
+
+  async #read(teamId: string, charges: Charges): Promise<UsageRows | undefined> {
+    const first = await this.#accounts.read(teamId);
+    const isDue = charges === 'by period' && first.read.has(FIELD.team);
+    if (isDue) await this.#accounts.change(teamId, () => undefined);
+    const draft = isDue ? await this.#accounts.read(teamId) : first;
+    const all = await chargesOf(this.#accounts, teamId);
+    const rows = usageRows(draft, all, await endedOf(this.#accounts, teamId), await this.#accounts.link.now());
+    if (rows === undefined || charges === 'by period') return rows;
+    return { ...rows, charges: all.filter(({ day }) => day >= charges.from && day <= charges.to) };
+  }
+}
+
+export async function chargesOf({ link }: TeamAccounts, teamId: string): Promise<readonly ChargeRow[]> {
+  return readCharges(await link.ask((redis) => redis.hgetall(groupKey(teamId) + OF_TEAM.days)));
+}
+
+/** Oldest first. */
+export async function endedOf({ link }: TeamAccounts, teamId: string): Promise<readonly EndedPeriod[]> {
+  const texts = await link.ask((redis) => redis.hvals(groupKey(teamId) + OF_TEAM.periods));
+  return texts.map((text) => JSON.parse(text) as EndedPeriod).toSorted((one, other) => one.number - other.number);
+}
+
+/** `undefined` if there is nothing, or the team is being deleted. */
+export function usageRows(
+  draft: HashDraft,
+  charges: readonly ChargeRow[],
+  ended: readonly EndedPeriod[],
+  nowMs: number,
+): UsageRows | undefined {
+  const { read } = draft;
+  const [text, gone, runs] = [read.get(FIELD.team), read.get(FIELD.deleted), read.get(FIELD.period)];
+  const left = gone === undefined ? undefined : (JSON.parse(gone) as DeletedTeam);
+  const team = text === undefined ? left && namelessTeam(left) : readTeam(text, read.get(FIELD.balance));
+  if (team === undefined) return undefined;
+  const running = runs === undefined || text === undefined ? undefined : readPeriod(runs);
+  const open = [...read].flatMap(([field, held]) => (idIn(field, 'open:') === undefined ? [] : readOpen(held).period));
+  const balanceMicro = left?.balanceMicro ?? readBalance(read.get(FIELD.balance)).micro;
+  return {
+    team,
+    deleted: text === undefined,
+    keys: keysOf(draft, nowMs),
+    charges,
+    ended,
+    running,
+    openingMicro: balanceMicro - movedIn(running === undefined ? ended : [...ended, running], charges),
+    firstOpen: Math.min(...open),
+  };
+}
+
+function namelessTeam({ teamId, plan, limits, createdAtMs, keepUsage }: DeletedTeam): Team | undefined {
+  return keepUsage ? { teamId, name: '', plan, limits, balanceMicro: 0, createdAtMs } : undefined;
+}
+
+/** By how much these periods have changed the balance. */
+function movedIn(periods: readonly Omit<EndedPeriod, 'plan' | 'limits'>[], charges: readonly ChargeRow[]): number {
+  const numbers = new Set(periods.map(({ number }) => number));
+  const added = periods.reduce((sum, { addedMicro, deductedMicro }) => sum + addedMicro - deductedMicro, 0);
+  return charges.reduce((sum, { period, micro }) => sum - (numbers.has(period) ? micro : 0), added);
+}
