@@ -20,7 +20,7 @@ interface SentinelSet {
   stop(): Promise<void>;
 }
 
-export interface ReplicatedServer {
+interface ReplicatedServer {
   readonly server: RedisServer;
   /** A client for the test itself. */
   readonly client: Redis;
@@ -92,7 +92,7 @@ export async function cutReplication(master: Redis, replica: Redis): Promise<voi
   await until('the replica is cut off', async () => (await replica.info('replication')).includes('master_link_status:down'));
 }
 
-export async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
   const endMs = performance.now() + WAIT_MS_MAX;
   while (!(await condition().catch(() => false))) {
     if (performance.now() > endMs) throw new Error(`timed out waiting until ${what}`);

@@ -175,7 +175,7 @@ const Answers = Type.Union([
   { ...schemaOf([DEEPLX], WORDS), title: 'DeepLX' },
 ]);
 
-export interface Order {
+interface Order {
   readonly choice: TextChoice;
   readonly isDeepLX: boolean;
   /** Whether the texts came as a list. */

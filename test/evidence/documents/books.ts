@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { answered, SHARED_RECORDS } from '../../../src/index.ts';
 import { openRedisStore, RecordDocuments } from '../../support/door/stores.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { chargeFault } from '../../support/auditor/overlapping.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { inProcess } from '../../support/lingate-command.ts';
@@ -252,4 +251,16 @@ async function until(isOver: () => Promise<boolean>): Promise<boolean> {
     await delay(100);
   }
   return false;
+}
+
+/** What is wrong with a charge for work that its client did, did perhaps, or never got: it is charged once and whole, or not at all. */
+function chargeFault(
+  got: 'certainly' | 'perhaps' | 'never',
+  price: number,
+  { characters, requests }: { readonly characters: number; readonly requests: number },
+): string | undefined {
+  const isCharged = characters === price && requests === 1;
+  const isFree = characters === 0 && requests === 0;
+  const isRight = got === 'certainly' ? isCharged : got === 'never' ? isFree : isCharged || isFree;
+  return isRight ? undefined : `charged ${characters} in ${requests}, of ${price}, which was ${got} delivered`;
 }

@@ -1,11 +1,10 @@
-// Eleven mistakes in a configuration or around it, and what a person then sees: the log or standard error, /readyz, config check, the console.
+// Mistakes in a configuration or around it, and what a person then sees: the log or standard error, /readyz, config check, the console.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
@@ -60,15 +59,8 @@ interface Seen {
   readonly console: (page?: string) => Promise<string>;
 }
 
-/** `fileBytesMax`: as if the disk were full for every file beyond it. */
-async function serving(file: string, fileBytesMax?: number): Promise<Seen> {
-  const args = [MAIN, 'serve', '--config', file];
-  const options = { env: bareEnvironment() };
-  // `ulimit -f` counts blocks of 512 bytes.
-  const program =
-    fileBytesMax === undefined
-      ? launch(OWN_NODE, args, options)
-      : launch('sh', ['-c', `ulimit -f ${Math.ceil(fileBytesMax / 512)}; exec "$0" "$@"`, process.execPath, ...args], options);
+async function serving(file: string): Promise<Seen> {
+  const program = launch(OWN_NODE, [MAIN, 'serve', '--config', file], { env: bareEnvironment() });
   onTestFinished(() => program.end().then(() => undefined));
   let output = '';
   for (const stream of [program.child.stdout, program.child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -182,34 +174,6 @@ describe('the configuration', () => {
     }
   });
 
-  test('a list of languages that is forgotten', async () => {
-    expect(await checked(await written({ languages: 'none.yaml' }))).toContain(
-      `${folder}/none.yaml: cannot be read: there is no such file`,
-    );
-  });
-
-  test('a certificate that is none', async () => {
-    for (const name of ['cert.pem', 'key.pem']) await writeFile(join(folder, name), 'not a certificate');
-    const file = await written({ tls: { cert_file: 'cert.pem', key_file: 'key.pem' } });
-    const said = await refused(file);
-    expect(said).toContain(`TLS: ${folder}/cert.pem and ${folder}/key.pem are not a PEM certificate and its private key`);
-    expect(await checked(file)).toContain(said.trimEnd().split('\n')[0]!);
-  });
-
-  test("a plan's name is mistyped: by a command, and in the configuration when teams have the plan", async () => {
-    const file = await written({});
-    const { stderr } = await inProcess(['team', 'create', '--name', 'A', '--plan', 'fre', '--config', file]);
-    expect(stderr).toContain('the configuration has no plan "fre"; the plans are free; did you mean free?');
-    const store = `sqlite:${folder}/mistyped.db`;
-    await newKey(await written({ store }));
-    const mistyped = await written({ store, plans: { fere: QUOTA_PLAN } });
-    const words = /1 team has the plan .{1,8}free.{1,8}, which the configuration lacks/;
-    const seen = await serving(mistyped);
-    await expect.poll(seen.log, SEEN).toMatch(words);
-    expect(await checked(mistyped)).toMatch(words);
-    expect(await seen.console('/plans')).toMatch(words);
-  });
-
   test.each(['listen', 'ops'])('the port of %s is in use', async (member) => {
     const other = createServer((_request, response) => void response.setHeader('server', 'other').end());
     await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
@@ -231,14 +195,6 @@ describe('the configuration', () => {
 });
 
 describe('the store', () => {
-  test('Redis is down at the start', async () => {
-    const store = `redis://127.0.0.1:${await freePort()}`;
-    const words = `the store ${store} cannot be used (ECONNREFUSED): start it or correct the store's URL`;
-    const file = await written({ store });
-    expect(await refused(file)).toContain(words);
-    expect(await checked(file)).toContain(words);
-  });
-
   test('Redis goes down while the gateway runs', async () => {
     const redis = await startRedis();
     const file = await written({ store: redis.url });
@@ -249,37 +205,5 @@ describe('the store', () => {
     expect((await seen.ready()).status).toBe(503);
     await expect.poll(() => seen.console(), SEEN).toMatch(/does not answer \(ECONNREFUSED\).*start the store/);
     expect(await checked(file)).toContain('cannot be used (ECONNREFUSED): start it');
-  });
-
-  test("Redis' password is wrong, at the start and later", async () => {
-    const redis = await startRedis(['--requirepass', 'right']);
-    onTestFinished(() => redis.stop());
-    const words = "cannot be used (wrongpass): put the right user and password into the store's URL";
-    const wrong = await written({ store: redis.url.replace('redis://', 'redis://:wrong@') });
-    expect(await refused(wrong)).toContain(words);
-    expect(await checked(wrong)).toContain(words);
-    const seen = await serving(await written({ store: redis.url.replace('redis://', 'redis://:right@') }));
-    const operator = new Redis(redis.url.replace('redis://', 'redis://:right@'));
-    await operator.config('SET', 'requirepass', 'other');
-    await operator.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    operator.disconnect();
-    await expect.poll(seen.log, SEEN).toMatch(/"msg":"the store does not answer"/);
-    expect((await seen.ready()).status).toBe(503);
-    expect(seen.log()).not.toMatch(/right@|:right/);
-  });
-
-  // A disk without space is mounted in evidence/faults/store-faults; a limit on files is refused in the same way and needs no mount.
-  test('the disk takes no more of the SQLite file', async () => {
-    const database = join(folder, 'full.db');
-    const file = await written({ store: `sqlite:${database}` });
-    const key = await newKey(file);
-    const seen = await serving(file, (await stat(database)).size + 65_536);
-    // Until the write-ahead log has reached the limit.
-    await expect.poll(async () => (await translate(seen.port, key)).status, { ...SEEN, interval: 1 }).toBe(503);
-    await expect
-      .poll(seen.log, SEEN)
-      .toMatch(/"cause":"io","advice":"check the disk of the database file[^"]*","msg":"the store does not answer"/);
-    await expect.poll(async () => (await seen.ready()).body, SEEN).toContain('"store":{"ok":false,"cause":"io"}');
-    await expect.poll(() => seen.console(), SEEN).toMatch(/does not answer \(io\).*check the disk of the database file/);
   });
 });

@@ -24,7 +24,9 @@ export function openWitness(url: string): Promise<Store> {
   return openStore(url, { log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
 }
 
-export async function watchedTeam(store: Store, plan: Plan, creditMinor = 0): Promise<WatchedTeam> {
+/** With a limit by month as well, which it does not reach: what is used of it is judged. */
+export async function watchedTeam(store: Store, given: Plan, creditMinor = 0): Promise<WatchedTeam> {
+  const plan = { ...given, limits: [{ per: 'month', characters: 1_000_000_000_000 }] } as const;
   return { ...(await makeTeam(store, plan, creditMinor)), limits: limitsOf(plan), startMicro: toMicro(creditMinor) };
 }
 
@@ -86,5 +88,5 @@ async function accountOf(store: Store, team: WatchedTeam): Promise<TeamAccount> 
   const periods = answered(await store.history.periods(teamId));
   if (standing === undefined || usage === undefined || history === undefined || periods === undefined)
     throw new Error(`the store has lost team ${teamId}`);
-  return { teamId, limits, startMicro, standing, keys: usage.keys, days: history.days, periods };
+  return { teamId, limits, startMicro, standing, keys: usage.keys, days: history.days, periods, windows: usage.windows ?? [] };
 }

@@ -1,17 +1,11 @@
 // Malformed bodies and queries of Azure's POST /translate: what the JSON of /v1 has passed, and what queries can be.
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readBody } from '../../../src/plugins/azure-v3/azure-api.ts';
-import { readTranslation } from '../../../src/plugins/azure-v3/azure-operations.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
-import { countedRuns } from './counted-runs.ts';
-import { AT_ONCE, CODES, rulesWith } from './facade-bodies.ts';
+import { AT_ONCE } from './facade-bodies.ts';
 import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
 import type { InputGateway } from './gateways.ts';
-import { anyText } from './near-misses.ts';
 
-const RUNS = countedRuns('queries of the Azure API', 2000);
 const PATH = '/translate?api-version=3.0';
 const GOOD = '[{"Text":"a"}]';
 const BEFORE = '{"text":["';
@@ -83,44 +77,4 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     expect(code).toBe(number < 1000 ? 200 : number);
     expect((await input.charged()) - before).toBe(number < 1000 ? number : 0);
   });
-});
-
-test('every query and body gets a result, and a valid one counts code points once for each target', () => {
-  const rules = rulesWith('html');
-  const names = [
-    'to',
-    'TO',
-    'from',
-    'textType',
-    'category',
-    'profanityAction',
-    'includeAlignment',
-    'toScript',
-    'suggestedFrom',
-    '__proto__',
-  ];
-  const values = fc.oneof(
-    { weight: 5, arbitrary: fc.constantFrom('de', 'DE', 'pt-br', 'en', 'html', 'false', 'general', '') },
-    fc.string(),
-  );
-  const query = fc.array(fc.tuple(fc.constantFrom(...names), values), { maxLength: 4 });
-  const texts = fc.oneof(fc.array(fc.record({ Text: anyText }), { maxLength: 3 }), fc.jsonValue());
-  fc.assert(
-    fc.property(query, texts, (pairs, body) => {
-      const text = JSON.stringify(body);
-      const search = new URLSearchParams([['api-version', '3.0'], ['to', 'de'], ...pairs]).toString();
-      const read = readTranslation(search, () => readBody({ 'content-type': 'application/json' }, Buffer.from(text), 1 << 20, undefined));
-      const judged = 'valid' in read ? read.valid.judge(rules) : read;
-      if ('problem' in judged) expect(CODES).toContain(judged.problem.code);
-      else if ('valid' in read) {
-        const entries = (JSON.parse(text) as { Text: string }[]).map(({ Text }) => Text);
-        const targets = 1 + pairs.filter(([name]) => name.toLowerCase() === 'to').length;
-        expect([judged.valid.map((one) => one.text), read.valid.characters]).toEqual([
-          entries,
-          Array.from(entries.join('')).length * targets,
-        ]);
-      }
-    }),
-    RUNS,
-  );
 });

@@ -1,18 +1,12 @@
 // Malformed bodies of POST /v2/translate: what the JSON of /v1 has passed, and what forms can be.
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readMembers } from '../../../src/plugins/facades/members.ts';
-import { judgeTranslation } from '../../../src/plugins/deepl-v2/translate-parameters.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { detailOf, expectClean } from './answers.ts';
-import { countedRuns } from './counted-runs.ts';
-import { CODES, expectBytesRead, form, FORM, json, nearly, rulesWith } from './facade-bodies.ts';
+import { expectBytesRead, form, FORM, json } from './facade-bodies.ts';
 import type { Case } from './facade-bodies.ts';
 import { LISTENERS, startInputGateway } from './gateways.ts';
 import type { Ask, InputGateway } from './gateways.ts';
-import { anyText } from './near-misses.ts';
 
-const RUNS = countedRuns('parameters of the DeepL API', 2000);
 const PARTS = 'multipart/form-data; boundary=x';
 const GOOD = 'text=a&target_lang=DE';
 
@@ -116,72 +110,5 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     expect([answer.status, answer.status === 200 ? '' : detailOf(answer)]).toEqual([status, expect.any(String)]);
     expectClean(answer);
     expect((await input.charged()) - before).toBe(typeof reading === 'number' ? 0 : reading.charged);
-  });
-});
-
-describe('the rules, on any possible body', () => {
-  const rules = rulesWith('xml');
-
-  function judged(type: string, body: string): ReturnType<typeof judgeTranslation> | 'unread' {
-    const read = readMembers({ 'content-type': type }, Buffer.from(body), 1 << 20);
-    return 'valid' in read ? judgeTranslation(read.valid, rules) : 'unread';
-  }
-  function check(verdict: ReturnType<typeof judged>, text: readonly string[]): void {
-    if (verdict === 'unread') throw new Error('it could not be read');
-    const seen =
-      'valid' in verdict
-        ? [verdict.valid.entries, verdict.valid.characters]
-        : ('problem' in verdict ? verdict : verdict.refusal!).problem.code;
-    expect(seen).toEqual('valid' in verdict ? [text, Array.from(text.join('')).length] : expect.toBeOneOf(CODES));
-  }
-  const others = fc.dictionary(
-    fc.constantFrom(
-      'formality',
-      'context',
-      'glossary_id',
-      'tag_handling',
-      'ignore_tags',
-      'split_sentences',
-      'model_type',
-      '__proto__',
-      'x',
-    ),
-    nearly('more', 'xml', '1', 'a,b', ''),
-  );
-
-  test('JSON: always a result, and a valid body keeps its texts and counts their code points', () => {
-    const texts = fc.oneof({ weight: 5, arbitrary: fc.array(anyText, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.jsonValue() });
-    fc.assert(
-      fc.property(texts, nearly('DE', 'pt', 'pT-bR'), nearly('EN', 'en'), others, (text, target, source, more) => {
-        const body = { ...more, text, target_lang: target, source_lang: source };
-        check(judged('application/json', JSON.stringify(body)), (typeof text === 'string' ? [text] : text) as readonly string[]);
-      }),
-      RUNS,
-    );
-  });
-
-  test('forms: the same, and escaped values are decoded unchanged', () => {
-    const texts = fc.array(
-      anyText.filter((text) => text.isWellFormed()),
-      { minLength: 1, maxLength: 3 },
-    );
-    const names = fc.constantFrom(
-      'formality',
-      'context',
-      'glossary_id',
-      'tag_handling',
-      'ignore_tags',
-      'preserve_formatting',
-      '__proto__',
-      'y',
-    );
-    const values = fc.constantFrom('more', 'default', 'xml', '1', 'a,b', '');
-    fc.assert(
-      fc.property(texts, fc.constantFrom('DE', 'pt', 'xx'), fc.array(fc.tuple(names, values), { maxLength: 4 }), (text, target, more) => {
-        const fields: [string, string][] = [...text.map((one): [string, string] => ['text', one]), ['target_lang', target], ...more];
-        check(judged(FORM, new URLSearchParams(fields).toString()), text);
-      }),
-      RUNS,
-    );
   });
 });

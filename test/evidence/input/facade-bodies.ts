@@ -1,8 +1,5 @@
-// Test bodies for the facades: forms and JSON, bytes, and rules for any content.
-import fc from 'fast-check';
-import { Languages } from 'lingate';
+// Test bodies for the facades: forms and JSON, and bytes.
 import { expect } from 'vitest';
-import { ABLE } from '../../support/offers.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
 import { forEachOf } from './gateways.ts';
@@ -58,24 +55,3 @@ export async function expectBytesRead(
   const sum = cases.reduce((total, { reading }) => total + (typeof reading === 'number' ? reading : 0), 0);
   expect((await input.charged()) - before).toBe(sum);
 }
-
-/** The settings that bodies are checked with: two targets, and an engine that can do everything, with this format besides text. */
-export const rulesWith = (format: 'html' | 'xml') => ({
-  languages: new Languages({
-    sources: [{ code: 'EN', name: 'English' }],
-    targets: [
-      { code: 'DE', name: 'German', formality: true },
-      { code: 'PT-BR', name: 'Portuguese', formality: false },
-    ],
-  }),
-  variants: { EN: 'EN-GB', PT: 'PT-BR' },
-  canFor: () => ({ ...ABLE, formats: ['text' as const, format] }),
-  passesStyle: true,
-});
-
-/** Codes of the refusals that a body may get. */
-export const CODES = ['validation_error', 'invalid_target_lang', 'invalid_source_lang', 'too_many_texts'];
-
-/** Mostly one of the right ones, sometimes any JSON. */
-export const nearly = (...right: readonly unknown[]): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: fc.jsonValue() });

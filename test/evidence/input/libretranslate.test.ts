@@ -1,19 +1,11 @@
 // Malformed bodies of LibreTranslate's paths: what the JSON of /v1 has passed, and what forms and their parts can be.
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readMembers } from '../../../src/plugins/facades/members.ts';
-import { orderOf } from '../../../src/plugins/libretranslate/translation.ts';
-import type { Order } from '../../../src/plugins/libretranslate/translation.ts';
-import type { Judged } from '../../../src/plugins/facades/members.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { countedRuns } from './counted-runs.ts';
-import { CODES, expectBytesRead, form, FORM, json, nearly, rulesWith } from './facade-bodies.ts';
+import { expectBytesRead, form, FORM, json } from './facade-bodies.ts';
 import type { Case } from './facade-bodies.ts';
 import { LISTENERS, startInputGateway } from './gateways.ts';
 import type { Ask, InputGateway } from './gateways.ts';
-import { anyText } from './near-misses.ts';
 
-const RUNS = countedRuns('parameters of the LibreTranslate API', 2000);
 const PARTS = 'multipart/form-data; boundary=B';
 const GOOD = 'q=a&source=en&target=de';
 
@@ -151,81 +143,3 @@ function renamed(body: Uint8Array): Uint8Array {
   const text = Buffer.from(body).toString('latin1');
   return Buffer.from(text.replace('"text"', '"q"').replace('"target_lang":"DE"', '"target":"de","source":"auto"'), 'latin1');
 }
-
-describe('the rules, on any possible body', () => {
-  const rules = rulesWith('html');
-
-  function judged(type: string, body: string | Uint8Array): Judged<Order> {
-    const read = readMembers({ 'content-type': type }, Buffer.from(body as string), 1 << 20);
-    return 'problem' in read ? read : orderOf(read.valid, rules);
-  }
-
-  /** A refusal of a few codes, or the non-empty texts with their code points. */
-  function check(verdict: Judged<Order>, q: unknown): void {
-    if ('problem' in verdict) expect(CODES).toContain(verdict.problem.code);
-    else {
-      const text = [q].flat() as readonly string[];
-      const { texts } = verdict.valid.choice;
-      expect([texts.entries, texts.text, texts.characters]).toEqual([
-        text,
-        text.filter((one) => one !== ''),
-        Array.from(text.join('')).length,
-      ]);
-    }
-  }
-  const others = fc.dictionary(
-    fc.constantFrom('format', 'alternatives', 'api_key', 'tag_handling', '__proto__', 'x'),
-    nearly('html', 3, '3', ''),
-  );
-
-  test('JSON in both shapes: always a result, and a valid body keeps its texts and counts their code points', () => {
-    const texts = fc.oneof(
-      { weight: 4, arbitrary: fc.array(anyText, { maxLength: 3 }) },
-      { weight: 3, arbitrary: anyText },
-      { weight: 1, arbitrary: fc.jsonValue() },
-    );
-    fc.assert(
-      fc.property(
-        texts,
-        nearly('de', 'pt', 'pb', 'pT-bR'),
-        nearly('en', 'EN-us', 'auto'),
-        others,
-        fc.boolean(),
-        (text, target, source, more, isDeepLXShape) => {
-          const named = isDeepLXShape ? { text, target_lang: target, source_lang: source } : { q: text, target, source };
-          const body = { ...more, ...named };
-          check(
-            judged('application/json', JSON.stringify(body)),
-            (JSON.parse(JSON.stringify(body)) as { q?: unknown; text?: unknown })[isDeepLXShape ? 'text' : 'q'],
-          );
-        },
-      ),
-      RUNS,
-    );
-  });
-
-  test('forms and multipart: the same, and values are decoded unchanged', () => {
-    const texts = fc.array(
-      anyText.filter((text) => text.isWellFormed() && !text.includes('\r\n--B')),
-      { minLength: 1, maxLength: 3 },
-    );
-    const codes = fc.constantFrom('de', 'pt', 'xx');
-    const more = fc.array(fc.tuple(fc.constantFrom('format', 'alternatives', 'y', '__proto__'), fc.constantFrom('html', '1', '')), {
-      maxLength: 3,
-    });
-    fc.assert(
-      fc.property(texts, codes, more, (text, target, rest) => {
-        const fields: [string, string][] = [
-          ...text.map((one): [string, string] => ['q', one]),
-          ['source', 'en'],
-          ['target', target],
-          ...rest,
-        ];
-        const q = text.length === 1 ? text[0] : text;
-        check(judged(FORM, new URLSearchParams(fields).toString()), q);
-        check(judged(PARTS, `${fields.map(([name, value]) => part(name, value)).join('')}--B--`), q);
-      }),
-      RUNS,
-    );
-  });
-});

@@ -64,6 +64,11 @@ test.each([
   expect([status, stderr]).toEqual([1, expect.stringContaining(`${name}: `)]);
 });
 
+test('a store in the configuration is refused: pods have that of the Secret', async () => {
+  const { status, stderr } = await template(STORE, { config: { ...ENGINE.config, store: 'redis://elsewhere:6379' } });
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`at '/config/store':`)]);
+});
+
 test('a secret itself is not allowed in the configuration, which everyone may read', async () => {
   const config = { ...ENGINE.config, admin: { token: 'a'.repeat(32) }, events: { url: 'https://a', secret: 'whsec_x' } };
   const { status, stderr } = await template(STORE, { config });

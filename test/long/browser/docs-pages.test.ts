@@ -9,8 +9,8 @@ import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
 import type { Tab } from '../../support/tab.ts';
 import { outputOf } from '../../support/start-program.ts';
-import { startRunningGateway } from '../../unit/docs/running-gateway.ts';
-import type { RunningGateway } from '../../unit/docs/running-gateway.ts';
+import { startRunningGateway } from '../../support/running-gateway.ts';
+import type { RunningGateway } from '../../support/running-gateway.ts';
 
 const CONTRAST = readFileSync(new URL('contrast.js', import.meta.url), 'utf8');
 const PAGES = ['/docs', '/docs/errors'] as const;

@@ -1,7 +1,9 @@
 // The auditor of real processes: what callers saw, and their gateways logged, against what the store reports in the end.
 import type { TeamLimits } from '../../../src/domain/plan.ts';
+import type { WindowUse } from '../../../src/domain/window-limits.ts';
 import type { KeyUsage, Standing } from '../../../src/ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../../src/ports/usage-history.ts';
+import { windowAt } from '../reference/calendar.ts';
 import { overdrawn, priceOf, unsound } from './totals.ts';
 
 /** How a request ended for its caller. `unknown`: the connection broke, or the caller aborted it. */
@@ -34,6 +36,8 @@ export interface TeamAccount {
   readonly keys: readonly KeyUsage[];
   readonly days: readonly KeyDay[];
   readonly periods: readonly Pick<PeriodUse, 'characters'>[];
+  /** What is used of its limits by minute to month; those by month are judged. */
+  readonly windows: readonly WindowUse[];
 }
 
 /** A moment at which requests in flight may have been delivered uncharged. */
@@ -63,7 +67,7 @@ export interface Run {
 
 /** By the guarantee that it breaks; `L0` is about the logs themselves. */
 export interface Finding {
-  readonly guarantee: 'L0' | 'L1' | 'L2' | 'L3' | 'L5' | 'L6' | 'L7' | 'L8' | 'L9';
+  readonly guarantee: 'L0' | 'L1' | 'L2' | 'L3' | 'L5' | 'L6' | 'L7' | 'L8' | 'L9' | 'L11';
   readonly what: string;
 }
 
@@ -74,7 +78,13 @@ export function findings(run: Run): Finding[] {
   const seenOf = Map.groupBy(run.seen, ({ teamId }) => teamId);
   const ofTeams = run.teams.flatMap((team) => {
     const seen = seenOf.get(team.teamId) ?? [];
-    return [...accountFindings(team), ...chargeFindings(team, seen, run), ...rateFindings(team, seen), ...useFindings(team, seen)];
+    return [
+      ...accountFindings(team),
+      ...chargeFindings(team, seen, run),
+      ...rateFindings(team, seen),
+      ...useFindings(team, seen),
+      ...windowFindings(team, seen),
+    ];
   });
   return [...billFindings(run), ...ofTeams];
 }
@@ -189,6 +199,18 @@ function billFindings({ seen, delivered, teams }: Run): Finding[] {
     found.push({ guarantee: 'L0', what: `nobody sent ${requestId} with ${characters} characters` });
   }
   return found;
+}
+
+/** L11: a window that the whole run was in has counted what was charged, and nothing of what failed or was lost. */
+function windowFindings({ teamId, keys, windows }: TeamAccount, [first]: readonly Seen[]): Finding[] {
+  const charged = sumOf(keys.map(({ characters }) => characters));
+  return windows
+    .filter(({ per, endMs }) => per === 'month' && first !== undefined && windowAt('month', first.startedAtMs).endMs === endMs)
+    .filter(({ usedCharacters }) => usedCharacters !== charged)
+    .map(({ usedCharacters }) => ({
+      guarantee: 'L11',
+      what: `team ${teamId} has used ${usedCharacters} of its month, its keys ${charged}`,
+    }));
 }
 
 /** They are refused before they take a slot; what ended in any other way may have taken one. */

@@ -11,8 +11,8 @@ import { startRedis } from '../../support/redis.ts';
 import type { RedisServer } from '../../support/redis.ts';
 import { Documented } from './documented.ts';
 import { GLOSSARY_ID } from '../../../src/docs/operations.ts';
-import { startRunningGateway } from './running-gateway.ts';
-import type { RunningGateway } from './running-gateway.ts';
+import { startRunningGateway } from '../../support/running-gateway.ts';
+import type { RunningGateway } from '../../support/running-gateway.ts';
 
 const FAULT_PLUGIN = fileURLToPath(new URL('../../support/plugins/fault.ts', import.meta.url));
 import { withinASecond } from '../../support/within-a-second.ts';

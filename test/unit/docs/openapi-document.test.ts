@@ -5,8 +5,8 @@ import { NO_PLUGINS } from '../../../src/config/plugins.ts';
 import { openApiDocument } from '../../../src/docs/openapi-document.ts';
 import type { OpenApiOptions } from '../../../src/docs/openapi-document.ts';
 import { findings } from './openapi-lint.ts';
-import { startRunningGateway } from './running-gateway.ts';
-import type { RunningGateway } from './running-gateway.ts';
+import { startRunningGateway } from '../../support/running-gateway.ts';
+import type { RunningGateway } from '../../support/running-gateway.ts';
 import { ROUTES } from '../../../config/examples/small-api.ts';
 
 const OPTIONS: OpenApiOptions = {

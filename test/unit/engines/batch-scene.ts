@@ -17,13 +17,13 @@ interface Request {
   readonly leavesAfter: number | undefined;
 }
 
-export interface Scene {
+interface Scene {
   readonly requests: readonly Request[];
   readonly limits: BatchLimits;
 }
 
 /** The fault of each call, by its number; calls beyond the list succeed. */
-export type CallFault = 'none' | 'status' | 'one_too_few' | 'one_too_many' | 'throws' | 'never';
+type CallFault = 'none' | 'status' | 'one_too_few' | 'one_too_many' | 'throws' | 'never';
 
 const GLOSSARIES = [undefined, { id: 'G', entries: { a: 'b' } }, { id: 'H', entries: { a: 'b' } }, { id: 'G', entries: { a: 'c' } }];
 

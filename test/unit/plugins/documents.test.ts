@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Documented } from '../docs/documented.ts';
 import type { OpenApi } from '../docs/documented.ts';
 import { findings } from '../docs/openapi-lint.ts';
-import { startRunningGateway } from '../docs/running-gateway.ts';
-import type { RunningGateway } from '../docs/running-gateway.ts';
+import { startRunningGateway } from '../../support/running-gateway.ts';
+import type { RunningGateway } from '../../support/running-gateway.ts';
 
 interface Facade {
   readonly plugin: string;

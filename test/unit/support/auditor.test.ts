@@ -12,8 +12,6 @@ import { AuditedTeam } from '../../support/auditor/account.ts';
 import type { Action } from '../../support/auditor/deeds.ts';
 import { judgeEnd } from '../../support/auditor/end.ts';
 import type { Shown } from '../../support/auditor/end.ts';
-import { chargeFault, OverlappingLimit } from '../../support/auditor/overlapping.ts';
-import type { Ask } from '../../support/auditor/overlapping.ts';
 import { unsound } from '../../support/auditor/totals.ts';
 import { referenceStore } from '../../support/reference-store.ts';
 
@@ -609,68 +607,5 @@ describe('requests of one moment, in an order that nobody knows', () => {
     ['a refusal of what the quota covers', QUOTA, [BEYOND, 'reserved'], 'L6'],
   ] as const)('%s', (_name, limits, told, rule) => {
     expect(toldAtOnce(limits, told).join('\n')).toMatch(new RegExp(`^${rule}:`, 'm'));
-  });
-});
-
-describe('requests that overlap, on a limit of 3', () => {
-  const SETTLED = { living: ['a'], isLossy: false };
-  const limit = (): OverlappingLimit => new OverlappingLimit('requests', 3);
-  const asked = (one: OverlappingLimit, ...outcomes: Ask['outcome'][]): void => {
-    for (const outcome of outcomes) one.answered(one.sent(1, 'a'), outcome);
-  };
-
-  test('whatever an order explains is right: one without an answer was counted, or not', () => {
-    for (const counted of [2, 3]) {
-      const one = limit();
-      asked(one, 'counted', 'counted', 'unknown', 'refused');
-      one.settle(counted, SETTLED);
-      expect(one.violations).toEqual([]);
-    }
-    const late = limit();
-    const slow = late.sent(1, 'a');
-    asked(late, 'counted', 'counted', 'refused');
-    late.answered(slow, 'counted');
-    late.settle(3, SETTLED);
-    expect(late.violations).toEqual([]);
-  });
-
-  test.each([
-    ['one admitted too many', ['counted', 'counted', 'counted', 'counted'], 3],
-    ['a refusal with room left', ['counted', 'refused', 'counted'], 2],
-    ['more counted than were sent', ['counted', 'unknown'], 3],
-    ['a counted request lost', ['counted', 'counted'], 1],
-    ['counts beyond the limit', ['counted', 'counted', 'counted', 'unknown'], 4],
-  ] as const)('%s', (_name, outcomes, counted) => {
-    const one = limit();
-    asked(one, ...outcomes);
-    one.settle(counted, SETTLED);
-    expect(one.violations).not.toEqual([]);
-  });
-
-  test('the last charges of a killed process may be lost, those before them not', () => {
-    for (const [counted, isRight] of [
-      [10, true],
-      [0, false],
-    ] as const) {
-      const one = new OverlappingLimit('characters', 100);
-      one.answered(one.sent(10, 'dead'), 'counted');
-      one.answered(one.sent(10, 'dead'), 'counted');
-      one.settle(counted, { living: ['a'], isLossy: false });
-      expect(one.violations.length === 0).toBe(isRight);
-    }
-  });
-
-  test('a charge is whole and once for what was delivered, and none for what was not', () => {
-    const [whole, none, twice, part] = [
-      [10, 1],
-      [0, 0],
-      [20, 2],
-      [4, 1],
-    ].map(([characters, requests]) => ({ characters: characters!, requests: requests! }));
-    const right = (got: Parameters<typeof chargeFault>[0]) =>
-      [whole!, none!, twice!, part!].map((use) => chargeFault(got, 10, use) === undefined);
-    expect(right('certainly')).toEqual([true, false, false, false]);
-    expect(right('perhaps')).toEqual([true, true, false, false]);
-    expect(right('never')).toEqual([false, true, false, false]);
   });
 });

@@ -6,6 +6,7 @@ import { figuresOf, findings } from '../../support/auditor/witnessed.ts';
 import type { Finding, Run, Seen, SeenResult, TeamAccount } from '../../support/auditor/witnessed.ts';
 
 const [TEAM, KEY, START_MICRO] = ['team', 'key', 10_000_000];
+const MONTH_END = Date.UTC(1970, 1);
 const PRICE = CREDIT_PLAN.credit_minor_per_million;
 
 function seen(characters: number, startedAtMs: number, result: SeenResult): Seen {
@@ -36,6 +37,7 @@ function account(characters: number, requests: number): TeamAccount {
     keys: [{ ...created, keyId: KEY, lastUsedAtMs: 1300, characters, requests }],
     days: [{ day: 0, keyId: KEY, characters, requests }],
     periods: [{ characters }],
+    windows: [{ per: 'month', usedRequests: 4, usedCharacters: characters, endMs: MONTH_END }],
   };
 }
 
@@ -102,6 +104,11 @@ describe('a falsification is found', () => {
     ['a use is not recorded', 'L8', saw(seen(0, 1301, ok('d', 0)))],
     ['a day has less', 'L9', withAccount({ days: [{ day: 0, keyId: KEY, characters: 9, requests: 1 }] })],
     ['a day has a request more', 'L9', withAccount({ days: [{ day: 0, keyId: KEY, characters: 10, requests: 2 }] })],
+    [
+      'a month has what was not charged',
+      'L11',
+      withAccount({ windows: [{ per: 'month', usedRequests: 4, usedCharacters: 30, endMs: MONTH_END }] }),
+    ],
     ['the periods have more', 'L9', withAccount({ periods: [{ characters: 10 }, { characters: 1 }] })],
   ])('%s: %s', (_name, guarantee, run) => {
     expect(findings(run).map((one) => one.guarantee)).toContain(guarantee);

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestTeam } from '../../support/gateway.ts';
 import { outputOf } from '../../support/start-program.ts';
-import { startRunningGateway } from './running-gateway.ts';
-import type { RunningGateway } from './running-gateway.ts';
+import { startRunningGateway } from '../../support/running-gateway.ts';
+import type { RunningGateway } from '../../support/running-gateway.ts';
 
 const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const TYPESCRIPT_API = new URL('typescript-api.ts', import.meta.url).href;

@@ -1,10 +1,10 @@
 // A gateway with a scripted engine and a store of its own, for tests from an operator's point of view.
-import { startGateway } from '../../support/gateway.ts';
-import type { TestGateway } from '../../support/gateway.ts';
-import type { RedisServer } from '../../support/redis.ts';
-import { storePlace } from '../../support/store-place.ts';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startGateway } from './gateway.ts';
+import type { TestGateway } from './gateway.ts';
+import type { RedisServer } from './redis.ts';
+import { storePlace } from './store-place.ts';
+import { startScriptedEngine } from '../../src/testing.ts';
+import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 
 export interface RunningGateway {
   readonly gateway: TestGateway;
