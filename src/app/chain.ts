@@ -1,7 +1,6 @@
 // Creates the steps, and puts them, with those of plugins, into the chains of the routes; forward routes have their own.
 import { longestTimeoutMs, SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
-import type { LoadedPlugins } from '../config/plugins.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
@@ -11,7 +10,6 @@ import { anyOf } from '../domain/engine-offer.ts';
 import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/request-trace.ts';
-import type { PassTraceparent } from '../domain/request-trace.ts';
 import {
   createGlossary,
   deleteGlossary,
@@ -21,15 +19,13 @@ import {
   showGlossaryEntries,
 } from '../endpoints/glossary-endpoints.ts';
 import { healthEndpoint, languagesEndpoint, usageEndpoint } from '../endpoints/read-endpoints.ts';
-import type { AccessLog } from '../ports/access-entry.ts';
+import type { AttemptFailure } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, CheckedCaller, Settlements } from '../ports/ledger.ts';
-import type { Log } from '../ports/log.ts';
 import type { RefusalCounter } from '../ports/refusal-days.ts';
-import type { RequestTracer } from '../ports/telemetry.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
-import type { PluginStepName, StepName } from '../routes.ts';
+import type { DocumentStepName, PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';
 import { admitStep } from '../steps/admit.ts';
 import { authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } from '../steps/caller.ts';
@@ -40,29 +36,27 @@ import { readStep } from '../steps/read.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
 import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
-import { buildDocuments } from './open-documents.ts';
-import type { BuiltDocuments, DocumentSteps } from './open-documents.ts';
+import { buildDocuments } from './documents.ts';
+import type { BuiltDocuments } from './documents.ts';
 import { stepsOfPlugins, inConfiguration, routeRows } from './route-rows.ts';
 import { chargedAdmission, forwardStep } from '../forward/forward-step.ts';
 import type { ServingParts } from './parts.ts';
 
 /** What the steps need. They only keep references until the first request. */
-export interface ChainParts extends Omit<ServingParts, 'documents'> {
+export interface ChainParts extends ServingParts {
   readonly keys: KeyCache;
   readonly glossaries: GlossaryCache;
   readonly settlements: Settlements;
-  readonly log: Log;
-  readonly access: AccessLog;
-  /** `undefined` if documents are off. */
-  readonly documents: DocumentSteps | undefined;
+  /** The configuration as of the last reload. */
+  readonly inForce: () => Config;
+  /** A document waits. */
+  readonly onDocument: () => void;
   /** Serves the pages of the documentation, if they are public. */
   readonly documentation: Step;
   /** As in `GatewayServices`. */
   readonly apiDocument: (plugin: string) => Readonly<Record<string, unknown>>;
   /** Whether the store answers and the gateway is not draining. */
   readonly serving: () => boolean;
-  /** As in `TranslateOptions`; also called for those of files. */
-  readonly onFailures: TranslateOptions['onFailures'];
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Generates the ids of records: ULIDs. */
@@ -74,36 +68,59 @@ export interface Chains {
   readonly routes: readonly RouteSpec[];
   readonly around: readonly Step[];
   readonly services: GatewayServices;
+  readonly documents: BuiltDocuments | undefined;
 }
 
 /** Throws a `ConfigError` if a plugin's step or route cannot be placed. */
-export function buildChains(config: Config, plugins: LoadedPlugins, parts: ChainParts): Chains {
-  const translate = translateOptions(parts, plugins.textStages);
-  const own = stepsOf(config, parts, translate);
-  const placed = plugins.placements.map(({ step }): [string, Step] => [step.name, step]);
-  const documentation: [string, Step][] = config.docs.public ? [[parts.documentation.name, parts.documentation]] : [];
-  const documents = parts.documents && buildDocuments(config, parts.documents, parts);
-  const ofDocuments = Object.entries<Step>(documents?.steps ?? {});
-  const shared = new Map<string, Step>([...Object.entries(own), ...ofDocuments, ...documentation, ...placed]);
-  const services = servicesOf(config, parts, translate, documents);
+export function buildChains(parts: ChainParts): Chains {
+  const { config, plugins, glossaries, now } = parts;
+  const { engine, takesGlossary } = parts.engines;
+  const use = engineUsers(parts);
+  const translate: TranslateOptions = { ...use, engine, takesGlossary, glossaries, stages: plugins.textStages, now };
+  const documents = parts.documents && buildDocuments(parts.documents, parts, use);
+  const own = stepsOf(parts, translate);
+  const ofDocuments: Readonly<Partial<Record<DocumentStepName, Step>>> = documents?.steps ?? {};
+  const others = [...(config.docs.public ? [parts.documentation] : []), ...plugins.placements.map(({ step }) => step)];
+  const shared = new Map<string, Step>([
+    ...Object.entries(own),
+    ...Object.entries(ofDocuments),
+    ...others.map((step) => [step.name, step] as const),
+  ]);
+  const services = servicesOf(parts, translate, documents?.services);
   const ofPlugins = stepsOfPlugins(plugins, services, shared);
-  const ofForward = stepsOfForward(parts, config.limits.reservation_seconds * SECOND_MS, own.admit, shared);
+  const ofForward = stepsOfForward(parts, use, own.admit, shared);
   const rows = routeRows(config, plugins);
   const routes = inConfiguration(() =>
     rows.map((row) => compileRoute(specOf(row, ('plugin' in row ? ofPlugins.get(row.plugin) : ofForward.get(routeName(row))) ?? shared))),
   );
-  return { routes, around: [own['access-log']], services };
+  return { routes, around: [own['access-log']], services, documents };
+}
+
+/** What all have in common who send something to an engine. */
+export type EngineUsers = ReturnType<typeof engineUsers>;
+
+function engineUsers({ caps, offers, live, telemetry, output: { log }, now }: ChainParts) {
+  const quotaAlarm = new QuotaAlarm(log, now);
+  return {
+    offers,
+    /** `undefined` if no engine is limited. */
+    isSpent: caps.isEmpty ? undefined : (name: string): boolean => caps.isSpent(name),
+    // A gateway that samples decides on the flag; otherwise it is the caller's.
+    passTraceparent: telemetry === undefined ? traceparentForward : traceparentUnsampled,
+    onFailures(failures: readonly AttemptFailure[]): void {
+      // A caller who has left is no failure of the engine's, nor is a file that it does not take.
+      const count = failures.filter((failure) => failure !== 'cancelled' && failure !== 'file_refused').length;
+      if (count > 0) live.engineFailures(count);
+      if (failures.includes('engine_quota')) quotaAlarm.ring();
+    },
+  };
 }
 
 /** A name or address, with a port or without. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
 
-function servicesOf(
-  config: Config,
-  parts: ChainParts,
-  translate: TranslateOptions,
-  documents: BuiltDocuments | undefined,
-): GatewayServices {
+function servicesOf(parts: ChainParts, translate: TranslateOptions, documents: GatewayServices['documents']): GatewayServices {
+  const { config } = parts;
   return {
     credentials: credentialReader(config.auth.vendor_names),
     engineCan: anyOf(parts.settings.map(({ can }) => can)),
@@ -129,7 +146,7 @@ function servicesOf(
     identify: identifyBy(parts.keys),
     translate: translateBy(translate),
     detect: detectBy(translate),
-    documents: documents?.services,
+    documents,
     apiDocument: parts.apiDocument,
     addressFor(x) {
       if (config.service.public_url !== undefined) return config.service.public_url;
@@ -143,28 +160,8 @@ function servicesOf(
   };
 }
 
-function translateOptions(
-  { engines: { engine, takesGlossary }, caps, glossaries, offers, onFailures, now, telemetry }: ChainParts,
-  stages: LoadedPlugins['textStages'],
-): TranslateOptions {
-  const isSpent = caps.isEmpty ? undefined : (name: string): boolean => caps.isSpent(name);
-  const passTraceparent = passTraceparentOf(telemetry?.tracer);
-  return { engine, takesGlossary, isSpent, glossaries, offers, stages, passTraceparent, now, onFailures };
-}
-
-/** Counts failed attempts at engines, of requests and of files, and rings if a quota there is used up. */
-export function failuresSeen({ live, log, now }: Pick<ChainParts, 'live' | 'log' | 'now'>): ChainParts['onFailures'] {
-  const quotaAlarm = new QuotaAlarm(log, now);
-  return (failures) => {
-    // A caller who has left is no failure of the engine's, nor is a file that it does not take.
-    const count = failures.filter((failure) => failure !== 'cancelled' && failure !== 'file_refused').length;
-    if (count > 0) live.engineFailures(count);
-    if (failures.includes('engine_quota')) quotaAlarm.ring();
-  };
-}
-
-function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName | PluginStepName, Step>> {
-  const { store, keys, requests, offers, client, now } = parts;
+function stepsOf(parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName | PluginStepName, Step>> {
+  const { config, store, keys, requests, offers, client, now } = parts;
   const languages = (): Languages => offers.current.any.languages;
   const onShed = requests.shed;
   const authentication: AuthenticateOptions = {
@@ -183,7 +180,7 @@ function stepsOf(config: Config, parts: ChainParts, translate: TranslateOptions)
   return {
     'access-log': accessLogStep({
       logs: [requests, parts.live, parts.recent, parts.busy],
-      written: parts.access,
+      written: parts.output.access,
       quietPaths: new Set(config.listen_quiet_paths),
       now,
       client: config.listen_trusted_proxies.length === 0 ? undefined : client,
@@ -233,11 +230,6 @@ function countRefusal(refusals: RefusalCounter, { kind }: Admission | CheckedCal
   if (kind === 'rate_limited' || kind === 'quota_exceeded' || kind === 'credit_exhausted') refusals.count(teamId, kind);
 }
 
-/** A gateway that samples decides on the flag; otherwise it is the caller's. */
-export function passTraceparentOf(tracer: RequestTracer | undefined): PassTraceparent {
-  return tracer === undefined ? traceparentForward : traceparentUnsampled;
-}
-
 function addressBoundOf({ limits }: Config): AddressLimit | undefined {
   const perMinute = limits.unknown_keys_per_minute;
   return perMinute === 0 ? undefined : new AddressLimit(perMinute);
@@ -245,8 +237,8 @@ function addressBoundOf({ limits }: Config): AddressLimit | undefined {
 
 /** The steps of each forward route, by its name. */
 function stepsOfForward(
-  { forward, upstream, now, log, telemetry }: ChainParts,
-  leaseMs: number,
+  { config, forward, upstream, now, output: { log } }: ChainParts,
+  { passTraceparent }: EngineUsers,
   admit: Step,
   shared: ReadonlyMap<string, Step>,
 ): ReadonlyMap<string, ReadonlyMap<string, Step>> {
@@ -255,8 +247,8 @@ function stepsOfForward(
   const step = forwardStep({
     routes: new Map(named),
     upstream,
-    leaseMs,
-    passTraceparent: passTraceparentOf(telemetry?.tracer),
+    leaseMs: config.limits.reservation_seconds * SECOND_MS,
+    passTraceparent,
     now,
     onFailures: (x, failures, answered) =>
       log.warn('forward attempts failed', { request_id: x.id, route: x.route.name, causes: failures.join(' '), answered }),

@@ -68,76 +68,45 @@ interface TriedEngine {
   readonly works: () => boolean;
 }
 
-interface EngineTrialsOptions {
-  readonly engines: readonly TriedEngine[];
-  readonly log: Log;
-  /** Schedules a callback and returns a function that cancels it; replaced in tests. */
-  readonly later?: ((run: () => void, ms: number) => () => void) | undefined;
-}
-
 /** While none of an engine's replicas works. */
 const AGAIN_MS = 60_000;
 
-export class EngineTrials {
-  readonly #options: EngineTrialsOptions;
-  readonly #later: (run: () => void, ms: number) => () => void;
+/** Tries all engines at once, in the background, and again those that do not work. */
+export function tryEngines(engines: readonly TriedEngine[], log: Log) {
   /** What was logged of a replica that cannot be reached, by engine and URL. */
-  readonly #logged = new Map<string, string>();
-  readonly #waiting = new Map<string, () => void>();
-  #closed = false;
-
-  /** Tries all at once, in the background. */
-  constructor(options: EngineTrialsOptions) {
-    this.#options = options;
-    this.#later = options.later ?? laterBy;
-    this.tryAgain();
-  }
-
-  /** Tries every engine, because it is the start or because a reload may have changed their URLs. */
-  tryAgain(): void {
-    for (const engine of this.#options.engines) void this.#try(engine);
-  }
-
-  close(): void {
-    this.#closed = true;
-    for (const callOff of this.#waiting.values()) callOff();
-  }
-
-  async #try(engine: TriedEngine): Promise<void> {
-    const trials = await engine.tryAll();
-    if (this.#closed) return;
-    this.#waiting.get(engine.name)?.();
-    for (const trial of trials) this.#report(engine.name, trial);
-    if (engine.works()) return;
-    this.#waiting.set(
-      engine.name,
-      this.#later(() => void (engine.works() || this.#try(engine)), AGAIN_MS),
-    );
-  }
-
-  #report(engine: string, { url, failure }: ReplicaTrial): void {
-    const { log } = this.#options;
+  const logged = new Map<string, string>();
+  const waiting = new Map<string, NodeJS.Timeout>();
+  let closed = false;
+  const report = (engine: string, { url, failure }: ReplicaTrial): void => {
     const name = `${engine} ${url}`;
-    const word = failure && `${failure.failure}:${failure.cause}`;
     if (failure === undefined) {
-      if (this.#logged.delete(name)) log.info('an engine replica can be reached again', { engine, replica: url });
-    } else if (this.#logged.get(name) !== word) {
-      this.#logged.set(name, word!);
-      const { status, cause } = failure;
-      const advice = adviceFor(failure);
-      log.warn('an engine replica cannot be reached: requests to it will fail', {
-        engine,
-        replica: url,
-        failure: failure.failure,
-        status,
-        cause,
-        advice,
-      });
+      if (logged.delete(name)) log.info('an engine replica can be reached again', { engine, replica: url });
+      return;
     }
-  }
-}
-
-function laterBy(run: () => void, ms: number): () => void {
-  const timer = setTimeout(run, ms).unref();
-  return () => clearTimeout(timer);
+    const { failure: word, status, cause } = failure;
+    if (logged.get(name) === `${word}:${cause}`) return;
+    logged.set(name, `${word}:${cause}`);
+    const found = { engine, replica: url, failure: word, status, cause, advice: adviceFor(failure) };
+    log.warn('an engine replica cannot be reached: requests to it will fail', found);
+  };
+  const tryOne = async (engine: TriedEngine): Promise<void> => {
+    const trials = await engine.tryAll();
+    if (closed) return;
+    clearTimeout(waiting.get(engine.name));
+    for (const trial of trials) report(engine.name, trial);
+    if (engine.works()) return;
+    waiting.set(engine.name, setTimeout(() => void (engine.works() || tryOne(engine)), AGAIN_MS).unref());
+  };
+  /** Also for a reload, which may have changed their URLs. */
+  const tryAll = (): void => {
+    for (const engine of engines) void tryOne(engine);
+  };
+  tryAll();
+  return {
+    tryAll,
+    close() {
+      closed = true;
+      for (const timer of waiting.values()) clearTimeout(timer);
+    },
+  };
 }

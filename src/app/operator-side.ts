@@ -76,8 +76,8 @@ function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<O
 export class OperatorSide {
   /** The configuration in force. */
   config: Config;
-  address!: NetworkAddress;
-  url = '';
+  ops!: NetworkAddress;
+  opsUrl = '';
   /** The base of problem `type` URIs. */
   docsUrl = '';
   /** The URL that callers use, known once the public listener is open. */
@@ -106,7 +106,7 @@ export class OperatorSide {
     const { config, log } = this.#options;
     this.serverUrl = serverUrlOf(config, listening);
     void this.#checkPlans();
-    announceReady(log, config, { listenUrl: publicUrl(config, listening), opsUrl: this.url, listening, workers });
+    announceReady(log, config, { listenUrl: publicUrl(config, listening), opsUrl: this.opsUrl, listening, workers });
   }
 
   /**
@@ -136,9 +136,9 @@ export class OperatorSide {
     waiting?.show(content);
     const listener = waiting ?? (await openListener(this.config, log, content));
     down.add('ops listener', () => listener.close());
-    this.address = listener.address;
-    this.url = `http://${formatNetworkAddress(listener.address)}`;
-    this.docsUrl = docsOnOps ? `${this.url}/docs` : this.config.service.docs_url;
+    this.ops = listener.address;
+    this.opsUrl = `http://${formatNetworkAddress(listener.address)}`;
+    this.docsUrl = docsOnOps ? `${this.opsUrl}/docs` : this.config.service.docs_url;
   }
 
   #content(): OpsContent {
@@ -169,7 +169,7 @@ export class OperatorSide {
   }
 
   #adminDocument(): Record<string, unknown> {
-    return adminOpenApi({ serviceName: this.config.service.name, serverUrl: this.url, docsUrl: this.docsUrl });
+    return adminOpenApi({ serviceName: this.config.service.name, serverUrl: this.opsUrl, docsUrl: this.docsUrl });
   }
 
   #watchTeams(): void {

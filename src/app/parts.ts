@@ -33,11 +33,10 @@ import { openMachineClock } from '../stores/records/record-clock.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
 import { openAwaited, storeOptionsOf } from './configured-store.ts';
 import { openTelemetryOf } from './configured-telemetry.ts';
-import { EngineTrials, replicaWatch } from './engine-watch.ts';
+import { replicaWatch, tryEngines } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
 import { judge } from './judge.ts';
-import { forgetfulDocuments, openDocuments } from './open-documents.ts';
-import type { OpenDocuments } from './open-documents.ts';
+import { forgetfulDocuments, openDocuments } from './documents.ts';
 
 export const monotonicMs: () => number = performance.now.bind(performance);
 
@@ -67,7 +66,7 @@ export async function openParts(opening: Opening) {
   const opened = await open(opening);
   const { config, output, down, store, engines, settings, nowMs } = opened;
   const { log } = output;
-  const documents: OpenDocuments | undefined = await openDocuments(opened, process.env);
+  const documents = await openDocuments(opened);
   const days = new RecordRefusals(store.records, config.history.days);
   const refusals = new PendingRefusals({ days, nowMs });
   down.add('counts of refusals', () => refusals.flush());
@@ -81,7 +80,7 @@ export async function openParts(opening: Opening) {
       adviceFor,
     }),
   );
-  const trials = down.closing('engine trials', new EngineTrials({ engines: triedEngines(opened), log }));
+  const trials = down.closing('engine trials', tryEngines(triedEngines(opened), log));
   const planRecord = down.closing('plan record', new PlanRecord({ records: store.gateways, file: config.file }, config.plans));
   const forgetful = [...opened.plugins.forgetful, ...upkeep.forgetful, ...(documents === undefined ? [] : [forgetfulDocuments(documents)])];
   // Nothing besides the store has data of teams where there are none.

@@ -8,27 +8,13 @@ import { Router } from '../core/router.ts';
 import { OVERLOADED } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { placeOf } from '../core/error-place.ts';
-import type { Log } from '../ports/log.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
-import type { Chains } from './chain.ts';
-import type { ServingParts } from './parts.ts';
+import type { ChainParts, Chains } from './chain.ts';
 import type { WithoutUws } from './http-library.ts';
 import { whyNode } from './http-library.ts';
 import { tlsOf } from './certificate.ts';
 
-/** The sources of ids and time; tests pass their own. */
-export interface Sources {
-  readonly newId: () => string;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-}
-
-export function openGateway(
-  config: Config,
-  { routes, around }: Chains,
-  log: Log,
-  { newId, now, client }: Sources & Pick<ServingParts, 'client'>,
-): Gateway {
+export function openGateway({ config, output: { log }, newId, now, client }: ChainParts, { routes, around }: Chains): Gateway {
   return new Gateway({
     router: new Router(routes, around),
     around,

@@ -4,8 +4,9 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
-import type { Log } from '../ports/log.ts';
+import type { OperatorSide } from './operator-side.ts';
 import { engineUrls } from './ready-line.ts';
+import type { Stoppable } from './until-stopped.ts';
 
 /** What came of a reload. */
 export interface ReloadReport {
@@ -28,15 +29,7 @@ export interface Reloads {
 
 export const RELOADS_PATH = '/reloads';
 
-export interface Reloadable {
-  readonly log: Log;
-  /** The configuration in force. */
-  readonly config: Config;
-  /** Returns the changed members that wait for a restart. Throws, and changes nothing, if the configuration cannot be applied. */
-  reload(next: Config): readonly string[];
-  /** Called after each reload, whatever came of it. */
-  reported(report: ReloadReport): void;
-}
+export type Reloadable = Pick<OperatorSide, 'config' | 'reload' | 'reported'> & Pick<Stoppable, 'log'>;
 
 /** `load` reads the sources that the command line named, for a gateway that runs with the given configuration. Never rejects: faults are logged. */
 export async function reload(app: Reloadable, load: (running: Config) => Promise<Config>): Promise<void> {

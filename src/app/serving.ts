@@ -1,18 +1,18 @@
 // Serves callers in one process: the chains, the public listener, and how they stop.
 import { setTimeout as delay } from 'node:timers/promises';
-import { buildChains, failuresSeen, passTraceparentOf } from './chain.ts';
+import { buildChains } from './chain.ts';
 import type { ChainParts } from './chain.ts';
-import { filePassing, startDocuments } from './open-documents.ts';
-import type { RunningDocuments } from './open-documents.ts';
+import { startDocuments } from './documents.ts';
+import type { RunningDocuments } from './documents.ts';
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { Gateway } from '../core/gateway.ts';
 import { ulidSource } from '../domain/ulid.ts';
-import type { ProcessState } from './processes.ts';
+import type { ProcessState, ProcessStates, ServingProcesses } from './processes.ts';
 import { monotonicMs, offeredBy, openParts } from './parts.ts';
 import type { Opening, ServingParts } from './parts.ts';
 import { openGateway, startListener } from './public-listener.ts';
-import type { Listening, ListenOptions, Sources } from './public-listener.ts';
+import type { Listening, ListenOptions } from './public-listener.ts';
 import { engineReadiness } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/ops-pages.ts';
 import { stopWithinMs } from './until-stopped.ts';
@@ -25,6 +25,7 @@ import { flushWithinMs } from './configured-telemetry.ts';
 import { settle, settleWithinMs, SettlementQueue } from '../runtime/settlement-queue.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
+import type { MetricsSnapshot } from '../ports/metric-family.ts';
 import { drain } from '../server/lifecycle.ts';
 import { ListenError } from '../server/listener.ts';
 import type { Listener } from '../server/listener.ts';
@@ -42,7 +43,8 @@ export async function openServing(opening: Opening): Promise<Serving> {
   return serving;
 }
 
-class Serving {
+/** One process that serves callers: of an operator's processes, or of a worker's primary. */
+export class Serving implements ServingProcesses {
   /** As operators see them: without the routes' limits and caches. */
   readonly parts: ServingParts;
   /** As of the last reload. */
@@ -96,10 +98,9 @@ class Serving {
     this.#settlements = settlements;
     metrics.read('open_settlements', () => settlements.open);
     down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));
-    const sources = { newId: ulidSource(nowMs), now: monotonicMs };
-    const parts = this.#chainParts(settlements, sources);
-    const chains = buildChains(config, plugins, parts);
-    const gateway = openGateway(config, chains, output.log, parts);
+    const parts = this.#chainParts(settlements);
+    const chains = buildChains(parts);
+    const gateway = openGateway(parts, chains);
     this.#gateway = gateway;
     metrics.read('requests_in_flight', () => gateway.inFlight);
     // Probes and readers of the documentation must not look like traffic in the console.
@@ -116,10 +117,7 @@ class Serving {
     );
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     if (documents !== undefined) {
-      const { services } = chains;
-      const { files } = parts.documents!;
-      const use = { ...sources, files, config, metrics, store: parts.store, services, log: output.log, inFlight: () => gateway.inFlight };
-      const worker = (this.#worker = startDocuments(documents, use));
+      const worker = (this.#worker = startDocuments(documents, parts, chains, () => gateway.inFlight));
       down.add('documents', () => worker.close());
     }
     down.add('public listener', async () => {
@@ -136,10 +134,9 @@ class Serving {
     this.parts.full.drop();
   }
 
-  /** What this process reports to the operator. */
-  state(): ProcessState {
+  async states(): Promise<ProcessStates> {
     const { engines, probe, clocks, live, busy, plugins } = this.parts;
-    return {
+    const state: ProcessState = {
       steps: live.snapshot(),
       busy: busy.snapshot(),
       inFlight: this.#gateway?.inFlight ?? 0,
@@ -152,11 +149,16 @@ class Serving {
       draining: this.#draining !== undefined,
       plugins: plugins.figures(),
     };
+    return { expected: 1, states: [state] };
   }
 
-  /** Those that were refused or met a failure, newest first. */
-  recentRequests(): readonly RecentRequest[] {
+  async recentRequests(): Promise<readonly RecentRequest[]> {
     return this.parts.recent.snapshot();
+  }
+
+  /** The metrics of this process. */
+  snapshot(): Promise<MetricsSnapshot> {
+    return this.parts.metrics.snapshot();
   }
 
   /**
@@ -174,7 +176,7 @@ class Serving {
     const { engines, settings, offers, trials, planRecord } = this.parts;
     for (const { name, urls } of next.engines) engines.byName.get(name)!.setUrls(urls);
     offers.replace(offeredBy(next, settings));
-    trials.tryAgain();
+    trials.tryAll();
     this.#config = next;
     planRecord.replace(next.plans);
     this.#renewTls(next);
@@ -198,27 +200,21 @@ class Serving {
     this.#listener?.stopAccepting();
   }
 
-  #chainParts(settlements: SettlementQueue, sources: Sources): ChainParts {
-    const { output, plugins, telemetry, documents, live, offers } = this.parts;
-    const onFailures = failuresSeen({ live, log: output.log, now: sources.now });
-    const passTraceparent = passTraceparentOf(telemetry?.tracer);
+  #chainParts(settlements: SettlementQueue): ChainParts {
+    const { plugins, nowMs } = this.parts;
+    const inForce = (): Config => this.#config;
     const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
     return {
       ...this.parts,
       ...cachesOf(this.parts),
-      ...output,
-      ...sources,
       settlements,
-      documents: documents && {
-        ...documents,
-        plans: () => this.#config.plans,
-        files: filePassing(this.parts, documents, { offers, onFailures, passTraceparent }),
-        onCreated: () => this.#worker?.wake(),
-      },
-      documentation: documentationStep({ config: () => this.#config, documented: plugins, api }),
+      inForce,
+      onDocument: () => this.#worker?.wake(),
+      documentation: documentationStep({ config: inForce, documented: plugins, api }),
       apiDocument: (plugin) => pluginDocument(plugin, api()),
       serving: () => this.#ready(),
-      onFailures,
+      now: monotonicMs,
+      newId: ulidSource(nowMs),
     };
   }
 }

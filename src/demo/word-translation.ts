@@ -2,10 +2,9 @@
 import { PHRASEBOOK, PHRASEBOOK_LANGUAGES } from './phrasebook.ts';
 
 /** Lower-case phrases of a language, with the phrase as it is written and its translation. */
-type Phrases = ReadonlyMap<string, { readonly written: string; readonly translation: string }>;
+type Phrases = Map<string, { readonly written: string; readonly translation: string }>;
 
 const WORD = /\p{L}+(?:['’]\p{L}+)*/gu;
-const PHRASE_WORDS_MAX = 4;
 
 /** `undefined` for a language that the phrasebook does not have. A regional code is treated as its base. */
 function columnOf(code: string): number | undefined {
@@ -13,34 +12,20 @@ function columnOf(code: string): number | undefined {
   return column === -1 ? undefined : column;
 }
 
-const phrases: readonly (readonly Phrases[])[] = PHRASEBOOK_LANGUAGES.map((_from, from) =>
-  PHRASEBOOK_LANGUAGES.map((_to, to) => phrasesOf(PHRASEBOOK.map((row) => [row[from]!, row[to]!]))),
-);
-
-/** The single words of each language. */
-const vocabularies = phrases.map((row) => new Set([...row[0]!.keys()].flatMap((phrase) => phrase.split(' '))));
-
+/** Of equal phrases, the first one counts. */
 function phrasesOf(pairs: readonly (readonly [string, string])[]): Phrases {
-  const map = new Map<string, { written: string; translation: string }>();
-  for (const [written, translation] of pairs) {
-    if (!map.has(written.toLowerCase())) map.set(written.toLowerCase(), { written, translation });
-  }
-  return map;
+  const written = pairs.toReversed().map(([from, to]) => [from.toLowerCase(), { written: from, translation: to }] as const);
+  return new Map(written);
 }
 
-/** The language with the most words in the text; English if there is none or a tie. */
+/** The single words of each language. */
+const vocabularies = PHRASEBOOK_LANGUAGES.map((_, column) => new Set(PHRASEBOOK.flatMap((row) => row[column]!.toLowerCase().split(' '))));
+
+/** The language with the most words in the text; English if there is none, and of a tie the first. */
 export function detectLanguage(text: string): string {
-  const words = wordsOf(text);
-  let best = 0;
-  let bestCount = 0;
-  for (let column = 0; column < PHRASEBOOK_LANGUAGES.length; column++) {
-    const count = words.filter(({ word }) => vocabularies[column]!.has(word.toLowerCase())).length;
-    if (count > bestCount) {
-      best = column;
-      bestCount = count;
-    }
-  }
-  return PHRASEBOOK_LANGUAGES[best]!;
+  const words = text.toLowerCase().match(WORD) ?? [];
+  const counts = vocabularies.map((vocabulary) => words.filter((word) => vocabulary.has(word)).length);
+  return PHRASEBOOK_LANGUAGES[counts.indexOf(Math.max(...counts))]!;
 }
 
 /** Spanish opens an exclamation or a question with a mark of its own, which the other languages do not have. */
@@ -55,49 +40,20 @@ function withOpeningMarks(text: string, from: number | undefined, to: number | u
 export function translateByPhrasebook(text: string, source: string, target: string, glossary: Readonly<Record<string, string>>): string {
   const from = columnOf(source);
   const to = columnOf(target);
-  const terms = phrasesOf(Object.entries(glossary));
-  const known = from === undefined || to === undefined ? new Map<string, never>() : phrases[from]![to]!;
-  const words = wordsOf(text);
-  let result = '';
-  let done = 0;
-  for (let i = 0; i < words.length;) {
-    const length = phraseLength(text, words, i, (phrase) => terms.has(phrase) || known.has(phrase));
-    const start = words[i]!.start;
-    const end = words[i + Math.max(length, 1) - 1]!.end;
-    const original = text.slice(start, end);
-    const phrase = phraseAt(text, words, i, length);
-    const entry = terms.get(phrase) ?? known.get(phrase);
-    const replaced = entry === undefined ? original : inCaseOf(original, entry.written, entry.translation, startsSentence(text, start));
-    result += text.slice(done, start) + replaced;
-    done = end;
-    i += Math.max(length, 1);
-  }
-  return withOpeningMarks(result + text.slice(done), from, to);
+  const own = from === undefined || to === undefined ? [] : PHRASEBOOK.map((row) => [row[from]!, row[to]!] as const);
+  const phrases = new Map([...phrasesOf(own), ...phrasesOf(Object.entries(glossary))]);
+  const translated = text.replaceAll(anyOf([...phrases.keys()]), (found, at: number) => {
+    const { written, translation } = phrases.get(found.toLowerCase().replaceAll(/\s+/g, ' '))!;
+    return inCaseOf(found, written, translation, startsSentence(text, at));
+  });
+  return withOpeningMarks(translated, from, to);
 }
 
-interface Word {
-  readonly word: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-function wordsOf(text: string): Word[] {
-  return Array.from(text.matchAll(WORD), (match) => ({ word: match[0], start: match.index, end: match.index + match[0].length }));
-}
-
-/** How many words, starting at `index`, the longest known phrase has; 0 if there is none. */
-function phraseLength(text: string, words: readonly Word[], index: number, isKnown: (phrase: string) => boolean): number {
-  for (let length = Math.min(PHRASE_WORDS_MAX, words.length - index); length > 0; length--) {
-    if (isKnown(phraseAt(text, words, index, length))) return length;
-  }
-  return 0;
-}
-
-/** Empty if there is anything but white space between the words. */
-function phraseAt(text: string, words: readonly Word[], index: number, length: number): string {
-  const chosen = words.slice(index, index + length);
-  const together = chosen.every((word, i) => i === 0 || text.slice(chosen[i - 1]!.end, word.start).trim() === '');
-  return together ? chosen.map(({ word }) => word.toLowerCase()).join(' ') : '';
+/** Matches the longest of the phrases, as whole words with any white space between them. */
+function anyOf(phrases: readonly string[]): RegExp {
+  const longestFirst = phrases.filter((phrase) => phrase !== '').toSorted((one, other) => other.length - one.length);
+  const patterns = longestFirst.map((phrase) => phrase.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(' ', '\\s+'));
+  return new RegExp(`(?<!\\p{L}['’]?)(?:${patterns.join('|') || '(?!)'})(?!['’]?\\p{L})`, 'giu');
 }
 
 function startsSentence(text: string, start: number): boolean {

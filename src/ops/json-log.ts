@@ -15,8 +15,7 @@ export interface JsonLog {
 
 /** The destination of whole lines: file descriptor 1 except in tests. */
 export interface LogDestination {
-  /** `urgent`: the lines must not wait for others. */
-  write(lines: string, urgent?: boolean): void;
+  write(lines: string): void;
 }
 
 /** A pipe takes this much at once, so lines of several processes do not mix. */
@@ -45,7 +44,7 @@ function linesTo(destination: LogDestination, pieceBytes: number): JsonLog {
   const lines = new GatheredLines(destination, pieceBytes);
   const event = (level: 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) => {
     lines.write();
-    destination.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: message })}\n`, level !== 'info');
+    destination.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: message })}\n`);
   };
   return {
     log: { info: event('info'), warn: event('warn'), error: event('error') },

@@ -3,8 +3,6 @@ import { write, writeSync } from 'node:fs';
 
 /** What may wait for a reader who has stopped reading; further lines are lost, and counted. */
 const WAITING_BYTES_MAX = 8_388_608;
-/** Lines that follow a write within this time are written together, unless one is urgent: a write costs more than some lines. */
-const GATHER_MS = 10;
 /** A destination that takes nothing for now is tried again after this time, one that fails (a full disk) after the longer one. */
 const BUSY_MS = 20;
 const FAILED_MS = 1000;
@@ -14,12 +12,6 @@ const LAST_LINES_MS = 5000;
 /** When the process exits, a write in the background gets this time: far more than its thread needs to pass it to the system. */
 const UNDER_WAY_MS = 50;
 const NEWLINE = 10;
-
-/** The functions of `node:fs`, except in tests. */
-interface Writing {
-  readonly write: (fd: number, bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
-  readonly writeSync: (fd: number, bytes: Buffer) => number;
-}
 
 /** Called when the destination begins to fail: with a full disk, for example. Lines are lost until it works again. */
 type OnLogFailure = (error: NodeJS.ErrnoException) => void;
@@ -32,16 +24,11 @@ export class LogOutput {
   /** Lines are put together for one write up to this size. */
   readonly #pieceBytes: number;
   readonly #onFailure: OnLogFailure;
-  readonly #io: Writing;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   /** Being written in the background or, while there is a pause, to be written after it. */
   #piece: Buffer | undefined;
   #pause: NodeJS.Timeout | undefined;
-  /** Whether the pause only waits for more lines. */
-  #isGathering = false;
-  /** Whether an urgent line waits. */
-  #isUrgent = false;
   #lostLines = 0;
   /** How many lost lines the current piece reports. */
   #reportedLines = 0;
@@ -50,15 +37,14 @@ export class LogOutput {
   #isFailing = false;
   #isReaderGone = false;
 
-  constructor(fd: number, pieceBytes: number, onFailure: OnLogFailure, io: Writing = { write, writeSync }) {
+  constructor(fd: number, pieceBytes: number, onFailure: OnLogFailure) {
     this.#fd = fd;
     this.#pieceBytes = pieceBytes;
     this.#onFailure = onFailure;
-    this.#io = io;
   }
 
-  /** One or more whole lines. `urgent`: what the process does next may be its end, so they do not wait for others. */
-  write(lines: string, urgent = false): void {
+  /** One or more whole lines, which go at once, or together with others once the write that is under way has ended. */
+  write(lines: string): void {
     if (this.#isReaderGone) return;
     const bytes = Buffer.from(lines);
     if (this.#waitingBytes + bytes.length > WAITING_BYTES_MAX) {
@@ -67,8 +53,6 @@ export class LogOutput {
     }
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
-    this.#isUrgent ||= urgent;
-    if (this.#isGathering && this.#mustWrite()) this.#endPause();
     if (this.#piece === undefined && this.#pause === undefined) this.#writeNext();
   }
 
@@ -83,13 +67,14 @@ export class LogOutput {
     let giveUpAtMs = Date.now() + LAST_PAUSE_MS;
     let piece: Buffer | undefined;
     if (this.#pause !== undefined) {
-      this.#endPause();
+      clearTimeout(this.#pause);
+      this.#pause = undefined;
       piece = this.#piece;
       this.#piece = undefined;
     }
     while (!this.#isReaderGone && (piece ??= this.#next()) !== undefined) {
       try {
-        const written = this.#io.writeSync(this.#fd, piece);
+        const written = writeSync(this.#fd, piece);
         this.#isLineOpen = endsInLine(piece, written);
         piece = written < piece.length ? piece.subarray(written) : undefined;
         giveUpAtMs = Math.min(Date.now() + LAST_PAUSE_MS, endAtMs);
@@ -110,14 +95,13 @@ export class LogOutput {
   }
 
   #writePiece(piece: Buffer): void {
-    this.#io.write(this.#fd, piece, (error, written) => {
+    write(this.#fd, piece, (error, written) => {
       if (error !== null) return this.#failed(piece, error);
       this.#isFailing = false;
       this.#isLineOpen = endsInLine(piece, written);
       this.#piece = written === piece.length ? undefined : piece.subarray(written);
-      if (this.#piece !== undefined) this.#writePiece(this.#piece);
-      else if (this.#mustWrite()) this.#writeNext();
-      else this.#gather();
+      if (this.#piece === undefined) this.#writeNext();
+      else this.#writePiece(this.#piece);
     });
   }
 
@@ -135,24 +119,9 @@ export class LogOutput {
     this.#writeAfter(FAILED_MS);
   }
 
-  #mustWrite(): boolean {
-    return this.#isUrgent || this.#waitingBytes >= this.#pieceBytes;
-  }
-
-  #gather(): void {
-    this.#isGathering = true;
-    this.#writeAfter(GATHER_MS);
-  }
-
-  #endPause(): void {
-    clearTimeout(this.#pause);
-    this.#pause = undefined;
-    this.#isGathering = false;
-  }
-
   #writeAfter(pauseMs: number): void {
     this.#pause = setTimeout(() => {
-      this.#endPause();
+      this.#pause = undefined;
       if (this.#piece === undefined) this.#writeNext();
       else this.#writePiece(this.#piece);
     }, pauseMs).unref();
@@ -170,7 +139,6 @@ export class LogOutput {
     }
     const lines = this.#waiting.splice(0, count);
     this.#waitingBytes -= bytes;
-    if (this.#waitingBytes === 0) this.#isUrgent = false;
     if (count === 0) {
       if (this.#lostLines === 0) return undefined;
       this.#reportedLines = this.#lostLines;

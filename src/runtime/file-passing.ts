@@ -11,7 +11,7 @@ import type { DocumentRecord } from '../ports/documents.ts';
 import type { AttemptFailure, FailureDetail, FileEngines, TranslatedFile } from '../ports/engine.ts';
 import type { PassedFile } from './document-work.ts';
 
-export interface FilePassingOptions {
+interface FilePassingOptions {
   readonly files: FileEngines;
   readonly offers: CurrentOffers;
   readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;

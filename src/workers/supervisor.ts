@@ -8,7 +8,6 @@ import type { OnNewStore } from '../app/parts.ts';
 import { OperatorSide, openWaitingListener } from '../app/operator-side.ts';
 import type { ProcessStates, ServingProcesses } from '../app/processes.ts';
 import type { Listening } from '../app/public-listener.ts';
-import type { Reloadable, ReloadReport } from '../app/reload.ts';
 import { startProcess, stopWithinMs } from '../app/until-stopped.ts';
 import type { Stoppable } from '../app/until-stopped.ts';
 import { SECOND_MS } from '../config/config.ts';
@@ -22,20 +21,25 @@ import type { Log } from '../ports/log.ts';
 import type { MetricsSnapshot } from '../ports/metric-family.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
 import { newestFirst } from '../runtime/recent-traffic.ts';
-import { HEARTBEAT_MS, HeartbeatWatch, WorkerProcess } from './worker-process.ts';
+import { HEARTBEAT_MS, WorkerProcess } from './worker-process.ts';
 
 /** Delay between a worker's death and its replacement, doubled with every early death. */
 const RESTART_MS = 100;
 const RESTART_MS_MAX = 10_000;
 /** A worker that lives longer than this counts as having started successfully. */
 const SETTLED_MS = 60_000;
+/**
+ * If the look for hung workers is this late, this process was suspended or starved, most likely together with them (a suspended
+ * machine, SIGSTOP for the whole group): their heartbeats may be unread, so none counts as hung.
+ */
+const LATE_MS = 1_000;
 /** How much longer than the drain delay to wait for a worker to close its port. */
 const DRAIN_MARGIN_MS = 1000;
 /** How long before this process itself would be killed to kill a worker that has not stopped. */
 const KILL_MARGIN_MS = 500;
 
 /** Resolves when all workers are listening; rejects with the error of the first if they cannot. */
-export function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<Stoppable & Reloadable> {
+export function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<OperatorSide & Stoppable> {
   const output = openSharedJsonLog();
   const { log } = output;
   return startProcess(output, config.limits, 'lingate has stopped', async (down) => {
@@ -66,13 +70,7 @@ export function startWorkers(config: Config, count: number, onNewStore?: OnNewSt
     // Before everything that serves the operator.
     down.add('workers', () => workers.stop());
     side.announce(await workers.start(), count);
-    return {
-      get config() {
-        return side.config;
-      },
-      reload: (next: Config) => side.reload(next),
-      reported: (report: ReloadReport) => side.reported(report),
-    };
+    return side;
   });
 }
 
@@ -85,11 +83,7 @@ class Workers implements ServingProcesses {
   /** By number, starting at 1; a place is empty while its worker is being replaced. */
   readonly #places = new Map<number, WorkerProcess>();
   readonly #stopping = new AbortController();
-  readonly #heartbeats = new HeartbeatWatch<WorkerProcess>(
-    () => performance.now(),
-    (worker, silentMs) => this.#endHung(worker, silentMs),
-  );
-  readonly #hung = new WeakSet<WorkerProcess>();
+  #lookedAtMs = performance.now();
   #watch: NodeJS.Timeout | undefined;
 
   constructor(config: Config, count: number, log: Log) {
@@ -100,7 +94,7 @@ class Workers implements ServingProcesses {
 
   async start(): Promise<Listening> {
     // Runs after pending messages were read: timers run before them.
-    this.#watch = setInterval(() => setImmediate(() => this.#heartbeats.look()), HEARTBEAT_MS).unref();
+    this.#watch = setInterval(() => setImmediate(() => this.#look()), HEARTBEAT_MS).unref();
     // Also covers an abnormal exit of this process: no worker may be left behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
     // The first worker starts alone: a gateway that cannot start fails only once, and with port 0 the others need its port.
@@ -118,8 +112,8 @@ class Workers implements ServingProcesses {
   }
 
   async states(): Promise<ProcessStates> {
-    const states = await Promise.all(this.#each((worker) => worker.ask('state')));
-    return { expected: this.#count, states: states.filter((state) => state !== undefined) };
+    const answers = await Promise.all(this.#each((worker) => worker.ask('states')));
+    return { expected: this.#count, states: answers.flatMap((answer) => answer?.states ?? []) };
   }
 
   async recentRequests(): Promise<readonly RecentRequest[]> {
@@ -156,17 +150,22 @@ class Workers implements ServingProcesses {
   #open(number: number, port: number, first = false): WorkerProcess {
     const worker = new WorkerProcess(this.#config, { port, first, number });
     this.#places.set(number, worker);
-    this.#heartbeats.add(worker);
-    worker.onHeartbeat = () => this.#heartbeats.beat(worker);
-    void worker.ended.then(() => this.#heartbeats.remove(worker));
     return worker;
   }
 
-  /** With SIGKILL: a hung or stopped process reacts to nothing else. */
-  #endHung(worker: WorkerProcess, silentMs: number): void {
-    this.#hung.add(worker);
-    this.#log.error('a worker has stopped responding and is killed', { pid: worker.pid, silent_ms: Math.round(silentMs) });
-    worker.kill('SIGKILL');
+  /** Kills, with SIGKILL, those that hang: a hung or stopped process reacts to nothing else. */
+  #look(): void {
+    const nowMs = performance.now();
+    const isLate = nowMs - this.#lookedAtMs > HEARTBEAT_MS + LATE_MS;
+    this.#lookedAtMs = nowMs;
+    this.#each((worker) => {
+      if (isLate) worker.sign.atMs = nowMs;
+      const silentMs = nowMs - worker.sign.atMs;
+      if (worker.isHung || silentMs <= worker.sign.limitMs) return;
+      worker.isHung = true;
+      this.#log.error('a worker has stopped responding and is killed', { pid: worker.pid, silent_ms: Math.round(silentMs) });
+      worker.kill('SIGKILL');
+    });
   }
 
   /** Replaces the worker of a place whenever it dies, with a growing delay after early deaths to avoid a crash loop. */
@@ -178,7 +177,7 @@ class Workers implements ServingProcesses {
       const ended = await worker.ended;
       if (worker.pid !== undefined) this.metrics.retire(worker.pid);
       if (signal.aborted) return;
-      this.metrics.replaced[this.#hung.has(worker) ? 'hung' : 'ended'].count++;
+      this.metrics.replaced[worker.isHung ? 'hung' : 'ended'].count++;
       this.#places.delete(number);
       soon = performance.now() - startedAtMs > SETTLED_MS ? 0 : soon + 1;
       const waitMs = Math.min(RESTART_MS * 2 ** (soon - 1), RESTART_MS_MAX);

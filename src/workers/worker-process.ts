@@ -1,14 +1,12 @@
 // A worker as the primary sees it: a child process that starts, answers questions, beats and ends; and the messages between the two.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import type { Listening } from '../app/public-listener.ts';
+import type { Serving } from '../app/serving.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { ProcessState } from '../app/processes.ts';
-import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Config } from '../config/config.ts';
-import type { MetricsSnapshot } from '../ports/metric-family.ts';
-import type { Readiness } from '../ops/ops-pages.ts';
 
 /** From the sources and from `dist/`. */
 const MAIN = fileURLToPath(new URL('../../src/lingate.js', import.meta.url));
@@ -20,9 +18,12 @@ export class WorkerProcess {
   readonly listening: Promise<Listening>;
   /** Resolves with how it ended: `status 0`, `SIGKILL`. */
   readonly ended: Promise<string>;
-  onHeartbeat: () => void = () => undefined;
+  /** When it last showed that it is alive, on the monotonic clock, and how long it may be silent after that. */
+  sign = { atMs: performance.now(), limitMs: STARTING_MS };
+  /** It is killed, because it was silent for too long. */
+  isHung = false;
   readonly #child: ChildProcess;
-  readonly #questions = new Map<number, (answer: WorkerAnswers[Question] | undefined) => void>();
+  readonly #questions = new Map<number, (answer: WorkerAnswer<Question> | undefined) => void>();
   #asked = 0;
   #isListening = false;
 
@@ -38,7 +39,7 @@ export class WorkerProcess {
     child.on('message', (message: FromWorker) => {
       switch (message.kind) {
         case 'heartbeat':
-          return this.onHeartbeat();
+          return void (this.sign = { atMs: performance.now(), limitMs: SILENT_MS });
         case 'listening':
           this.#isListening = true;
           return listening.resolve(message.listening);
@@ -71,17 +72,17 @@ export class WorkerProcess {
   }
 
   /** `undefined` if it does not answer in time; at once if it is still starting. */
-  async ask<Q extends Question>(what: Q, withinMs = ANSWER_MS): Promise<WorkerAnswers[Q] | undefined> {
+  async ask<Q extends Question>(what: Q, withinMs = ANSWER_MS): Promise<WorkerAnswer<Q> | undefined> {
     if (!this.#isListening) return undefined;
     const id = ++this.#asked;
-    const { promise, resolve } = Promise.withResolvers<WorkerAnswers[Question] | undefined>();
+    const { promise, resolve } = Promise.withResolvers<WorkerAnswer<Question> | undefined>();
     const timer = setTimeout(() => resolve(undefined), withinMs);
     this.#questions.set(id, resolve);
     this.send({ kind: 'ask', id, what });
     const answer = await promise;
     clearTimeout(timer);
     this.#questions.delete(id);
-    return answer as WorkerAnswers[Q] | undefined;
+    return answer as WorkerAnswer<Q> | undefined;
   }
 
   /** SIGTERM makes it drain, or ends it at once if it is not serving yet. */
@@ -105,19 +106,10 @@ interface WorkerPlace {
   readonly number: number;
 }
 
-/** What a worker answers, by question. */
-export interface WorkerAnswers {
-  readonly readiness: Readiness;
-  readonly snapshot: MetricsSnapshot;
-  readonly state: ProcessState;
-  readonly recentRequests: readonly RecentRequest[];
-  /** The primary has changed a team or a key. */
-  readonly teamsChanged: void;
-  /** Answered when it no longer accepts connections. */
-  readonly drain: void;
-}
+/** What a worker can be asked. `drain` is answered when it no longer accepts connections. */
+export type Question = 'readiness' | 'snapshot' | 'states' | 'recentRequests' | 'teamsChanged' | 'drain';
 
-export type Question = keyof WorkerAnswers;
+export type WorkerAnswer<Q extends Question> = Awaited<ReturnType<Serving[Q]>>;
 
 export type ToWorker =
   | { readonly kind: 'start'; readonly config: Config; readonly place: WorkerPlace }
@@ -129,7 +121,7 @@ export type FromWorker =
   | { readonly kind: 'heartbeat' }
   | { readonly kind: 'listening'; readonly listening: Listening }
   | { readonly kind: 'failed'; readonly error: StartFailure }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: WorkerAnswers[Question] };
+  | { readonly kind: 'answer'; readonly id: number; readonly value: WorkerAnswer<Question> };
 
 /** Why a worker did not start: the parts of the error shown to an operator. */
 export interface StartFailure {
@@ -142,54 +134,9 @@ export interface StartFailure {
 /** Only set for workers. Contains the primary's process id, so that a stray variable does not turn a process into a worker. */
 export const WORKER_VARIABLE = 'LINGATE_WORKER_OF';
 
-/** How often a worker sends a heartbeat, and how often the primary checks for missing ones. */
+/** How often a worker sends a heartbeat, and how often the primary looks for missing ones. */
 export const HEARTBEAT_MS = 1_000;
 /** A worker silent for this long is hung: it would hold its connections, and new ones that the system assigns to it, for ever. */
 const SILENT_MS = 10_000;
 /** Limit before the first heartbeat, because loading modules can take long on a slow machine. */
 const STARTING_MS = 60_000;
-/**
- * If the primary's own check is this late, it was suspended or starved, most likely together with its workers (a suspended
- * machine, SIGSTOP for the whole group): their heartbeats may be unread, so no worker is declared hung.
- */
-const LATE_MS = 1_000;
-
-export class HeartbeatWatch<W> {
-  readonly #now: () => number;
-  readonly #onSilent: (worker: W, silentMs: number) => void;
-  readonly #beats = new Map<W, { atMs: number; limitMs: number }>();
-  #lookedAtMs: number;
-
-  /** `now` is a monotonic clock in milliseconds. `onSilent` is called once per hung worker. */
-  constructor(now: () => number, onSilent: (worker: W, silentMs: number) => void) {
-    this.#now = now;
-    this.#onSilent = onSilent;
-    this.#lookedAtMs = now();
-  }
-
-  add(worker: W): void {
-    this.#beats.set(worker, { atMs: this.#now(), limitMs: STARTING_MS });
-  }
-
-  remove(worker: W): void {
-    this.#beats.delete(worker);
-  }
-
-  beat(worker: W): void {
-    if (this.#beats.has(worker)) this.#beats.set(worker, { atMs: this.#now(), limitMs: SILENT_MS });
-  }
-
-  /** Call it every `HEARTBEAT_MS`, after reading the workers' messages. */
-  look(): void {
-    const nowMs = this.#now();
-    const late = nowMs - this.#lookedAtMs > HEARTBEAT_MS + LATE_MS;
-    this.#lookedAtMs = nowMs;
-    for (const [worker, beat] of this.#beats) {
-      if (late) beat.atMs = nowMs;
-      const silentMs = nowMs - beat.atMs;
-      if (silentMs <= beat.limitMs) continue;
-      this.#beats.delete(worker);
-      this.#onSilent(worker, silentMs);
-    }
-  }
-}

@@ -7,10 +7,9 @@ import { openSharedJsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/listener.ts';
 import { HEARTBEAT_MS, WORKER_VARIABLE } from './worker-process.ts';
-import type { WorkerAnswers, FromWorker, Question, StartFailure, ToWorker } from './worker-process.ts';
+import type { WorkerAnswer, FromWorker, Question, StartFailure, ToWorker } from './worker-process.ts';
 
 type Start = Extract<ToWorker, { kind: 'start' }>;
-type Answering = { readonly [Q in Question]: () => WorkerAnswers[Q] | Promise<WorkerAnswers[Q]> };
 
 export function isWorker(env: Readonly<Record<string, string | undefined>>): boolean {
   return process.send !== undefined && env[WORKER_VARIABLE] === String(process.ppid);
@@ -47,23 +46,15 @@ function startWorker({ config, place: { port, first, number } }: Start) {
     const serving = await openServing({ config, output, down, role: `worker-${number}` });
     const shared = first ? await freePortOf(config.listen.host, port) : port;
     const listening = await serving.listen({ docsUrl: config.service.docs_url, port: shared, exclusive: false });
-    const answers: Answering = {
-      readiness: () => serving.readiness(),
-      snapshot: () => serving.parts.metrics.snapshot(),
-      state: () => serving.state(),
-      recentRequests: () => serving.recentRequests(),
-      teamsChanged: () => serving.teamsChanged(),
-      drain: () => serving.drain(),
-    };
     process.on('message', (message: ToWorker) => {
       if (message.kind === 'replace') serving.replace(message.config);
-      else if (message.kind === 'ask') void answer(message.id, answers[message.what]);
+      else if (message.kind === 'ask') void answer(message.id, async () => serving[message.what]());
     });
     return { listening };
   });
 }
 
-async function answer(id: number, ask: Answering[Question]): Promise<void> {
+async function answer(id: number, ask: () => Promise<WorkerAnswer<Question>>): Promise<void> {
   send({ kind: 'answer', id, value: await ask() });
 }
 

@@ -18,8 +18,6 @@ const CODES = [
   OTHER,
 ];
 
-export type DocumentMetrics = ReturnType<typeof documentMetrics>;
-
 /** `formats`: the names of all formats. */
 export function documentMetrics(metrics: Metrics, formats: readonly string[]) {
   const ended = (outcome: string, code: string): CounterSeries => metrics.counter('documents_total', { outcome, code });
