@@ -64,6 +64,22 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
     expect(await remove(store, team.teamId)).toBe(false);
   });
 
+  it('what is settled while its team is deleted is settled or absent, and nothing fails', async ({ store, again }) => {
+    const team = await teamUnderTest(store);
+    const open = await Promise.all(Array.from({ length: 100 }, () => team.reserve(1)));
+    let isGone = false;
+    const removed = remove(again, team.teamId).finally(() => (isGone = true));
+    const failed: unknown[] = [];
+    for (const { requestId } of open) {
+      if (isGone) break;
+      const resolution = await team.commit(requestId);
+      if (resolution.kind !== 'committed' && resolution.kind !== 'absent') failed.push(resolution);
+    }
+    expect(await removed).toBe(true);
+    expect(failed).toEqual([]);
+    expect(await store.teams.findTeam(team.teamId)).toBeUndefined();
+  });
+
   it('a team with many keys is deleted completely, and other teams keep theirs', async ({ store, again }) => {
     const [stays, goes, next] = [await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store)];
     await stays.use(7);

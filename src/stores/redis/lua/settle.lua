@@ -58,7 +58,8 @@ end
 local function settle(team_key, op, now)
   local id = op.commit or op.release
   local got = redis.call('HMGET', team_key, 'open:' .. id, 'period', 'lease', 'count:team:period')
-  if not got[1] then
+  -- A team without a period is being deleted, and what it holds is charged to nobody.
+  if not got[1] or not got[2] then
     return { kind = 'absent' }
   end
   local period = decode(got[2])
