@@ -102,6 +102,9 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
   const own = opened.formats.all.map(({ name }) => name);
   const ofEngines = files === undefined ? [] : config.engines.flatMap(({ name }) => engines.files.formatsOf(name));
   const all = [...new Set([...own, ...ofEngines])].toSorted();
+  const removal = { documents: opened.documents, ledger: store.ledger, settlements };
+  const remove = (document: DueDocument, unlessTranslated = false) =>
+    removeForCaller(document, { ...removal, spares: ({ resultId }) => unlessTranslated && resultId !== undefined });
   const upload = {
     ...opened,
     teams: store.teams,
@@ -115,6 +118,7 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
     client,
     keepMs: settings.hours * HOUR_MS,
     takeReservation,
+    removeUnknown: (document: DocumentRecord) => void remove(document, true),
     endings: () => all,
     isTaken: (x: Exchange, order: FileOrder) => files !== undefined && isTaken(order, x.get(planSlot), files),
     onCreated() {
@@ -122,12 +126,10 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
       parts.onDocument();
     },
   };
-  const removal = { documents: opened.documents, ledger: store.ledger, settlements };
   const endpoints = {
     ...opened,
     slowest,
-    remove: (document: DueDocument, unlessTranslated = false) =>
-      removeForCaller(document, { ...removal, spares: ({ resultId }) => unlessTranslated && resultId !== undefined }),
+    remove,
     keyRefusal: (document: DocumentRecord) => keyRefusal(store.ledger, document),
   };
   return {

@@ -46,6 +46,8 @@ export interface CreateDocumentOptions {
   readonly takeReservation: (x: Exchange) => Reservation | undefined;
   readonly newId: () => string;
   readonly transfers: DocumentTransfers;
+  /** Removes one whose sender has left before the answer, unless it is translated. */
+  readonly removeUnknown: (document: DocumentRecord) => void;
   /** There is work. */
   readonly onCreated: () => void;
   /** The endings of files that can be translated, in order: for a request, or for any. */
@@ -104,9 +106,11 @@ export function createDocument(options: CreateDocumentOptions): BodyStep {
 /** An upload that was collected before its sender was known, for the step that reads it. */
 const collectedSlot = reserveSlot<Buffer>('collected upload');
 
-/** The step of an admitted upload: reads its form, and passes it on. */
+const keptSlot = reserveSlot<DocumentRecord>('kept document');
+
+/** The step of an admitted upload: reads its form, and passes it on. What its sender does not learn of is not kept. */
 export function uploadStep(
-  { transfers, bytesMax, slowest }: Pick<CreateDocumentOptions, 'transfers' | 'bytesMax' | 'slowest'>,
+  { transfers, bytesMax, slowest, removeUnknown }: Pick<CreateDocumentOptions, 'transfers' | 'bytesMax' | 'slowest' | 'removeUnknown'>,
   { name, fields, run }: UploadStep,
 ): BodyStep {
   return {
@@ -125,6 +129,10 @@ export function uploadStep(
       } finally {
         end();
       }
+    },
+    settle(x, outcome) {
+      const kept = x.get(keptSlot);
+      if (kept !== undefined && outcome.kind === 'client_closed') removeUnknown(kept);
     },
   };
 }
@@ -198,6 +206,7 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: C
     return created.kind === 'team_unknown' ? UNKNOWN_KEY : tooMany(atOnce);
   }
   options.takeReservation(x);
+  x.set(keptSlot, created.document);
   options.onCreated();
   return created.document;
 }

@@ -1,9 +1,12 @@
 // Uploads of documents that are cut off or must not be: a place for each is free again, and nobody's body is read before key and rate.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
 import { onEveryGateway } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
+import { LISTENERS } from '../../support/listeners.ts';
 import { untilOneDay } from '../../support/one-day.ts';
 import { RawConnection, requestBytes } from '../../support/raw-http.ts';
 
@@ -53,5 +56,34 @@ onEveryGateway({ once: true, config }, (setting) => {
     const slow = await setting.gateway.team({ ...QUOTA_PLAN, limits: [{ per: 'day', requests: 1 }] });
     expect((await new DocumentCaller(setting.gateway.port, slow.key).state('01KA6Q4T1V8E5S0H6N3B7W2XJD')).status).toBe(404);
     expect(await told(slow.key)).toBe(429);
+  });
+});
+
+onEveryGateway({ listeners: [LISTENERS[0]], stores: ['redis'], config }, (setting) => {
+  test('a document whose sender has left before the answer is removed, and costs nothing', async () => {
+    const { key, teamId } = await setting.gateway.team();
+    const { teams } = setting.gateway.store;
+    // What is translated by then would stay, and be charged.
+    setting.engine.always('hang');
+    const standing = async () => answered(await teams.standing(teamId))!;
+    const upload = [
+      ['name="target_lang"', 'DE'],
+      ['name="file"; filename="a.txt"', 'Dear all'],
+    ].map(([name, value]) => `--x\r\nContent-Disposition: form-data; ${name}\r\n\r\n${value}\r\n`);
+    const body = Buffer.from(`${upload.join('')}--x--\r\n`);
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'multipart/form-data; boundary=x' };
+    const bytes = requestBytes({ method: 'POST', path: '/v1/documents', headers, body });
+    const connection = await RawConnection.open({ port: setting.gateway.port });
+    connection.send(bytes.subarray(0, -1));
+    await expect.poll(async () => (await standing()).openReservations).toBe(1);
+    // The store takes its time with the document, and the sender does not.
+    const redis = new Redis(setting.url);
+    await redis.client('PAUSE', 300);
+    connection.send(bytes.subarray(-1));
+    await delay(100);
+    connection.destroy();
+    await expect.poll(async () => (await standing()).openReservations, { timeout: 20_000 }).toBe(0);
+    expect(await standing()).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
+    redis.disconnect();
   });
 });
