@@ -251,9 +251,12 @@ export class DocumentWork {
   }
 
   async #charge(translated: DocumentRecord): Promise<WorkEnd> {
-    const end = await charge(this.#options.ledger, translated);
+    if (translated.refused !== undefined) return this.#failed(translated.refused);
+    const note = async ({ code, detail }: Failure): Promise<boolean> =>
+      !('kind' in (await this.#change((known) => ({ ...known, refused: { code, detail } }))));
+    const end = await charge(this.#options.ledger, translated, note);
     if (end !== 'charged') return 'problem' in end ? this.#failed(end.problem) : LATER;
-    const done = await this.#change(({ worker: _worker, ...known }) => ({ ...known, state: 'done', holds: [] }));
+    const done = await this.#change(({ worker: _worker, refused: _refused, ...known }) => ({ ...known, state: 'done', holds: [] }));
     return 'kind' in done ? done : { kind: 'done', document: done };
   }
 
@@ -267,13 +270,13 @@ export class DocumentWork {
   }
 
   /** Ends in an error once nothing is reserved any more. */
-  async #failed({ code, detail }: Failure): Promise<WorkEnd> {
+  async #failed({ code, detail }: { readonly code: string; readonly detail: string }): Promise<WorkEnd> {
     const { document, worker } = this.#claimed;
     const known = await this.#options.documents.find(document.teamId, document.documentId);
     if (isUnavailable(known)) return LATER;
     if (known === undefined || known.worker !== worker) return LOST;
     if (!(await releaseHolds(this.#options.ledger, known.teamId, known.holds))) return LATER;
-    const ended = await this.#change(({ sourceId: _source, resultId: _result, billed: _billed, worker: _worker, ...rest }) => ({
+    const ended = await this.#change(({ sourceId: _s, resultId: _r, billed: _b, refused: _f, worker: _w, ...rest }) => ({
       ...rest,
       state: 'error',
       code,

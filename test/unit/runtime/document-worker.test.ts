@@ -11,6 +11,7 @@ import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
 import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
+import type { PlainDocumentWorkerOptions } from '../../support/plain-document-worker.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
@@ -78,13 +79,18 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     return { store, documents, team, documentId, find, due: { documentId, teamId: team.teamId } };
   }
 
-  /** Works until `isOver`; engines answer by `translate`. */
-  async function work(isOver: () => Promise<boolean>, translate: GatewayServices['translate'] = translated): Promise<void> {
+  /** Works until `isOver`; engines answer by `translate`, and `parts` stand for those of the store. */
+  async function work(
+    isOver: () => Promise<boolean>,
+    translate: GatewayServices['translate'] = translated,
+    parts: Partial<Pick<PlainDocumentWorkerOptions, 'documents' | 'ledger'>> = {},
+  ): Promise<void> {
     const store = await opened;
     const worker = plainDocumentWorker({
       documents: await documentsOf(),
-      sealer,
       ledger: store.ledger,
+      ...parts,
+      sealer,
       nowMs: () => clock.nowMs(),
       translate,
       onEnd: (end) => {
@@ -166,6 +172,37 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     expect(await charged.team.standing()).toMatchObject(CHARGED);
     for (const { documents, due } of [free, charged]) await documents.remove(due);
     await nothingIsLeft(free.team.teamId);
+  });
+
+  test('a death after what a refused document held is released leaves it refused, also if its key works again', async () => {
+    const { team, store, find, documents, due } = await interrupted();
+    const disable = async (disabled: boolean) => answered(await store.teams.updateKey(team.keyId, { disabled }));
+    await disable(true);
+    let isDead = false;
+    const { ledger } = store;
+    const dying: Pick<Store['ledger'], 'admit' | 'check' | 'resolve'> = {
+      admit: (asked) => ledger.admit(asked),
+      check: (asked) => ledger.check(asked),
+      resolve(asked) {
+        isDead = true;
+        ledger.resolve(asked);
+      },
+    };
+    const away = { kind: 'unavailable', cause: 'closed' } as const;
+    const alive = await documentsOf();
+    const unlessDead = Object.assign(await documentsOf(), {
+      find: (...asked: Parameters<typeof alive.find>) => (isDead ? Promise.resolve(away) : alive.find(...asked)),
+      change: (...asked: Parameters<typeof alive.change>) => (isDead ? Promise.resolve(away) : alive.change(...asked)),
+    });
+    await work(() => Promise.resolve(isDead), never, { documents: unlessDead, ledger: dying });
+    expect(await team.standing()).toMatchObject(FREE);
+    await disable(false);
+    clock.step(DEATH_MS);
+    await work(async () => (await find())?.code !== undefined, never);
+    expect(await find()).toMatchObject({ state: 'error', code: 'key_revoked', holds: [] });
+    expect(await team.standing()).toMatchObject(FREE);
+    await documents.remove(due);
+    await nothingIsLeft(team.teamId);
   });
 
   test('a deletion that a death interrupted while it was translated is finished soon', async () => {
