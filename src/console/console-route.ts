@@ -22,7 +22,6 @@ import type { Session, Sessions } from './sessions.ts';
 
 /** What the pages work on. */
 export interface ConsoleParts {
-  /** In the name of the visitor. */
   readonly context: OperationContext;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly attempts: SignInAttempts;
@@ -34,7 +33,6 @@ export interface ConsoleParts {
   readonly applications: PlanApplications;
   /** Drops the answers to forms of a team, because it was deleted. */
   readonly forget: (teamId: string) => void;
-  /** The current figures. */
   readonly overview: () => Promise<Overview>;
   readonly serviceName: () => string;
   /** The name of this gateway among several. */
@@ -46,7 +44,6 @@ export interface ConsoleParts {
 export interface ConsoleOidc {
   readonly provider: IdentityProvider;
   readonly attempts: SignInAttemptSource;
-  /** Those in force at the time of the call. */
   readonly settings: () => OidcSettings;
   readonly failures: {
     /** Without an attempt of the browser: they cost nothing, and keep nobody else out. */
@@ -63,18 +60,14 @@ export interface Visit {
   readonly parameters: Readonly<Record<string, string>>;
   /** Empty unless the method is POST; its anti-forgery token has been checked. */
   readonly form: Form;
-  /** The anti-forgery token for forms on the page. */
   readonly formToken: string;
-  /** Wall clock, in ms. */
   readonly nowMs: number;
 }
 
-/** A request with a session. */
 export interface SignedInVisit extends Visit {
   readonly session: Session;
 }
 
-/** What fills the frame of a page. */
 export interface PageContent {
   readonly title: string;
   readonly main: Html;
@@ -176,10 +169,13 @@ export function changedAnswer(to: string, notice: Html, made: Pick<Done<unknown>
 
 export const CONSOLE_PREFIX = '/console';
 
-/** What was changed, without secrets. */
-type Changed = Readonly<Record<string, string | number>>;
-
-export function audit({ log }: ConsoleParts, { request, requestId, session }: SignedInVisit, action: string, changed: Changed): void {
+/** `changed` is without secrets. */
+export function audit(
+  { log }: ConsoleParts,
+  { request, requestId, session }: SignedInVisit,
+  action: string,
+  changed: Readonly<Record<string, string | number>>,
+): void {
   const actor = actorOf('console', session.operator, request.remoteAddress);
   log.info('audit', { action, ...changed, actor, request_id: requestId });
 }

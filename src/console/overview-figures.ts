@@ -14,7 +14,6 @@ export interface OverviewEngine {
 }
 
 export interface Overview {
-  /** The wall clock when it was made. */
   readonly nowMs: number;
   readonly stepMs: number;
   /** Of 15 minutes, oldest first; the newest one is not over yet. */
@@ -25,9 +24,7 @@ export interface Overview {
   readonly lately: StepFigures;
   /** All of the steps as one. */
   readonly whole: StepFigures;
-  /** Requests under way. */
   readonly inFlight: number;
-  /** Of the same 15 minutes. */
   readonly busiest: Busiest;
   readonly processes: { readonly expected: number; readonly answering: number };
   readonly draining: boolean;
@@ -38,15 +35,12 @@ export interface Overview {
   readonly routing: readonly RoutingRule[] | undefined;
   /** The statuses of the problem codes that plugins add. */
   readonly pluginStatuses: ReadonlyMap<string, number>;
-  /** The figures of those plugins that have any. */
   readonly plugins: readonly NamedFigures[];
   readonly version: string;
-  /** When the gateway was started, by the wall clock. */
   readonly startedAtMs: number;
 }
 
 interface StoreState {
-  /** Without credentials. */
   readonly url: string;
   readonly answers: boolean;
   /** Why it, or part of it, takes no writes; `undefined` if it does. */
@@ -62,7 +56,6 @@ interface StoreState {
 /** The outcome of a request, as far as colours distinguish it. */
 type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
 
-/** In the order in which they are shown. */
 const OUTCOMES: readonly OutcomeKind[] = ['answered', 'refused', 'failed', 'left'];
 
 export const OUTCOME_LABELS: Readonly<Record<OutcomeKind, string>> = {
@@ -92,7 +85,6 @@ export function requestsOf({ requests }: StepFigures): number {
 }
 
 export interface Chart {
-  /** Its name within the page. */
   readonly id: string;
   readonly title: string;
   readonly unit: string;
@@ -115,7 +107,6 @@ interface Series {
 interface ChartData {
   /** The time of the first values, in seconds since 1970. */
   readonly from: number;
-  /** Seconds. */
   readonly step: number;
   readonly charts: readonly Chart[];
 }
@@ -150,7 +141,6 @@ function chartOf(title: string, unit: string, form: Chart['form'], series: reado
   return { ...chart, words: wordsOf(chart) };
 }
 
-/** `engine-failures`. */
 function idOf(words: string): string {
   return words.toLowerCase().replaceAll(' ', '-');
 }

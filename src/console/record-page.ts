@@ -117,7 +117,7 @@ async function shown<Found extends object>(here: At<Found>, sent?: Sent<Found>):
 
 function formsOf<Found extends object>(here: At<Found>, sent: Sent<Found> | undefined): Html {
   const { record, found, visit } = here;
-  const offered = record.actions.filter(({ when }) => when?.(found) !== false);
+  const offered = record.actions.filter((action) => action === sent?.action || action.when?.(found) !== false);
   const sections = offered
     .filter(({ own }) => own === undefined)
     .map((action) => {

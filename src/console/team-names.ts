@@ -6,36 +6,30 @@ import type { Html } from '../docs/html.ts';
 import type { KeyRecord } from '../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 
-/** By id; teams that were deleted are missing. */
+/** By id; teams that were deleted or cannot be read are missing. */
 export type TeamNames = ReadonlyMap<string, string>;
 
-/** One look-up for each team; pages are short. A team that cannot be read has no name. */
-export async function namesOf({ options: { teams } }: OperationContext, teamIds: readonly (string | undefined)[]): Promise<TeamNames> {
-  const found = await Promise.all(
-    different(teamIds).map(async (id) => {
-      const team = await teams.findTeam(id);
-      return team === undefined || isUnavailable(team) ? [] : ([[id, team.name]] as const);
-    }),
-  );
-  return new Map(found.flat());
+/** One look-up for each team; pages are short. */
+export function namesOf({ options: { teams } }: OperationContext, teamIds: readonly string[]): Promise<TeamNames> {
+  return ofEach(teamIds, async (id) => {
+    const team = await teams.findTeam(id);
+    return team === undefined || isUnavailable(team) ? [] : [[id, team.name]];
+  });
 }
 
-/** By id; keys of teams that were deleted are missing. */
+/** By id. */
 export type KnownKeys = ReadonlyMap<string, Pick<KeyRecord, 'display' | 'label' | 'teamId'>>;
 
-/** All keys of these teams: one look-up for each. */
-export async function keysOf({ options: { teams } }: OperationContext, teamIds: readonly (string | undefined)[]): Promise<KnownKeys> {
-  const found = await Promise.all(
-    different(teamIds).map(async (id) => {
-      const keys = await teams.listKeys(id);
-      return keys === undefined || isUnavailable(keys) ? [] : keys.map((key) => [key.keyId, key] as const);
-    }),
-  );
-  return new Map(found.flat());
+/** All keys of these teams. */
+export function keysOf({ options: { teams } }: OperationContext, teamIds: readonly string[]): Promise<KnownKeys> {
+  return ofEach(teamIds, async (id) => {
+    const keys = await teams.listKeys(id);
+    return keys === undefined || isUnavailable(keys) ? [] : keys.map((key) => [key.keyId, key]);
+  });
 }
 
-function different(ids: readonly (string | undefined)[]): readonly string[] {
-  return [...new Set(ids.filter((id) => id !== undefined))];
+async function ofEach<T>(ids: readonly string[], read: (id: string) => Promise<[string, T][]>): Promise<ReadonlyMap<string, T>> {
+  return new Map((await Promise.all([...new Set(ids)].map(read))).flat());
 }
 
 /** The name, with a link to the team's page and the id as a tooltip; the id alone if there is no such team any more. */
