@@ -12,7 +12,6 @@ import type { JsonMembers } from '../domain/json-body.ts';
 import { jsonFault } from '../domain/json-body.ts';
 import { bugRefusal, MAY_ONLY_READ, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import { ADMIN_PREFIX, match, REPLAYED } from './admin-routes.ts';
-import type { Download } from './csv.ts';
 import { IDEMPOTENCY_KEY } from './idempotent-answers.ts';
 import type { Fate } from './idempotent-answers.ts';
 import { IdempotentRequests } from './idempotent-requests.ts';
@@ -97,18 +96,10 @@ export class AdminApi {
     const teamId = teamOf(matched, recordId);
     // If an answer was never kept, a change of a team is still made once, because the store remembers it with the change.
     const result = await this.#requests.run({ ...once, recordId, teamId }, (id) => run(id, once));
-    switch (result.kind) {
-      case 'ran':
-        return result.answer;
-      case 'answered':
-        return repeated(result.answer, requestId);
-      case 'running':
-        return this.#problem(STILL_RUNNING, requestId);
-      case 'other_request':
-        return this.#problem(refusalOf(OTHER_REQUEST), requestId);
-      case 'unavailable':
-        return this.#problem(refusalOf(result), requestId);
-    }
+    if (result.kind === 'ran') return result.answer;
+    if (result.kind === 'answered') return repeated(result.answer, requestId);
+    const refused = result.kind === 'other_request' ? OTHER_REQUEST : result;
+    return this.#problem(refused.kind === 'running' ? STILL_RUNNING : refusalOf(refused), requestId);
   }
 
   tooLarge(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): AdminAnswer {
@@ -130,22 +121,30 @@ export class AdminApi {
     { operator, requestId, ...attempt }: RequestContext,
   ): Promise<Ran<AdminAnswer>> {
     const { operation: one, status } = route;
+    const { context, log } = this.#options;
     const actor = actorOf('admin', operator, request.remoteAddress);
+    const id = { 'X-Request-Id': requestId };
     try {
       const sent = sentIn(route, request);
       if ('kind' in sent) return ran(this.#problem(sent, requestId));
-      const context = this.#options.context.as(actor);
-      const { input, result } = await answerTo(one, context, { segments: parameters, query: request.query, body: sent.body, attempt });
-      if (result.kind === 'download') return ran(fileOf(result, requestId));
+      const asked = { segments: parameters, query: request.query, body: sent.body, attempt };
+      const { input, result } = await answerTo(one, context.as(actor), asked);
+      if (result.kind === 'download') {
+        const { contentType, disposition, pieces } = result;
+        return ran({ status: 200, contentType, body: '', pieces, headers: { ...id, 'Content-Disposition': disposition } });
+      }
       if (result.kind !== 'done') return ran(this.#problem(refusalOf(result), requestId));
       const members = changes(one) ? audited(one, input, result) : undefined;
-      if (members !== undefined) this.#options.log.info('audit', { action: one.id, ...members, actor, request_id: requestId });
-      if (route.answer === undefined) return ran(emptyAnswer(result.replicated, requestId));
+      if (members !== undefined) log.info('audit', { action: one.id, ...members, actor, request_id: requestId });
+      const { replicated } = result;
+      if (route.answer === undefined) {
+        // Without a body a field says whether a replica has it.
+        const headers: Record<string, string> = { ...id, ...(replicated !== undefined && { 'Lingate-Replicated': String(replicated) }) };
+        return ran({ status: 204, contentType: undefined, body: '', headers });
+      }
       const value = { ...(result.value as object), ...membersBeside(result) };
-      const headers = { 'X-Request-Id': requestId };
-      const answer = { status, contentType: 'application/json', body: JSON.stringify(value), headers };
-      const shown = () => (one.shownOnce === undefined ? answer.body : withoutMember(value, one.shownOnce));
-      return ran(answer, shown, members?.['team_id']);
+      const shown = () => JSON.stringify(value, (member, part: unknown) => (member === one.shownOnce ? undefined : part));
+      return ran({ status, contentType: 'application/json', body: JSON.stringify(value), headers: id }, shown, members?.['team_id']);
     } catch (error) {
       return ran(this.#problem(bugRefusal(this.#options.log, requestId, `admin ${one.id}`, error), requestId));
     }
@@ -201,16 +200,6 @@ function headerOf({ headers }: Pick<AdminRequest, 'headers'>, name: string): str
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The answer to a deletion has no body, only whether a replica has it. */
-function emptyAnswer(replicated: boolean | undefined, requestId: string): AdminAnswer {
-  const said: Record<string, string> = replicated === undefined ? {} : { 'Lingate-Replicated': String(replicated) };
-  return { status: 204, contentType: undefined, body: '', headers: { 'X-Request-Id': requestId, ...said } };
-}
-
-function fileOf({ contentType, disposition, pieces }: Download, requestId: string): AdminAnswer {
-  return { status: 200, contentType, body: '', pieces, headers: { 'X-Request-Id': requestId, 'Content-Disposition': disposition } };
-}
-
 /** What is kept of an answer. `body`: without what is shown only once. */
 function ran(answer: AdminAnswer, body = () => answer.body, teamId?: unknown): Ran<AdminAnswer> {
   const kept = () => {
@@ -226,10 +215,6 @@ function ran(answer: AdminAnswer, body = () => answer.body, teamId?: unknown): R
 function repeated(kept: string, requestId: string): AdminAnswer {
   const answer = JSON.parse(kept) as Pick<AdminAnswer, 'status' | 'contentType' | 'body' | 'headers'>;
   return { ...answer, headers: { ...answer.headers, 'X-Request-Id': requestId, [REPLAYED]: 'true' } };
-}
-
-function withoutMember(value: unknown, name: string): string {
-  return JSON.stringify(value, (member, part: unknown) => (member === name ? undefined : part));
 }
 
 /** The team that a request concerns, if its path says so. A deletion removes what is remembered of its team, but not itself. */

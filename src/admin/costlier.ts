@@ -48,15 +48,11 @@ export function costlierText({ teams, refused, minor }: Costlier, currency?: str
 
 /** Credit that was spent stays spent at its price. */
 function costSoFar(limits: TeamLimits, charged: number): number {
-  return hasQuota(limits) ? overageOf(charged, limits).cost_minor : 0;
+  return limits.billing === 'quota' ? overageOf(charged, limits).cost_minor : 0;
 }
 
-function hasQuota({ billing }: TeamLimits): boolean {
-  return billing === 'quota';
-}
-
-function most({ characterLimit, overageCharacters }: TeamLimits): number {
-  return characterLimit + overageCharacters;
+function isUsedUp({ billing, characterLimit, overageCharacters }: TeamLimits, charged: number): boolean {
+  return billing === 'quota' && charged > characterLimit + overageCharacters;
 }
 
 /**
@@ -64,7 +60,7 @@ function most({ characterLimit, overageCharacters }: TeamLimits): number {
  * what there was.
  */
 function hasHigherPrice(from: TeamLimits, to: TeamLimits): boolean {
-  const isSold = [from, to].every((limits) => !hasQuota(limits) || limits.overageCharacters > 0);
+  const isSold = [from, to].every((limits) => limits.billing !== 'quota' || limits.overageCharacters > 0);
   return from.billing === to.billing && isSold && to.minorPerMillion > priceIn(to.currency, from);
 }
 
@@ -79,7 +75,7 @@ function priceIn(currency: string, limits: TeamLimits): number {
  * is below what it has used. For the same reason fewer included characters are costlier only if more of them are used already.
  */
 function paysForQuota(from: TeamLimits, to: TeamLimits, charged: number): boolean {
-  if (!hasQuota(from) || hasQuota(to) || charged === 0) return false;
+  if (from.billing !== 'quota' || to.billing === 'quota' || charged === 0) return false;
   const isIncluded = charged < from.characterLimit;
   return isIncluded ? to.minorPerMillion > 0 : from.overageCharacters > 0 && to.minorPerMillion > priceIn(to.currency, from);
 }
@@ -92,7 +88,7 @@ function paysForTests(from: TeamLimits, to: TeamLimits): boolean {
 /** Requests are refused by a limit that is below what is used already, and were not before. */
 function isBelowUsed(from: TeamLimits, to: TeamLimits, { characters, allowanceUsed, windows = [] }: Used): boolean {
   const charged = characters - allowanceUsed;
-  const byQuota = hasQuota(to) && charged > most(to) && !(hasQuota(from) && charged > most(from));
+  const byQuota = isUsedUp(to, charged) && !isUsedUp(from, charged);
   const byTests = to.testAllowance > 0 && allowanceUsed > to.testAllowance && allowanceUsed <= from.testAllowance;
   if (byQuota || byTests) return true;
   const limits = windowLimits(to.windows);

@@ -6,6 +6,7 @@ import {
   WINDOW_NUMBER_MAX,
   COUNTED,
   WINDOWS,
+  windowTexts,
   writtenWindows,
   windowLimits,
 } from '../domain/window-limits.ts';
@@ -167,7 +168,7 @@ export function limitsText(limits: ShownLimits): string | undefined {
     until === undefined ? [] : `until ${until}`,
     rate === undefined ? [] : `${rate}/s`,
     characters === undefined ? [] : `${characters} characters`,
-    windows.flatMap((one) => COUNTED.flatMap((counts) => (one[counts] === undefined ? [] : `${one[counts]} ${counts}/${one.per}`))),
+    windowTexts(writtenWindows(windows)),
     from === undefined ? [] : `from ${from.join(' ')}`,
     scopes === undefined ? [] : `only ${scopes.join(' ')}`,
   ].flat();

@@ -16,7 +16,7 @@ export type Fate = 'kept' | 'forgotten' | 'unknown';
 interface KeptAnswer<T> {
   readonly fingerprint: string;
   readonly id: string;
-  readonly answer: Promise<T> | undefined;
+  answer: Promise<T> | undefined;
   readonly untilMs: number;
 }
 
@@ -49,16 +49,14 @@ export class IdempotentAnswers<T> {
     if (known?.answer !== undefined) return known.answer;
     const id = known?.id ?? newId();
     const answer = create(id);
-    const entry = { fingerprint, id, answer, untilMs: now() + KEPT_MS };
-    this.#keep(key, entry);
-    try {
-      const done = await answer;
-      this.#conclude(key, entry, fateOf(done));
-      return done;
-    } catch (error) {
-      this.#conclude(key, entry, 'unknown');
-      throw error;
-    }
+    const entry: KeptAnswer<T> = { fingerprint, id, answer, untilMs: now() + KEPT_MS };
+    this.#kept.delete(key);
+    this.#kept.set(key, entry);
+    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
+    const fate = await answer.then(fateOf, (): Fate => 'unknown');
+    if (fate === 'unknown') entry.answer = undefined;
+    if (fate === 'forgotten' && this.#kept.get(key) === entry) this.#kept.delete(key);
+    return answer;
   }
 
   /**
@@ -72,17 +70,5 @@ export class IdempotentAnswers<T> {
       };
       entry.answer?.then(forgetHeld, () => undefined);
     }
-  }
-
-  #keep(key: string, entry: KeptAnswer<T>): void {
-    this.#kept.delete(key);
-    this.#kept.set(key, entry);
-    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
-  }
-
-  #conclude(key: string, entry: KeptAnswer<T>, fate: Fate): void {
-    if (fate === 'kept' || this.#kept.get(key) !== entry) return;
-    if (fate === 'forgotten') this.#kept.delete(key);
-    else this.#kept.set(key, { ...entry, answer: undefined });
   }
 }

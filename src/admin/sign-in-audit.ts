@@ -62,19 +62,10 @@ export class SignInAudit {
   async #leave(action: 'sign_in' | 'sign_in_refused' | 'sign_out', name: string, address: string, after: AuditedSignIn): Promise<void> {
     const { audit, log, nowMs } = this.#options;
     const atMs = Math.floor(nowMs());
-    const id = this.#idAt(atMs);
-    const entry = {
-      id,
-      atMs,
-      teamId: undefined,
-      keyId: undefined,
-      actor: actorOf('console', { name }, address),
-      action,
-      before: {},
-      after,
-    };
-    const away = await audit.restore([entry]);
-    if (away !== undefined) log.warn('the store did not take an entry of the audit', { action, actor: entry.actor, cause: away.cause });
+    const actor = actorOf('console', { name }, address);
+    const of = { id: this.#idAt(atMs), atMs, teamId: undefined, keyId: undefined };
+    const away = await audit.restore([{ ...of, actor, action, before: {}, after }]);
+    if (away !== undefined) log.warn('the store did not take an entry of the audit', { action, actor, cause: away.cause });
   }
 }
 

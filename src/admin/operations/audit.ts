@@ -5,7 +5,7 @@ import type { AuditAction, AuditEntry } from '../../domain/audit-entry.ts';
 import { DAY_MS } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import { dayOfDate } from '../../domain/usage-days.ts';
-import { auditEntryReport } from '../audit-report.ts';
+import { auditEntryReport } from '../audit-entries.ts';
 import { choice, closed, moment, ofTeam, utcDay } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import { operation } from '../operation.ts';

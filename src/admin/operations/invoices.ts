@@ -147,33 +147,30 @@ async function oneTeam(history: UsageHistory, teamId: string, day: number, span:
 /** What lines come to in a currency. */
 export interface InvoiceTotal {
   readonly currency: string;
-  readonly lines: number;
-  readonly characters: number;
-  readonly overageMinor: number;
-  readonly creditSpentMinor: number;
-  readonly totalMinor: number;
+  lines: number;
+  characters: number;
+  overageMinor: number;
+  creditSpentMinor: number;
+  totalMinor: number;
 }
 
 export class InvoiceTotals {
   readonly #sums = new Map<string, InvoiceTotal>();
 
   add(rows: readonly InvoiceRow[]): void {
-    for (const row of rows) {
-      const { currency } = row;
-      const sum = this.#sums.get(currency);
-      this.#sums.set(currency, {
-        currency,
-        lines: (sum?.lines ?? 0) + 1,
-        characters: (sum?.characters ?? 0) + row.character_count,
-        overageMinor: (sum?.overageMinor ?? 0) + (row.overage_cost_minor ?? 0),
-        creditSpentMinor: (sum?.creditSpentMinor ?? 0) + (row.credit_spent_minor ?? 0),
-        totalMinor: (sum?.totalMinor ?? 0) + (row.total_minor ?? 0),
-      });
+    for (const { currency, character_count: characters, ...row } of rows) {
+      const sum = this.#sums.get(currency) ?? { currency, lines: 0, characters: 0, overageMinor: 0, creditSpentMinor: 0, totalMinor: 0 };
+      this.#sums.set(currency, sum);
+      sum.lines++;
+      sum.characters += characters;
+      sum.overageMinor += row.overage_cost_minor ?? 0;
+      sum.creditSpentMinor += row.credit_spent_minor ?? 0;
+      sum.totalMinor += row.total_minor ?? 0;
     }
   }
 
   /** In the order of their codes. */
-  all(): readonly InvoiceTotal[] {
+  all(): readonly Readonly<InvoiceTotal>[] {
     return [...this.#sums.values()].toSorted((one, other) => (one.currency < other.currency ? -1 : 1));
   }
 

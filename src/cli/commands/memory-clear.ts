@@ -1,5 +1,5 @@
 // lingate memory clear: clears the caches of translations of every gateway on the store, and the one that they share.
-import { auditClearedMemory } from '../../admin/audit-operations.ts';
+import { auditClearedMemory } from '../../admin/audit-entries.ts';
 import type { Command } from '../command.ts';
 import { CommandFailure } from '../command.ts';
 import { confirm, givenTeam, requireConfirmable, YES } from '../asked.ts';
