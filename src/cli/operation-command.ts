@@ -12,7 +12,7 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import type { Command, CommandContext, Flag, Flags } from './command.ts';
 import { confirm, readKey, requireConfirmable, YES, YES_COSTLIER } from './asked.ts';
-import { GATEWAY_FLAGS, runningGateway } from './running-gateway.ts';
+import { askGateway, GATEWAY_FLAGS } from './running-gateway.ts';
 import { printList, recordText } from './printed.ts';
 import { doneFrom, flagOf, printChange, valueFrom, withAdmin } from './with-store.ts';
 
@@ -191,12 +191,12 @@ const CSV: Flag = { kind: 'switch', summary: 'write CSV with a header line' };
 
 /** All pages of its answer. */
 async function* rowsOfGateway(one: AdminOperation, context: CommandContext, members: GivenMembers): AsyncGenerator<RowPart, void, void> {
-  const gateway = await runningGateway(context, await context.config());
+  const config = await context.config();
   const query = new URLSearchParams({ limit: '200' });
   for (const [name, value] of Object.entries(members)) query.set(name, String(value));
   for (let next: string | null = ''; next !== null;) {
     if (next !== '') query.set('cursor', next);
-    const page = (await gateway.get(`${pathOf(one)}?${query.toString()}`)) as Readonly<Record<string, unknown>>;
+    const page = (await askGateway(context, config, `${pathOf(one)}?${query.toString()}`)) as Readonly<Record<string, unknown>>;
     yield* onePart(page[one.list!] as readonly unknown[]);
     next = page['next'] as string | null;
   }

@@ -24,14 +24,11 @@ export const GATEWAY_FLAGS: Flags = {
 
 const ANSWER_MS_MAX = 10_000;
 
-/** One that answers, if it can be reached at all. */
-interface RunningGateway {
-  /** The JSON answer to a GET of this path below `/admin/v1`. Rejects with a `CommandFailure` that says what to do. */
-  get(path: string): Promise<unknown>;
-}
-
-/** Rejects with a `CommandFailure` if there is no token, and with a `ConfigError` for one that cannot be read. */
-export async function runningGateway({ io }: CommandContext, config: Config): Promise<RunningGateway> {
+/**
+ * The JSON answer of the running gateway to a GET of a path below `/admin/v1`. Rejects with a `CommandFailure` that says what to do, also
+ * if there is no token, and with a `ConfigError` for one that cannot be read.
+ */
+export async function askGateway({ io }: CommandContext, config: Config, path: string): Promise<unknown> {
   // Imported here: help needs none of the YAML parser.
   const { adminOperators } = await import('../config/secrets.ts');
   // Every role may read.
@@ -42,8 +39,14 @@ export async function runningGateway({ io }: CommandContext, config: Config): Pr
       `a running gateway is asked through its admin API, with an admin token, and the configuration has none: name its configuration by --config, or set ${TOKEN_VARIABLE} to its token (the demo prints one); a gateway without admin.token has the same in its log, in the lines "msg":"request"`,
     );
   }
-  const url = urlOf(config.ops, false);
-  return { get: (path) => getJson(`${url}/admin/v1${path}`, url, token) };
+  const gateway = urlOf(config.ops, false);
+  const answer = await answerOf(`${gateway}/admin/v1${path}`, token).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailure(
+      `no gateway answers at ${gateway} (${error.code ?? error.name}): start it, or name its ops listener by --ops, LINGATE_OPS or --config`,
+    );
+  });
+  if (answer.status === 200) return JSON.parse(answer.body) as unknown;
+  throw new CommandFailure(`the gateway at ${gateway} ${REFUSALS[answer.status] ?? `answered ${answer.status}; its log says why`}`);
 }
 
 /** Where this machine reaches what listens on the address. */
@@ -54,16 +57,6 @@ export function urlOf(address: NetworkAddress, secure: boolean): string {
 interface Answer {
   readonly status: number;
   readonly body: string;
-}
-
-async function getJson(url: string, gateway: string, token: string): Promise<unknown> {
-  const answer = await answerOf(url, token).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandFailure(
-      `no gateway answers at ${gateway} (${error.code ?? error.name}): start it, or name its ops listener by --ops, LINGATE_OPS or --config`,
-    );
-  });
-  if (answer.status === 200) return JSON.parse(answer.body) as unknown;
-  throw new CommandFailure(`the gateway at ${gateway} ${REFUSALS[answer.status] ?? `answered ${answer.status}; its log says why`}`);
 }
 
 /** Not by `fetch`, which refuses some ports. */
