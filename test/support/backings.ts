@@ -13,7 +13,7 @@ import type { SteppingClock } from './stepping-clock.ts';
 import type { OpenStore } from '../../src/testing/store-contract.ts';
 
 /** Every call of `open` returns another instance on the same backing; call `remove` after all of them are closed. */
-export interface Backing {
+interface Backing {
   readonly open: OpenStore;
   remove(): Promise<void>;
 }

@@ -13,8 +13,6 @@ export type ProxyFault =
   | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
   /** Nothing gets through in either direction, and neither side is notified. */
   | { readonly kind: 'blackhole' }
-  /** A connection is reset after this many bytes of replies, counted from now. */
-  | { readonly kind: 'cut_after'; readonly bytes: number }
   /** The request is run, its reply is dropped and the connection reset; `draw` decides for each piece of a reply. */
   | { readonly kind: 'cut_reply'; readonly draw: () => boolean }
   /** Connections are refused, and existing ones are reset. */
@@ -108,8 +106,7 @@ class Link {
   readonly #ending = new AbortController();
   /** Replies in transit, in order; each is sent when it is due. */
   #queue: Promise<void> = Promise.resolve();
-  #fault: ProxyFault = NONE;
-  #bytesLeft = Infinity;
+  fault: ProxyFault;
   onSwallowed: (bytes: number) => void = () => undefined;
   onEnd: (wasReset: boolean) => void = () => undefined;
 
@@ -122,15 +119,10 @@ class Link {
       socket.on('close', () => this.#end(false));
     }
     client.on('data', (request) => {
-      if (this.#fault.kind === 'blackhole') this.onSwallowed(request.length);
+      if (this.fault.kind === 'blackhole') this.onSwallowed(request.length);
       else server.write(request);
     });
     server.on('data', (reply) => this.#reply(reply));
-  }
-
-  set fault(fault: ProxyFault) {
-    this.#fault = fault;
-    this.#bytesLeft = fault.kind === 'cut_after' ? fault.bytes : Infinity;
   }
 
   reset(): void {
@@ -141,7 +133,7 @@ class Link {
   }
 
   #reply(reply: Buffer): void {
-    const fault = this.#fault;
+    const fault = this.fault;
     switch (fault.kind) {
       case 'none':
         return this.#pass(reply, 0);
@@ -151,8 +143,6 @@ class Link {
         return this.#drip(reply, fault.bytes, fault.everyMs);
       case 'blackhole':
         return;
-      case 'cut_after':
-        return this.#count(reply);
       case 'cut_reply':
         return fault.draw() ? this.reset() : this.#pass(reply, 0);
       case 'refuse':
@@ -165,15 +155,6 @@ class Link {
       this.#then(() => delay(everyMs, undefined, { signal: this.#ending.signal }));
       this.#pass(reply.subarray(at, at + bytes), 0);
     }
-  }
-
-  #count(reply: Buffer): void {
-    const passed = reply.subarray(0, this.#bytesLeft);
-    this.#bytesLeft -= passed.length;
-    // What was let through must arrive before the reset does.
-    this.#client.write(passed, () => {
-      if (this.#bytesLeft === 0) this.reset();
-    });
   }
 
   #pass(piece: Buffer, atMs: number): void {

@@ -8,7 +8,7 @@ import type { DescribedOperation } from '../../src/plugins/facades/parameter-tab
 import { interfaceMembers, messageFields, methodsOf, pathsOf } from './vendor-types.ts';
 
 /** A place in a package that names parameters, versions, paths or methods. */
-export interface VendorSource {
+interface VendorSource {
   readonly package: string;
   readonly file: string;
   /** What it is there, for the report. */

@@ -20,6 +20,14 @@ export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
     expect(admitted(await atOnce((store) => team.touch(store)))).toHaveLength(limit);
   });
 
+  it.team(
+    '200 concurrent admissions over two instances: a month of 50 requests admits exactly 50',
+    { windows: 'requests=50/month' },
+    async (team) => {
+      expect(admitted(await atOnce((store) => team.touch(store)))).toHaveLength(50);
+    },
+  );
+
   it.team('200 concurrent admissions of 10 characters: a quota of 500 reserves exactly 50', { characterLimit: 500 }, async (team) => {
     expect(admitted(await atOnce((store) => team.admit({}, store)))).toHaveLength(50);
     expect(await team.standing(subject.again)).toMatchObject({ heldCharacters: 500, openReservations: 50 });

@@ -12,7 +12,7 @@ import { dayOf } from '../reference/calendar.ts';
 import type { Action, Moment, Violate } from './deeds.ts';
 import { isForNothing, overdrawn, priceOf } from './totals.ts';
 import type { Charge } from './totals.ts';
-import { leftFault, limitsIn, rateFault, standing, tooLongFault, windowFault, Windows } from './windows.ts';
+import { leftFault, rateFault, standing, tooLongFault, windowFault, Windows } from './windows.ts';
 import type { Reserved, Windowed } from './windows.ts';
 
 /** What is known of a reservation. */
@@ -259,68 +259,6 @@ export class AuditedTeam {
     this.#hold(request, answer, at);
     const left = 'windows' in answer && answer.windows !== undefined ? leftFault(subjects, answer.windows, storeMs, isCertain) : undefined;
     if (left !== undefined) violate('L11', `${requestId} ${left}`);
-  }
-
-  /**
-   * Admissions of one moment whose order is not known. What was admitted came first in one of the orders that are possible, because a
-   * refusal holds nothing; each refusal is judged by the limit that it names, because the order decides which others were full by then.
-   */
-  takeAtOnce(admissions: readonly Done<'admit'>[], at: Moment, violate: Violate): void {
-    const [admitted, refused] = [true, false].map((is) => admissions.filter(({ answer }) => (answer.kind === 'admitted') === is));
-    for (const { request, answer } of admitted!) this.#admitted(request, answer, at, violate);
-    for (const { request, answer } of refused!.filter(({ answer: { kind } }) => kind !== 'rate_limited')) {
-      this.#judgeRates(request, answer, at, violate);
-      for (const { written, windows } of this.windowed(request.keyId, request.tag?.name)) windows.count(written, at.storeMs);
-      this.#takeSlots(request, at);
-    }
-    for (const { request, answer } of refused!) {
-      const fault = this.#refusalFault(request, answer, at.storeMs);
-      if (fault !== undefined) violate('L6', `${request.requestId} for ${request.characters} was told ${wordsOf(answer)}: ${fault}`);
-    }
-    for (const subject of [undefined, ...this.#keys.keys()]) this.#judgeFull(subject, at.storeMs, violate);
-  }
-
-  /** Nothing is over its limit, whichever order there was. */
-  #judgeFull(keyId: string | undefined, storeMs: number, violate: Violate): void {
-    const [ofTeam, ofKey] = this.windowed(keyId ?? '', undefined);
-    const { written, windows } = keyId === undefined ? ofTeam! : ofKey!;
-    for (const { per, unit, most } of limitsIn(written)) {
-      const used = windows.used(per, storeMs);
-      if (used[unit] > most) violate('L11', `${keyId ?? 'the team'} has used ${used[unit]} of ${most} ${unit} in a ${per}`);
-    }
-  }
-
-  #refusalFault({ keyId, characters = 0, tag: named }: AdmissionRequest, answer: Admission, storeMs: number): string | undefined {
-    const [key, tag] = [this.key(keyId), this.#tag(named?.name)];
-    const subjects = this.windowed(keyId, named?.name);
-    if (answer.kind === 'rate_limited' && answer.window === undefined) {
-      const { slots, rate } = this.#rated(keyId, named?.name).find(({ of }) => of === answer.of)!;
-      return rate === answer.limit ? rateFault(slots, rate, true, storeMs) : `its rate is ${rate}`;
-    }
-    if (answer.kind === 'rate_limited') {
-      const { per, counts } = answer.window!;
-      const subject = subjects.find(({ of }) => of === answer.of);
-      const most = limitsIn(subject?.written ?? '').find((one) => one.per === per && one.unit === counts)?.most;
-      const used = subject?.windows.used(per, storeMs);
-      const isFull = used !== undefined && used[counts] + (counts === 'requests' ? 1 : characters) > answer.limit;
-      const isRight = most === answer.limit && isFull && answer.retryAfterMs === used.endMs - storeMs;
-      return isRight ? undefined : `used are ${JSON.stringify(used)} of ${most}`;
-    }
-    if (answer.kind === 'quota_exceeded' && answer.window !== undefined) return tooLongFault(subjects, answer, characters, storeMs);
-    const isOfOne = answer.kind === 'quota_exceeded' && (answer.of === 'key' || answer.of === 'tag');
-    const ofKey = [...this.ids.values()].filter((one) => one.keyId === keyId);
-    const [most = Infinity, used] =
-      isOfOne && answer.of === 'key'
-        ? [key.limits.characters, standing(ofKey, storeMs)]
-        : [tag?.settings.characters, tag?.used(storeMs) ?? 0];
-    if (isOfOne) return answer.characterLimit === most && used + characters > most ? undefined : `used are ${used} of ${most}`;
-    if (answer.kind !== 'quota_exceeded' && answer.kind !== 'credit_exhausted') return 'that is no answer to it';
-    return this.#overdrawnBy(characters, key.mode, storeMs) === undefined ? 'it fits' : undefined;
-  }
-
-  /** What open reservations hold. */
-  held(storeMs: number): number {
-    return sumOf([...this.ids.values()].filter(({ state, leaseUntilMs }) => state === 'open' && storeMs < leaseUntilMs));
   }
 
   /** The answer required before anything is counted, if any. */

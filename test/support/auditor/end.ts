@@ -25,25 +25,6 @@ export interface Shown {
   readonly wasClockRight: boolean;
 }
 
-/** L3 and L11, while requests are under way: what is used and held, and what is shown of windows. */
-export function judgeNow(
-  team: AuditedTeam,
-  { standing, usage, storeMs }: Pick<Shown, 'standing' | 'usage' | 'storeMs'>,
-  violate: Violate,
-): void {
-  judgeWindows('the team', usage, team.windows, { storeMs }, violate);
-  for (const { keyId, windows } of usage.keys) judgeWindows(`key ${keyId}`, { windows }, team.key(keyId).windows, { storeMs }, violate);
-  if (usage.periodStartMs !== usage.team.createdAtMs) return;
-  const { usedCharacters, heldCharacters } = standing;
-  const [charged, held] = [team.charged().characters, team.held(storeMs)];
-  if (usedCharacters !== charged || heldCharacters !== held)
-    violate('L3', `${usedCharacters} are used and ${heldCharacters} held instead of ${charged} and ${held}`);
-  for (const { keyId, characters } of usage.keys) {
-    const own = team.charges.filter((charge) => charge.keyId === keyId).reduce((sum, charge) => sum + charge.characters, 0);
-    if (characters !== own) violate('L3', `key ${keyId} has used ${characters} instead of ${own}`);
-  }
-}
-
 /** L3, L5 and L8 to L12. */
 export function judgeEnd(teamId: string, team: AuditedTeam, shown: Shown, violate: Violate): void {
   const { standing, usage, days, tagDays, periods } = shown;

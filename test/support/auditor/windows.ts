@@ -30,7 +30,7 @@ interface Going {
 const SECOND_MS = 1000;
 
 /** As stores write them, `requests=600/minute characters=1000000/day`: the shortest window first, in it requests first. */
-export function limitsIn(written: string): Limit[] {
+function limitsIn(written: string): Limit[] {
   const limits = [...written.matchAll(/(requests|characters)=(\d+)\/(\w+)/g)];
   return limits.map(([, unit, most, per]) => ({ per: per as WindowName, unit: unit as Limit['unit'], most: Number(most) }));
 }

@@ -102,7 +102,7 @@ export function lengthAnswer(body: string, fields = ''): string {
   return `HTTP/1.1 200 OK\r\n${fields}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-export interface Made {
+interface Made {
   readonly call: PoolRequest;
   /** `200` and the body, or the failure. */
   readonly result: Promise<string>;
