@@ -112,19 +112,7 @@ export { canonicalUlid } from './domain/ulid.ts';
 export { dateOf, readDayRange } from './domain/usage-days.ts';
 export { usageReport } from './domain/usage-days.ts';
 export type { UsageReport } from './domain/usage-days.ts';
-export type {
-  BytesReached,
-  DictionaryRecord,
-  FoundEntries,
-  GlossaryChange,
-  GlossaryChanged,
-  GlossaryCreation,
-  GlossaryEntries,
-  GlossaryRecord,
-  GlossaryStore,
-  NewDictionary,
-  NewGlossary,
-} from './ports/glossary-store.ts';
+export type * from './ports/glossary-store.ts';
 export { auditEntry, idBefore, momentOf, teamDifference, withoutNames } from './domain/audit-entry.ts';
 export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord } from './domain/audit-entry.ts';
 export type { AuditLog, AuditPage } from './ports/audit-log.ts';

@@ -18,7 +18,7 @@ import type { Store } from '../ports/store.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
-import { documentsOf } from './listed-documents.ts';
+import { documentsOf } from './configured-store.ts';
 import { overviewOf } from './processes.ts';
 import type { ServingProcesses } from './processes.ts';
 
@@ -87,7 +87,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
     glossaries: store.glossaries,
     history,
     tagHistory: store.tags,
-    documents: async () => documentsOf(store, nowMs),
+    documents: () => documentsOf(store, nowMs),
     recentRequests: () => processes.recentRequests(),
     live: async () => {
       const { stepMs, steps } = await overview();
@@ -97,7 +97,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   });
   const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
-  const oidc = options.oidc && consoleOidc(options.oidc, { secrets: store.secrets, records: store.records, now, nowMs });
+  const oidc = options.oidc && consoleOidc(options.oidc, store, now, nowMs);
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
   const shared = { context, attempts, problems, log, newId, now, nowMs };

@@ -1,5 +1,6 @@
 // Opens the configured store for processes that do not serve callers (commands, and the primary of several workers), with the clock
 // of this machine, and waits for a store that does not answer yet.
+import type { DocumentStore } from '../ports/documents.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
@@ -128,4 +129,10 @@ export function refusalDaysOf({ records }: Store, { history }: Pick<Config, 'his
       return new RecordRefusals(records, history.days).sum(teamId, range);
     },
   };
+}
+
+/** The documents of a store for operators, who see none of their files. */
+export async function documentsOf({ records }: Pick<Store, 'records'>, nowMs: () => number): Promise<DocumentStore> {
+  const { RecordDocuments } = await import('../stores/records/record-documents.ts');
+  return new RecordDocuments(records, nowMs);
 }

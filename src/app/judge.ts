@@ -4,7 +4,6 @@ import { documentsSecret, adminOperators, eventsSecret, oidcSettings } from '../
 import type { Config } from '../config/config.ts';
 import { assertFaultless, ConfigError, labelOf, linesOf } from '../config/config-error.ts';
 import type { Fault } from '../config/config-error.ts';
-import type { EngineSettings } from '../config/engine-options.ts';
 import { forwardSettings } from '../config/forward-settings.ts';
 import type { Environment } from '../config/environment.ts';
 import type { FileContents } from '../config/file-set.ts';
@@ -12,12 +11,9 @@ import { otelSettings } from '../config/otel-settings.ts';
 import { reasonOf } from '../config/yaml-file.ts';
 import { isShipped, loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
-import type { Operator } from '../domain/operator.ts';
-import type { ForwardRoute } from '../domain/forward-route.ts';
 import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
-import type { OtelSettings } from '../ports/telemetry.ts';
 import { ListenError } from '../server/listener.ts';
 import { judgeTelemetry } from './configured-telemetry.ts';
 import { setUpEngines, withEngines } from './engine-setup.ts';
@@ -25,24 +21,14 @@ import { openOidc } from './oidc-side.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows, ownRows, routeRows } from './route-rows.ts';
 
-/** The checked configuration, as values that the wiring hands out. Contains secrets: do not print it. */
-export interface ValidSettings {
-  /** Set up; the caller must close them. */
-  readonly plugins: LoadedPlugins;
-  /** In the order of the configuration. */
-  readonly engines: readonly EngineSettings[];
-  readonly forward: readonly ForwardRoute[];
-  /** `undefined` if the admin API is off. */
-  readonly operators: readonly Operator[] | undefined;
-  /** `undefined` if nothing is traced or exported. */
-  readonly otel: OtelSettings | undefined;
-}
+/** The checked configuration; the caller must close its plugins. Contains secrets: do not print it. */
+export type ValidSettings = Awaited<ReturnType<typeof judge>>;
 
 /**
  * Rejects with a `ConfigError` with a line for every fault; the plugins are then closed. Reads files and variables and sets up
  * plugins; opens neither the store nor a port.
  */
-export async function judge(config: Config, env: Environment = process.env, log?: Log): Promise<ValidSettings> {
+export async function judge(config: Config, env: Environment = process.env, log?: Log) {
   const faults = new FoundFaults(config);
   const missing = unreadable(config);
   const missingLines = linesOf(config.file, missing);
@@ -125,14 +111,14 @@ function assertStore({ store, file }: Config, stores: LoadedPlugins['stores']): 
   ]);
 }
 
-/** The lines of all checks that failed, and whether only flags are at fault. */
+/** Collects the lines of all checks that fail, and whether only flags are at fault. */
 class FoundFaults {
   readonly lines: string[] = [];
   flagsOnly = true;
-  readonly #config: Config;
+  readonly #label: string;
 
-  constructor(config: Config) {
-    this.#config = config;
+  constructor({ file }: Config) {
+    this.#label = labelOf(file);
   }
 
   add(lines: readonly string[], flagsOnly: boolean): void {
@@ -145,13 +131,14 @@ class FoundFaults {
     try {
       return await check();
     } catch (error) {
-      const label = labelOf(this.#config.file);
+      if (error instanceof ListenError) this.add([`${this.#label}: ${error.message}`], false);
+      else if (!(error instanceof ConfigError)) throw error;
       // Errors about routes and steps do not name the file.
-      if (error instanceof ConfigError) {
-        const lines = error.lines.map((line) => line.replace(/^plugins: /, `${label}: $&`));
-        this.add(lines, error.flagsOnly);
-      } else if (error instanceof ListenError) this.add([`${label}: ${error.message}`], false);
-      else throw error;
+      else
+        this.add(
+          error.lines.map((line) => line.replace(/^plugins: /, `${this.#label}: $&`)),
+          error.flagsOnly,
+        );
       return undefined;
     }
   }

@@ -7,8 +7,7 @@ import { RecentFailures } from '../admin/recent-failures.ts';
 import type { ConsoleOidc } from '../console/console-route.ts';
 import type { GroupRoles } from '../domain/operator.ts';
 import type { OidcSettings } from '../ports/identity-provider.ts';
-import type { RecordSpace } from '../ports/record-space.ts';
-import type { SharedSecrets } from '../ports/shared-secrets.ts';
+import type { Store } from '../ports/store.ts';
 import { loadOidcLibrary, OIDC_PACKAGE, OidcProvider } from '../runtime/oidc-provider.ts';
 import type { OidcLibrary } from '../runtime/oidc-provider.ts';
 import { RecordSignIns } from '../stores/records/record-sign-ins.ts';
@@ -21,10 +20,10 @@ export interface OidcSide {
 }
 
 /** `undefined` if it is off. Rejects with a `ConfigError`, also if the package is not installed. */
-export async function openOidc(config: Config, env: Environment = process.env, load = loadOidcLibrary): Promise<OidcSide | undefined> {
+export async function openOidc(config: Config, env: Environment = process.env): Promise<OidcSide | undefined> {
   const settings = oidcSettings(config, env);
   if (settings === undefined) return undefined;
-  const library = await load();
+  const library = await loadOidcLibrary();
   const reason = `needs the package ${OIDC_PACKAGE}, which is not installed; it must be beside Lingate: npm install ${OIDC_PACKAGE}`;
   assertFaultless(config.file, library === undefined ? [{ path: 'admin.oidc', reason }] : []);
   return { settings, library: library! };
@@ -34,16 +33,8 @@ export function groupRolesOf({ issuer, roles }: OidcSettings): GroupRoles {
   return { issuer, ...roles };
 }
 
-interface ConsoleOidcOptions {
-  readonly secrets: SharedSecrets;
-  readonly records: RecordSpace;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-  /** The wall clock. */
-  readonly nowMs: () => number;
-}
-
-export function consoleOidc(side: OidcSide, { secrets, records, now, nowMs }: ConsoleOidcOptions): ConsoleOidc {
+/** `now` is a monotonic clock, `nowMs` the time of this process that is believed. */
+export function consoleOidc(side: OidcSide, { secrets, records }: Store, now: () => number, nowMs: () => number): ConsoleOidc {
   const settings = (): OidcSettings => side.settings;
   const provider = (): string => `${side.settings.issuer}\n${side.settings.clientId}`;
   return {

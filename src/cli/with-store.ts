@@ -75,8 +75,8 @@ export function whereNoStore({ sources }: Config): (error: unknown) => never {
 /** Rejects with a `StoreError` if the store cannot be opened. */
 export async function withAdmin(context: CommandContext, use: (on: OperationContext) => Promise<void>): Promise<void> {
   await withStore(context, async (store, config, nowMs) => {
-    const { refusalDaysOf } = await import('../app/configured-store.ts');
-    const documents = async () => (await import('../app/listed-documents.ts')).documentsOf(store, nowMs);
+    const { documentsOf, refusalDaysOf } = await import('../app/configured-store.ts');
+    const documents = () => documentsOf(store, nowMs);
     // Running gateways clear their caches themselves; this clears what they share, in case none is running.
     const forget = async (teamId: string) => {
       const { forgetInPlugins } = await import('../app/forget-team.ts');
