@@ -62,7 +62,7 @@ export class RedisMemory {
   async get(teamId: string, keys: readonly TextKey[]): Promise<readonly (SharedText | undefined)[] | undefined> {
     if (!this.#mayAsk()) return undefined;
     try {
-      const values = await within(this.#redis.mgetBuffer(keys.map((key) => nameOf(teamId, key))), this.#options.lookUpMs);
+      const values = await within(this.#redis.mget(keys.map((key) => nameOf(teamId, key))), this.#options.lookUpMs);
       this.#awayUntilMs = -Infinity;
       this.#silences = 0;
       return values.map((value, i) => (value === null ? undefined : decodeText(keys[i]!, value)));
@@ -77,7 +77,7 @@ export class RedisMemory {
     const nowMs = this.#options.now();
     if (this.#redis.status !== 'ready' || nowMs < this.#awayUntilMs || nowMs < this.#fullUntilMs) return;
     const value = encodeText(key, text);
-    if (value === undefined || value.length > VALUE_BYTES_MAX) return;
+    if (value === undefined || Buffer.byteLength(value) > VALUE_BYTES_MAX) return;
     this.#redis.set(nameOf(teamId, key), value, 'PX', Math.ceil(this.#options.ageMaxMs)).catch((error: unknown) => {
       // Full, or a replica: reads go on, and there is no sense in writing for a while.
       this.#fullUntilMs = this.#options.now() + PAUSE_MS;
@@ -154,37 +154,27 @@ async function within<T>(reply: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** A value begins with it and its own key and ends with a checksum, so that what is damaged or another's is noticed. */
-const MAGIC = 'LGM1';
-const KEY_LENGTH = 43;
-const MADE_AT = MAGIC.length + KEY_LENGTH;
-const LANGUAGE_AT = MADE_AT + 9;
-const NO_LANGUAGE = 255;
-const SUM_BYTES = 4;
+/** A value is JSON behind its checksum, and says its own key, so that what is damaged or another's is noticed. */
+type Written = readonly [key: TextKey, madeAtMs: number, text: string, detectedSourceLanguage: string | null];
 
-/** `undefined` for what there is no room for: a language code of that length is none. */
-export function encodeText(key: TextKey, { translation, madeAtMs }: SharedText): Buffer | undefined {
-  const { text, detectedSourceLanguage: language } = translation;
-  const code = Buffer.from(language ?? '');
-  if (code.length >= NO_LANGUAGE || key.length !== KEY_LENGTH || !text.isWellFormed()) return undefined;
-  const textAt = LANGUAGE_AT + code.length;
-  const bytes = Buffer.allocUnsafe(textAt + Buffer.byteLength(text) + SUM_BYTES);
-  bytes.write(MAGIC + key, 'latin1');
-  bytes.writeDoubleLE(madeAtMs, MADE_AT);
-  bytes.writeUInt8(language === undefined ? NO_LANGUAGE : code.length, LANGUAGE_AT - 1);
-  bytes.set(code, LANGUAGE_AT);
-  bytes.write(text, textAt);
-  bytes.writeUInt32LE(crc32(bytes.subarray(0, -SUM_BYTES)), bytes.length - SUM_BYTES);
-  return bytes;
+const SUM_LENGTH = 8;
+
+/** `undefined` for a text that UTF-8 cannot represent. */
+export function encodeText(key: TextKey, { translation, madeAtMs }: SharedText): string | undefined {
+  const { text, detectedSourceLanguage } = translation;
+  if (!text.isWellFormed()) return undefined;
+  const json = JSON.stringify([key, madeAtMs, text, detectedSourceLanguage ?? null] satisfies Written);
+  return sumOf(json) + json;
 }
 
 /** `undefined` for anything but what `encodeText` has made for this key. */
-export function decodeText(key: TextKey, bytes: Buffer): SharedText | undefined {
-  if (bytes.length < LANGUAGE_AT + SUM_BYTES || bytes.toString('latin1', 0, MADE_AT) !== MAGIC + key) return undefined;
-  const sumAt = bytes.length - SUM_BYTES;
-  if (bytes.readUInt32LE(sumAt) !== crc32(bytes.subarray(0, sumAt))) return undefined;
-  const length = bytes.readUInt8(LANGUAGE_AT - 1);
-  const textAt = LANGUAGE_AT + (length === NO_LANGUAGE ? 0 : length);
-  const detectedSourceLanguage = length === NO_LANGUAGE ? undefined : bytes.toString('utf8', LANGUAGE_AT, textAt);
-  return { translation: { text: bytes.toString('utf8', textAt, sumAt), detectedSourceLanguage }, madeAtMs: bytes.readDoubleLE(MADE_AT) };
+export function decodeText(key: TextKey, value: string): SharedText | undefined {
+  const json = value.slice(SUM_LENGTH);
+  if (value.slice(0, SUM_LENGTH) !== sumOf(json)) return undefined;
+  const [of, madeAtMs, text, detectedSourceLanguage] = JSON.parse(json) as Written;
+  return of === key ? { translation: { text, detectedSourceLanguage: detectedSourceLanguage ?? undefined }, madeAtMs } : undefined;
+}
+
+function sumOf(json: string): string {
+  return crc32(json).toString(16).padStart(SUM_LENGTH, '0');
 }
