@@ -125,6 +125,7 @@ export type { TagRecords } from './ledger/tag-account.ts';
 export { readTagSettings, TagUses } from './ledger/tag-uses.ts';
 export { keyRegistry } from './stores/records/key-registry.ts';
 export { decideTeamChange, withNextPlan } from './ledger/team-change.ts';
+export { forgetTeam } from './stores/records/forget-team.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export { auditWrites } from './stores/records/record-audit.ts';
 export { eventNames, eventWrites, outlivesTeam } from './stores/records/event-record.ts';

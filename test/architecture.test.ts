@@ -83,6 +83,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ports',
     'stores/records/charge-sums.ts',
     'stores/records/event-record.ts',
+    'stores/records/forget-team.ts',
     'stores/records/glossary-record.ts',
     'stores/records/key-registry.ts',
     'stores/records/operator-events.ts',

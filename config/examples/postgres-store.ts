@@ -19,6 +19,7 @@ import {
   deletionEvent,
   eventNames,
   eventWrites,
+  forgetTeam,
   FURTHER_TAGS,
   HISTORY_DAYS,
   idBefore,
@@ -26,7 +27,6 @@ import {
   isUnavailable,
   keyRegistry,
   movedCredit,
-  outlivesTeam,
   overRecords,
   readPairs,
   RecordOutbox,
@@ -469,8 +469,8 @@ function registryOf(database: Database, { records, idempotency, audit }: Pick<St
     updateTeam: (teamId, change, by) => database.team(teamId, (open) => updateTeam(open, change, by)),
     async deleteTeam(teamId, { keepUsage }, by) {
       const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs, by));
-      // Answers to operators' requests name the team, and so does the audit.
-      const failed = deleted === true ? ((await idempotency.forgetTeam(teamId)) ?? (await audit.forgetNames(teamId))) : undefined;
+      // Again by a repetition, after an interruption.
+      const failed = isUnavailable(deleted) ? deleted : await forgetTeam(teamId, keepUsage, { records, idempotency, audit });
       return failed ?? deleted;
     },
     listKeys: (teamId) => database.team(teamId, (open) => keysOf(open)),
@@ -546,7 +546,6 @@ async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: n
   const [known] = await db<{ plan: string }>('select plan from teams where team_id = $1', [teamId]);
   if (known === undefined || (keepUsage && open === undefined)) return false;
   await recordChange(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
-  await forgetEvents(db, teamId, keepUsage);
   if (open !== undefined) await keepEvent(db, nowMs, teamId, deletionEvent(teamId));
   await db('delete from records where group_id = $1', [teamId]);
   const used = keepUsage ? await periodsOf(db, open!.team, true) : [];
@@ -701,21 +700,6 @@ async function recordChange(
 async function keepEvent(db: Rows, nowMs: number, teamId: string, event: NewEvent): Promise<void> {
   const values = await valuesOf(db, SHARED_RECORDS, eventNames(teamId));
   await write(db, SHARED_RECORDS, eventWrites(teamId, values, nowMs, event));
-}
-
-async function forgetEvents(db: Rows, teamId: string, keepUsage: boolean): Promise<void> {
-  // What others are writing to the shared records is seen, or comes later.
-  await db('select pg_advisory_xact_lock($1)', [SHARED_LOCK]);
-  const events = await db<{ id: string; value: string }>(
-    `select id, value from records where group_id = $1 and kind = 'events' and starts_with(id, $2)`,
-    [SHARED_RECORDS, teamId],
-  );
-  const gone = events.filter(({ value }) => !outlivesTeam(value, keepUsage)).map(({ id }) => id);
-  await db(`delete from records where group_id = $1 and (kind = 'events' and id = any($2) or kind = 'told' and starts_with(id, $3))`, [
-    SHARED_RECORDS,
-    gone,
-    teamId,
-  ]);
 }
 
 // Records: everything that no admission writes

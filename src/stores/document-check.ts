@@ -1,22 +1,64 @@
 // Checks what a store has of documents: records, files, places in the queue, sums, and what is reserved; and says how each fault is
 // mended.
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
+import { answered, isUnavailable } from '../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentFolder, DocumentRecord } from '../ports/documents.ts';
+import type { Ledger, Resolution } from '../ports/ledger.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { bytesOf, fileIdsOf, OF_TEAM, readDocument, readOfTeam, teamDocuments } from './records/document-record.ts';
 import { readQueued, SUM } from './records/queued-document.ts';
 import type { QueuedDocument } from './records/queued-document.ts';
+import type { RecordDocuments } from './records/record-documents.ts';
 import type { WholeStore } from './whole-store.ts';
 
-/** How a fault is mended (document-mend.ts). */
-export type DocumentMend =
-  /** Nothing can be done for the document: it goes, and what is reserved for it is released. */
-  | { readonly kind: 'remove'; readonly teamId: string; readonly documentId: string }
-  | { readonly kind: 'release'; readonly teamId: string; readonly requestId: string }
-  | { readonly kind: 'files'; readonly documentId: string }
-  | { readonly kind: 'bytes'; readonly documentId: string; readonly bytes: number }
-  | { readonly kind: 'team'; readonly teamId: string }
-  | { readonly kind: 'sum' };
+/** How a fault is mended, and what that is in one line. */
+interface DocumentMend {
+  readonly line: string;
+  run(parts: MendParts): Promise<StoreUnavailable | undefined>;
+}
+
+interface MendParts {
+  readonly documents: RecordDocuments;
+  readonly ledger: Pick<Ledger, 'resolve'>;
+  readonly folder: DocumentFolder | undefined;
+}
+
+/** While gateways may use the store. Rejects with a `StoreError` if it does not answer; what was mended until then stays so. */
+export async function mendDocuments(mends: readonly DocumentMend[], parts: MendParts): Promise<void> {
+  for (const mend of mends) answered((await mend.run(parts)) ?? true);
+}
+
+/** Nothing can be done for the document: it goes, and what is reserved for it is released. */
+function removal(teamId: string, documentId: string): DocumentMend {
+  return {
+    line: `team ${teamId}: document ${documentId} is removed, and what is held for it is released`,
+    async run({ documents, ledger }) {
+      const document = await documents.find(teamId, documentId);
+      if (isUnavailable(document)) return document;
+      for (const { requestId } of document?.holds ?? []) {
+        const failed = await released(ledger, teamId, requestId);
+        if (failed !== undefined) return failed;
+      }
+      const removed = await documents.remove({ teamId, documentId });
+      return isUnavailable(removed) ? removed : undefined;
+    },
+  };
+}
+
+export function releaseOf(teamId: string, requestId: string): DocumentMend {
+  return {
+    line: `team ${teamId}: what is held by ${requestId} is released`,
+    run: ({ ledger }) => released(ledger, teamId, requestId),
+  };
+}
+
+async function released(ledger: Pick<Ledger, 'resolve'>, teamId: string, requestId: string): Promise<StoreUnavailable | undefined> {
+  const resolution = await new Promise<Resolution>((answer, failed) =>
+    ledger.resolve({ teamId, requestId, verdict: 'release', answered: answer, failed }),
+  );
+  return isUnavailable(resolution) ? resolution : undefined;
+}
 
 interface DocumentCounts {
   readonly documents: number;
@@ -82,7 +124,10 @@ export class DocumentCheck {
     const isSame = recorded.bytes === counted.bytes && recorded.open.length === counted.open.length;
     if (!isSame || !counted.open.every((id) => recorded.open.includes(id))) {
       const [was, is] = [recorded, counted].map(({ open, bytes }) => `${open.length} open documents and ${bytes} bytes`);
-      found(`it is recorded with ${was}, but has ${is}`, { kind: 'team', teamId });
+      found(`it is recorded with ${was}, but has ${is}`, {
+        line: `team ${teamId}: its documents are counted again`,
+        run: ({ documents: all }) => all.recountTeam(teamId),
+      });
     }
     this.#judgeHeld(contents, documents, nowMs, found);
     this.#mends.set(teamId, mends);
@@ -98,7 +143,7 @@ export class DocumentCheck {
   /** The bytes of its files. */
   async #judgeDocument(document: DocumentRecord, queued: string | undefined, found: Found): Promise<number> {
     const { documentId, teamId } = document;
-    const remove: DocumentMend = { kind: 'remove', teamId, documentId };
+    const remove = removal(teamId, documentId);
     if (queued === undefined) found(`document ${documentId} is not in the queue: nobody works on it, and it does not expire`, remove);
     let bytes = 0;
     for (const fileId of fileIdsOf(document)) {
@@ -108,7 +153,10 @@ export class DocumentCheck {
     }
     const counted = queued === undefined ? bytes : readQueued(queued).bytes;
     if (counted !== bytes)
-      found(`document ${documentId} is counted with ${counted} bytes, its files have ${bytes}`, { kind: 'bytes', documentId, bytes });
+      found(`document ${documentId} is counted with ${counted} bytes, its files have ${bytes}`, {
+        line: `document ${documentId} is counted with ${bytes} bytes`,
+        run: ({ documents }) => documents.setBytes(documentId, bytes),
+      });
     return bytes;
   }
 
@@ -121,7 +169,7 @@ export class DocumentCheck {
     const named = new Set(documents.flatMap(({ holds }) => holds.map(({ requestId }) => requestId)));
     for (const { requestId, untilMs, characters } of requests) {
       if (untilMs - nowMs <= this.#options.leaseMsMax || named.has(requestId)) continue;
-      found(`${characters} characters are held for a document that there is not`, { kind: 'release', teamId, requestId });
+      found(`${characters} characters are held for a document that there is not`, releaseOf(teamId, requestId));
     }
   }
 
@@ -137,14 +185,21 @@ export class DocumentCheck {
     const queue = [...all].filter(([id]) => id !== SUM.id).map(([id, text]): [string, QueuedDocument] => [id, readQueued(text)]);
     const sum = queue.reduce((bytes, [, queued]) => bytes + queued.bytes, 0);
     const counted = Number(all.get(SUM.id) ?? 0);
-    if (sum !== counted) found(`the files of all documents are counted with ${counted} bytes, but have ${sum}`, { kind: 'sum' });
+    if (sum !== counted)
+      found(`the files of all documents are counted with ${counted} bytes, but have ${sum}`, {
+        line: 'the bytes of all documents are added up again',
+        run: ({ documents }) => documents.recountBytes(),
+      });
     for (const [documentId, { teamId, dueMs }] of queue) {
       if (dueMs > nowMs - LATE_MS || (await reader.records(teamId, 'documents')).has(documentId)) continue;
-      found(`document ${documentId} is in the queue, but does not exist`, { kind: 'remove', teamId, documentId });
+      found(`document ${documentId} is in the queue, but does not exist`, removal(teamId, documentId));
     }
     for (const documentId of (await folder?.list()) ?? []) {
       if (!all.has(documentId) && !this.#known.has(documentId))
-        found(`there are files of document ${documentId}, which does not exist`, { kind: 'files', documentId });
+        found(`there are files of document ${documentId}, which does not exist`, {
+          line: `the files of document ${documentId} are removed`,
+          run: async () => folder?.removeAll(documentId).then(() => undefined),
+        });
     }
     this.#mends.set('', mends);
   }

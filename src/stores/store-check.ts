@@ -27,11 +27,6 @@ interface CheckOptions {
   readonly documents?: DocumentCheck;
 }
 
-interface Checking {
-  readonly reader: WholeStore;
-  readonly documents: DocumentCheck | undefined;
-}
-
 const NO_DOCUMENTS = { documents: 0, documentBytes: 0 };
 const SETTLE_MS = 700;
 const LOOKS = 3;
@@ -49,49 +44,37 @@ export async function checkStore(
   for await (const account of reader.accounts(suspect)) {
     counts.teams++;
     counts.keys += account.keys.length;
-    counts.glossaries += (await judge({ reader, documents }, account, nowMs, suspect)).length;
+    counts.glossaries += (await judge(reader, documents, account, nowMs, suspect)).length;
     onTeam?.(counts.teams);
   }
-  for (const teamId of suspicious) for (const finding of await findingsOf({ reader, documents }, teamId, nowMs, settleMs)) report(finding);
-  await reader.structure(report, settleMs);
-  if (documents !== undefined) for (const finding of await sharedFindings(documents, nowMs, settleMs)) report(finding);
+  const looks: ((suspected: ReportFinding) => Promise<void>)[] = [...suspicious].map((teamId) => async (suspected) => {
+    const account = await reader.account(teamId, suspected);
+    if (account?.period !== undefined) await judge(reader, documents, account, nowMs, suspected);
+  });
+  looks.push((suspected) => reader.structure(suspected));
+  if (documents !== undefined) looks.push((suspected) => documents.judgeShared(nowMs, suspected));
+  for (const look of looks) for (const finding of await confirmed(look, settleMs)) report(finding);
   return { ...counts, ...(documents?.counts ?? NO_DOCUMENTS) };
 }
 
-/** What is shared by all teams, after several looks. */
-async function sharedFindings(documents: DocumentCheck, nowMs: number, settleMs: number): Promise<readonly StoreFinding[]> {
-  let findings: StoreFinding[] = [];
-  for (let look = 1; look <= LOOKS; look++) {
-    findings = [];
-    await documents.judgeShared(nowMs, (finding) => void findings.push(finding));
-    if (findings.length === 0) return [];
-    if (look < LOOKS) await delay(settleMs / LOOKS);
+/** What is found in each of several looks: what is in flight at one of them is over at the next. */
+async function confirmed(look: (suspected: ReportFinding) => Promise<void>, settleMs: number): Promise<readonly StoreFinding[]> {
+  const nameOf = ({ what, teamId, keyId }: StoreFinding): string => [what, teamId, keyId].join(' ');
+  let known: ReadonlySet<string> | undefined;
+  for (let looks = 1; ; looks++) {
+    const all: StoreFinding[] = [];
+    await look((finding) => void all.push(finding));
+    const found = all.filter((finding) => known === undefined || known.has(nameOf(finding)));
+    if (found.length === 0 || looks === LOOKS) return found;
+    known = new Set(found.map(nameOf));
+    await delay(settleMs / LOOKS);
   }
-  return findings;
-}
-
-/** The faults that a team still has after several looks. */
-async function findingsOf(
-  { reader, documents }: Checking,
-  teamId: string,
-  nowMs: number,
-  settleMs: number,
-): Promise<readonly StoreFinding[]> {
-  let findings: StoreFinding[] = [];
-  for (let look = 1; look <= LOOKS; look++) {
-    findings = [];
-    const keep: ReportFinding = (finding) => void findings.push(finding);
-    const account = await reader.account(teamId, keep);
-    if (account?.period !== undefined) await judge({ reader, documents }, account, nowMs, keep);
-    if (findings.length === 0) return [];
-    if (look < LOOKS) await delay(settleMs / LOOKS);
-  }
-  return findings;
 }
 
 /** Returns the glossaries. */
 async function judge(
-  { reader, documents }: Checking,
+  reader: WholeStore,
+  documents: DocumentCheck | undefined,
   account: WholeAccount,
   nowMs: number,
   report: ReportFinding,

@@ -1,5 +1,4 @@
 // A store as a whole, over its accounts, records and audit: opened for the check, and as both ends of a copy.
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
@@ -19,8 +18,8 @@ const NONE = { from: 1, to: 0 };
 /** Gateways say more often that they run (runtime/plan-record.ts). */
 const SERVED_WITHIN_MS = 60_000;
 
-/** Of the store's kind, besides what is checked of every store. What is wrong at first is looked at again after `settleMs`. */
-type OwnCheck = (report: ReportFinding, settleMs: number) => void | Promise<void>;
+/** Of the store's kind, besides what is checked of every store. */
+type OwnCheck = (report: ReportFinding) => void | Promise<void>;
 
 export class WholeStore {
   readonly store: WholePluginStore;
@@ -105,14 +104,10 @@ export class WholeStore {
     return answered(await this.store.records.change(SHARED_RECORDS, [], (_, { nowMs }) => ({ result: nowMs })))!;
   }
 
-  /** What is specific to the store's kind, and events that would never be sent. What changes meanwhile is looked at again. */
-  async structure(report: ReportFinding, settleMs: number): Promise<void> {
-    await this.#ownCheck?.(report, settleMs);
-    const lost = await this.#eventsNotDue();
-    if (lost.length === 0) return;
-    await delay(settleMs);
-    const again = new Set(await this.#eventsNotDue());
-    for (const name of lost.filter((one) => again.has(one))) {
+  /** What is specific to the store's kind, and events that would never be sent. */
+  async structure(report: ReportFinding): Promise<void> {
+    await this.#ownCheck?.(report);
+    for (const name of await this.#eventsNotDue()) {
       const { id, teamId } = eventOfName(name);
       report({ what: 'event', teamId, detail: `event ${id} is kept, but will never be sent` });
     }

@@ -18,7 +18,7 @@ type PartsOverRecords = Pick<
 /**
  * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking; `historyDays`, how long the
  * audit is retained. A change that has `audit` keeps what `auditWrites` says in the shared records, and now and then somebody calls
- * `audit.prune`. The deletion of a team has to call `idempotency.forgetTeam` and `audit.forgetNames`.
+ * `audit.prune`. The deletion of a team calls `forgetTeam`.
  */
 export function overRecords(records: RecordSpace, nowMs: () => number | undefined, historyDays?: number): PartsOverRecords {
   return {

@@ -1,18 +1,17 @@
 // Deletes teams: first, in one operation, what makes a team one; then everything else, in pieces, until nothing is left but, if that was
 // asked for, its usage without names. The janitor goes on with what was interrupted.
 import type { Audited } from '../../domain/audit-entry.ts';
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { keySubject, tagSubject } from '../../domain/window-limits.ts';
+import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
-import { outlivesTeam } from '../records/event-record.ts';
+import { forgetTeam } from '../records/forget-team.ts';
 import { deletionEvent } from '../records/operator-events.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
-import type { RecordIdempotency } from '../records/record-idempotency.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import type { Postbox } from './postbox.ts';
 import { blobOf, digestKey, ERASURES_KEY, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
@@ -39,7 +38,7 @@ interface ErasureParts {
   readonly audit: RecordAudit;
   readonly postbox: Postbox;
   readonly records: RecordSpace;
-  readonly idempotency: Pick<RecordIdempotency, 'forgetTeam'>;
+  readonly idempotency: IdempotencyRecords;
 }
 
 /** Keys and fields that are deleted at a time. */
@@ -115,7 +114,7 @@ export class RedisTeamErasure {
   }
 
   async #erase(teamId: string): Promise<void> {
-    const { accounts, index, audit, idempotency, postbox } = this.#parts;
+    const { accounts, index, postbox } = this.#parts;
     const { link } = accounts;
     const base = groupKey(teamId);
     const { read } = await accounts.read(teamId);
@@ -127,9 +126,7 @@ export class RedisTeamErasure {
       await link.ask((redis) => Promise.all(indexes.slice(at, at + PIECE).map((key) => redis.unlink(key))));
     }
     await postbox.empty(teamId);
-    await this.#forgetEvents(teamId, keepUsage);
-    answered(await audit.forgetNames(teamId));
-    answered((await idempotency.forgetTeam(teamId)) ?? undefined);
+    answered((await forgetTeam(teamId, keepUsage, this.#parts)) ?? true);
     const blobs = await link.ask((redis) => redis.hkeys(base + OF_TEAM.blobs));
     const tags = [...read.keys()].flatMap((field) => idIn(field, 'tag:') ?? /^count:tag:(.*):windows$/.exec(field)?.[1] ?? []);
     const names = [
@@ -183,21 +180,6 @@ export class RedisTeamErasure {
       const { addedMicro, deductedMicro } = JSON.parse(text) as { readonly addedMicro: number; readonly deductedMicro: number };
       return addedMicro > 0 || deductedMicro > 0;
     });
-  }
-
-  /** Its events, but for those without names, and what was told of it. */
-  async #forgetEvents(teamId: string, keepUsage: boolean): Promise<void> {
-    const { records } = this.#parts;
-    for (const table of ['events', 'told'] as const) {
-      const found = answered(await records.list(SHARED_RECORDS, table));
-      const gone = [...found].flatMap(([id, value]) => {
-        const isOfTeam = id === teamId || id.startsWith(`${teamId} `);
-        return isOfTeam && (table === 'told' || !outlivesTeam(value, keepUsage)) ? { table, id } : [];
-      });
-      for (let at = 0; at < gone.length; at += PIECE) {
-        answered(await records.change(SHARED_RECORDS, [], () => ({ result: true, remove: gone.slice(at, at + PIECE) })));
-      }
-    }
   }
 }
 

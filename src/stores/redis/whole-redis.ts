@@ -1,5 +1,4 @@
 // Opens a Redis store to read or write all of it (whole-store.ts), and checks what only Redis has: the indexes beside the teams.
-import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { ReportFinding, StoreFinding } from '../../ports/whole-accounts.ts';
@@ -19,17 +18,8 @@ const SCAN_PIECE = 500;
 /** Rejects with a `StoreError` if it cannot be reached. */
 export async function openWholeRedis(url: string, mayCreate: boolean) {
   const store = await openRedisStore({ url, log: SILENT, commandTimeoutMs: TIMEOUT_MS, creation: { mayCreate }, whole: true });
-  const ownCheck = (report: ReportFinding, settleMs: number): Promise<void> => checkIndexes(store.link, report, settleMs);
+  const ownCheck = async (report: ReportFinding): Promise<void> => (await findingsOf(store.link)).forEach(report);
   return { store: { ...store, ledger: withPromises(store.ledger) }, shown: withoutCredentials(url), ownCheck };
-}
-
-/** What is wrong is looked at again after `settleMs`: gateways may be changing it. */
-async function checkIndexes(link: RedisLink, report: ReportFinding, settleMs: number): Promise<void> {
-  const first = await findingsOf(link);
-  if (first.length === 0) return;
-  await delay(settleMs);
-  const again = await findingsOf(link);
-  for (const finding of again) if (first.some(({ detail }) => detail === finding.detail)) report(finding);
 }
 
 async function findingsOf(link: RedisLink): Promise<StoreFinding[]> {

@@ -102,7 +102,7 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
     numberOf,
     idempotency: over.idempotency,
   };
-  const erasure = new TeamErasure(parts);
+  const erasure = new TeamErasure({ ...parts, records });
   const usage = new SqliteUsage(parts, teams);
   const janitor = cleansUp ? new Janitor({ ...parts, records }, erasure) : undefined;
   const direct = sqliteLedger(parts);

@@ -5,10 +5,11 @@ import type { Audited } from '../../domain/audit-entry.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
-import { outlivesTeam } from '../records/event-record.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
+import { forgetTeam } from '../records/forget-team.ts';
 import { deletionEvent } from '../records/operator-events.ts';
 import { securely } from './open-database.ts';
-import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT, SHARED } from './schema.ts';
+import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
@@ -41,12 +42,6 @@ const SQL = {
     record = json_set(json_remove(record, '$.reference', '$.nextPlan'), '$.name', '') WHERE no = ?`,
   release: 'DELETE FROM operations WHERE team = ?',
   dropBooks: 'DELETE FROM books WHERE team = ?',
-  events: tuples<[id: string, value: string]>(
-    `SELECT id, value FROM records WHERE team = ${SHARED} AND kind = 'events' AND id >= ? AND id < ?`,
-  ),
-  dropEvent: `DELETE FROM records WHERE team = ${SHARED} AND kind = 'events' AND id = ?`,
-  dropDue: `DELETE FROM records WHERE team = ${SHARED} AND kind = 'events_by_due' AND id LIKE '% ' || ?`,
-  dropTold: `DELETE FROM records WHERE team = ${SHARED} AND kind = 'told' AND id >= ? AND id < ?`,
   dropBlobs: 'UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0',
   hasUsage: 'SELECT 1 FROM usage WHERE team = ? LIMIT 1',
   hasCredit: 'SELECT 1 FROM periods WHERE team = ? AND added_micro + deducted_micro > 0 LIMIT 1',
@@ -57,7 +52,9 @@ const SQL = {
   left: `UPDATE teams SET erasure = ${ONLY_USAGE_LEFT} WHERE no = ?`,
 };
 
-type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'blobs' | 'audit' | 'writes' | 'idempotency'>;
+type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'blobs' | 'audit' | 'writes' | 'idempotency'> & {
+  readonly records: RecordSpace;
+};
 
 export class TeamErasure {
   readonly #parts: Parts;
@@ -110,12 +107,6 @@ export class TeamErasure {
     accounts.flush();
     accounts.forget();
     securely(database, () => {
-      for (const [id, value] of this.#sql.events.all(`${teamId} `, `${teamId}~`)) {
-        if (outlivesTeam(value, keepUsage)) continue;
-        this.#sql.dropEvent.run(id);
-        this.#sql.dropDue.run(id);
-      }
-      this.#sql.dropTold.run(teamId, `${teamId}~`);
       if (erasure === NOT_ERASED) writes.event(teamId, deletionEvent(teamId), nowMs);
       this.#sql.dropBooks.run(no);
       this.#sql.mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
@@ -128,8 +119,8 @@ export class TeamErasure {
     const team = await this.#parts.group.run(() => this.#sql.erasing.get(no));
     if (team === undefined) return this.#truncateWal();
     if (isUnavailable(team)) return team;
-    const { audit, idempotency, blobs } = this.#parts;
-    const named = (await idempotency.forgetTeam(team[0])) ?? (await audit.forgetNames(team[0]));
+    const { blobs } = this.#parts;
+    const named = await forgetTeam(team[0], team[1] === ERASING_BUT_USAGE, this.#parts);
     if (named !== undefined) return named;
     // Before the team's own row goes: blobs that were left behind then would be nobody's.
     const dropped = await this.#parts.group.run(() => securely(this.#parts.database, () => void this.#sql.dropBlobs.run(no)));

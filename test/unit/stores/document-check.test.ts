@@ -11,9 +11,8 @@ import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { RecordName } from '../../../src/ports/record-space.ts';
 import type { StoreFinding } from '../../../src/ports/whole-accounts.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { DocumentCheck } from '../../../src/stores/document-check.ts';
+import { DocumentCheck, mendDocuments, releaseOf } from '../../../src/stores/document-check.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
-import { mendDocuments, mendLine } from '../../../src/stores/document-mend.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
@@ -106,7 +105,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
 
   async function mendedIsSound(): Promise<void> {
     const { mends } = await checked();
-    expect(mends.map(mendLine).every((line) => line.length > 0)).toBe(true);
+    expect(mends.every(({ line }) => line.length > 0)).toBe(true);
     await mendDocuments(mends, { documents: await documentsOf(), ledger: (await opened).ledger, folder });
     expect(await checked()).toMatchObject({ findings: [], mends: [] });
   }
@@ -123,7 +122,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
     expect(await checked()).toMatchObject({ counts: { documents: 1, documentBytes: 0 }, details: [], mends: [] });
     await documents.remove(due);
     const { ledger } = store;
-    await mendDocuments([{ kind: 'release', teamId: team.teamId, requestId }], { documents, ledger, folder });
+    await mendDocuments([releaseOf(team.teamId, requestId)], { documents, ledger, folder });
     expect(await checked()).toMatchObject({ counts: { documents: 0, documentBytes: 0 }, details: [], mends: [] });
   });
 
