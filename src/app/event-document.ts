@@ -2,7 +2,7 @@
 import { keyReport } from '../admin/operations/key-rows.ts';
 import { periodReport } from '../admin/operations/periods.ts';
 import { teamReport } from '../admin/operations/team-rows.ts';
-import { limitKind } from '../domain/limits.ts';
+import { limitKind } from '../domain/window-limits.ts';
 import { minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { dateOf, usageReport } from '../domain/usage-days.ts';

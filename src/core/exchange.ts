@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
+import type { Pipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
 
 /** A pseudo-field: a step that lists it in `headers` gets the address of the connection. No request field can have this name. */
@@ -85,11 +86,6 @@ export interface Slot<T> {
 /** What a step that returned `LATER` makes of the value it waited for; its result counts as that of `run`. */
 export type Conclude<T> = (x: Exchange, value: T) => StepResult | Promise<StepResult>;
 
-/** Resumes the chain of an exchange. */
-export interface Driver {
-  resume<T>(x: Exchange, conclude: Conclude<T>, value: T): void;
-}
-
 const slotNames: string[] = [];
 /** The slots of a new exchange: copying this array is much cheaper than filling a new one. */
 const emptySlots: undefined[] = [];
@@ -129,7 +125,7 @@ export class Exchange implements Cancellation {
   /** A step has returned a promise or `LATER` and has not finished. */
   waiting = false;
   /** Set before the first step runs. */
-  driver: Driver | undefined = undefined;
+  driver: Pick<Pipeline, 'resume'> | undefined = undefined;
   /** Set once, at the end of the chain. */
   outcome: Outcome | undefined = undefined;
   /** Something was handed to the sink. On a timeout that may happen before the chain has ended. */

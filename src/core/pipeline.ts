@@ -1,5 +1,5 @@
 // Runs a chain: one loop over a fixed array that only waits for real promises or `LATER`, then settles in reverse.
-import type { Conclude, Driver, Exchange, InFlight } from './exchange.ts';
+import type { Conclude, Exchange, InFlight } from './exchange.ts';
 import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
@@ -8,7 +8,7 @@ import type { Step } from './step.ts';
 /** Called for every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
 export type BugReport = (x: Exchange, where: string, error: unknown) => void;
 
-export class Pipeline implements Driver {
+export class Pipeline {
   readonly #reportBug: BugReport;
   readonly #open: InFlight;
 

@@ -1,8 +1,8 @@
-// Renders problems as RFC 9457 documents, with their response headers; the constant parts are prepared once per kind.
+// Renders problems as RFC 9457 documents, with their response headers.
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList } from './outcome.ts';
 import { anchorOf } from './problem.ts';
-import type { Problem, ProblemDocument, ProblemForm, ProblemHeader, ProblemKind } from './problem.ts';
+import type { Problem, ProblemDocument, ProblemForm, ProblemHeader } from './problem.ts';
 
 interface RenderedProblem {
   readonly status: number;
@@ -27,8 +27,6 @@ interface ProblemWriterOptions {
 
 export class ProblemWriter {
   readonly #options: ProblemWriterOptions;
-  /** The documents' beginnings. */
-  readonly #prefixes = new Map<ProblemKind, string>();
   /** The last problem rendered, cached because a flooding caller mostly gets the same one. */
   #latest: Written | undefined = undefined;
 
@@ -54,20 +52,12 @@ export class ProblemWriter {
     for (const name in problem.fields) {
       behind += `,"${name}":${JSON.stringify(problem.fields[name])}`;
     }
-    const headers = headersOf(problem, this.#options.realm);
-    return { problem, before: `${this.#prefixOf(problem)}${JSON.stringify(problem.detail)},"request_id":"`, behind: `${behind}}`, headers };
+    const { code, kind, detail } = problem;
+    const { docsUrl, realm } = this.#options;
+    const type = `${docsUrl}/errors#${anchorOf(code)}`;
+    const constant = JSON.stringify({ type, title: kind.title, status: kind.status, code, detail });
+    return { problem, before: `${constant.slice(0, -1)},"request_id":"`, behind: `${behind}}`, headers: headersOf(problem, realm) };
   }
-
-  #prefixOf({ code, kind }: Problem): string {
-    let prefix = this.#prefixes.get(kind);
-    if (prefix === undefined) this.#prefixes.set(kind, (prefix = prefixOf(code, kind, this.#options)));
-    return prefix;
-  }
-}
-
-function prefixOf(code: string, { status, title }: ProblemKind, { docsUrl }: ProblemWriterOptions): string {
-  const type = JSON.stringify(`${docsUrl}/errors#${anchorOf(code)}`);
-  return `{"type":${type},"title":${JSON.stringify(title)},"status":${status},"code":"${code}","detail":`;
 }
 
 interface HeaderSource {

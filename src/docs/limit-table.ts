@@ -1,7 +1,6 @@
 // The table of limits in the operator's manual, in the order in which they are judged.
-import { LIMITS } from '../domain/limits.ts';
-import type { LimitKind } from '../domain/limits.ts';
-import { WINDOWS } from '../domain/window-limits.ts';
+import { LIMITS, WINDOWS } from '../domain/window-limits.ts';
+import type { LimitKind } from '../domain/window-limits.ts';
 
 const TIMES = { second: 'second, sliding', period: 'the period' } as const;
 

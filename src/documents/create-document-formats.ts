@@ -1,37 +1,38 @@
 // Formats of documents, each file in a thread of its own, within limits of time and memory; files wait for each other.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { nextTurn } from '../core/turns.ts';
 import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../ports/document-formats.ts';
 import { firstLook, ALL_FORMATS, formatOf } from './formats.ts';
 
-/** The thread's `workerData`. Lists go in batches, each when the last has been handled: a long one at once would hold up the event loop. */
+/** The thread's `workerData`. */
 export interface ReadingOrder {
   readonly format: string;
-  readonly bytes: Uint8Array;
-  /** How many there are, if the file is to be built. */
-  readonly translations: number | undefined;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** As `listPieces`, if the file is to be built. */
+  readonly translations: readonly Uint8Array[] | undefined;
   readonly targetLang: string | undefined;
 }
 
+/** The only message of a thread. */
 export type FromDocumentWorker =
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Answered by any message, unless it is the last. */
-  | { readonly kind: 'texts'; readonly batch: readonly DocumentText[]; readonly isLast: boolean }
-  /** Asks for translations: they are the answer. */
-  | { readonly kind: 'more' }
+  /** As `listPieces`. */
+  | { readonly kind: 'texts'; readonly pieces: readonly Uint8Array[] }
   | { readonly kind: 'built'; readonly bytes: Uint8Array }
   /** A bug, in words for the log: nothing of the file is in them. */
   | { readonly kind: 'fault'; readonly error: string };
 
-const BATCH_TEXTS = 500;
-const BATCH_CHARACTERS = 100_000;
+const PIECE_ENTRIES = 500;
+const PIECE_CHARACTERS = 100_000;
 
-/** The end of the batch that begins at `from`. */
-export function batchEnd<T>(list: readonly T[], from: number, lengthOf: (entry: T) => number): number {
-  let characters = 0;
-  let to = from;
-  while (to < list.length && to - from < BATCH_TEXTS && characters < BATCH_CHARACTERS) characters += lengthOf(list[to++]!);
-  return to;
+/** A list as JSON in pieces, each of which takes a turn of the event loop: a long one at once would hold it up. */
+export function* listPieces<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<Uint8Array<ArrayBuffer>, void> {
+  const encoder = new TextEncoder();
+  for (let from = 0, to = 0; from < list.length; from = to) {
+    for (let length = 0; to < list.length && to - from < PIECE_ENTRIES && length < PIECE_CHARACTERS;) length += lengthOf(list[to++]!);
+    yield encoder.encode(JSON.stringify(list.slice(from, to)));
+  }
 }
 
 export interface DocumentFormatsOptions {
@@ -52,9 +53,11 @@ type FileResult =
   | { readonly kind: 'built'; readonly bytes: Uint8Array };
 
 /** `translations` are `undefined` for an extraction. */
-interface Job extends Omit<ReadingOrder, 'translations' | 'format'> {
+interface Job {
   readonly format: DocumentFormat;
+  readonly bytes: Uint8Array;
   readonly translations: readonly string[] | undefined;
+  readonly targetLang: string | undefined;
 }
 
 const TIME_MS = 30_000;
@@ -99,68 +102,54 @@ class FileReader {
     await this.#worker?.terminate();
   }
 
-  async #read(job: Job): Promise<FileResult> {
-    const { timeMs = TIME_MS, onFault } = this.#options;
-    const worker = this.#started(job);
+  async #read({ format, bytes, translations, targetLang }: Job): Promise<FileResult> {
+    const pieces: Uint8Array<ArrayBuffer>[] | undefined = translations && [];
+    for (const piece of listPieces(translations ?? [], ({ length }) => length)) {
+      pieces!.push(piece);
+      await nextTurn();
+    }
+    if (this.#isClosed) return STOPPING;
+    // The caller may use its bytes again, so the thread gets a copy.
+    const order: ReadingOrder = { format: format.name, bytes: new Uint8Array(bytes), translations: pieces, targetLang };
+    const worker = this.#started(order, [order.bytes.buffer, ...(pieces ?? []).map(({ buffer }) => buffer)]);
     this.#worker = worker;
-    const { promise, resolve } = Promise.withResolvers<FileResult>();
+    const answer = await this.#answerOf(worker);
+    await worker.terminate();
+    if (answer.kind !== 'texts') return answer;
+    const texts: DocumentText[] = [];
+    const decoder = new TextDecoder();
+    for (const piece of answer.pieces) {
+      texts.push(...(JSON.parse(decoder.decode(piece)) as DocumentText[]));
+      await nextTurn();
+    }
+    return { kind: 'extracted', texts };
+  }
+
+  #started(workerData: ReadingOrder, transferList: ArrayBuffer[]): Worker {
+    const { memoryMiB = MEMORY_MIB, worker = WORKER } = this.#options;
+    const resourceLimits = { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: YOUNG_MIB, stackSizeMb: STACK_MIB };
+    return new Worker(worker, { resourceLimits, name: 'documents', workerData, transferList });
+  }
+
+  async #answerOf(worker: Worker): Promise<Exclude<FromDocumentWorker, { readonly kind: 'fault' }>> {
+    const { timeMs = TIME_MS, onFault } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<FromDocumentWorker>();
     let timer: NodeJS.Timeout | undefined;
-    let isOver = false;
-    const end = (result: FileResult, fault?: string): void => {
-      if (!isOver && fault !== undefined) onFault?.(fault);
-      isOver = true;
-      resolve(result);
-    };
     worker.once('online', () => {
-      timer = setTimeout(() => end(refused(`reading the file takes longer than ${timeMs / 1000} seconds`)), timeMs);
+      timer = setTimeout(() => resolve(refused(`reading the file takes longer than ${timeMs / 1000} seconds`)), timeMs);
     });
     worker.on('error', ({ name, code }: Error & { readonly code?: string }) => {
-      if (code === 'ERR_WORKER_OUT_OF_MEMORY') end(refused('the file needs too much memory to be read'));
-      else end(UNREADABLE, `the thread has failed: ${name} ${code ?? ''}`);
+      if (code === 'ERR_WORKER_OUT_OF_MEMORY') resolve(refused('the file needs too much memory to be read'));
+      else resolve({ kind: 'fault', error: `the thread has failed: ${name} ${code ?? ''}` });
     });
-    worker.on('exit', () => (this.#isClosed ? end(STOPPING) : end(UNREADABLE, 'the thread has ended')));
-    exchange(worker, job, end);
-    const result = await promise;
+    worker.on('exit', () => resolve(this.#isClosed ? STOPPING : { kind: 'fault', error: 'the thread has ended' }));
+    worker.on('message', resolve);
+    const answer = await promise;
     clearTimeout(timer);
-    await worker.terminate();
-    return result;
+    if (answer.kind !== 'fault') return answer;
+    onFault?.(answer.error);
+    return UNREADABLE;
   }
-
-  #started({ format, bytes, translations, targetLang }: Job): Worker {
-    const { memoryMiB = MEMORY_MIB, worker = WORKER } = this.#options;
-    // The caller may use its bytes again, so the thread gets a copy.
-    const copy = new Uint8Array(bytes);
-    const workerData: ReadingOrder = { format: format.name, bytes: copy, translations: translations?.length, targetLang };
-    const resourceLimits = { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: YOUNG_MIB, stackSizeMb: STACK_MIB };
-    return new Worker(worker, { resourceLimits, name: 'documents', workerData, transferList: [copy.buffer] });
-  }
-}
-
-/** Lists go in batches in both directions, each when it is asked for. */
-function exchange(worker: Worker, { translations = [] }: Job, end: (result: FileResult, fault?: string) => void): void {
-  const texts: DocumentText[] = [];
-  let sent = 0;
-  worker.on('message', (message: FromDocumentWorker) => {
-    switch (message.kind) {
-      case 'texts':
-        texts.push(...message.batch);
-        if (message.isLast) end({ kind: 'extracted', texts });
-        else worker.postMessage([], []);
-        return;
-      case 'more': {
-        const from = sent;
-        sent = batchEnd(translations, from, ({ length }) => length);
-        worker.postMessage(translations.slice(from, sent), []);
-        return;
-      }
-      case 'built':
-      case 'refused':
-        end(message);
-        return;
-      case 'fault':
-        end(UNREADABLE, message.error);
-    }
-  });
 }
 
 function refused(reason: string): Refused {

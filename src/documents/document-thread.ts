@@ -1,49 +1,33 @@
 // The thread of one file: takes its texts out, or builds it with their translations.
-import { once } from 'node:events';
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { buildFile, extractTexts } from './read-and-build.ts';
-import { batchEnd } from './create-document-formats.ts';
+import { listPieces } from './create-document-formats.ts';
 import type { FromDocumentWorker, ReadingOrder } from './create-document-formats.ts';
 
 /** A tenth of the weight of the event loop, if they compete. */
 const PRIORITY = 10;
 
-const port = parentPort!;
-const order = workerData as ReadingOrder;
 lowerPriority();
-try {
-  await (order.translations === undefined ? extract() : build(order.translations));
-} catch (error) {
-  send({ kind: 'fault', error: wordsOf(error) });
-}
+const answer = answerTo(workerData as ReadingOrder);
+// What is transferred is not copied at the gateway.
+const buffers = answer.kind === 'built' ? [answer.bytes.buffer] : answer.kind === 'texts' ? answer.pieces.map(({ buffer }) => buffer) : [];
+parentPort!.postMessage(answer, buffers as ArrayBuffer[]);
 
-async function extract(): Promise<void> {
-  const found = extractTexts(order.format, order.bytes);
-  if (found.kind === 'refused') return send(found);
-  const { texts } = found;
-  for (let at = 0; ;) {
-    const to = batchEnd(texts, at, ({ text }) => text.length);
-    const isLast = to === texts.length;
-    send({ kind: 'texts', batch: texts.slice(at, to), isLast });
-    if (isLast) return;
-    at = to;
-    await once(port, 'message');
+function answerTo({ format, bytes, translations, targetLang }: ReadingOrder): FromDocumentWorker {
+  try {
+    if (translations === undefined) {
+      const found = extractTexts(format, bytes);
+      return found.kind === 'refused' ? found : { kind: 'texts', pieces: [...listPieces(found.texts, ({ text }) => text.length)] };
+    }
+    const decoder = new TextDecoder();
+    const given = translations.flatMap((piece) => JSON.parse(decoder.decode(piece)) as string[]);
+    const built = buildFile(format, bytes, given, targetLang);
+    // In a buffer of its own.
+    return built.kind === 'refused' ? built : { kind: 'built', bytes: new Uint8Array(built.bytes) };
+  } catch (error) {
+    return { kind: 'fault', error: wordsOf(error) };
   }
-}
-
-async function build(count: number): Promise<void> {
-  const given: string[] = [];
-  while (given.length < count) {
-    send({ kind: 'more' });
-    const [[batch]] = [(await once(port, 'message')) as [string[]]];
-    given.push(...batch);
-  }
-  const built = buildFile(order.format, order.bytes, given, order.targetLang);
-  if (built.kind === 'refused') return send(built);
-  // In a buffer of its own, which goes to the gateway without being copied there.
-  const own = new Uint8Array(built.bytes);
-  port.postMessage({ kind: 'built', bytes: own } satisfies FromDocumentWorker, [own.buffer]);
 }
 
 /**
@@ -57,10 +41,6 @@ function lowerPriority(): void {
   } catch {
     // A sandbox may forbid it; documents are read all the same.
   }
-}
-
-function send(message: FromDocumentWorker): void {
-  port.postMessage(message);
 }
 
 /** Where it happened, without its message: that may quote the file. */

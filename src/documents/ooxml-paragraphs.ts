@@ -90,7 +90,7 @@ export function paragraphPassage(
   fields: OpenFields,
   inner: (element: XmlElement) => void,
 ): Passage | undefined {
-  const atoms = new ParagraphReader(source, vocabulary, fields, inner).read(paragraph.children);
+  const atoms = atomsOf(paragraph.children, { source, names: vocabulary, fields, inner });
   if (paragraph.close.from === paragraph.close.to) return undefined;
   const base = baseOf(atoms, vocabulary);
   const pieces = joinedTexts(piecesOf(atoms, base, vocabulary)).flatMap(apart);
@@ -115,59 +115,50 @@ function apart(piece: TextPiece): TextPiece[] {
   return parts.filter((part) => part !== '').map(textPiece);
 }
 
-class ParagraphReader {
-  readonly #source: string;
-  readonly #names: Vocabulary;
-  readonly #fields: OpenFields;
-  readonly #inner: (element: XmlElement) => void;
+interface Reading {
+  readonly source: string;
+  readonly names: Vocabulary;
+  readonly fields: OpenFields;
+  readonly inner: (element: XmlElement) => void;
+}
 
-  constructor(source: string, vocabulary: Vocabulary, fields: OpenFields, inner: (element: XmlElement) => void) {
-    this.#source = source;
-    this.#names = vocabulary;
-    this.#fields = fields;
-    this.#inner = inner;
-  }
+function atomsOf(nodes: readonly XmlNode[], reading: Reading): readonly Atom[] {
+  const { names } = reading;
+  return nodes.flatMap((node): readonly Atom[] => {
+    if (node.kind !== 'element' || names.borders.has(node.name) || names.dropped.has(node.name)) return [];
+    if (node.name === names.run) return runAtoms(node, reading);
+    if (node.name === names.text) return textAtoms(node, '');
+    const isField = node.name === 'w:fldSimple' && TEXT_FIELD.test(node.attributes.get('w:instr') ?? '');
+    return [names.wrappers.has(node.name) || isField ? wrapperAtom(node, reading) : itemAtom(node, undefined, reading)];
+  });
+}
 
-  read(nodes: readonly XmlNode[]): readonly Atom[] {
-    return nodes.flatMap((node): readonly Atom[] => {
-      if (node.kind !== 'element' || this.#names.borders.has(node.name) || this.#names.dropped.has(node.name)) return [];
-      if (node.name === this.#names.run) return this.#run(node);
-      if (node.name === this.#names.text) return textAtoms(node, '');
-      return [this.#isWrapper(node) ? this.#wrapper(node) : this.#item(node, undefined)];
-    });
-  }
+function runAtoms(run: XmlElement, reading: Reading): readonly Atom[] {
+  const { names, fields, source } = reading;
+  const elements = run.children.filter((node) => node.kind === 'element');
+  const given = elements.find(({ name }) => name === names.properties);
+  const properties = given === undefined ? '' : source.slice(given.open.from, given.close.to);
+  return elements.flatMap((node): readonly Atom[] => {
+    if (node === given || names.dropped.has(node.name)) return [];
+    followField(fields, node);
+    return node.name === names.text && isText(fields) ? textAtoms(node, properties) : [itemAtom(node, properties, reading)];
+  });
+}
 
-  #isWrapper({ name, attributes }: XmlElement): boolean {
-    return this.#names.wrappers.has(name) || (name === 'w:fldSimple' && TEXT_FIELD.test(attributes.get('w:instr') ?? ''));
-  }
+/** Of a content control, all before its content belongs to its beginning. */
+function wrapperAtom(node: XmlElement, reading: Reading): Atom {
+  const content = node.children.find((child): child is XmlElement => child.kind === 'element' && child.name === 'w:sdtContent');
+  const inside = node.name === 'w:sdt' ? content : node;
+  if (inside === undefined || inside.close.from === inside.close.to) return itemAtom(node, undefined, reading);
+  const open = { from: node.open.from, to: inside.open.to };
+  const close = { from: inside.close.from, to: node.close.to };
+  return { kind: 'wrapper', open, close, atoms: atomsOf(inside.children, reading) };
+}
 
-  #run(run: XmlElement): readonly Atom[] {
-    const elements = run.children.filter((node) => node.kind === 'element');
-    const given = elements.find(({ name }) => name === this.#names.properties);
-    const properties = given === undefined ? '' : this.#source.slice(given.open.from, given.close.to);
-    return elements.flatMap((node): readonly Atom[] => {
-      if (node === given || this.#names.dropped.has(node.name)) return [];
-      followField(this.#fields, node);
-      if (node.name !== this.#names.text || !isText(this.#fields)) return [this.#item(node, properties)];
-      return textAtoms(node, properties);
-    });
-  }
-
-  /** Of a content control, all before its content belongs to its beginning. */
-  #wrapper(node: XmlElement): Atom {
-    const content = node.children.find((child): child is XmlElement => child.kind === 'element' && child.name === 'w:sdtContent');
-    const inside = node.name === 'w:sdt' ? content : node;
-    if (inside === undefined || inside.close.from === inside.close.to) return this.#item(node, undefined);
-    const open = { from: node.open.from, to: inside.open.to };
-    const close = { from: inside.close.from, to: node.close.to };
-    return { kind: 'wrapper', open, close, atoms: this.read(inside.children) };
-  }
-
-  #item(node: XmlElement, properties: string | undefined): Atom {
-    this.#inner(node);
-    const ordered = !/:(?:br|tab|cr|drawing|pict|sym|footnoteReference|endnoteReference|noBreakHyphen|softHyphen)$/.test(node.name);
-    return { kind: 'item', mark: { open: { from: node.open.from, to: node.close.to }, close: undefined, ordered, properties } };
-  }
+function itemAtom(node: XmlElement, properties: string | undefined, { inner }: Reading): Atom {
+  inner(node);
+  const ordered = !/:(?:br|tab|cr|drawing|pict|sym|footnoteReference|endnoteReference|noBreakHyphen|softHyphen)$/.test(node.name);
+  return { kind: 'item', mark: { open: { from: node.open.from, to: node.close.to }, close: undefined, ordered, properties } };
 }
 
 function textAtoms(node: XmlElement, properties: string): readonly Atom[] {

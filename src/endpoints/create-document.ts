@@ -202,8 +202,10 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: C
   if (isUnavailable(created)) return STORE_UNAVAILABLE;
   if (created.kind !== 'created') {
     if (created.kind === 'full') return STORE_UNAVAILABLE;
-    if (created.kind === 'team_full') return teamFull(teamBytesMax);
-    return created.kind === 'team_unknown' ? UNKNOWN_KEY : tooMany(atOnce);
+    if (created.kind === 'team_unknown') return UNKNOWN_KEY;
+    return created.kind === 'team_full'
+      ? limited(teamBytesMax, `The team's documents have reached ${teamBytesMax} bytes; delete some, or wait until they expire.`, 60)
+      : limited(atOnce, `The plan allows ${atOnce} documents at work at a time; wait until one is translated.`, 5);
   }
   options.takeReservation(x);
   x.set(keptSlot, created.document);
@@ -239,14 +241,6 @@ async function glossaryFault(
   const found = await glossaries.dictionary(x.need(keyOwnerSlot).teamId, reference, undefined);
   if (isUnavailable(found)) return STORE_UNAVAILABLE;
   return found === undefined ? NO_SUCH_GLOSSARY : undefined;
-}
-
-function tooMany(limit: number): Refusal {
-  return limited(limit, `The plan allows ${limit} documents at work at a time; wait until one is translated.`, 5);
-}
-
-function teamFull(limit: number): Refusal {
-  return limited(limit, `The team's documents have reached ${limit} bytes; delete some, or wait until they expire.`, 60);
 }
 
 function limited(limit: number, detail: string, seconds: number): Refusal {

@@ -19,8 +19,11 @@ export interface DocumentWorkOptions {
   readonly formats: DocumentFormats;
   readonly ledger: Pick<Ledger, 'admit' | 'check' | 'resolve'>;
   readonly newId: () => string;
-  /** Has an engine that takes it translate the file as it is; `undefined` if no engine takes files. */
-  readonly files?: PassFile | undefined;
+  /**
+   * Has an engine that takes it translate the file as it is, or returns `undefined`: its texts are to be translated. Without it no
+   * engine takes files.
+   */
+  readonly files?: ((file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>) | undefined;
   /** How a part of the document is translated. */
   readonly texts: (document: DocumentRecord, isHeld: () => boolean) => DocumentTextsOptions;
 }
@@ -36,9 +39,6 @@ export interface PassedFile {
   /** Nobody waits for it any more. */
   readonly released: AbortSignal;
 }
-
-/** `undefined`: its texts are to be translated. */
-type PassFile = (file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>;
 
 /** A document as claimed. */
 interface ClaimedDocument {

@@ -17,34 +17,46 @@ export interface OfferedByConfig {
   readonly rules: readonly RoutingRule[] | undefined;
 }
 
-interface OfferedLanguagesOptions extends Pick<EnginePairsOptions, 'log' | 'adviceFor' | 'later'> {
+interface OfferedLanguagesOptions {
   readonly config: OfferedByConfig;
-  readonly engines: readonly (Pick<EnginePairsOptions, 'ask'> & { readonly name: string; readonly can: EngineCapabilities })[];
+  readonly engines: readonly OfferedSource[];
+  readonly log: Log;
+  /** What an operator should do about a failure. */
+  readonly adviceFor: (failure: FailureDetail) => string;
+  /** Schedules a callback and returns a function that cancels it; replaced in tests. */
+  readonly later?: ((run: () => void, ms: number) => () => void) | undefined;
+}
+
+interface OfferedSource {
+  readonly name: string;
+  readonly can: EngineCapabilities;
+  /**
+   * Queries every replica, within a time limit; never rejects. `undefined` if the engine cannot report pairs: `ask` then means
+   * `any`.
+   */
+  readonly ask: (() => Promise<readonly ReplicaPairs[]>) | undefined;
 }
 
 export class OfferedLanguages {
   /** Replaced whenever something changes, so that derived data can be invalidated by comparing its identity. */
   current: EngineOffers;
   readonly #options: OfferedLanguagesOptions;
-  readonly #pairs = new Map<string, EnginePairs>();
+  readonly #pairs: ReadonlyMap<string, EnginePairs>;
   #config: OfferedByConfig;
 
   constructor(options: OfferedLanguagesOptions) {
     this.#options = options;
     this.#config = options.config;
-    const { table, pairs } = options.config;
-    for (const { name, ask } of options.engines) {
-      const { log, adviceFor, later } = options;
-      const onChange = (): void => void (this.current = this.#made());
-      this.#pairs.set(name, new EnginePairs({ engine: name, table, pairs: pairs.get(name)!, ask, onChange, log, adviceFor, later }));
-    }
+    const config = (): OfferedByConfig => this.#config;
+    const onChange = (): void => void (this.current = this.#made());
+    this.#pairs = new Map(options.engines.map((engine) => [engine.name, new EnginePairs(engine, config, onChange, options)]));
     this.current = this.#made();
   }
 
   /** Applies a new configuration for the same engines; those that can report pairs are queried again. */
   replace(config: OfferedByConfig): void {
     this.#config = config;
-    for (const [name, pairs] of this.#pairs) pairs.replace(config.table, config.pairs.get(name)!);
+    for (const pairs of this.#pairs.values()) pairs.renew();
     this.current = this.#made();
   }
 
@@ -71,24 +83,6 @@ export class OfferedLanguages {
 /** `any`: every pair of the language list. `ask`: those that the engine reports. Otherwise an explicit list. */
 export type PairsMode = 'any' | 'ask' | readonly string[];
 
-interface EnginePairsOptions {
-  readonly engine: string;
-  readonly table: LanguageTable;
-  readonly pairs: PairsMode;
-  /**
-   * Queries every replica, within a time limit; never rejects. `undefined` if the engine cannot report pairs: `ask` then means
-   * `any`.
-   */
-  readonly ask: (() => Promise<readonly ReplicaPairs[]>) | undefined;
-  /** Called when the replicas offer different pairs than before. */
-  readonly onChange: () => void;
-  readonly log: Log;
-  /** What an operator should do about a failure. */
-  readonly adviceFor: (failure: FailureDetail) => string;
-  /** Schedules a callback and returns a function that cancels it; replaced in tests. */
-  readonly later?: ((run: () => void, ms: number) => () => void) | undefined;
-}
-
 const ASK_EVERY_MS = 600_000;
 /** A replica that did not answer, perhaps because it is starting, is queried again sooner. The delay doubles each time. */
 const ASK_AGAIN_MS = 5000;
@@ -99,10 +93,11 @@ const LOGGED_PAIRS_MAX = 50;
 class EnginePairs {
   /** `undefined` means every pair. */
   test: PairTest | undefined;
-  readonly #options: EnginePairsOptions;
-  readonly #later: (run: () => void, ms: number) => () => void;
-  #table: LanguageTable;
-  #pairs: PairsMode;
+  readonly #engine: OfferedSource;
+  readonly #config: () => OfferedByConfig;
+  /** Called when the replicas offer different pairs than before. */
+  readonly #onChange: () => void;
+  readonly #options: OfferedLanguagesOptions;
   /** The last valid answer of each replica, by URL. */
   readonly #reported = new Map<string, PairTest>();
   /** Replicas that did not answer the last query. */
@@ -115,27 +110,28 @@ class EnginePairs {
   #closed = false;
   #callOff = (): void => undefined;
 
-  constructor(options: EnginePairsOptions) {
+  constructor(engine: OfferedSource, config: () => OfferedByConfig, onChange: () => void, options: OfferedLanguagesOptions) {
+    this.#engine = engine;
+    this.#config = config;
+    this.#onChange = onChange;
     this.#options = options;
-    this.#later = options.later ?? laterBy;
-    this.#table = options.table;
-    this.#pairs = options.pairs;
-    this.test = this.#made();
-    this.ask();
+    this.renew();
   }
 
-  /** Applies a new configuration and queries the engine again. */
-  replace(table: LanguageTable, pairs: PairsMode): void {
-    this.#table = table;
-    this.#pairs = pairs;
+  get #mode(): PairsMode {
+    return this.#config().pairs.get(this.#engine.name)!;
+  }
+
+  /** Applies the configuration as it is now, and queries the engine again. */
+  renew(): void {
     this.test = this.#made();
     this.ask();
   }
 
   /** Queries all replicas if configured to. Runs in the background. */
   ask(): void {
-    const { ask } = this.#options;
-    if (this.#pairs !== 'ask' || ask === undefined || this.#closed) return;
+    const { ask } = this.#engine;
+    if (this.#mode !== 'ask' || ask === undefined || this.#closed) return;
     this.#callOff();
     // An earlier query may still be in flight, possibly to different replicas.
     const question = ++this.#asked;
@@ -152,8 +148,8 @@ class EnginePairs {
     for (const answer of answers) this.#take(answer);
     for (const url of this.#reported.keys()) if (!answers.some((answer) => answer.url === url)) this.#reported.delete(url);
     for (const url of this.#silent) if (!answers.some((answer) => answer.url === url)) this.#silent.delete(url);
-    this.#renew();
-    this.#callOff = this.#later(() => this.ask(), this.#pauseMs());
+    this.#noteChange();
+    this.#callOff = (this.#options.later ?? laterBy)(() => this.ask(), this.#pauseMs());
   }
 
   #pauseMs(): number {
@@ -175,10 +171,10 @@ class EnginePairs {
   }
 
   #warn(replica: string, failure: string, detail: FailureDetail | undefined): void {
-    const { engine, log, adviceFor } = this.#options;
+    const { log, adviceFor } = this.#options;
     const { status, cause } = detail ?? {};
     log.warn('an engine replica did not report its pairs: the known ones are kept', {
-      engine,
+      engine: this.#engine.name,
       replica,
       failure,
       status,
@@ -188,28 +184,32 @@ class EnginePairs {
   }
 
   /** Leaves `test` unchanged if nothing has changed. */
-  #renew(): void {
+  #noteChange(): void {
     const pairs = this.#pairsOf([...this.#reported.values()]);
     const key = pairs.join(' ');
-    if (this.#pairs !== 'ask' || pairs.length === 0 || key === this.#logged) return;
+    if (this.#mode !== 'ask' || pairs.length === 0 || key === this.#logged) return;
     this.#logged = key;
     this.test = this.#made();
-    const { engine, log, onChange } = this.#options;
-    onChange();
+    this.#onChange();
     const shown = pairs.slice(0, LOGGED_PAIRS_MAX).join(' ') + (pairs.length > LOGGED_PAIRS_MAX ? ' …' : '');
-    log.info('the pairs that the engine offers have changed', { engine, count: pairs.length, pairs: shown });
+    this.#options.log.info('the pairs that the engine offers have changed', {
+      engine: this.#engine.name,
+      count: pairs.length,
+      pairs: shown,
+    });
   }
 
   #made(): PairTest | undefined {
-    if (this.#pairs === 'any') return undefined;
-    if (this.#pairs !== 'ask') return pairsOfList(this.#pairs, this.#table);
+    const mode = this.#mode;
+    if (mode === 'any') return undefined;
+    if (mode !== 'ask') return pairsOfList(mode, this.#config().table);
     const reported = [...this.#reported.values()];
     // Nothing was reported yet, or nothing that matches the new language list.
     return this.#pairsOf(reported).length === 0 ? undefined : anyOf(reported);
   }
 
   #pairsOf(reported: readonly PairTest[]): string[] {
-    const { sources, targets } = this.#table;
+    const { sources, targets } = this.#config().table;
     const offers = anyOf(reported);
     return sources.flatMap(({ code }) => targets.filter((target) => offers(code, target.code)).map((target) => `${code}-${target.code}`));
   }

@@ -52,7 +52,7 @@ export class TeamWatch {
   /** Starts the first scan at once. */
   constructor(options: TeamWatchOptions) {
     this.#options = options;
-    this.#begin();
+    void this.#scans();
   }
 
   /** The result of the last complete scan. */
@@ -65,38 +65,42 @@ export class TeamWatch {
     clearTimeout(this.#timer);
   }
 
-  #begin(): void {
-    void this.#page(new Pass(this.#options), undefined, this.#options.now());
-  }
-
   /** If the store is unavailable, waits for the next scan. */
-  async #page(pass: Pass, after: string | undefined, startedAtMs: number): Promise<void> {
-    const { teams, settings, log, now } = this.#options;
-    // A rejection is a bug of the store, which must not end the process.
-    const page = await teams
-      .pageSummaries({ after, limit: PAGE, search: undefined })
-      .catch((error: unknown): StoreUnavailable => ({ kind: 'unavailable', cause: placeOf(error) }));
-    if (isUnavailable(page)) {
-      const { cause } = page;
-      if (!this.#failing && !this.#closed) log.warn('the teams could not be read: their metrics stay as they were', { cause });
-      this.#failing = true;
-      return this.#wait(settings.everyMs, () => this.#begin());
+  async #scans(): Promise<void> {
+    const { now, settings } = this.#options;
+    while (!this.#closed) {
+      const startedAtMs = now();
+      const found = await this.#scan();
+      this.#latest = found ?? this.#latest;
+      await this.#pause(found === undefined ? settings.everyMs : Math.max(PAUSE_MS, startedAtMs + settings.everyMs - now()));
     }
-    if (this.#failing) log.info('the teams can be read again');
-    this.#failing = false;
-    for (const summary of page) pass.look(summary);
-    const last = page.at(-1);
-    if (page.length === PAGE && last !== undefined) {
-      return this.#wait(PAUSE_MS, () => void this.#page(pass, last.team.teamId, startedAtMs));
-    }
-    this.#latest = pass.result(now());
-    this.#wait(Math.max(PAUSE_MS, startedAtMs + settings.everyMs - now()), () => this.#begin());
   }
 
-  #wait(ms: number, then: () => void): void {
-    if (this.#closed) return;
-    this.#timer = setTimeout(then, ms);
-    this.#timer.unref();
+  async #scan(): Promise<TeamsNearLimits | undefined> {
+    const { teams, log, now } = this.#options;
+    const pass = new Pass(this.#options);
+    for (let after: string | undefined; !this.#closed; await this.#pause(PAUSE_MS)) {
+      // A rejection is a bug of the store, which must not end the process.
+      const page = await teams
+        .pageSummaries({ after, limit: PAGE, search: undefined })
+        .catch((error: unknown): StoreUnavailable => ({ kind: 'unavailable', cause: placeOf(error) }));
+      const isAway = isUnavailable(page);
+      if (isAway && !this.#failing && !this.#closed)
+        log.warn('the teams could not be read: their metrics stay as they were', { cause: page.cause });
+      if (!isAway && this.#failing) log.info('the teams can be read again');
+      this.#failing = isAway;
+      if (isAway) return undefined;
+      for (const summary of page) pass.look(summary);
+      if (page.length < PAGE) return pass.result(now());
+      after = page.at(-1)!.team.teamId;
+    }
+    return undefined;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#closed) this.#timer = setTimeout(resolve, ms).unref();
+    });
   }
 }
 

@@ -2,8 +2,8 @@
 // reservation.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
-import { LATER, NO_HEADERS } from '../core/outcome.ts';
-import type { HeaderList, Refusal, StepResult } from '../core/outcome.ts';
+import { LATER } from '../core/outcome.ts';
+import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import {
@@ -24,7 +24,7 @@ import { rfc3339 } from '../domain/period.ts';
 import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, rateLimitHeaders, STORE_UNAVAILABLE, tooManyRequests } from '../domain/refusals.ts';
 import { TAG_HEADER } from '../domain/request-tag.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
-import { quotaKind } from '../domain/limits.ts';
+import { quotaKind } from '../domain/window-limits.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type {
   Admission,
@@ -149,7 +149,11 @@ function conclude(x: Exchange, asked: AdmissionQuestion): StepResult {
     options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));
     return STORE_UNAVAILABLE;
   }
-  if (options.rateLimitHeaders) x.responseHeaders = [...x.responseHeaders, ...rateLimitHeadersOf(admission)];
+  // None if the admission ended before the rate check, or with it.
+  if (options.rateLimitHeaders && 'rate' in admission && admission.rate !== undefined) {
+    const windows = 'windows' in admission ? admission.windows : undefined;
+    x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(admission.rate, windows)];
+  }
   if (admission.kind === 'admitted') keep(x, admission, asked.tag);
   const again = asked.reportPlan === undefined ? undefined : judgedAgain(x, charge, admission);
   if (again !== undefined) return again;
@@ -208,34 +212,21 @@ function judgedAgain(x: Exchange, charge: Charge | undefined, admission: Admissi
   const again = x.get(judgeAgainSlot);
   // It may hold the body, which a slow engine must not keep alive.
   x.set(judgeAgainSlot, undefined);
-  if (!isPlaced(admission)) return undefined;
-  const { plan } = admission;
-  x.set(planSlot, plan ?? '');
+  if (!Object.hasOwn(PLACED, admission.kind)) return undefined;
+  x.set(planSlot, (admission as Placed).plan ?? '');
   // The length is one of the rules for `text`, which come first.
   return admission.kind === 'text_too_long' || again?.refusal !== charge?.refusal ? undefined : again?.judge();
 }
 
 /** The results that have taken a slot in the rate window. */
-const PLACED: ReadonlySet<string> = new Set(
-  Object.keys({
-    admitted: true,
-    text_too_long: true,
-    glossary_missing: true,
-    glossary_mismatch: true,
-    quota_exceeded: true,
-    credit_exhausted: true,
-  } satisfies Readonly<Record<Placed['kind'], true>>),
-);
-
-function isPlaced(admission: Admission): admission is Placed {
-  return PLACED.has(admission.kind);
-}
-
-/** No headers if the admission ended before the rate check, or with it. */
-function rateLimitHeadersOf(admission: Exclude<Admission, StoreUnavailable>): HeaderList {
-  if (!('rate' in admission) || admission.rate === undefined) return NO_HEADERS;
-  return rateLimitHeaders(admission.rate, 'windows' in admission ? admission.windows : undefined);
-}
+const PLACED: Readonly<Record<Placed['kind'], true>> = {
+  admitted: true,
+  text_too_long: true,
+  glossary_missing: true,
+  glossary_mismatch: true,
+  quota_exceeded: true,
+  credit_exhausted: true,
+};
 
 const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', tag: 'requests with this tag', test_keys: "the team's test keys" } as const;
 

@@ -1,8 +1,7 @@
 // Simulated runs of the whole chain, with everything going wrong: no guarantee breaks, and every run is reproducible.
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { LIMITS } from '../../../src/domain/limits.ts';
-import { WINDOWS } from '../../../src/domain/window-limits.ts';
+import { LIMITS, WINDOWS } from '../../../src/domain/window-limits.ts';
 import { SEED } from '../../support/seed.ts';
 import { report } from '../scorecard/report.ts';
 import { runSeed } from './run.ts';

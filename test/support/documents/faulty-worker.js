@@ -8,4 +8,5 @@ if (letter === 'h') for (;;);
 if (letter === 'm') for (;;) held.push(Array.from({ length: 100_000 }, (_, index) => ({ index })));
 if (letter === 'e') process.exit(1);
 if (letter === 't') throw new Error('a secret of the file');
-parentPort.postMessage({ kind: 'texts', batch: [{ text: letter, format: 'text' }], isLast: true }, []);
+const piece = new TextEncoder().encode(JSON.stringify([{ text: letter, format: 'text' }]));
+parentPort.postMessage({ kind: 'texts', pieces: [piece] }, []);
