@@ -16,9 +16,7 @@ export function readDocument(text: string): DocumentRecord {
 }
 
 export function readOfTeam(text: string | undefined): TeamDocuments {
-  if (text === undefined || text === '') return { open: [], bytes: 0 };
-  // Earlier releases wrote the ids alone.
-  return text.startsWith('{') ? (JSON.parse(text) as TeamDocuments) : { open: text.split(' '), bytes: 0 };
+  return text === undefined ? { open: [], bytes: 0 } : (JSON.parse(text) as TeamDocuments);
 }
 
 /** What writes it; a team without documents has none. */

@@ -45,8 +45,8 @@ export const TEXT_EDITS: readonly TextEdit[] = [
   {
     name: 'Lua: a part has the price of all',
     file: `${LUA}/settle.lua`,
-    find: 'reserved > 0 and held.price / reserved * charged or 0',
-    replace: 'held.price',
+    find: 'reserved > 0 and held.priceMicro / reserved * charged or 0',
+    replace: 'held.priceMicro',
     part: 'partial charges',
   },
   {

@@ -154,8 +154,8 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
     ],
     ['a wrong sum', () => put(SHARED_RECORDS, { table: 'documents', id: 'bytes' }, '77'), ['are counted with 77 bytes, but have 13']],
     [
-      'a wrong number of open documents, as an earlier release has written it',
-      ({ due }) => put(due.teamId, { table: 'totals', id: 'documents' }, `${newId()} ${due.documentId}`),
+      'a wrong number of open documents',
+      ({ due }) => put(due.teamId, { table: 'totals', id: 'documents' }, JSON.stringify({ open: [newId(), due.documentId], bytes: 0 })),
       ['is recorded with 2 open documents and 0 bytes, but has 1 open documents and 13 bytes'],
     ],
     [
