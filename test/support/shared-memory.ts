@@ -67,6 +67,3 @@ async function figure({ opsPort }: TestGateway, name: string): Promise<number> {
 export async function ownFigures(gateway: TestGateway): Promise<{ readonly entries: number; readonly bytes: number }> {
   return { entries: await figure(gateway, 'entries'), bytes: await figure(gateway, 'bytes') };
 }
-
-/** Texts that were looked up while the shared Redis gave no answer, or gave it too late. */
-export const textsUnavailable = (gateway: TestGateway): Promise<number> => figure(gateway, 'texts_total{outcome="unavailable"}');
