@@ -17,32 +17,21 @@ export interface WrittenEntries {
   readonly bytes: number;
 }
 
-/** Builds pieces from single entries. Terms must not repeat. */
-class EntriesWriter {
-  readonly #pieces: Uint8Array[] = [];
-  #text = '';
-  #entryCount = 0;
-  #bytes = 0;
-
-  /** Returns true when a piece is full, which is a good moment to yield. */
-  add(term: string, translation: string): boolean {
-    this.#text += `${this.#text === '' ? '' : ','}${JSON.stringify(term)}:${JSON.stringify(translation)}`;
-    this.#entryCount++;
-    this.#bytes += bytesOfEntry(term, translation);
-    if (this.#text.length < PIECE_BYTES) return false;
-    this.#cut();
-    return true;
+/** Terms must not repeat. Yields whenever a piece is full, which is a good moment to let others go on. */
+function* writing(pairs: Iterable<readonly [term: string, translation: string]>): Generator<undefined, WrittenEntries> {
+  const pieces: Uint8Array[] = [];
+  let [text, entryCount, bytes] = ['', 0, 0];
+  for (const [term, translation] of pairs) {
+    text += `${text === '' ? '' : ','}${JSON.stringify(term)}:${JSON.stringify(translation)}`;
+    entryCount++;
+    bytes += bytesOfEntry(term, translation);
+    if (text.length < PIECE_BYTES) continue;
+    pieces.push(Buffer.from(text));
+    text = '';
+    yield;
   }
-
-  end(): WrittenEntries {
-    if (this.#text !== '') this.#cut();
-    return { pieces: this.#pieces, entryCount: this.#entryCount, bytes: this.#bytes };
-  }
-
-  #cut(): void {
-    this.#pieces.push(Buffer.from(this.#text));
-    this.#text = '';
-  }
+  if (text !== '') pieces.push(Buffer.from(text));
+  return { pieces, entryCount, bytes };
 }
 
 /** UTF-8 length, without quotes and escapes. */
@@ -52,17 +41,21 @@ export function bytesOfEntry(term: string, translation: string): number {
 
 /** `turn` is awaited between pieces. */
 export async function writeEntries(entries: Entries | ReadonlyMap<string, string>, turn: () => Promise<void>): Promise<WrittenEntries> {
-  const writer = new EntriesWriter();
-  const pairs = entries instanceof Map ? (entries as ReadonlyMap<string, string>) : Object.entries(entries as Entries);
-  for (const [term, translation] of pairs) if (writer.add(term, translation)) await turn();
-  return writer.end();
+  const written = writing(entries instanceof Map ? (entries as ReadonlyMap<string, string>) : Object.entries(entries as Entries));
+  for (;;) {
+    const step = written.next();
+    if (step.done === true) return step.value;
+    await turn();
+  }
 }
 
 /** Synchronous: for small dictionaries, or if nobody is waiting. */
 export function writtenEntries(entries: Entries): WrittenEntries {
-  const writer = new EntriesWriter();
-  for (const [term, translation] of Object.entries(entries)) writer.add(term, translation);
-  return writer.end();
+  const written = writing(Object.entries(entries));
+  for (;;) {
+    const step = written.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** Parses the entries of one piece. */
