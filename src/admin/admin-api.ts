@@ -94,7 +94,7 @@ export class AdminApi {
     const once = { id: hash('sha256', `${operator.name}\n${key}`, 'hex'), request: hash('sha256', what, 'base64') };
     const recordId = this.#options.newId();
     const teamId = teamOf(matched, recordId);
-    // If an answer was never kept, a change of a team is still made once, because the store remembers it with the change.
+    // If an answer was never stored, a change of a team is still made once, because the store remembers it with the change.
     const result = await this.#requests.run({ ...once, recordId, teamId }, (id) => run(id, once));
     if (result.kind === 'ran') return result.answer;
     if (result.kind === 'answered') return repeated(result.answer, requestId);
@@ -200,20 +200,20 @@ function headerOf({ headers }: Pick<AdminRequest, 'headers'>, name: string): str
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What is kept of an answer. `body`: without what is shown only once. */
+/** What is stored of an answer. `body`: without what is shown only once. */
 function ran(answer: AdminAnswer, body = () => answer.body, teamId?: unknown): Ran<AdminAnswer> {
-  const kept = () => {
+  const stored = () => {
     const { status, contentType, headers: { 'X-Request-Id': _id, ...headers } = {} } = answer;
     return {
       answer: JSON.stringify({ status, contentType, body: body(), headers }),
       teamId: typeof teamId === 'string' ? teamId : undefined,
     };
   };
-  return { answer, fate: fateOf(answer), kept };
+  return { answer, fate: fateOf(answer), stored };
 }
 
-function repeated(kept: string, requestId: string): AdminAnswer {
-  const answer = JSON.parse(kept) as Pick<AdminAnswer, 'status' | 'contentType' | 'body' | 'headers'>;
+function repeated(stored: string, requestId: string): AdminAnswer {
+  const answer = JSON.parse(stored) as Pick<AdminAnswer, 'status' | 'contentType' | 'body' | 'headers'>;
   return { ...answer, headers: { ...answer.headers, 'X-Request-Id': requestId, [REPLAYED]: 'true' } };
 }
 
@@ -225,6 +225,6 @@ function teamOf({ route: { id, path }, parameters }: MatchedRoute<AdminRoute>, r
 
 /** After a 5xx it is unknown whether anything was changed. */
 function fateOf({ status }: AdminAnswer): Fate {
-  if (status < 300) return 'kept';
+  if (status < 300) return 'stored';
   return status >= 500 ? 'unknown' : 'forgotten';
 }

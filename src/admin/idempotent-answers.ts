@@ -8,10 +8,10 @@ const KEPT_MAX = 10_000;
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * `kept`: the same request gets the same answer. `forgotten`: nothing was changed, and the key may be used again.
+ * `stored`: the same request gets the same answer. `forgotten`: nothing was changed, and the key may be used again.
  * `unknown`: something may have been changed, so a repetition runs again, with the same record id.
  */
-export type Fate = 'kept' | 'forgotten' | 'unknown';
+export type Fate = 'stored' | 'forgotten' | 'unknown';
 
 interface KeptAnswer<T> {
   readonly fingerprint: string;
@@ -29,7 +29,7 @@ interface IdempotencyOptions<T> {
 }
 
 export class IdempotentAnswers<T> {
-  readonly #kept = new Map<string, KeptAnswer<T>>();
+  readonly #answers = new Map<string, KeptAnswer<T>>();
   readonly #options: IdempotencyOptions<T>;
 
   constructor(options: IdempotencyOptions<T>) {
@@ -43,19 +43,19 @@ export class IdempotentAnswers<T> {
   async run(key: string, request: string, create: (id: string) => Promise<T>): Promise<T | 'mismatch'> {
     const { fateOf, newId, now } = this.#options;
     const fingerprint = hash('sha256', request, 'base64');
-    const found = this.#kept.get(key);
+    const found = this.#answers.get(key);
     const known = found !== undefined && found.untilMs > now() ? found : undefined;
     if (known !== undefined && known.fingerprint !== fingerprint) return 'mismatch';
     if (known?.answer !== undefined) return known.answer;
     const id = known?.id ?? newId();
     const answer = create(id);
     const entry: KeptAnswer<T> = { fingerprint, id, answer, untilMs: now() + KEPT_MS };
-    this.#kept.delete(key);
-    this.#kept.set(key, entry);
-    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
+    this.#answers.delete(key);
+    this.#answers.set(key, entry);
+    if (this.#answers.size > KEPT_MAX) this.#answers.delete(this.#answers.keys().next().value!);
     const fate = await answer.then(fateOf, (): Fate => 'unknown');
     if (fate === 'unknown') entry.answer = undefined;
-    if (fate === 'forgotten' && this.#kept.get(key) === entry) this.#kept.delete(key);
+    if (fate === 'forgotten' && this.#answers.get(key) === entry) this.#answers.delete(key);
     return answer;
   }
 
@@ -64,9 +64,9 @@ export class IdempotentAnswers<T> {
    * runs it again. It waits for nothing, because the caller may itself be a run in progress.
    */
   forget(holds: (answer: T) => boolean): void {
-    for (const [key, entry] of this.#kept) {
+    for (const [key, entry] of this.#answers) {
       const forgetHeld = (answer: T): void => {
-        if (holds(answer) && this.#kept.get(key) === entry) this.#kept.delete(key);
+        if (holds(answer) && this.#answers.get(key) === entry) this.#answers.delete(key);
       };
       entry.answer?.then(forgetHeld, () => undefined);
     }

@@ -17,7 +17,7 @@ export interface Ran<T> {
   readonly answer: T;
   readonly fate: Fate;
   /** What repetitions are answered with, without secrets; and the team that it concerns. */
-  readonly kept: () => { readonly answer: string; readonly teamId: string | undefined };
+  readonly stored: () => { readonly answer: string; readonly teamId: string | undefined };
 }
 
 type Once<T> = { readonly kind: 'ran'; readonly answer: T } | Exclude<Claimed, { readonly kind: 'claimed' }> | StoreUnavailable;
@@ -81,9 +81,9 @@ export class IdempotentRequests {
     const held = { id: asked.id, holder: this.#holder };
     const claim = await records.claim({ ...asked, ...held, leaseMs: LEASE_MS });
     if (isUnavailable(claim) || claim.kind !== 'claimed') return claim;
-    const { answer, fate, kept } = await create(claim.recordId);
-    if (fate === 'kept') {
-      const { answer: text, teamId } = kept();
+    const { answer, fate, stored } = await create(claim.recordId);
+    if (fate === 'stored') {
+      const { answer: text, teamId } = stored();
       // The change is made: a second attempt is worth more than the answer of a repetition.
       const failed = await records.finish(held, text, teamId);
       if (failed !== undefined) await records.finish(held, text, teamId);

@@ -15,7 +15,7 @@ import type { LiveReport } from './operations/live.ts';
 /** The plans of the configuration by their names. */
 export type Plans = ReadonlyMap<string, Plan>;
 
-/** Where settings of tags are kept, and how many a team may have. */
+/** Where settings of tags are stored, and how many a team may have. */
 interface TagPlace {
   readonly registry: TagRegistry;
   /** `limits.tags`; called for each change, because the configuration can be reloaded. */

@@ -198,8 +198,8 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly judgeByPlans?: (plans: Plans, input: Static<Input>) => unknown;
   /** The command may create a database that does not exist. */
   readonly makesStore?: true;
-  /** What someone is told who has changed something. */
-  readonly told?: (value: Static<Row>, input: Static<Input>) => string;
+  /** What is said to whoever changed something. */
+  readonly notice?: (value: Static<Row>, input: Static<Input>) => string;
   /** Only the processes of a running gateway know: the command asks its admin API. */
   readonly ofGateway?: true;
 }

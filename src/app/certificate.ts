@@ -1,4 +1,4 @@
-// The certificate of the public listener: taken from the files of the configuration, kept at a reload that has no usable one, and
+// The certificate of the public listener: taken from the files of the configuration, unchanged by a reload that has no usable one, and
 // reported before it ends: as advice, in the log once a day, and as a metric.
 import { X509Certificate } from 'node:crypto';
 import type { Config } from '../config/config.ts';
@@ -58,12 +58,12 @@ export function withUsableTls(running: Config, next: Config, log: Log): Config {
   if (reason === undefined || running.tls === undefined) return next;
   log.error('TLS: the certificate stays as it was', { reason });
   const { certFile, keyFile } = running.tls;
-  const kept = [certFile, keyFile].map((path) => [path, running.sources.files.get(path)!] as const);
+  const unchanged = [certFile, keyFile].map((path) => [path, running.sources.files.get(path)!] as const);
   return {
     ...next,
     raw: { ...next.raw, tls: running.raw.tls! },
     tls: running.tls,
-    sources: { ...next.sources, files: new Map([...next.sources.files, ...kept]) },
+    sources: { ...next.sources, files: new Map([...next.sources.files, ...unchanged]) },
   };
 }
 

@@ -120,14 +120,14 @@ export interface RouteReport {
 /** Throws a `ConfigError` if the configuration is wrong. */
 export function reportRoute(config: Config, env: Environment, question: RouteQuestion): Promise<RouteReport> {
   return withEngines(config, env, async (all) => {
-    const told = await Promise.all(all.map((settings) => pairsOfEngine(settings, config.languages)));
+    const reported = await Promise.all(all.map((settings) => pairsOfEngine(settings, config.languages)));
     const engines = all.map(({ config: { name }, can }, index): OfferedEngine => ({
       name,
       can,
-      pairs: told[index] === 'silent' ? undefined : told[index],
+      pairs: reported[index] === 'silent' ? undefined : reported[index],
     }));
     const { rule, engines: explained } = explainRoute(config.languages, engines, config.routing, question);
-    const silent = engines.filter((_, index) => told[index] === 'silent').map(({ name }) => name);
+    const silent = engines.filter((_, index) => reported[index] === 'silent').map(({ name }) => name);
     return { rule: config.routing === undefined ? undefined : rule, engines: explained, silent };
   });
 }

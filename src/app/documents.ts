@@ -38,7 +38,7 @@ export async function openDocuments({ config, store, nowMs, output: { log }, met
   if (config.documents === undefined || secret === undefined) return undefined;
   const { folder } = config.documents;
   const directory = folder === undefined ? undefined : await openFolder(folder);
-  // Imported late, because most gateways have no documents.
+  // Imported on demand, because most gateways have no documents.
   const { createDocumentFormats } = await import('../documents/create-document-formats.ts');
   const parsers = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
   down.add('formats of documents', () => parsers.close());
@@ -75,12 +75,12 @@ async function openFolder(path: string): Promise<DirectoryOfDocuments> {
   }
 }
 
-/** What a deleted team leaves: its places in the queue, and files in a directory. */
+/** What a deleted team leaves: its documents in the queue, and files in a directory. */
 export function forgetfulDocuments({ documents }: NonNullable<OpenDocuments>): Forgetful {
   return {
     plugin: 'documents',
     async forget(teamId) {
-      // Without a team, caches are meant.
+      // Without a team, it is about caches.
       const failed = teamId === undefined ? undefined : await documents.forgetTeam(teamId);
       if (failed !== undefined) throw storeErrorOf(failed);
     },

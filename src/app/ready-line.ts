@@ -26,7 +26,7 @@ const CAUSES = {
 export function announceReady(log: Log, config: Config, { listenUrl, opsUrl, listening, workers }: Ready): void {
   const { sources } = config;
   for (const reason of sources.warnings) log.warn('the environment has variables that mean nothing', { reason });
-  for (const reason of adviceOn(config)) log.warn('the configuration is valid, but probably not what is meant', { reason });
+  for (const reason of adviceOn(config)) log.warn('the configuration is valid, but probably not what is intended', { reason });
   if (listening.withoutUws !== undefined) {
     const { cause, why } = listening.withoutUws;
     log[cause === 'replaced' ? 'warn' : 'info'](`listener: auto is node:http, because uWebSockets.js ${CAUSES[cause]}`, { reason: why });

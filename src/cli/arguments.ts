@@ -32,7 +32,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   return { operands, values };
 }
 
-/** Not in the parser's strict mode, whose messages do not say what was meant; `take` checks the arguments instead. */
+/** Not in the parser's strict mode, whose messages do not say what was intended; `take` checks the arguments instead. */
 function tokensOf(argv: readonly string[], flags: Flags) {
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { kind }]) => [name, { type: kind === 'switch' ? ('boolean' as const) : ('string' as const) }]),
@@ -62,8 +62,8 @@ function take(token: OptionToken, flags: Flags, values: Map<string, string[]>): 
 }
 
 function suggestion(name: string, flags: Flags): string {
-  const meant = nearest(name, Object.keys(flags));
-  return meant === undefined ? '' : `; did you mean --${meant}?`;
+  const nearby = nearest(name, Object.keys(flags));
+  return nearby === undefined ? '' : `; did you mean --${nearby}?`;
 }
 
 function capacity(expected: readonly string[]): string {

@@ -163,7 +163,7 @@ async function runOn(one: AdminOperation, on: OperationContext, context: Command
   if (one.list !== undefined) return printList(one, context, input, onePart(value as readonly unknown[]));
   const record = (): string => recordText(one, value, context.io.nowMs());
   if (!changes(one)) return context.print(value, record);
-  printChange(context, made, value as object, [one.told?.(value, input), record()].filter(Boolean).join('\n\n'));
+  printChange(context, made, value as object, [one.notice?.(value, input), record()].filter(Boolean).join('\n\n'));
 }
 
 /** Rows that were read at once. */

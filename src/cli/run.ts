@@ -112,8 +112,8 @@ function wrong(io: Io, title: string, reason: string): number {
 
 function unknown(word: string, known: readonly string[]): string {
   if (word.startsWith('-')) return `unknown flag ${word}; flags go after the command`;
-  const meant = nearest(word, known);
-  return `unknown command ${JSON.stringify(word)}; ${meant === undefined ? `the commands are ${known.join(', ')}` : `did you mean ${meant}?`}`;
+  const nearby = nearest(word, known);
+  return `unknown command ${JSON.stringify(word)}; ${nearby === undefined ? `the commands are ${known.join(', ')}` : `did you mean ${nearby}?`}`;
 }
 
 function firstWords(): string[] {
@@ -122,7 +122,7 @@ function firstWords(): string[] {
 
 /** The HTTP libraries of the two listeners, with their versions. */
 async function libraries(): Promise<string> {
-  // Imported late, because no other command needs it.
+  // Imported on demand, because no other command needs it.
   const { describeUwsBuild } = await import('../app/http-library.ts');
   return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
 }

@@ -89,13 +89,13 @@ function takenEngines(running: EngineMembers, next: EngineMembers, waiting: stri
     waiting.push('engines');
     return { engine, engines, routing };
   }
-  const [names, wanted] = [Object.keys(engines), Object.keys(next.engines)];
-  const isSame = wanted.length === names.length && wanted.every((name) => names.includes(name));
+  const [names, nextNames] = [Object.keys(engines), Object.keys(next.engines)];
+  const isSame = nextNames.length === names.length && nextNames.every((name) => names.includes(name));
   if (!isSame) waiting.push('engines');
   const isRoutable = next.routing?.every((rule) => rule.engines.every((name) => names.includes(name))) ?? isSame;
   if (!isRoutable) waiting.push('routing');
   // Without rules, their order matters.
-  const order = isSame && isRoutable ? wanted : names;
+  const order = isSame && isRoutable ? nextNames : names;
   const merged = order.map((name) => {
     const now = next.engines![name];
     return [name, now === undefined ? engines[name] : taken(ENGINE, engines[name]!, now, `engines.${name}.`, waiting)];

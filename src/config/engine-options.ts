@@ -98,9 +98,9 @@ function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFi
 
 /** Names the flag or variable if the value comes from one, as other faults do. */
 function unknownProtocol({ sources, file }: Config, { protocol: name, place: at }: EngineConfig, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  const nearby = nearest(name, known);
   const place = /^(?:--|LINGATE_)/.exec(sources.engineProtocol) === null ? `${labelOf(file)}: ${at}.protocol` : sources.engineProtocol;
-  const right = meant === undefined ? '' : `did you mean ${meant}? `;
+  const right = nearby === undefined ? '' : `did you mean ${nearby}? `;
   return `${place}: there is no ${shown(name)}; ${right}the protocols are ${known.join(', ')}`;
 }
 

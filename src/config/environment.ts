@@ -83,7 +83,7 @@ export function variablesNamedIn(value: unknown): Set<string> {
   return found;
 }
 
-/** One line that names all of them, each with what was probably meant; `undefined` if there are none. */
+/** One line that names all of them, each with what was probably intended; `undefined` if there are none. */
 export function strayVariables(env: Environment, named: ReadonlySet<string>): string | undefined {
   const known = new Set([...VARIABLES, ...ALSO_KNOWN, ...named]);
   const strays = Object.keys(env)
@@ -91,11 +91,11 @@ export function strayVariables(env: Environment, named: ReadonlySet<string>): st
     .filter((name) => !known.has(name) && !isKubernetes(name, env))
     .toSorted();
   if (strays.length === 0) return undefined;
-  const meant = strays.map((name) => {
+  const nearby = strays.map((name) => {
     const likely = nearest(bare(name), [...VARIABLES, ...named].map(bare));
     return likely === undefined ? name : `${name} (did you mean ${PREFIX}${likely}?)`;
   });
-  return `nothing reads ${meant.join(', ')}; the variables are ${VARIABLES.join(', ')}, and those that the configuration names with { env: NAME }`;
+  return `nothing reads ${nearby.join(', ')}; the variables are ${VARIABLES.join(', ')}, and those that the configuration names with { env: NAME }`;
 }
 
 /** Kubernetes sets `NAME_SERVICE_…` and `NAME_PORT…` in every container for each Service: `lingate`, `lingate-ops`, … */

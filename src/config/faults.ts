@@ -141,8 +141,8 @@ function range(least: number | undefined, most: number | undefined): string {
 
 function suggestion(value: unknown, shape: SchemaNode): string {
   const known = valuesOf(shape);
-  const meant = typeof value === 'string' && known !== undefined ? nearest(value, known.map(String)) : undefined;
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
+  const nearby = typeof value === 'string' && known !== undefined ? nearest(value, known.map(String)) : undefined;
+  return nearby === undefined ? '' : `; did you mean ${nearby}?`;
 }
 
 /** For a single value in place of a list or a mapping. */
@@ -156,8 +156,8 @@ function rightForm(value: unknown, shape: SchemaNode): string {
 function unknownKey(name: string, shape: SchemaNode): string {
   const known = Object.keys(shape.properties ?? {});
   if (known.length === 0) return 'is not known; there are no members here, leave it out';
-  const meant = nearest(name, known);
-  return meant === undefined ? `is not known; the known ones are ${known.join(', ')}` : `is not known; did you mean ${meant}?`;
+  const nearby = nearest(name, known);
+  return nearby === undefined ? `is not known; the known ones are ${known.join(', ')}` : `is not known; did you mean ${nearby}?`;
 }
 
 function find(root: SchemaNode, rootValue: unknown, steps: readonly string[]): { shape: SchemaNode; value: unknown } {

@@ -1,4 +1,4 @@
-// Finds the word that was probably meant by a mistyped one.
+// Finds the word that was probably intended by a mistyped one.
 
 const DISTANCE_SHARE_MAX = 0.4;
 const LENGTH_MAX = 64;

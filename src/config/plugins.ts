@@ -167,9 +167,9 @@ function nameFaults(parts: readonly PluginParts[]): string[] {
 async function importPlugin({ module, from }: PluginEntry, where: string): Promise<Definition> {
   const others = shippedInstead(module);
   if (others !== undefined) {
-    const meant = nearest(module.slice(SHIPPED_BELOW.length), others);
-    const names = (meant === undefined ? others : [meant]).map((name) => SHIPPED_BELOW + name).join(', ');
-    const hint = meant === undefined ? `they are ${names}` : `did you mean ${names}?`;
+    const nearby = nearest(module.slice(SHIPPED_BELOW.length), others);
+    const names = (nearby === undefined ? others : [nearby]).map((name) => SHIPPED_BELOW + name).join(', ');
+    const hint = nearby === undefined ? `they are ${names}` : `did you mean ${names}?`;
     throw new ConfigError([`${where}.module: ${module} is not one of the plugins that come with the gateway; ${hint}`]);
   }
   let namespace: { readonly default?: unknown };

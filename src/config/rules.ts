@@ -63,8 +63,8 @@ function anchorFaults({ period, period_anchor: anchor }: QuotaPlan, path: string
 
 function billingFault(billing: unknown): string {
   if (billing === undefined) return 'is missing; it must be quota or credit';
-  const meant = typeof billing === 'string' ? nearest(billing, Object.keys(BILLINGS)) : undefined;
-  return `${shown(billing)} is not one of quota, credit${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+  const nearby = typeof billing === 'string' ? nearest(billing, Object.keys(BILLINGS)) : undefined;
+  return `${shown(billing)} is not one of quota, credit${nearby === undefined ? '' : `; did you mean ${nearby}?`}`;
 }
 
 function overageFaults(plan: QuotaPlan, path: string): Fault[] {
@@ -161,7 +161,7 @@ export function twofoldFaults(file: unknown, overrides: readonly Override[]): Fa
       path: join('engine', member),
       reason: `cannot be used with engines; set ${member} in the file`,
     }));
-  // If `engine` is there too, the flag was meant for it.
+  // If `engine` is there too, the flag was intended for it.
   return written.length > 0 ? written : flags;
 }
 
@@ -193,8 +193,8 @@ function nameFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
 
 function unknownName(name: string, known: readonly string[], path: string, kind: 'engine' | 'plan'): Fault[] {
   if (known.includes(name)) return [];
-  const meant = nearest(name, known);
-  const right = meant === undefined ? '' : `did you mean ${meant}? `;
+  const nearby = nearest(name, known);
+  const right = nearby === undefined ? '' : `did you mean ${nearby}? `;
   return [{ path, reason: `there is no ${kind} ${shown(name)}; ${right}the ${kind}s are ${known.join(', ') || 'none'}` }];
 }
 

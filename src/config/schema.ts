@@ -136,7 +136,7 @@ function languageName() {
   return matching('a name of 1 to 60 printable characters', /^[^\p{C}]{1,60}$/u);
 }
 
-/** Where files are kept, for how long, and how many bytes. */
+/** Where files are stored, for how long, and how many bytes. */
 const DocumentsSection = Type.Object(
   {
     keep: matching('store, or the path of a directory that all gateways share', /^[^\0]+$/, { default: 'store' }),

@@ -12,10 +12,10 @@ const STATE_CHARACTERS = 8;
 const ATTEMPTS_MAX = 4;
 
 /** `secure`: browsers reach the console over TLS. */
-export function attemptCookies(cookieHeader: string | undefined, { state }: SignInAttempt, kept: string, secure: boolean): string[] {
+export function attemptCookies(cookieHeader: string | undefined, { state }: SignInAttempt, attempt: string, secure: boolean): string[] {
   const before = pairsOf(cookieHeader, secure).map(([name]) => name);
   const dropped = before.length < ATTEMPTS_MAX ? [] : before.map((name) => cookie(name, '', 0, secure));
-  return [...dropped, cookie(nameOf(state, secure), kept, ATTEMPT_MS / 1000, secure)];
+  return [...dropped, cookie(nameOf(state, secure), attempt, ATTEMPT_MS / 1000, secure)];
 }
 
 /** What the browser keeps of the attempt with this state; `undefined` if nothing, or if it has two. */

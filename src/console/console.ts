@@ -58,7 +58,7 @@ export class Console implements OpsApp {
     };
     this.#signInTokens = new SignInFormTokens(options.now);
     this.#sent = new IdempotentAnswers({
-      fateOf: ({ kind }) => (kind === 'see' ? 'kept' : 'forgotten'),
+      fateOf: ({ kind }) => (kind === 'see' ? 'stored' : 'forgotten'),
       newId: options.newId,
       now: options.now,
     });

@@ -184,8 +184,8 @@ export type Form = (name: string) => string;
 export const EMPTY_FORM: Form = () => '';
 
 export function readForm({ headers, body }: OpsRequest): { readonly form: Form } | Refusal {
-  const told = FORM_BODY_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]));
-  const read = readFormBody(Object.fromEntries(told), body, CONSOLE_BODY_BYTES_MAX);
+  const sent = FORM_BODY_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]));
+  const read = readFormBody(Object.fromEntries(sent), body, CONSOLE_BODY_BYTES_MAX);
   if (read.kind === 'refused') return read.refusal;
   const fields = new Map(read.fields);
   if (fields.size < read.fields.length) return refuse('validation_error', 'body: has a field twice.');

@@ -67,8 +67,8 @@ export function listPage({ one, path, section, title, intro, of = title, pageSiz
     if (found.kind !== 'done') return refusalOf(found);
     const { rows, next, checkedMax, input } = found.value;
     const teamId = input['team'] as string | undefined;
-    const kept = Object.fromEntries([...fields.keys(), 'limit'].map((name) => [name, query.get(name) ?? undefined]));
-    const to = (cursor: string | undefined): string => `${CONSOLE_PREFIX}${path}${queryOf({ ...kept, cursor })}`;
+    const search = Object.fromEntries([...fields.keys(), 'limit'].map((name) => [name, query.get(name) ?? undefined]));
+    const to = (cursor: string | undefined): string => `${CONSOLE_PREFIX}${path}${queryOf({ ...search, cursor })}`;
     const isNewestFirst = one.listing?.newestFirst === true;
     const around = {
       caption: isNewestFirst ? `${of}, newest first` : of,

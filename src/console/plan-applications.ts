@@ -35,9 +35,9 @@ export class PlanApplications {
   async start(context: OperationContext, plan: string, agreed: string, onDone: (applied: PlanAppliedRow) => void): Promise<Application> {
     const before = this.of(plan);
     if (before?.kind === 'running') return before;
-    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const { promise: tooLong, resolve } = Promise.withResolvers<undefined>();
     const timer = setTimeout(resolve, WAIT_MS, undefined);
-    const ended = await Promise.race([this.#run(context, plan, agreed, onDone), late]);
+    const ended = await Promise.race([this.#run(context, plan, agreed, onDone), tooLong]);
     clearTimeout(timer);
     return ended ?? this.of(plan)!;
   }

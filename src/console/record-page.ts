@@ -35,7 +35,7 @@ export interface Action<Found> {
   /** Whether it is offered. */
   readonly when?: (found: Found) => boolean;
   /** What was done. */
-  readonly told: (value: never, found: Found, given: GivenMembers) => Html | string;
+  readonly notice: (value: never, found: Found, given: GivenMembers) => Html | string;
   /** Where to go then, below `/console`; by default to the record. */
   readonly to?: (value: never, found: Found) => string;
   readonly after?: (found: Found, parts: ConsoleParts) => void;
@@ -202,8 +202,8 @@ async function act<Found extends object>(here: At<Found>, action: Action<Found>)
   const made = isFaulty(given) ? given : await carriedOut(one, given, visit, parts, attempt);
   if ('value' in made) {
     action.after?.(found, parts);
-    const told = said(action.told(made.value as never, found, given as GivenMembers))!;
-    return changedAnswer(action.to?.(made.value as never, found) ?? home(here), told, made);
+    const notice = said(action.notice(made.value as never, found, given as GivenMembers))!;
+    return changedAnswer(action.to?.(made.value as never, found) ?? home(here), notice, made);
   }
   if (!('faults' in made)) return made;
   if (made.faults['confirm'] !== undefined) return confirmation(here, action, given as GivenMembers);

@@ -33,8 +33,8 @@ interface KeptSession {
 export class Sessions {
   readonly #operators: Pick<Operators, 'now'>;
   readonly #now: () => number;
-  /** By the digest of the cookie's secret: the secret itself is not kept. Oldest first. */
-  readonly #kept = new Map<string, KeptSession>();
+  /** By the digest of the cookie's secret: the secret itself is not stored. Oldest first. */
+  readonly #sessions = new Map<string, KeptSession>();
 
   constructor(operators: Pick<Operators, 'now'>, now: () => number) {
     this.#operators = operators;
@@ -45,8 +45,8 @@ export class Sessions {
   start(operator: KnownOperator): string {
     const secret = randomToken();
     const id = hash('sha256', secret, 'base64url');
-    this.#kept.set(id, { session: newSession(id, operator), untilMs: this.#now() + SESSION_SECONDS * 1000 });
-    if (this.#kept.size > SESSIONS_MAX) this.#kept.delete(this.#kept.keys().next().value!);
+    this.#sessions.set(id, { session: newSession(id, operator), untilMs: this.#now() + SESSION_SECONDS * 1000 });
+    if (this.#sessions.size > SESSIONS_MAX) this.#sessions.delete(this.#sessions.keys().next().value!);
     return secret;
   }
 
@@ -57,16 +57,16 @@ export class Sessions {
   find(cookie: string | undefined): Session | undefined {
     if (cookie === undefined) return undefined;
     const id = hash('sha256', cookie, 'base64url');
-    const kept = this.#kept.get(id);
-    if (kept === undefined) return undefined;
-    const operator = kept.untilMs > this.#now() ? this.#operators.now(kept.session.operator) : undefined;
-    if (operator !== undefined) return { ...kept.session, operator };
-    this.#kept.delete(id);
+    const entry = this.#sessions.get(id);
+    if (entry === undefined) return undefined;
+    const operator = entry.untilMs > this.#now() ? this.#operators.now(entry.session.operator) : undefined;
+    if (operator !== undefined) return { ...entry.session, operator };
+    this.#sessions.delete(id);
     return undefined;
   }
 
   end(session: Session): void {
-    this.#kept.delete(session.id);
+    this.#sessions.delete(session.id);
   }
 }
 

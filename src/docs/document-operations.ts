@@ -39,7 +39,7 @@ export const documentOperations: Readonly<Record<string, Operation>> = {
     answer: {
       status: 202,
       headers: { Location: { description: 'The path of the new resource.', example: `/v1/documents/${ID}` } },
-      description: 'The document is kept; `Location` is where its state is.',
+      description: 'The document is accepted; `Location` is where its state is.',
       schema: Type.Object({
         document_id: Type.String({ description: 'The id.' }),
         status: Type.Literal('queued'),

@@ -186,8 +186,8 @@ export function failureTable(): string {
   return ['| `failure` | means | what to do |', '|---|---|---|', ...rows].join('\n');
 }
 
-function causesOf(wanted: (cause: FailureCause) => boolean): (FailureAdvice & { readonly mark: string })[] {
-  const causes = (Object.keys(BY_CAUSE) as FailureCause[]).filter(wanted);
+function causesOf(isShown: (cause: FailureCause) => boolean): (FailureAdvice & { readonly mark: string })[] {
+  const causes = (Object.keys(BY_CAUSE) as FailureCause[]).filter(isShown);
   return causes.map((cause) => ({ ...BY_CAUSE[cause], mark: `\`${cause}\`` }));
 }
 

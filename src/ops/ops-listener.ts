@@ -18,7 +18,7 @@ interface OpsListenerOptions extends OpsContent {
 /** What the listener answers. */
 export interface OpsContent {
   readonly pages: OpsPages;
-  /** For commands on this machine, under one of these names: nobody else is told that they are there. */
+  /** For commands on this machine, under one of these names: to anybody else they are not there. */
   readonly local?: { readonly pages: OpsPages; readonly names: readonly string[] } | undefined;
   readonly apps?: readonly OpsApp[];
   /**

@@ -50,14 +50,14 @@ export interface SignInRecords {
 export interface BegunAttempt {
   readonly attempt: SignInAttempt;
   /** For a cookie. */
-  readonly kept: string;
+  readonly stored: string;
 }
 
 /** Attempts to sign in: whichever process began one, every process of the store recognizes it. */
 export interface SignInAttemptSource {
   begin(): Promise<BegunAttempt | StoreUnavailable>;
-  /** The attempt that a browser has kept; `undefined` if it is none of ours or too old. */
-  resume(kept: string): Promise<SignInAttempt | undefined | StoreUnavailable>;
+  /** The attempt that a browser has stored; `undefined` if it is none of ours or too old. */
+  resume(stored: string): Promise<SignInAttempt | undefined | StoreUnavailable>;
   /** `false` if the attempt has been used before. */
   use(attempt: SignInAttempt): Promise<boolean | StoreUnavailable>;
 }

@@ -45,25 +45,25 @@ export class SharedSignIns implements SignInAttemptSource {
   async begin(): Promise<BegunAttempt | StoreUnavailable> {
     const nowMs = this.#options.secrets.nowMs();
     if (nowMs === undefined) return UNKNOWN_TIME;
-    const kept = newKeptSeed(nowMs, randomBytes);
-    const attempt = await this.#attempt(kept, nowMs);
-    return isUnavailable(attempt) ? attempt : { attempt, kept };
+    const stored = newKeptSeed(nowMs, randomBytes);
+    const attempt = await this.#attempt(stored, nowMs);
+    return isUnavailable(attempt) ? attempt : { attempt, stored };
   }
 
-  async resume(kept: string): Promise<SignInAttempt | undefined | StoreUnavailable> {
+  async resume(stored: string): Promise<SignInAttempt | undefined | StoreUnavailable> {
     const nowMs = this.#options.secrets.nowMs();
     if (nowMs === undefined) return UNKNOWN_TIME;
-    const begunAtMs = keptSinceMs(kept, nowMs);
-    return begunAtMs === undefined ? undefined : this.#attempt(kept, begunAtMs);
+    const begunAtMs = keptSinceMs(stored, nowMs);
+    return begunAtMs === undefined ? undefined : this.#attempt(stored, begunAtMs);
   }
 
   use({ state }: SignInAttempt): Promise<boolean | StoreUnavailable> {
     return this.#options.records.use(state, 2 * ATTEMPT_MS);
   }
 
-  async #attempt(kept: string, begunAtMs: number): Promise<SignInAttempt | StoreUnavailable> {
+  async #attempt(stored: string, begunAtMs: number): Promise<SignInAttempt | StoreUnavailable> {
     const secret = await this.#secret(attemptSecretName(begunAtMs));
-    return isUnavailable(secret) ? secret : attemptOf(kept, secret, this.#options.provider(), begunAtMs);
+    return isUnavailable(secret) ? secret : attemptOf(stored, secret, this.#options.provider(), begunAtMs);
   }
 
   async #secret(name: string): Promise<Uint8Array | StoreUnavailable> {

@@ -94,7 +94,7 @@ function exporterOf({ OTLPTraceExporter }: Sdk, { url, headers }: OtelSettings):
 
 /**
  * Logs failed exports in our own words: the first at once, then at most one line a minute, and one when
- * exports work again. The SDK would print what the collector said, so it is told of successes alone.
+ * exports work again. The SDK would print what the collector said, so only successes are reported to it.
  */
 function loggedExporter(exporter: SpanExporter, log: Log, now: () => number): SpanExporter {
   let loggedAtMs: number | undefined;

@@ -29,7 +29,7 @@ const RESTART_MS_MAX = 10_000;
 /** A worker that lives longer than this counts as having started successfully. */
 const SETTLED_MS = 60_000;
 /**
- * If the look for hung workers is this late, this process was suspended or starved, most likely together with them (a suspended
+ * If the look for hung workers is delayed this much, this process was suspended or starved, most likely together with them (a suspended
  * machine, SIGSTOP for the whole group): their heartbeats may be unread, so none counts as hung.
  */
 const LATE_MS = 1_000;
@@ -81,7 +81,7 @@ class Workers implements ServingProcesses {
   /** What new workers start with. */
   #config: Config;
   /** By number, starting at 1; a place is empty while its worker is being replaced. */
-  readonly #places = new Map<number, WorkerProcess>();
+  readonly #workers = new Map<number, WorkerProcess>();
   readonly #stopping = new AbortController();
   #lookedAtMs = performance.now();
   #watch: NodeJS.Timeout | undefined;
@@ -101,12 +101,12 @@ class Workers implements ServingProcesses {
     const listening = await this.#open(1, this.#config.listen.port, true).listening;
     for (let number = 2; number <= this.#count; number++) this.#open(number, listening.port);
     await Promise.all(this.#each((worker) => worker.listening));
-    for (const number of this.#places.keys()) void this.#keep(number, listening.port);
+    for (const number of this.#workers.keys()) void this.#keep(number, listening.port);
     return listening;
   }
 
   async readiness(): Promise<Readiness> {
-    const missing = Array.from({ length: this.#count - this.#places.size }, () => undefined);
+    const missing = Array.from({ length: this.#count - this.#workers.size }, () => undefined);
     const all = readinessOfAll([...missing, ...(await Promise.all(this.#each((worker) => worker.ask('readiness'))))]);
     return this.#stopping.signal.aborted ? { ...all, ready: false, draining: true } : all;
   }
@@ -149,7 +149,7 @@ class Workers implements ServingProcesses {
 
   #open(number: number, port: number, first = false): WorkerProcess {
     const worker = new WorkerProcess(this.#config, { port, first, number });
-    this.#places.set(number, worker);
+    this.#workers.set(number, worker);
     return worker;
   }
 
@@ -173,12 +173,12 @@ class Workers implements ServingProcesses {
     const { signal } = this.#stopping;
     for (let soon = 0; ;) {
       const startedAtMs = performance.now();
-      const worker = this.#places.get(number)!;
+      const worker = this.#workers.get(number)!;
       const ended = await worker.ended;
       if (worker.pid !== undefined) this.metrics.retire(worker.pid);
       if (signal.aborted) return;
       this.metrics.replaced[worker.isHung ? 'hung' : 'ended'].count++;
-      this.#places.delete(number);
+      this.#workers.delete(number);
       soon = performance.now() - startedAtMs > SETTLED_MS ? 0 : soon + 1;
       const waitMs = Math.min(RESTART_MS * 2 ** (soon - 1), RESTART_MS_MAX);
       this.#log.error('a worker has ended and is replaced', { worker: number, pid: worker.pid, ended, in_ms: waitMs });
@@ -201,6 +201,6 @@ class Workers implements ServingProcesses {
   }
 
   #each<T>(action: (worker: WorkerProcess) => T): T[] {
-    return [...this.#places.values()].map(action);
+    return [...this.#workers.values()].map(action);
   }
 }

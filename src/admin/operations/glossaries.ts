@@ -98,7 +98,7 @@ export const deleteGlossary = operation({
     const does = `This deletes the glossary ${JSON.stringify(glossary.name)} of team ${teamId} permanently.`;
     return { does, word: glossary.name, wordIs: 'its name' };
   },
-  told: ({ glossary_id: id, team_id: team }) => `Glossary ${id} of team ${team} is deleted.`,
+  notice: ({ glossary_id: id, team_id: team }) => `Glossary ${id} of team ${team} is deleted.`,
   async run(context, { id }) {
     const { teamId } = valueOf(await findGlossary(context, id));
     found((await context.part('glossaries').remove(teamId, id, context.by('deleteGlossary'))) || undefined, 'glossary', id);

@@ -175,7 +175,7 @@ export const createKey = operation({
   row: New,
   shownOnce: 'key',
   columns: keyFacts([{ head: 'key', cell: (row: NewKeyRow) => row.key }]),
-  told: () => 'Store the key now: it will not be shown again.',
+  notice: () => 'Store the key now: it will not be shown again.',
   async run(context, { id: team, mode: ofMode, label = '', disabled: isDisabled = false, ...given }, { id }) {
     const key = newKey(ofMode);
     const newId = await idOfKey(context, id, team);
@@ -253,7 +253,7 @@ export const updateKey = operation({
   },
   row: ChangedKey,
   columns: keyFacts([{ head: 'status', cell: (row: ChangedKeyRow) => row.status }]),
-  told: ({ key_id: id, status }) => `Key ${id} is changed.${NOTES[status]}`,
+  notice: ({ key_id: id, status }) => `Key ${id} is changed.${NOTES[status]}`,
   async run(context, { id, label, disabled: isDisabled, limit, no_limit: removed = [], ...given }) {
     const limits: { -readonly [Name in keyof KeyLimitChange]: KeyLimitChange[Name] } = limitChange(given);
     if (limit !== undefined || removed.length > 0) {

@@ -105,7 +105,7 @@ export const applyPlan = operation({
   bodyOptional: true,
   row: PlanApplied,
   columns: [],
-  told({ plan, teams, changed, dearer }, { dry_run: isDry = false }) {
+  notice({ plan, teams, changed, dearer }, { dry_run: isDry = false }) {
     const costlier = dearer.teams === 0 ? '' : ` This ${costlierText(dearer)}.`;
     return `${changed} of the ${teams} teams on plan ${plan} ${isDry ? 'would change' : 'changed'}.${costlier}`;
   },

@@ -102,7 +102,7 @@ export const listRequests = operation({
           {
             value: 'TIME',
             label: 'Since (UTC)',
-            fallback: 'all that are kept',
+            fallback: 'all that are stored',
             fromText: momentOf,
             attributes: { maxlength: 35, placeholder: '14:00' },
           },

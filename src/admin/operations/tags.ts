@@ -148,7 +148,7 @@ export const setTag = operation({
   },
   row: Tag,
   columns,
-  told: ({ tag: name, disabled }) => `Tag ${name} is ${disabled ? 'disabled: requests with it are refused' : 'saved'}.`,
+  notice: ({ tag: name, disabled }) => `Tag ${name} is ${disabled ? 'disabled: requests with it are refused' : 'saved'}.`,
   async run(context, { id, tag: name, disabled = false, ...limits }) {
     const { registry, most } = context.part('tags');
     const settings = {
@@ -178,7 +178,7 @@ export const deleteTag = operation({
   status: 204,
   row: Type.Object({ tag: Type.String(), team_id: Type.String(), status: Type.Enum(['deleted']) }),
   columns: [],
-  told: ({ tag: name, team_id: team }) => `The tag ${name} of team ${team} has no limits any more.`,
+  notice: ({ tag: name, team_id: team }) => `The tag ${name} of team ${team} has no limits any more.`,
   async run(context, { id, tag: name }) {
     const removed = await context.changing(context.part('tags').registry.remove(id, name, context.by('deleteTag')));
     await foundTag(context, removed || undefined, id, name);

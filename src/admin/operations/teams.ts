@@ -94,7 +94,8 @@ export const createTeam = operation({
   row: ChangedTeam,
   columns: [],
   facts: teamFacts,
-  told: ({ team_id: id, name: named }) => `Team ${named} has been created. Next, a key for it: lingate key create --team ${id} --mode live`,
+  notice: ({ team_id: id, name: named }) =>
+    `Team ${named} has been created. Next, a key for it: lingate key create --team ${id} --mode live`,
   async run(context, { name: named, reference: referred, plan: planned, credit_minor: creditMinor }, attempt) {
     const { teams, plans, newId } = context.options;
     const limits = judgeNewTeam(plans(), { plan: planned, credit_minor: creditMinor });
@@ -223,7 +224,7 @@ export const updateTeam = operation({
   row: ChangedTeam,
   columns: [],
   facts: teamFacts,
-  told: editText,
+  notice: editText,
   instead: '{when} next-period',
   async asks(context, { id, confirm: _confirm, ...edit }) {
     const { costlier, change } = await judgedEdit(context, id, edit);
@@ -296,7 +297,7 @@ export const deleteTeam = operation({
   status: 204,
   row: Type.Object({ team_id: Type.String(), status: Type.Enum(['deleted']), kept_usage: Type.Boolean() }),
   columns: [],
-  told: ({ team_id: id, kept_usage: kept }) => `Team ${id} is deleted${kept ? '; its days and periods are kept' : ''}.`,
+  notice: ({ team_id: id, kept_usage: keepsUsage }) => `Team ${id} is deleted${keepsUsage ? '; its days and periods are kept' : ''}.`,
   async asks(context, { id, keep_usage: keepUsage }) {
     const team = answered(await context.options.teams.findTeam(id));
     if (team === undefined) {

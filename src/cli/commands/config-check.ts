@@ -130,8 +130,8 @@ async function replicasOf(config: Config, { io }: CommandContext): Promise<reado
 function replicaWarning(report: ReplicaReport): readonly string[] {
   if (report.ok) return [];
   const { engine, url, failure, status, advice } = report;
-  const late = failure === 'timeout' ? `it has not answered within ${ENGINE_MS_MAX / 1000} s, "lingate engine check" waits longer` : advice;
-  return [`engine ${engine}: ${url} does not translate (${failure}${status === undefined ? '' : `, status ${status}`}): ${late}`];
+  const why = failure === 'timeout' ? `it has not answered within ${ENGINE_MS_MAX / 1000} s, "lingate engine check" waits longer` : advice;
+  return [`engine ${engine}: ${url} does not translate (${failure}${status === undefined ? '' : `, status ${status}`}): ${why}`];
 }
 
 function storeSummaryOf({ store }: Config, found: TeamsPlans | Unread) {
@@ -204,7 +204,7 @@ function shownPlace(url: string): string {
 
 function textOf(summary: Readonly<Record<string, unknown>>, warnings: readonly string[]): string {
   const rows = Object.entries(summary).flatMap(([name, value]) => (value === undefined ? [] : [[name, shownAs(value)] as const]));
-  const said = warnings.length === 0 ? '' : `\n\nProbably not what is meant:\n${warnings.map((warning) => `- ${warning}`).join('\n')}`;
+  const said = warnings.length === 0 ? '' : `\n\nProbably not what is intended:\n${warnings.map((warning) => `- ${warning}`).join('\n')}`;
   return `The configuration is valid.\n\n${labelled(Object.fromEntries(rows))}${said}`;
 }
 

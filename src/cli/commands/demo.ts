@@ -24,7 +24,7 @@ import { commandOn, valueFrom, withStore } from '../with-store.ts';
 const FOLDER = 'data';
 const KEY_FILE = join(FOLDER, 'demo.json');
 
-/** The demo's team and the console's token, kept between runs in a file that only its owner can read. */
+/** The demo's team and the console's token, stored between runs in a file that only its owner can read. */
 interface DemoTeam {
   readonly team_id: string;
   readonly key_id: string;
@@ -38,7 +38,7 @@ const TOKEN_BYTES = 32;
 export const demo: Command = {
   makesStore: true,
   migratesStore: true,
-  about: `The built-in engine is a small phrasebook. Team, key and usage are kept in ${FOLDER}/; delete it to start over.`,
+  about: `The built-in engine is a small phrasebook. Team, key and usage are stored in ${FOLDER}/; delete it to start over.`,
   flags: LISTEN_FLAGS,
   examples: ['lingate demo', 'lingate demo --listen 127.0.0.1:0'],
   async run(context) {
@@ -73,8 +73,8 @@ async function demoTeam(context: CommandContext, config: Config): Promise<DemoTe
 
 async function readKept(): Promise<DemoTeam | undefined> {
   try {
-    const kept = JSON.parse(await readFile(KEY_FILE, 'utf8')) as Partial<DemoTeam>;
-    const { team_id, key_id, key, console_token } = kept;
+    const stored = JSON.parse(await readFile(KEY_FILE, 'utf8')) as Partial<DemoTeam>;
+    const { team_id, key_id, key, console_token } = stored;
     if (typeof team_id !== 'string' || typeof key_id !== 'string' || typeof key !== 'string' || !matchesKeyPattern(key)) return undefined;
     // The file may be of a version whose demo had no console.
     const isToken = typeof console_token === 'string' && TOKEN.test(console_token);
@@ -109,7 +109,7 @@ async function demoConfig(context: CommandContext, config: Config, engineUrl: st
   return { ...config, sources, listen, ops, engines: [builtIn], routing: undefined, admin };
 }
 
-/** Any free port if the default one is busy. An address that the user chose is kept, and fails with a clear message. */
+/** Any free port if the default one is busy. An address that the user chose is used as it is, and fails with a clear message. */
 async function freeUnlessAsked(address: NetworkAddress, asked: string | undefined): Promise<NetworkAddress> {
   if (asked !== undefined && asked !== '') return address;
   const probe = createServer();
@@ -137,7 +137,7 @@ function textOf(app: App, team: DemoTeam, token: string | undefined): string {
     `  console  ${app.opsUrl}/console`,
     `  token    ${token ?? 'one of your configuration'}`,
     `  ops      ${app.opsUrl}`,
-    `  team     ${team.team_id}; its key and the token are kept in ${KEY_FILE}`,
+    `  team     ${team.team_id}; its key and the token are stored in ${KEY_FILE}`,
     '',
     '  Paste this into another shell:',
     '',

@@ -26,7 +26,7 @@ export const engineCheck: Command = {
   async run(context) {
     const config = await context.config();
     const pair = { sourceLang: languageOf(context, 'from', config, true), targetLang: languageOf(context, 'to', config, true) };
-    // Loaded late, because it loads the engine client.
+    // Loaded on demand, because it loads the engine client.
     const { checkReplicas } = await import('../../app/check-replicas.ts');
     const replicas = await checkReplicas(config, context.io.env, pair);
     context.print({ replicas }, () =>
@@ -89,7 +89,7 @@ export const engineRoute: Command = {
   async run(context) {
     const config = await context.config();
     const question = questionOf(context, config);
-    // Loaded late, because it loads the engine client.
+    // Loaded on demand, because it loads the engine client.
     const { reportRoute } = await import('../../app/check-replicas.ts');
     const report = await reportRoute(config, context.io.env, question);
     const { sourceLang, targetLang, formality, format } = question.options;

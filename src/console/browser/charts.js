@@ -124,18 +124,18 @@ class Chart {
   #tell(index) {
     const at = index ?? this.#times.length - 1;
     const time = this.#times[at] === undefined ? '' : `${clock(this.#times[at], 19)} UTC`;
-    const told = [];
+    const values = [];
     for (const [number, place] of [...this.#figure.querySelectorAll('li b')].entries()) {
       const value = this.#values[number]?.[at];
       place.textContent = value === null || value === undefined ? '–' : this.#shown(value, figures);
-      told.push(place.parentElement.textContent.trim());
+      values.push(place.parentElement.textContent.trim());
     }
     this.#figure.querySelector('.at').textContent = index === null || index === undefined ? '' : time;
     const state = {
       valuemin: 0,
       valuemax: Math.max(0, this.#times.length - 1),
       valuenow: Math.max(0, at),
-      valuetext: [time, ...told].join(', '),
+      valuetext: [time, ...values].join(', '),
     };
     for (const [name, value] of Object.entries(state)) this.#place.setAttribute(`aria-${name}`, value);
   }

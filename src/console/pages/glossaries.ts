@@ -69,7 +69,7 @@ export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
           const entries = glossary.dictionaries.reduce((sum, { entryCount }) => sum + entryCount, 0);
           return `Its ${count(entries)} entries are deleted, and requests that name it are refused. This cannot be undone.`;
         },
-        told: (_value, { glossary }) => `Glossary ${glossary.name} is deleted.`,
+        notice: (_value, { glossary }) => `Glossary ${glossary.name} is deleted.`,
       },
     ],
   }),

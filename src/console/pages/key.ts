@@ -57,7 +57,7 @@ const USE: readonly Action<TeamKey>[] = [
     fields: KEY_FIELDS,
     texts: ({ key }) => limitTexts(limitsReport(key.limits), key.label),
     given: ({ key: { keyId: id, label } }, sent) => ({ id, label, ...sent }),
-    told: updated('is saved'),
+    notice: updated('is saved'),
   },
   {
     one: updateKey,
@@ -68,7 +68,7 @@ const USE: readonly Action<TeamKey>[] = [
     when: ({ key }) => key.status !== 'disabled',
     about: () => 'Its next request is refused, everywhere. It can be enabled again.',
     given: ({ key }) => ({ id: key.keyId, disabled: true }),
-    told: updated('is disabled: its next request is refused'),
+    notice: updated('is disabled: its next request is refused'),
   },
   {
     one: updateKey,
@@ -78,7 +78,7 @@ const USE: readonly Action<TeamKey>[] = [
     when: ({ key }) => key.status === 'disabled',
     about: () => 'It works again at its next request, within its limits.',
     given: ({ key }) => ({ id: key.keyId, disabled: false }),
-    told: updated('is enabled'),
+    notice: updated('is enabled'),
   },
 ];
 
@@ -98,7 +98,7 @@ const REPLACE: readonly Action<TeamKey>[] = [
     },
     whole: true,
     given: ({ team, key }, sent) => ({ id: team.teamId, mode: key.mode, ...sent }),
-    told: newKeyNotice,
+    notice: newKeyNotice,
     to: (made: NewKeyRow, found) => `${pathOf(found)}/rotate?to=${made.key_id}`,
     around: rotation,
   },
@@ -114,7 +114,7 @@ const REPLACE: readonly Action<TeamKey>[] = [
         ${isQuiet(key, nowMs) ? undefined : html`<p class="warning">It is in use. Unless it has leaked, rotate it first.</p>`}
         <p>Its next request is refused, everywhere. This cannot be undone.</p>`,
     given: ({ key }) => ({ id: key.keyId }),
-    told: (_value, { key }) => `Key ${key.display} is revoked: its next request is refused.`,
+    notice: (_value, { key }) => `Key ${key.display} is revoked: its next request is refused.`,
     to: (_value, { team }) => `/teams/${team.teamId}`,
   },
 ];

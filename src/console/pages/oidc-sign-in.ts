@@ -34,7 +34,7 @@ async function start(visit: Visit, parts: ConsoleParts, oidc: ConsoleOidc): Prom
   if (isUnavailable(begun)) return refusedBy(begun, visit, parts, oidc);
   const url = await oidc.provider.authorizationUrl(begun.attempt);
   if (typeof url !== 'string') return refusedBy(url, visit, parts, oidc);
-  return { kind: 'leave', url, cookies: attemptCookies(cookie, begun.attempt, begun.kept, isSecure(oidc)) };
+  return { kind: 'leave', url, cookies: attemptCookies(cookie, begun.attempt, begun.stored, isSecure(oidc)) };
 }
 
 async function comeBack(visit: Visit, parts: ConsoleParts, oidc: ConsoleOidc): Promise<ConsoleAnswer> {
@@ -71,8 +71,8 @@ async function comeBack(visit: Visit, parts: ConsoleParts, oidc: ConsoleOidc): P
 async function attemptOfBrowser({ request }: Visit, oidc: ConsoleOidc): Promise<SignInAttempt | undefined | StoreUnavailable> {
   const [state, ...others] = request.query.getAll('state');
   if (state === undefined || others.length > 0) return undefined;
-  const kept = keptAttempt(request.headers.cookie, state, isSecure(oidc));
-  const attempt = kept === undefined ? undefined : await oidc.attempts.resume(kept);
+  const stored = keptAttempt(request.headers.cookie, state, isSecure(oidc));
+  const attempt = stored === undefined ? undefined : await oidc.attempts.resume(stored);
   return attempt === undefined || isUnavailable(attempt) || isSame(state, attempt.state) ? attempt : undefined;
 }
 

@@ -123,7 +123,7 @@ function isDisabled({ row }: TeamTag): boolean {
 /** Disabling and enabling leave the limits as they are. */
 const TURNED = {
   one: setTag,
-  told: ({ tag, disabled }: LimitedTagRow) => `Tag ${tag} is ${disabled ? 'disabled: requests with it are refused' : 'enabled'}.`,
+  notice: ({ tag, disabled }: LimitedTagRow) => `Tag ${tag} is ${disabled ? 'disabled: requests with it are refused' : 'enabled'}.`,
 };
 
 const ACTIONS: readonly Action<TeamTag>[] = [
@@ -137,7 +137,7 @@ const ACTIONS: readonly Action<TeamTag>[] = [
     texts: (found) => limitTexts(limitsOf(found)),
     whole: true,
     given: (found, sent) => ({ ...idOf(found), ...sent, ...(isDisabled(found) ? { disabled: true } : {}) }),
-    told: (_value, { tag }) => `Tag ${tag} is saved.`,
+    notice: (_value, { tag }) => `Tag ${tag} is saved.`,
   },
   {
     ...TURNED,
@@ -167,7 +167,7 @@ const ACTIONS: readonly Action<TeamTag>[] = [
     when: ({ row }) => row !== undefined,
     about: () => 'Only the limits of the team and of its keys apply then. What was charged with the tag stays in the usage.',
     given: idOf,
-    told: (_value, { tag }) => `Tag ${tag} has no limits any more.`,
+    notice: (_value, { tag }) => `Tag ${tag} has no limits any more.`,
     to: (_value, { team }) => `/teams/${team.teamId}/tags`,
   },
 ];

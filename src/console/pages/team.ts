@@ -27,7 +27,7 @@ import { teamHistory } from '../team-history.ts';
 import { findTeam, keyFields, keysTable, newKeyNotice } from '../team-keys.ts';
 
 const idOf = (team: Team): string => team.teamId;
-const told = (value: ChangedTeamRow, _team: Team, given: GivenMembers): string => updateTeam.told!(value, given);
+const notice = (value: ChangedTeamRow, _team: Team, given: GivenMembers): string => updateTeam.notice!(value, given);
 
 const ACTIONS: readonly Action<Team>[] = [
   {
@@ -38,7 +38,7 @@ const ACTIONS: readonly Action<Team>[] = [
     fields: ['mode', ...KEY_FIELDS],
     inputs: (texts) => html`${formFields(createKey, ['mode'], texts)} ${keyFields(texts)}`,
     given: (team, sent) => ({ id: idOf(team), ...sent }),
-    told: (made: NewKeyRow) => newKeyNotice(made),
+    notice: (made: NewKeyRow) => newKeyNotice(made),
   },
   {
     one: updateTeam,
@@ -55,7 +55,7 @@ const ACTIONS: readonly Action<Team>[] = [
       if ('fault' in amount) return { faults: { amount: amount.fault } };
       return { id: idOf(team), add_credit_minor: sent.startsWith('-') ? -amount.value : amount.value, reason };
     },
-    told,
+    notice,
   },
   {
     one: updateTeam,
@@ -69,7 +69,7 @@ const ACTIONS: readonly Action<Team>[] = [
       const when = form('when') === '' ? 'now' : form('when');
       return { id: idOf(team), when, ...(when === 'never' ? {} : { plan: form('plan') }) };
     },
-    told,
+    notice,
   },
   {
     one: updateTeam,
@@ -82,7 +82,7 @@ const ACTIONS: readonly Action<Team>[] = [
       () =>
         reference ?? '',
     given: (team, { reference = team.reference ?? null }) => ({ id: idOf(team), reference }),
-    told,
+    notice,
   },
   {
     one: updateTeam,
@@ -95,7 +95,7 @@ const ACTIONS: readonly Action<Team>[] = [
       () =>
         name,
     given: (team, _sent, form) => ({ id: idOf(team), name: form('name') }),
-    told,
+    notice,
   },
   {
     one: deleteTeam,
@@ -114,7 +114,7 @@ const ACTIONS: readonly Action<Team>[] = [
       if (asRead(name) !== asRead(team.name)) return { faults: { name: 'This is not the name of the team.' } };
       return { id: idOf(team), keep_usage: usage === 'keep' };
     },
-    told: (value: never) => deleteTeam.told!(value, {}),
+    notice: (value: never) => deleteTeam.notice!(value, {}),
     to: () => '/teams',
     after: ({ teamId }, { forget }) => forget(teamId),
   },
@@ -259,7 +259,7 @@ const NEW: Action<object> = {
     if ('fault' in credit) return { faults: { credit: credit.fault } };
     return { name: form('name'), reference, plan: form('plan'), credit_minor: credit.value };
   },
-  told: ({ name }: ChangedTeamRow) => `Team ${name} has been created. Create its first key below.`,
+  notice: ({ name }: ChangedTeamRow) => `Team ${name} has been created. Create its first key below.`,
   to: ({ team_id: id }: ChangedTeamRow) => `/teams/${id}`,
 };
 

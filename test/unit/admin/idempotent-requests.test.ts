@@ -33,7 +33,7 @@ async function scene() {
   return { clock, teams, context, records: idempotency, of, asked };
 }
 
-const kept = <T>(answer: T): Ran<T> => ({ answer, fate: 'kept', kept: () => ({ answer: JSON.stringify(answer), teamId: undefined }) });
+const kept = <T>(answer: T): Ran<T> => ({ answer, fate: 'stored', stored: () => ({ answer: JSON.stringify(answer), teamId: undefined }) });
 const never = async (): Promise<never> => Promise.reject(new Error('was run again'));
 
 describe('a process that dies', () => {
@@ -94,7 +94,7 @@ test('of fifty at a time in one process one runs; the others get its kept answer
   let runs = 0;
   const create = async (): Promise<Ran<string>> => {
     runs++;
-    return { answer: 'with a secret', fate: 'kept', kept: () => ({ answer: '"without"', teamId: undefined }) };
+    return { answer: 'with a secret', fate: 'stored', stored: () => ({ answer: '"without"', teamId: undefined }) };
   };
   const all = await Promise.all(Array.from({ length: 50 }, async () => requests.run(asked, create)));
   expect(runs).toBe(1);
@@ -111,7 +111,7 @@ test('a request that is refused, or fails, is run again at once, by this process
     for (const one of [requests, of(records), requests]) {
       await one.run({ ...asked, recordId: newId() }, async (id) => {
         ids.push(id);
-        return { answer: fate, fate, kept: () => ({ answer: '""', teamId: undefined }) };
+        return { answer: fate, fate, stored: () => ({ answer: '""', teamId: undefined }) };
       });
     }
     // After a refusal nothing is left; after a failure the same record may exist.
