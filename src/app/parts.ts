@@ -154,7 +154,7 @@ async function openWatchedStore(
   const clock = openMachineClock();
   const onCreated = newStoreLine(log, onNewStore);
   const opened = await openAwaited(config, log, () =>
-    openStore(config.store, { log, clock, ...storeOptionsOf(config), tends: true, others: plugins.stores, onCreated }),
+    openStore(config.store, { log, clock, ...storeOptionsOf(config), maintains: true, others: plugins.stores, onCreated }),
   );
   down.closing('store', opened);
   const clocks = down.closing('clock watch', new ClockWatch({ clock, store: opened.clock, log }));

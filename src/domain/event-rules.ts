@@ -32,9 +32,9 @@ function microAbove(thresholdMinor: number): Micro {
 }
 
 /** The percentages above the last reported one that this many characters have reached. None for a limit of 0. */
-export function percentsReached({ percents }: EventRules, limit: number, told: number, characters: number): readonly number[] {
+export function percentsReached({ percents }: EventRules, limit: number, reported: number, characters: number): readonly number[] {
   if (limit === 0) return [];
-  return percents.filter((percent) => percent > told && characters >= charactersAt(percent, limit));
+  return percents.filter((percent) => percent > reported && characters >= charactersAt(percent, limit));
 }
 
 /** The thresholds that a balance crossed between two values, highest first. */

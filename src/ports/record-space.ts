@@ -56,8 +56,8 @@ export type RecordTable =
   /** Shared, but not in Redis: events (stores/records/event-record.ts), and who sends them. */
   | 'events'
   | 'senders'
-  /** Shared, of a plugin's store: by team what was told (stores/records/told-record.ts). */
-  | 'told'
+  /** Shared, of a plugin's store: by team what was reported (stores/records/reported-record.ts). */
+  | 'reported'
   /** Shared: entries of the audit, by id (stores/records/record-audit.ts). */
   | 'audit'
   /** Shared, of a plugin's store: that a copy into it is not complete (stores/whole-store.ts). */

@@ -18,7 +18,7 @@ interface StoreContext extends StoreCreation {
   /** How many days of usage to keep. */
   readonly historyDays?: number;
   /** Whether this process takes turns with others to maintain idle teams, as gateways do. */
-  readonly tends?: boolean;
+  readonly maintains?: boolean;
   /** Rules for the outbox; by default those of the gateways that send from it. */
   readonly events?: EventRules | undefined;
   /** Stores of plugins, by URL scheme. */
@@ -26,7 +26,7 @@ interface StoreContext extends StoreCreation {
 }
 
 /** A tenth of the ten seconds within which a period must be closed. */
-const TEND_EVERY_MS = 1000;
+const MAINTAIN_EVERY_MS = 1000;
 
 /** Rejects with a `StoreError` if the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
@@ -35,13 +35,13 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   const kind = storeKindOf(url);
   if (kind === 'sqlite') {
     const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
-    const own = { durability: context.sqliteDurability, busyTimeoutMs: commandTimeoutMs, cleansUp: context.tends === true };
+    const own = { durability: context.sqliteDurability, busyTimeoutMs: commandTimeoutMs, cleansUp: context.maintains === true };
     return openSqliteStore({ path: sqlitePathOf(url), log, clock, ...own, historyDays, creation, events });
   }
   if (kind === 'redis') {
     const { openRedisStore } = await import('./redis/redis-store.ts');
-    const tendEveryMs = context.tends === true ? TEND_EVERY_MS : undefined;
-    return openRedisStore({ url, log, creation, commandTimeoutMs, historyDays, tendEveryMs, events });
+    const maintainEveryMs = context.maintains === true ? MAINTAIN_EVERY_MS : undefined;
+    return openRedisStore({ url, log, creation, commandTimeoutMs, historyDays, maintainEveryMs, events });
   }
   const open = context.others?.get(otherSchemeOf(url) ?? '');
   if (open !== undefined) {

@@ -103,5 +103,5 @@ export function outlivesTeam(value: string, keepUsage: boolean): boolean {
 }
 
 function countName(teamId: string): RecordName {
-  return { table: 'told', id: `${teamId} count` };
+  return { table: 'reported', id: `${teamId} count` };
 }

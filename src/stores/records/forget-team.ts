@@ -18,14 +18,14 @@ export function forgetTeam(
   { records, audit, idempotency }: Pick<Store, 'records' | 'audit' | 'idempotency'>,
 ): Promise<StoreUnavailable | undefined> {
   return answering(async () => {
-    for (const table of ['events', 'told'] as const) {
+    for (const table of ['events', 'reported'] as const) {
       const found = answered(await records.list(SHARED_RECORDS, table));
       const ofTeam = [...found].filter(([id]) => id === teamId || id.startsWith(`${teamId} `));
-      const gone = table === 'told' ? ofTeam : ofTeam.filter(([, value]) => !outlivesTeam(value, keepUsage));
+      const gone = table === 'reported' ? ofTeam : ofTeam.filter(([, value]) => !outlivesTeam(value, keepUsage));
       for (let at = 0; at < gone.length; at += PIECE) {
         const some = gone.slice(at, at + PIECE);
         const remove = some.map(([id]) => ({ table, id }));
-        const unindex = table === 'told' ? [] : some.map(([id, value]) => dueEntry({ table, id }, readEvent(value)));
+        const unindex = table === 'reported' ? [] : some.map(([id, value]) => dueEntry({ table, id }, readEvent(value)));
         answered(await records.change(SHARED_RECORDS, [], () => ({ result: true, remove, unindex })));
       }
     }

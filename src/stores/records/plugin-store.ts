@@ -1,5 +1,5 @@
 // Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
-// what is to be told of its teams' usage.
+// what is to be reported of its teams' usage.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -39,8 +39,8 @@ export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules 
   };
 }
 
-/** Events that are due do not wait longer for refusals that are being told. */
-const TOLD_WITHIN_MS = 1000;
+/** Events that are due do not wait longer for refusals that are being reported. */
+const REPORTED_WITHIN_MS = 1000;
 
 type EventSources = Pick<PluginStore, 'outbox' | 'teams' | 'history' | 'records'>;
 
@@ -65,7 +65,7 @@ export function eventsByGateway(
   const withUsage: Outbox = {
     pending: () => outbox.pending(),
     async due(limit) {
-      await Promise.race([limits.idle(), delay(TOLD_WITHIN_MS, undefined, { ref: false })]);
+      await Promise.race([limits.idle(), delay(REPORTED_WITHIN_MS, undefined, { ref: false })]);
       await usage.look();
       return outbox.due(limit);
     },

@@ -33,7 +33,7 @@ const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'ref
   requests_by_team: 'copied',
   events: 'copied',
   events_by_due: 'copied',
-  told: 'copied',
+  reported: 'copied',
   // Copied entry by entry (`AuditLog`).
   audit: 'left',
   audit_by_time: 'left',

@@ -1,4 +1,4 @@
-// Events about usage, for stores that charge without looking at thresholds: what a team has used is compared with what has been told of
+// Events about usage, for stores that charge without looking at thresholds: what a team has used is compared with what has been reported of
 // it, by the gateway that has charged it, a few teams a second, and by the one that sends events, which goes through all teams.
 import { setTimeout as delay } from 'node:timers/promises';
 import { creditReached, eventIds, percentsReached } from '../../domain/event-rules.ts';
@@ -13,8 +13,8 @@ import type { Store } from '../../ports/store.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../ports/usage-history.ts';
 import { newEvent } from './event-record.ts';
-import { readTold, toldName } from './told-record.ts';
-import type { ToldRecord } from './told-record.ts';
+import { readReported, reportedName } from './reported-record.ts';
+import type { ReportedRecord } from './reported-record.ts';
 
 /** How many teams are looked at with each call, and the pause after all of them were. */
 const TEAMS_MAX = 20;
@@ -22,7 +22,7 @@ const AGAIN_MS = 5000;
 /** The pause between two teams that were charged, and how many of them wait; others are found as if nobody had charged them. */
 const CHARGED_EVERY_MS = 200;
 const CHARGED_MAX = 10_000;
-/** What ended longer ago, while nobody sent events, is not told. */
+/** What ended longer ago, while nobody sent events, is not reported. */
 const LATE_DAYS = 7;
 
 /** A team as it is found. */
@@ -30,7 +30,7 @@ interface Found {
   readonly team: Team;
   /** Newest first; the first is the current one. */
   readonly periods: readonly PeriodUse[];
-  /** Those that have ended and were not told. */
+  /** Those that have ended and were not reported. */
   readonly days: readonly KeyDay[];
   /** Of the current period, if that has reached a percentage. */
   readonly usage: Usage | undefined;
@@ -86,20 +86,20 @@ export class UsageEvents {
 
   async #lookAt(teamId: string): Promise<void> {
     const { teams, history, records, rules, nowMs } = this.#parts;
-    const name = toldName(teamId);
+    const name = reportedName(teamId);
     const values = await records.read(SHARED_RECORDS, [name]);
-    // After that: what was told of a deleted team is gone, and nothing more is told.
+    // After that: what was reported of a deleted team is gone, and nothing more is reported.
     const team = await teams.findTeam(teamId);
     const periods = await history.periods(teamId);
     if (isUnavailable(values) || team === undefined || isUnavailable(team) || periods === undefined || isUnavailable(periods)) return;
     const today = dayOf(nowMs());
     const [before] = values;
-    const told = before === undefined ? firstSeen(periods, today) : readTold(before);
-    const [from, to] = [Math.max(told.day + 1, today - LATE_DAYS), today - 1];
+    const reported = before === undefined ? firstSeen(periods, today) : readReported(before);
+    const [from, to] = [Math.max(reported.day + 1, today - LATE_DAYS), today - 1];
     const found = from > to ? undefined : await history.days(teamId, { from, to });
-    const usage = percentsOf(rules, told, periods[0]!).length === 0 ? undefined : await teams.usage(teamId);
+    const usage = percentsOf(rules, reported, periods[0]!).length === 0 ? undefined : await teams.usage(teamId);
     if (isUnavailable(found) || isUnavailable(usage)) return;
-    const { next, events } = untold(rules, told, { team, periods, days: found?.days ?? [], usage }, nowMs());
+    const { next, events } = unreported(rules, reported, { team, periods, days: found?.days ?? [], usage }, nowMs());
     const value = JSON.stringify(next);
     if (value === before) return;
     await records.change(SHARED_RECORDS, [name], ([now], head) => {
@@ -112,45 +112,49 @@ export class UsageEvents {
   }
 }
 
-/** Of what ended before nothing is told. A team that is in its first period has begun with the credit that it was given. */
-function firstSeen([current]: readonly PeriodUse[], today: number): ToldRecord {
+/** Of what ended before nothing is reported. A team that is in its first period has begun with the credit that it was given. */
+function firstSeen([current]: readonly PeriodUse[], today: number): ReportedRecord {
   const { number, credit } = current!;
   const balanceMicro = number === 1 ? credit.addedMicro : credit.balanceMicro;
   return { day: today - 1, period: number - 1, percents: {}, balanceMicro };
 }
 
-/** What is to be told of a team, and what has been told of it then. */
-function untold(
+/** What is to be reported of a team, and what has been reported of it then. */
+function unreported(
   rules: EventRules,
-  told: ToldRecord,
+  reported: ReportedRecord,
   { team, periods, days, usage }: Found,
   nowMs: number,
-): { readonly next: ToldRecord; readonly events: readonly NewEvent[] } {
+): { readonly next: ReportedRecord; readonly events: readonly NewEvent[] } {
   const { teamId } = team;
-  const isNews = ({ number }: PeriodUse): boolean => number > told.period;
+  const isNews = ({ number }: PeriodUse): boolean => number > reported.period;
   const isRecent = ({ endMs }: PeriodUse): boolean => endMs > nowMs - LATE_DAYS * DAY_MS;
   const ended = periods.filter((one) => isNews(one) && one.closed).toReversed();
-  const period = ended.at(-1)?.number ?? told.period;
+  const period = ended.at(-1)?.number ?? reported.period;
   const { balanceMicro } = periods[0]!.credit;
   const events: NewEvent[] = [];
   const percents: Record<number, number> = {};
   for (const one of periods.filter(isNews).toReversed()) {
-    const reached = isRecent(one) ? percentsOf(rules, told, one) : [];
+    const reached = isRecent(one) ? percentsOf(rules, reported, one) : [];
     const then = one === periods[0] && usage !== undefined ? usage : usageOf(team, one);
     events.push(...reached.map((percent) => quotaEvent(teamId, one, percent, then)));
-    const last = reached.at(-1) ?? told.percents[one.number];
+    const last = reached.at(-1) ?? reported.percents[one.number];
     if (one.number > period && last !== undefined) percents[one.number] = last;
   }
   for (const one of ended.filter((each) => isRecent(each) && each.characters > 0))
     events.push({ id: eventIds.period(teamId, one), facts: { kind: 'period_closed', period: one } });
-  events.push(...daysOf(teamId, days), ...creditOf(rules, team, told.balanceMicro, balanceMicro, nowMs));
-  return { next: { day: Math.max(told.day, dayOf(nowMs) - 1), period, percents, balanceMicro }, events };
+  events.push(...daysOf(teamId, days), ...creditOf(rules, team, reported.balanceMicro, balanceMicro, nowMs));
+  return { next: { day: Math.max(reported.day, dayOf(nowMs) - 1), period, percents, balanceMicro }, events };
 }
 
-/** The percentages that a period has reached and that were not told. */
-function percentsOf(rules: EventRules, told: ToldRecord, { number, limits, characters, allowanceUsed }: PeriodUse): readonly number[] {
+/** The percentages that a period has reached and that were not reported. */
+function percentsOf(
+  rules: EventRules,
+  reported: ReportedRecord,
+  { number, limits, characters, allowanceUsed }: PeriodUse,
+): readonly number[] {
   if (limits.billing !== 'quota') return [];
-  return percentsReached(rules, limits.characterLimit, told.percents[number] ?? 0, characters - allowanceUsed);
+  return percentsReached(rules, limits.characterLimit, reported.percents[number] ?? 0, characters - allowanceUsed);
 }
 
 function quotaEvent(teamId: string, period: PeriodUse, percent: number, usage: Usage): NewEvent {

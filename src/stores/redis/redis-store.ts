@@ -48,7 +48,7 @@ export interface RedisStoreOptions {
   /** How many days usage and audit entries are kept. */
   readonly historyDays?: number | undefined;
   /** How often this process maintains teams that nobody uses; `undefined` unless it is a gateway. */
-  readonly tendEveryMs?: number | undefined;
+  readonly maintainEveryMs?: number | undefined;
   readonly creation?: StoreCreation;
   /** Also opens a store into which a copy is not complete: for what reads or writes all of it. */
   readonly whole?: boolean;
@@ -93,7 +93,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
 async function assembled(
   link: RedisLink,
   target: RedisTarget,
-  { clock, servers, historyDays = HISTORY_DAYS, tendEveryMs, events, log, whole = false }: RedisStoreOptions,
+  { clock, servers, historyDays = HISTORY_DAYS, maintainEveryMs, events, log, whole = false }: RedisStoreOptions,
   commandTimeoutMs: number,
 ): Promise<RedisStore> {
   const { clocks } = link;
@@ -117,19 +117,19 @@ async function assembled(
     masters: link.masters,
     catchUp: (teamId) => accounts.catchUp(teamId),
   });
-  const told = eventsByGateway({ outbox: new RecordOutbox(records, events), teams, history, records }, events, nowMs);
+  const reported = eventsByGateway({ outbox: new RecordOutbox(records, events), teams, history, records }, events, nowMs);
   const keptDays = historyDays;
   const maintained = { accounts, index, erasure, postbox, records, audit, log, keptDays };
-  const janitor = tendEveryMs === undefined ? undefined : new RedisJanitor({ ...maintained, everyMs: tendEveryMs });
+  const janitor = maintainEveryMs === undefined ? undefined : new RedisJanitor({ ...maintained, everyMs: maintainEveryMs });
   // From now on its operations keep events.
-  if (events !== undefined) await told.outbox.lease('', 0);
+  if (events !== undefined) await reported.outbox.lease('', 0);
   return {
     keys: keyDirectory(link),
-    ledger: told.watched(turns),
+    ledger: reported.watched(turns),
     teams,
     ...over,
     history,
-    outbox: told.outbox,
+    outbox: reported.outbox,
     clock: clock === undefined ? new RedisClock(link, clocks, servers) : storeClock(records, clock),
     ping: writeProbe(link),
     close: async () => {

@@ -20,7 +20,7 @@ const RETRY_MS_MIN = 1;
 const RETRY_MS_SPREAD = 2;
 const DEFECT_LOG_EVERY_MS = 5000;
 /** Faults that affect every write: the store probe logs when they begin and end. */
-const TOLD_BY_PROBE: ReadonlySet<Cause> = new Set(['busy', 'full', 'read_only', 'vanished', 'replaced', 'closed']);
+const REPORTED_BY_PROBE: ReadonlySet<Cause> = new Set(['busy', 'full', 'read_only', 'vanished', 'replaced', 'closed']);
 
 /** Methods instead of function types, so that operations of all kinds share a queue. */
 interface QueuedOperation {
@@ -192,7 +192,7 @@ export class GroupCommit {
   }
 
   #conclude(group: readonly QueuedOperation[], cause: Cause | undefined): void {
-    if (cause !== undefined && !TOLD_BY_PROBE.has(cause)) this.#logDefect(cause);
+    if (cause !== undefined && !REPORTED_BY_PROBE.has(cause)) this.#logDefect(cause);
     for (const { asked, answer, failure } of group) {
       if (cause !== undefined) asked.answered(unavailable(this.#path, cause));
       else if (failure !== undefined) asked.failed(failure.error);

@@ -20,7 +20,7 @@ const ROWS_MAX = 1024;
 const SQL = {
   // Of idle teams, so that what they held is given back, and a period of theirs closed, without any request.
   due: tuples<[teamId: string]>(`SELECT t.team_id FROM teams t WHERE t.erasure = ${NOT_ERASED} AND t.no IN (
-      SELECT team FROM books WHERE period_end_ms <= $now UNION SELECT team FROM operations WHERE until_ms <= $now)
+      SELECT team FROM accounts WHERE period_end_ms <= $now UNION SELECT team FROM operations WHERE until_ms <= $now)
     LIMIT ${TEAMS_MAX}`),
   // A period is dropped with its use; what it has moved goes into the balance before the next one.
   old: tuples<[team: number, no: number, movedMicro: number]>(`SELECT p.team, p.no, added_micro - deducted_micro

@@ -5,7 +5,7 @@ import { StoreError } from '../../domain/store-unavailable.ts';
 /** Marks the file as Lingate's ("LGAT"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x4c474154;
 /** `PRAGMA user_version` of a file with these tables. */
-export const SCHEMA = 31;
+export const SCHEMA = 32;
 
 /** States of a team's deletion: from the first on it does not exist; the last is a team of which only the usage is left. */
 export const NOT_ERASED = 0;
@@ -18,8 +18,8 @@ export const SHARED = 0;
 const WHOLE = 'BETWEEN 0 AND 9007199254740991';
 
 /**
- * Rows refer to each other by small numbers (`no`), which give the order of creation. What every admission writes (`books`,
- * `key_books`, `operations`) is narrow, has no foreign keys and no constraints that list values: a transaction writes whole
+ * Rows refer to each other by small numbers (`no`), which give the order of creation. What every admission writes (`accounts`,
+ * `key_accounts`, `operations`) is narrow, has no foreign keys and no constraints that list values: a transaction writes whole
  * pages, and each lookup or list costs as much as the row.
  */
 const TABLES = `
@@ -33,13 +33,13 @@ CREATE TABLE teams (
   opening_micro INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX unfinished_erasures ON teams (no) WHERE erasure BETWEEN 1 AND 2;
-CREATE TABLE books (
+CREATE TABLE accounts (
   team INTEGER PRIMARY KEY, balance_micro INTEGER NOT NULL CHECK (balance_micro ${WHOLE}),
   period_no INTEGER NOT NULL, period_start_ms INTEGER NOT NULL, period_end_ms INTEGER NOT NULL, anchor_ms INTEGER NOT NULL,
   used_characters INTEGER NOT NULL CHECK (used_characters ${WHOLE}), allowance_used INTEGER NOT NULL CHECK (allowance_used ${WHOLE}),
   window_newest_ms INTEGER NOT NULL DEFAULT 0, window BLOB NOT NULL DEFAULT x''
 ) STRICT;
-CREATE INDEX books_by_end ON books (period_end_ms);
+CREATE INDEX accounts_by_end ON accounts (period_end_ms);
 -- The plan and its numbers are those at the end of the period; null while it runs.
 CREATE TABLE periods (
   team INTEGER, no INTEGER, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, plan TEXT, limits TEXT CHECK (json_valid(limits)),
@@ -52,7 +52,7 @@ CREATE TABLE keys (
   record TEXT NOT NULL CHECK (json_valid(record))
 ) STRICT;
 CREATE INDEX keys_of_team ON keys (team);
-CREATE TABLE key_books (
+CREATE TABLE key_accounts (
   team INTEGER, key INTEGER, last_used_at_ms INTEGER NOT NULL DEFAULT 0, window_newest_ms INTEGER NOT NULL DEFAULT 0,
   window BLOB NOT NULL DEFAULT x'', PRIMARY KEY (team, key)
 ) STRICT, WITHOUT ROWID;

@@ -50,18 +50,18 @@ const SQL = {
   version: tuples<[SQLOutputValue]>('PRAGMA data_version'),
   team: tuples<BooksRow>(`SELECT t.no, t.record, b.balance_micro, b.period_no, b.period_start_ms, b.period_end_ms, b.anchor_ms,
       b.used_characters, b.allowance_used, b.window_newest_ms, b.window
-    FROM teams t JOIN books b ON b.team = t.no WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`),
+    FROM teams t JOIN accounts b ON b.team = t.no WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`),
   open: tuples<HeldRow>(`SELECT o.request_id, o.until_ms, k.key_id, o.characters, o.price_micro, o.period_no, o.of_allowance, o.tickets, o.tag
     FROM operations o JOIN keys k ON k.no = o.key WHERE o.team = ?`),
   key: tuples<KeyRow>(`SELECT k.no, k.record, u.last_used_at_ms, u.window_newest_ms, u.window
-    FROM keys k JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.key_id = ? AND k.team = ?`),
+    FROM keys k JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE k.key_id = ? AND k.team = ?`),
   keyUsage: tuples<[characters: number, requests: number]>(
     'SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM usage WHERE team = ? AND key = ? AND period_no = ?',
   ),
   writeTeam: 'UPDATE teams SET name = ?, reference = ?, record = ? WHERE no = ?',
-  write: 'UPDATE books SET balance_micro = ?, used_characters = ?, allowance_used = ?, window_newest_ms = ?, window = ? WHERE team = ?',
-  enterPeriod: 'UPDATE books SET period_no = ?, period_start_ms = ?, period_end_ms = ?, anchor_ms = ? WHERE team = ?',
-  writeKey: 'UPDATE key_books SET last_used_at_ms = ?, window_newest_ms = ?, window = ? WHERE team = ? AND key = ?',
+  write: 'UPDATE accounts SET balance_micro = ?, used_characters = ?, allowance_used = ?, window_newest_ms = ?, window = ? WHERE team = ?',
+  enterPeriod: 'UPDATE accounts SET period_no = ?, period_start_ms = ?, period_end_ms = ?, anchor_ms = ? WHERE team = ?',
+  writeKey: 'UPDATE key_accounts SET last_used_at_ms = ?, window_newest_ms = ?, window = ? WHERE team = ? AND key = ?',
   windowCounts: tuples<[counts: string]>('SELECT counts FROM window_counts WHERE team = ? AND subject = ?'),
   writeWindowCounts: 'INSERT OR REPLACE INTO window_counts (team, subject, counts) VALUES (?, ?, ?)',
   charge: `INSERT INTO usage (team, key, period_no, day, characters, requests, micro, of_allowance) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

@@ -40,7 +40,7 @@ const SQL = {
     `SELECT t.team_id FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} WHERE k.key_id = ?`,
   ),
   insertKey: tuples<[no: number]>('INSERT INTO keys (key_id, team, digest, display, mode, record) VALUES (?, ?, ?, ?, ?, ?) RETURNING no'),
-  insertKeyBook: 'INSERT INTO key_books (team, key) VALUES (?, ?)',
+  insertKeyAccount: 'INSERT INTO key_accounts (team, key) VALUES (?, ?)',
   changeKey: 'UPDATE keys SET record = ? WHERE key_id = ?',
 };
 
@@ -155,7 +155,7 @@ export class SqliteRecords implements RecordSpace {
     const text = JSON.stringify(stored);
     const { keyId, display, mode } = record;
     if (digest === undefined) this.#sql.changeKey.run(text, keyId);
-    else this.#sql.insertKeyBook.run(no, this.#sql.insertKey.get(keyId, no, digest, display, mode, text)![0]);
+    else this.#sql.insertKeyAccount.run(no, this.#sql.insertKey.get(keyId, no, digest, display, mode, text)![0]);
     account.key(keyId)?.setRecord({ ...stored, lastUsedAtMs: undefined });
   }
 

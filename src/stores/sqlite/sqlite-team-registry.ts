@@ -32,7 +32,7 @@ import type { TeamQueries } from './team-table.ts';
 
 const SQL = {
   insert: tuples<[no: number]>('INSERT INTO teams (team_id, name, reference, record) VALUES (?, ?, ?, ?) RETURNING no'),
-  insertBooks: `INSERT INTO books (team, balance_micro, period_no, period_start_ms, period_end_ms, anchor_ms, used_characters, allowance_used)
+  insertAccount: `INSERT INTO accounts (team, balance_micro, period_no, period_start_ms, period_end_ms, anchor_ms, used_characters, allowance_used)
     VALUES (?, ?, 0, 0, ?, ?, 0, 0)`,
   moveCredit: `UPDATE periods SET added_micro = added_micro + max(0, $micro), deducted_micro = deducted_micro - min(0, $micro)
     WHERE team = $team AND no = $no`,
@@ -70,7 +70,7 @@ export class SqliteTeamRegistry implements TeamRegistry {
     if (known !== undefined) return known.account.shown();
     const { balanceMicro, ...record } = { ...team, createdAtMs: nowMs };
     const [no] = this.#sql.insert.get(team.teamId, team.name, team.reference ?? null, JSON.stringify(record))!;
-    this.#sql.insertBooks.run(no, balanceMicro, Number.MAX_SAFE_INTEGER, nowMs);
+    this.#sql.insertAccount.run(no, balanceMicro, Number.MAX_SAFE_INTEGER, nowMs);
     const { account } = accounts.account(team.teamId, nowMs)!;
     account.beginFirstPeriod(nowMs);
     this.#sql.moveCredit.run({ $micro: balanceMicro, $team: no, $no: 1 });

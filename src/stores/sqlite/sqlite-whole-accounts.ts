@@ -24,8 +24,8 @@ import type { Statements } from './statements.ts';
 import type { TeamRow, TeamQueries } from './team-table.ts';
 
 /** Tables of a team, which a written account replaces; blobs stay. */
-const REPLACED = ['periods', 'keys', 'key_books', 'window_counts', 'usage', 'operations', 'changes', 'records'] as const;
-const CLEARED = [...REPLACED, 'teams', 'books', 'blobs', 'pieces'] as const;
+const REPLACED = ['periods', 'keys', 'key_accounts', 'window_counts', 'usage', 'operations', 'changes', 'records'] as const;
+const CLEARED = [...REPLACED, 'teams', 'accounts', 'blobs', 'pieces'] as const;
 
 interface RequestRow extends Omit<RequestContents, 'ofAllowance' | 'tickets' | 'tag'> {
   readonly ofAllowance: number;
@@ -38,7 +38,7 @@ const SQL = {
     [record: string, digest: string | null, lastUsedAtMs: number | null, newestMs: number | null, window: Uint8Array<ArrayBuffer> | null]
   >(
     `SELECT k.record, k.digest, u.last_used_at_ms, u.window_newest_ms, u.window FROM keys k
-     LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`,
+     LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`,
   ),
   windows: tuples<[subject: WindowSubject, counts: string]>('SELECT subject, counts FROM window_counts WHERE team = ?'),
   requests: objects<RequestRow>(`SELECT request_id AS requestId, until_ms AS untilMs, coalesce(k.key_id, '') AS keyId, characters,
@@ -49,11 +49,11 @@ const SQL = {
   putTeam: tuples<[no: number]>(`INSERT INTO teams (team_id, name, reference, record, erasure, opening_micro) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (team_id) DO UPDATE SET name = excluded.name, reference = excluded.reference, record = excluded.record,
       erasure = excluded.erasure, opening_micro = excluded.opening_micro RETURNING no`),
-  putBooks: `INSERT OR REPLACE INTO books (team, balance_micro, period_no, period_start_ms, period_end_ms, anchor_ms, used_characters,
+  putAccount: `INSERT OR REPLACE INTO accounts (team, balance_micro, period_no, period_start_ms, period_end_ms, anchor_ms, used_characters,
     allowance_used, window_newest_ms, window) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   putPeriod: 'INSERT INTO periods (team, no, start_ms, end_ms, plan, limits, added_micro, deducted_micro) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   putKey: tuples<[no: number]>('INSERT INTO keys (key_id, team, digest, display, mode, record) VALUES (?, ?, ?, ?, ?, ?) RETURNING no'),
-  putKeyBook: 'INSERT INTO key_books (team, key, last_used_at_ms, window_newest_ms, window) VALUES (?, ?, ?, ?, ?)',
+  putKeyAccount: 'INSERT INTO key_accounts (team, key, last_used_at_ms, window_newest_ms, window) VALUES (?, ?, ?, ?, ?)',
   putWindow: 'INSERT INTO window_counts (team, subject, counts) VALUES (?, ?, ?)',
   putRequest: `INSERT INTO operations (request_id, team, until_ms, key, characters, price_micro, period_no, of_allowance, tickets, tag)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -167,7 +167,7 @@ export class SqliteWholeAccounts implements WholeAccounts {
       const slots = slotsOf(window);
       this.#sql.putPeriod.run(no, number, startMs, endMs, null, null, credit.addedMicro, credit.deductedMicro);
       const used = [standing.usedCharacters, standing.allowanceUsed, slots.newestMs, slots.packed()] as const;
-      this.#sql.putBooks.run(no, balanceMicro, number, startMs, endMs, anchorMs, ...used);
+      this.#sql.putAccount.run(no, balanceMicro, number, startMs, endMs, anchorMs, ...used);
     }
     const keys = this.#writeKeys(no, whole);
     for (const { subject, counts } of whole.windowCounts) this.#sql.putWindow.run(no, subject, JSON.stringify(counts));
@@ -187,7 +187,7 @@ export class SqliteWholeAccounts implements WholeAccounts {
         const slots = slotsOf(window);
         const record = JSON.stringify({ ...rest, teamId });
         const [own] = this.#sql.putKey.get(key.keyId, no, digest ?? null, key.display, key.mode, record)!;
-        this.#sql.putKeyBook.run(no, own, lastUsedAtMs, slots.newestMs, slots.packed());
+        this.#sql.putKeyAccount.run(no, own, lastUsedAtMs, slots.newestMs, slots.packed());
         return [key.keyId, own];
       }),
     );

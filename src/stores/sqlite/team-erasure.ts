@@ -24,7 +24,7 @@ const TRUNCATE_AGAIN_MS = 25;
 const OWNED: readonly { readonly table: string; readonly key: string; readonly stays?: true }[] = [
   { table: 'changes', key: 'team, id' },
   { table: 'records', key: 'team, kind, id' },
-  { table: 'key_books', key: 'team, key' },
+  { table: 'key_accounts', key: 'team, key' },
   { table: 'window_counts', key: 'team, subject' },
   { table: 'usage', key: 'team, key, period_no, day', stays: true },
   { table: 'periods', key: 'team, no', stays: true },
@@ -41,7 +41,7 @@ const SQL = {
   mark: `UPDATE teams SET erasure = ?, name = '', reference = NULL,
     record = json_set(json_remove(record, '$.reference', '$.nextPlan'), '$.name', '') WHERE no = ?`,
   release: 'DELETE FROM operations WHERE team = ?',
-  dropBooks: 'DELETE FROM books WHERE team = ?',
+  dropAccount: 'DELETE FROM accounts WHERE team = ?',
   dropBlobs: 'UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0',
   hasUsage: 'SELECT 1 FROM usage WHERE team = ? LIMIT 1',
   hasCredit: 'SELECT 1 FROM periods WHERE team = ? AND added_micro + deducted_micro > 0 LIMIT 1',
@@ -108,7 +108,7 @@ export class TeamErasure {
     accounts.forget();
     securely(database, () => {
       if (erasure === NOT_ERASED) writes.event(teamId, deletionEvent(teamId), nowMs);
-      this.#sql.dropBooks.run(no);
+      this.#sql.dropAccount.run(no);
       this.#sql.mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
     });
     return no;

@@ -19,8 +19,8 @@ type TeamColumns = [no: number, record: string, balanceMicro: number, erasure: n
 type KeyColumns = [record: string, lastUsedAtMs: number | null];
 
 const TEAM = `SELECT t.no, t.record, coalesce(b.balance_micro, 0), t.erasure, t.opening_micro
-  FROM teams t LEFT JOIN books b ON b.team = t.no WHERE`;
-const KEY = 'SELECT k.record, u.last_used_at_ms FROM keys k LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no';
+  FROM teams t LEFT JOIN accounts b ON b.team = t.no WHERE`;
+const KEY = 'SELECT k.record, u.last_used_at_ms FROM keys k LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no';
 // If the team before the page is gone, the page begins after where it was: ids are ULIDs.
 const pageOf = (which: string): string => `${TEAM} ${which} AND ($after IS NULL OR t.no > coalesce(
     (SELECT no FROM teams WHERE team_id = $after AND ${which}),
@@ -36,11 +36,11 @@ const SQL = {
   owner: tuples<[keyId: string, teamId: string, mode: KeyMode]>(`SELECT k.key_id, t.team_id, k.mode FROM keys k
     JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} WHERE k.digest = ?`),
   byDigest: tuples<[...KeyColumns, teamName: string]>(`SELECT k.record, u.last_used_at_ms, t.name FROM keys k
-    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no
+    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no
     WHERE k.digest = ?`),
   // Not indexed, because an index would cost every key.
   byDisplay: tuples<[...KeyColumns, teamName: string]>(`SELECT k.record, u.last_used_at_ms, t.name FROM keys k
-    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_books u ON u.team = k.team AND u.key = k.no
+    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no
     WHERE k.display = ? ORDER BY k.record ->> 'createdAtMs', k.key_id`),
 };
 

@@ -59,12 +59,16 @@ function asWhole(database: DatabaseSync, path: string, prepare: () => void) {
 
 /** Rows without what they belong to; their name is put in place of the brackets. */
 const LOST_ROWS: readonly (readonly [what: string, detail: string, query: string])[] = [
-  ['team', 'it has no counts', `SELECT team_id AS teamId FROM teams WHERE erasure = ${NOT_ERASED} AND no NOT IN (SELECT team FROM books)`],
+  [
+    'team',
+    'it has no counts',
+    `SELECT team_id AS teamId FROM teams WHERE erasure = ${NOT_ERASED} AND no NOT IN (SELECT team FROM accounts)`,
+  ],
   [
     'key',
     'it has no counts',
     `SELECT t.team_id AS teamId, k.key_id AS keyId FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED}
-     WHERE NOT EXISTS (SELECT 1 FROM key_books u WHERE u.team = k.team AND u.key = k.no)`,
+     WHERE NOT EXISTS (SELECT 1 FROM key_accounts u WHERE u.team = k.team AND u.key = k.no)`,
   ],
   [
     'dictionary',
@@ -73,7 +77,7 @@ const LOST_ROWS: readonly (readonly [what: string, detail: string, query: string
      WHERE NOT EXISTS (SELECT 1 FROM blobs b WHERE b.team = p.team AND b.id = p.blob) GROUP BY p.team, p.blob`,
   ],
   // Settled ids of deleted teams are soon forgotten.
-  ...['books', 'keys', 'key_books', 'window_counts', 'usage', 'periods', 'changes', 'records', 'blobs', 'pieces'].map(
+  ...['accounts', 'keys', 'key_accounts', 'window_counts', 'usage', 'periods', 'changes', 'records', 'blobs', 'pieces'].map(
     (table) =>
       [
         'stray',

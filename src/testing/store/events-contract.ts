@@ -123,7 +123,7 @@ export function eventsContract(it: AddStoreCase, subject: Subject): void {
   });
 
   withEvents(
-    'a deleted team is told of once, and no event has its name or labels any more',
+    'a deleted team is reported once, and no event has its name or labels any more',
     async ({ team, here, there, outbox, kept }) => {
       const [known] = await kept();
       for (const { teams } of [here, there, here]) answered(await teams.deleteTeam(team.teamId, { keepUsage: false }));

@@ -34,14 +34,14 @@ export function reportContract(it: AddStoreCase, subject: Subject): void {
   it('reported with every result: too long, missing glossary, no quota, nothing reserved, reserved', async ({ store, clock }) => {
     const team = await teamUnderTest(store, { requestsPerSecond: 9, maxCharactersPerRequest: 50, characterLimit: 40 });
     const glossary = { glossaryId: newId(), sourceLang: 'EN', targetLang: 'DE' };
-    const told = (remaining: number) => ({ plan: 'test', rate: { limit: 9, remaining } });
-    expect(await team.admit({ ...BOTH, characters: 51 })).toEqual({ kind: 'text_too_long', maxCharacters: 50, ...told(8) });
-    expect(await team.admit({ ...BOTH, glossary })).toEqual({ kind: 'glossary_missing', ...told(7) });
-    expect(await team.admit({ ...BOTH, characters: 41 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 40, ...told(6) });
-    expect(await team.admit({ ...BOTH, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined, ...told(5) });
+    const reported = (remaining: number) => ({ plan: 'test', rate: { limit: 9, remaining } });
+    expect(await team.admit({ ...BOTH, characters: 51 })).toEqual({ kind: 'text_too_long', maxCharacters: 50, ...reported(8) });
+    expect(await team.admit({ ...BOTH, glossary })).toEqual({ kind: 'glossary_missing', ...reported(7) });
+    expect(await team.admit({ ...BOTH, characters: 41 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 40, ...reported(6) });
+    expect(await team.admit({ ...BOTH, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined, ...reported(5) });
     const requestId = newId();
     const reservation = { requestId, teamId: team.teamId, characters: 10, leaseUntilMs: clock.nowMs() + LEASE_MS };
-    expect(await team.admit({ ...BOTH, requestId })).toEqual({ kind: 'admitted', reservation, ...told(4) });
+    expect(await team.admit({ ...BOTH, requestId })).toEqual({ kind: 'admitted', reservation, ...reported(4) });
     // Repeated: it takes no slot.
     expect(await team.admit({ ...BOTH, requestId })).toEqual({ kind: 'admitted', reservation, plan: 'test' });
   });

@@ -237,7 +237,7 @@ function deleteTeam(
   const { tables } = data.shared;
   for (const [id, value] of tables.get('events') ?? [])
     if (id.startsWith(teamId) && !layers.outlivesTeam(value, keepUsage)) tables.get('events')!.delete(id);
-  for (const id of tables.get('told')?.keys() ?? []) if (id.startsWith(teamId)) tables.get('told')!.delete(id);
+  for (const id of tables.get('reported')?.keys() ?? []) if (id.startsWith(teamId)) tables.get('reported')!.delete(id);
   if (account !== undefined) record(recorded, nowMs, undefined);
   const left = keepUsage ? leftBy(account!, nowMs) : undefined;
   data.used = data.used.flatMap((one) => (one !== used ? one : (left ?? [])));

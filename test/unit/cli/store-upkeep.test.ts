@@ -107,7 +107,7 @@ describe('store check', () => {
     const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
     const { key_id: key } = parsed(await run('key', 'create', '--team', team, '--mode', 'live', '--json')) as { key_id: string };
     const database = new DatabaseSync(path);
-    database.exec("UPDATE keys SET record = json_set(record, '$.mode', 'test'); UPDATE books SET used_characters = 9");
+    database.exec("UPDATE keys SET record = json_set(record, '$.mode', 'test'); UPDATE accounts SET used_characters = 9");
     database.close();
     const { status, stdout, stderr } = await run('store', 'check');
     expect(stdout.split('\n')).toEqual([

@@ -56,7 +56,7 @@ describe.each(['sqlite', 'redis'].flatMap((kind) => [false, true].map((keepUsage
       while ((await team.admit()).kind !== 'key_unknown') await nextTurn();
       await leaving.close();
       await deleting;
-      const serving = await openStore(place.url, { log: SILENT, clock: { nowMs: Date.now }, commandTimeoutMs: 5000, tends: true });
+      const serving = await openStore(place.url, { log: SILENT, clock: { nowMs: Date.now }, commandTimeoutMs: 5000, maintains: true });
       await vi.waitFor(async () => expect(await placesOf(place.url, [team.keyId, 'Team under test'])).toEqual([]), {
         timeout: 30_000,
         interval: 50,

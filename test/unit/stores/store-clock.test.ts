@@ -38,7 +38,7 @@ afterEach(async () => {
 
 const KINDS = {
   sqlite: () => openSqliteStore({ path: file.path, log, clock: new JudgedClock(machine), durability: 'normal', busyTimeoutMs: 5000 }),
-  redis: () => openRedisStore({ url: redis.server.url, log, servers: machine, commandTimeoutMs: 5000, tendEveryMs: 20 }),
+  redis: () => openRedisStore({ url: redis.server.url, log, servers: machine, commandTimeoutMs: 5000, maintainEveryMs: 20 }),
 };
 const log = { ...SILENT, warn: (message: string) => void (message.startsWith('the clock') && lines.push(message)) };
 
