@@ -32,7 +32,8 @@ function rowsAndBytes(path: string): StoredText[] {
     const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
     for (const { name } of tables) {
       for (const row of database.prepare(`SELECT * FROM "${String(name)}"`).all()) {
-        found.push({ where: `table ${String(name)}`, text: Object.values(row).map(textOf).join(' ') });
+        const kind = typeof row['kind'] === 'string' ? ` (${row['kind']})` : '';
+        found.push({ where: `table ${String(name)}${kind}`, text: Object.values(row).map(textOf).join(' ') });
       }
     }
   } finally {

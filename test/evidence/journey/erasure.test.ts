@@ -89,7 +89,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: 
   }
 
   /** Ids may remain in the audit log, whose entries show that there was a team, and so in the bytes of its file. */
-  const isAudit = (place: string): boolean => / in (?:table audit|key lingate:\S*audit|the bytes of )/.test(place);
+  const isAudit = (place: string): boolean => / in (?:table records \(audit|key lingate:\S*audit|the bytes of )/.test(place);
 
   describe('a deleted team', () => {
     test('leaves nothing in the whole store, in the log and in the metrics; another team keeps everything', async () => {
