@@ -27,7 +27,6 @@ export const WORKERS = 4;
 const LONG_FILES = [
   'test/unit/stores/contract.test.ts',
   'test/unit/stores/equality.test.ts',
-  'test/unit/documents/hostile-files.test.ts',
   'test/unit/documents/round-trips.test.ts',
   'test/unit/engines/protocols/contract.test.ts',
 ];

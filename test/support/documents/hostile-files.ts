@@ -93,7 +93,7 @@ const UNIT = '<file><body><trans-unit id="1"><source>a</source></trans-unit></bo
 
 type Row = readonly [kind: string, format: string, make: (seed: number) => Uint8Array | string, reason: RegExp | undefined];
 
-export const HOSTILE: readonly Row[] = [
+const HOSTILE: readonly Row[] = [
   [
     'a part of zeros, a thousand times as long unpacked',
     'docx',
