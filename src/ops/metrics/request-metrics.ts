@@ -1,28 +1,12 @@
 // What requests count in: admissions, key lookups, sheds, settlements, and at the end outcome and durations.
 import type { AccessEntry, AccessLog, ShedReason } from '../../ports/access-entry.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
+import { ADMISSION_KINDS } from '../../domain/admission-kinds.ts';
 import type { Admission, CheckedCaller, SettlementResult, Verdict } from '../../ports/ledger.ts';
 import type { CounterSeries, HistogramSeries, Metrics } from './metrics.ts';
 
 // The values are spelled out so that every series is present from the start: if a series only appeared with the first failure, its
 // rate would not include that failure.
-const ADMISSIONS: Readonly<Record<Admission['kind'], true>> = {
-  admitted: true,
-  key_unknown: true,
-  key_revoked: true,
-  address_wanted: true,
-  address_refused: true,
-  scope_wanted: true,
-  scope_missing: true,
-  tag_disabled: true,
-  rate_limited: true,
-  text_too_long: true,
-  glossary_missing: true,
-  glossary_mismatch: true,
-  quota_exceeded: true,
-  credit_exhausted: true,
-  unavailable: true,
-};
 const LOOKUPS: Readonly<Record<KeyLookup, true>> = { hit: true, unknown_hit: true, miss: true, refused: true };
 const SHEDS: Readonly<Record<ShedReason, true>> = { concurrency: true, team_concurrency: true, loop_delay: true };
 const SETTLEMENTS: Readonly<Record<SettlementResult, true>> = {
@@ -59,7 +43,7 @@ export class RequestMetrics implements AccessLog {
     this.#engine = metrics.histogram('engine_duration_seconds');
     this.#characters = metrics.counter('characters_total');
     this.#ofEngines = new Map(engines.map((engine) => [engine, metrics.counter('engine_characters_total', { engine })]));
-    this.#admissions = metrics.counters('admissions_total', 'result', ADMISSIONS);
+    this.#admissions = metrics.counters('admissions_total', 'result', ADMISSION_KINDS);
     this.#lookups = metrics.counters('key_lookups_total', 'result', LOOKUPS);
     this.#sheds = metrics.counters('requests_shed_total', 'reason', SHEDS);
     this.#settlements = {

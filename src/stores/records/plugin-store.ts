@@ -1,5 +1,6 @@
 // Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
 // what is to be reported of its teams' usage.
+import { ADMISSION_KINDS, CHECK_KINDS } from '../../domain/admission-kinds.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -83,26 +84,6 @@ export function eventsByGateway(
   return { outbox: withUsage, watched };
 }
 
-const OF_CHECK = {
-  key_unknown: true,
-  key_revoked: true,
-  address_wanted: true,
-  address_refused: true,
-  scope_wanted: true,
-  scope_missing: true,
-  tag_disabled: true,
-  rate_limited: true,
-  admitted: true,
-  unavailable: true,
-} satisfies Readonly<Record<CheckedCaller['kind'], true>>;
-const OF_ADMISSION = {
-  ...OF_CHECK,
-  text_too_long: true,
-  glossary_missing: true,
-  glossary_mismatch: true,
-  quota_exceeded: true,
-  credit_exhausted: true,
-} satisfies Readonly<Record<Admission['kind'], true>>;
 const OF_RESOLUTION = {
   committed: true,
   released: true,
@@ -111,9 +92,9 @@ const OF_RESOLUTION = {
 } satisfies Readonly<Record<Resolution['kind'], true>>;
 /** The results of each method, by kind. */
 const KINDS: Readonly<Record<'admit' | 'resolve' | 'check', ReadonlySet<string>>> = {
-  admit: new Set(Object.keys(OF_ADMISSION)),
+  admit: new Set(Object.keys(ADMISSION_KINDS satisfies Readonly<Record<Admission['kind'], true>>)),
   resolve: new Set(Object.keys(OF_RESOLUTION)),
-  check: new Set(Object.keys(OF_CHECK)),
+  check: new Set(Object.keys(CHECK_KINDS satisfies Readonly<Record<CheckedCaller['kind'], true>>)),
 };
 
 export function withCallbacks(ledger: PluginLedger): Ledger {

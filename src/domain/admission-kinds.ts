@@ -1,0 +1,23 @@
+// The results of admissions and checks of a caller by kind, for what has to know all of them when it runs. The types are the ledger's.
+
+export const CHECK_KINDS = {
+  key_unknown: true,
+  key_revoked: true,
+  address_wanted: true,
+  address_refused: true,
+  scope_wanted: true,
+  scope_missing: true,
+  tag_disabled: true,
+  rate_limited: true,
+  admitted: true,
+  unavailable: true,
+} as const;
+
+export const ADMISSION_KINDS = {
+  ...CHECK_KINDS,
+  text_too_long: true,
+  glossary_missing: true,
+  glossary_mismatch: true,
+  quota_exceeded: true,
+  credit_exhausted: true,
+} as const;
