@@ -18,6 +18,7 @@ import { holding, queryOf, searchForm, selectField, textField } from './form.ts'
 import type { FieldFaults } from './form.ts';
 import { checkedNote, factList, htmlTable, pager } from './html-table.ts';
 import type { Section } from './layout.ts';
+import { choicesOf } from './operation-form.ts';
 import { ago, count, day, moment, size } from './shown.ts';
 import { keysOf, namesOf, teamLink } from './team-names.ts';
 import type { KnownKeys, TeamNames } from './team-names.ts';
@@ -151,8 +152,7 @@ function searchField(name: string, field: InputField, sent: string): Html {
   const { enum: choices, given = {} } = field;
   const [texts, label] = [holding({ [name]: sent }), labelOf(name, field)];
   if (choices === undefined) return textField(texts, name, label, { more: { autocomplete: 'off', ...given.attributes } });
-  const options = choices.map((value) => ({ value, label: given.words?.[value] ?? value }));
-  return selectField(texts, name, label, [{ value: '', label: 'any' }, ...options]);
+  return selectField(texts, name, label, [{ value: '', label: 'any' }, ...choicesOf(field)]);
 }
 
 interface Around {

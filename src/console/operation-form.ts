@@ -18,14 +18,18 @@ export function formFields(one: AdminOperation, names: readonly string[], texts:
   return html`${names.map((name) => formField(name, fields.get(name)!, texts, one))}`;
 }
 
+/** The values that a field takes, in words. */
+export function choicesOf({ enum: choices = [], given = {} }: InputField): readonly { readonly value: string; readonly label: string }[] {
+  return choices.map((value) => ({ value, label: given.words?.[value] ?? value }));
+}
+
 function formField(name: string, field: InputField, texts: FieldTexts, { clears = [], input }: AdminOperation): Html {
   const { type, enum: choices, description = '', given = {} } = field;
   const label = labelOf(name, field);
   const hint = given.hint ?? `${description}${clears.includes(name) ? ' Empty: none.' : ''}`;
   if (type === 'array') return areaField(texts, name, label, { rows: 3, hint });
   if (choices !== undefined) {
-    const options = choices.map((value) => ({ value, label: given.words?.[value] ?? value }));
-    return selectField(texts, name, label, options);
+    return selectField(texts, name, label, choicesOf(field));
   }
   const numeric: Record<string, string | number> = type === 'integer' ? { inputmode: 'numeric', maxlength: 40 } : {};
   const required = input.required.includes(name);

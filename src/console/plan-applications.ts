@@ -39,6 +39,8 @@ export class PlanApplications {
     const timer = setTimeout(resolve, WAIT_MS, undefined);
     const ended = await Promise.race([this.#run(context, plan, agreed, onDone), tooLong]);
     clearTimeout(timer);
+    // A refusal in time is the answer itself; only one that comes later is shown beside the plan.
+    if (ended?.kind === 'ended' && ended.result.kind === 'refused') this.#latest.delete(plan);
     return ended ?? this.of(plan)!;
   }
 
@@ -59,5 +61,5 @@ export class PlanApplications {
 
 /** Why an application ended before all teams were changed. */
 export function whyStopped(result: Exclude<Result<PlanAppliedRow>, { kind: 'done' }>): string {
-  return result.kind === 'refused' ? detailOf(result) : 'the store was away';
+  return result.kind === 'refused' ? detailOf({ ...result, field: undefined }) : 'the store was away';
 }

@@ -67,6 +67,8 @@ interface RecordPage<Found extends object> {
   readonly back?: (found: Found) => string;
   /** Why nothing can be done to it any more. */
   readonly closed?: (found: Found) => string | undefined;
+  /** Which it is, in the words of questions. */
+  readonly called?: (found: Found) => Html;
   readonly actions: readonly Action<Found>[];
 }
 
@@ -217,7 +219,7 @@ function isFaulty(given: GivenMembers | Faulty): given is Faulty {
 
 /** What the operation asks before it carries out what was sent. */
 async function confirmation<Found extends object>(here: At<Found>, action: Action<Found>, given: GivenMembers): Promise<ConsoleAnswer> {
-  const { visit, parts } = here;
+  const { visit, parts, record, found } = here;
   const { one, title, submit, fields = [] } = action;
   const question = await askedBy(one, given, visit, parts);
   // It has just become harmless, or impossible: the record shows how it stands.
@@ -225,6 +227,7 @@ async function confirmation<Found extends object>(here: At<Found>, action: Actio
   if ('kind' in question) return question;
   const { does, refuses = false, mark = '' } = question;
   const main = html`<h1>${title}?</h1>
+    ${record.called && html`<p>${record.called(found)}</p>`}
     <p>${fields.map((name) => html`${labelOf(name, {})}: ${visit.form(name)}<br />`)}</p>
     <p class="warning">${does}</p>
     ${postForm({

@@ -126,7 +126,9 @@ export const applyPlan = operation({
     const row = { plan: name, teams: members, changed: behind.length, changes, dearer: costlier };
     if (isDry) return row;
     if (agreed !== undefined && agreed !== planMark(compared))
-      throw new RefusedError(refused('confirm', 'what applying the plan does has changed since it was shown'));
+      throw new RefusedError(
+        refused('confirm', 'what applying the plan does has changed since it was shown; compare the plan again, and apply it then'),
+      );
     if (costlier.teams > 0 && !confirm && agreed === undefined) throw new RefusedError(unconfirmed(costlier, limits.currency));
     const { teams } = context.options;
     let changed = 0;

@@ -105,7 +105,9 @@ const ACTIONS: readonly Action<Team>[] = [
     danger: true,
     own: ({ name }) => `Delete ${name}?`,
     asking: (team) => ({ id: idOf(team) }),
-    about: () => 'Its keys are refused at their next request, everywhere. Its glossaries, its credit and its name are deleted.',
+    about: (team) =>
+      html`<p>${calledTeam(team)}</p>
+        <p>Its keys are refused at their next request, everywhere. Its glossaries, its credit and its name are deleted.</p>`,
     fields: ['usage', 'name'],
     inputs: deletionInputs,
     given(team, _sent, form) {
@@ -263,8 +265,20 @@ const NEW: Action<object> = {
   to: ({ team_id: id }: ChangedTeamRow) => `/teams/${id}`,
 };
 
+/** Names need not differ. */
+function calledTeam({ name, teamId }: Team): Html {
+  return html`Team ${name}, <code>${teamId}</code>`;
+}
+
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [
   // Before the page of a team, because `new` is not an id.
   ...recordRoutes<object>({ path: '/teams', find: () => Promise.resolve({}), at: () => '/teams', actions: [NEW] }),
-  ...recordRoutes<Team>({ path: '/teams/{id}', find: findTeam, at: (team) => `/teams/${idOf(team)}`, page, actions: ACTIONS }),
+  ...recordRoutes<Team>({
+    path: '/teams/{id}',
+    find: findTeam,
+    at: (team) => `/teams/${idOf(team)}`,
+    called: calledTeam,
+    page,
+    actions: ACTIONS,
+  }),
 ];
