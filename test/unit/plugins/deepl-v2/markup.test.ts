@@ -69,6 +69,10 @@ const CASES: readonly (readonly [text: string, xml: string | undefined, html: st
   ['<svg><title/><b>x</b></svg>', 'x', 'x'],
   ['<a b="&lt;words&gt;">c</a>', 'c', 'c'],
   ['<!DOCTYPE a [<!ENTITY w "words">]><a>&w;</a>', undefined, '&w;'],
+  ['<b>]]&gt;</b>', ']]>', ']]>'],
+  ['<!--c--><!DOCTYPE a><a>x</a>', 'x', 'x'],
+  ['\n<!DOCTYPE a><a>x</a>', 'x', '\nx'],
+  ['</a><a>', undefined, ''],
 ];
 
 test.each(CASES)('%j', (text, xml, html) => {
