@@ -83,7 +83,8 @@ export class RunningAttempt implements EngineWire {
     this.#cancellation = cancellation;
     this.#terms = terms;
     this.#done = done;
-    this.#deadline = setTimeout(() => this.#expire(), terms.timeoutMs).unref();
+    // A turn later: after a pause of this process answers that have arrived meanwhile are read before anybody is given up.
+    this.#deadline = setTimeout(() => setImmediate(() => this.#expire()), terms.timeoutMs).unref();
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
 
@@ -191,6 +192,7 @@ export class RunningAttempt implements EngineWire {
   }
 
   #expire(): void {
+    if (this.#ended !== undefined) return;
     const failure = this.#whatTookSoLong();
     this.#fail(failure, failure === 'connect' ? 'silent' : undefined);
   }

@@ -31,10 +31,11 @@ export async function nameOf(
   glossary: EngineGlossary,
   { sourceLang = '', targetLang }: TranslationOptions,
 ): Promise<string | undefined> {
+  const [source, target] = [glossaryCode(sourceLang), glossaryCode(targetLang)];
+  if (source === target || source === '') return undefined;
   let digest = digests.get(glossary);
   if (digest === undefined) digests.set(glossary, (digest = digestOf(glossary)));
-  const [source, target] = [glossaryCode(sourceLang), glossaryCode(targetLang)];
-  const found = source === target || source === '' ? undefined : await digest;
+  const found = await digest;
   return found === undefined ? undefined : `lingate ${teamId} ${source}-${target} ${found}`;
 }
 
