@@ -70,9 +70,8 @@ export class RecordAudit implements AuditLog {
       for (;;) {
         const ids = await this.#ids(undefined, behind(idBefore(this.#expiredBeforeMs())), '~', PIECE);
         if (ids.length === 0) return undefined;
-        const entries = await this.#entries(ids);
-        const places = [...ids.flatMap((id) => placesOf(id, undefined)), ...entries.flatMap(({ id, teamId }) => placesOf(id, teamId))];
-        await this.#change([], () => ({ remove: ids.map(nameOf), unindex: places }));
+        const teams = new Map((await this.#entries(ids)).map(({ id, teamId }) => [id, teamId]));
+        await this.#change([], () => ({ remove: ids.map(nameOf), unindex: ids.flatMap((id) => placesOf(id, teams.get(id))) }));
       }
     });
   }

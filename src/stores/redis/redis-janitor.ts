@@ -2,7 +2,7 @@
 // longer kept is deleted. One gateway at a time does it.
 import { randomBytes } from 'node:crypto';
 import { dayOf } from '../../domain/period.ts';
-import { answering } from '../../domain/store-unavailable.ts';
+import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
@@ -79,7 +79,7 @@ export class RedisJanitor {
       if (this.#closed || !(await this.#leads())) return;
     }
     if (!prunes) return;
-    await audit.prune();
+    answered((await audit.prune()) ?? true);
     this.#prunedAtMs = performance.now();
   }
 

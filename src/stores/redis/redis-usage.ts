@@ -20,25 +20,29 @@ export class RedisUsage implements UsageSource {
   }
 
   one(teamId: string, charges: Charges): Promise<UsageRows | undefined | StoreUnavailable> {
-    return answering(() => this.#read(teamId, charges));
+    return answering(async () => this.#read(await this.#accounts.read(teamId), teamId, charges));
   }
 
   page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
     return answering(() =>
       this.#index.page(page, async (teamId) => {
-        const rows = await this.#read(teamId, charges);
-        return rows !== undefined && isFound(rows.team, page) ? rows : undefined;
+        const first = await this.#accounts.read(teamId);
+        const team = shownTeam(first);
+        return team !== undefined && isFound(team, page) ? this.#read(first, teamId, charges) : undefined;
       }),
     );
   }
 
-  async #read(teamId: string, charges: Charges): Promise<UsageRows | undefined> {
-    const first = await this.#accounts.read(teamId);
+  async #read(first: HashDraft, teamId: string, charges: Charges): Promise<UsageRows | undefined> {
     const isDue = charges === 'by period' && first.read.has(FIELD.team);
     if (isDue) await this.#accounts.change(teamId, () => undefined);
     const draft = isDue ? await this.#accounts.read(teamId) : first;
-    const all = await chargesOf(this.#accounts, teamId);
-    const rows = usageRows(draft, all, await endedOf(this.#accounts, teamId), await this.#accounts.link.now());
+    const [all, ended, nowMs] = await Promise.all([
+      chargesOf(this.#accounts, teamId),
+      charges === 'by period' ? endedOf(this.#accounts, teamId) : [],
+      this.#accounts.link.now(),
+    ]);
+    const rows = usageRows(draft, all, ended, nowMs);
     if (rows === undefined || charges === 'by period') return rows;
     return { ...rows, charges: all.filter(({ day }) => day >= charges.from && day <= charges.to) };
   }
@@ -62,9 +66,7 @@ export function usageRows(
   nowMs: number,
 ): UsageRows | undefined {
   const { read } = draft;
-  const [text, gone, runs] = [read.get(FIELD.team), read.get(FIELD.deleted), read.get(FIELD.period)];
-  const left = gone === undefined ? undefined : (JSON.parse(gone) as DeletedTeam);
-  const team = text === undefined ? left && namelessTeam(left) : readTeam(text, read.get(FIELD.balance));
+  const [text, runs, left, team] = [read.get(FIELD.team), read.get(FIELD.period), deletedTeam(draft), shownTeam(draft)];
   if (team === undefined) return undefined;
   const running = runs === undefined || text === undefined ? undefined : readPeriod(runs);
   const open = [...read].flatMap(([field, held]) => (idIn(field, 'open:') === undefined ? [] : readOpen(held).period));
@@ -79,6 +81,19 @@ export function usageRows(
     openingMicro: balanceMicro - movedIn(running === undefined ? ended : [...ended, running], charges),
     firstOpen: Math.min(...open),
   };
+}
+
+function deletedTeam({ read }: HashDraft): DeletedTeam | undefined {
+  const gone = read.get(FIELD.deleted);
+  return gone === undefined ? undefined : (JSON.parse(gone) as DeletedTeam);
+}
+
+/** The team, or what is shown of a deleted one whose usage was kept. */
+function shownTeam(draft: HashDraft): Team | undefined {
+  const text = draft.read.get(FIELD.team);
+  if (text !== undefined) return readTeam(text, draft.read.get(FIELD.balance));
+  const left = deletedTeam(draft);
+  return left && namelessTeam(left);
 }
 
 function namelessTeam({ teamId, plan, limits, createdAtMs, keepUsage }: DeletedTeam): Team | undefined {

@@ -5,11 +5,13 @@
 local function count_day(team_key, held, characters, micro, now)
   local days, name = team_key .. ':days', string.format('%d %d %s ', math.floor(now / DAY_MS), held.period, held.keyId)
   redis.call('HINCRBY', days, name .. 'requests', 1)
-  redis.call('HINCRBY', days, name .. 'characters', characters)
+  if characters > 0 then
+    redis.call('HINCRBY', days, name .. 'characters', characters)
+  end
   if micro > 0 then
     redis.call('HINCRBY', days, name .. 'micro', string.format('%d', micro))
   end
-  if held.ofAllowance then
+  if held.ofAllowance and characters > 0 then
     redis.call('HINCRBY', days, name .. 'ofAllowance', characters)
   end
 end
