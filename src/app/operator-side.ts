@@ -27,7 +27,6 @@ import type { Store } from '../ports/store.ts';
 import type { TeamsNearLimits } from '../ports/teams-near-limits.ts';
 import { EventSender, SEND_MS, Webhook } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
-import { withEngineEvents } from '../stores/records/record-engine-use.ts';
 import { adminApps, openOperators, readOperators } from './admin-side.ts';
 import type { OpenOperators } from './admin-side.ts';
 import { apiOptions, publicUrl, serverUrlOf } from './api-description.ts';
@@ -186,10 +185,9 @@ export class OperatorSide {
     // Checked with everything else before anything is opened.
     const key = eventsSecret(config, process.env);
     if (config.events === undefined || key === undefined) return;
-    const outbox = config.engines.every(({ cap }) => cap === undefined) ? store.outbox : withEngineEvents(store.outbox, store.records);
     const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs });
     const sender = new EventSender({
-      outbox,
+      outbox: store.outbox,
       teams: store.teams,
       log,
       now: () => performance.now(),
