@@ -22,17 +22,7 @@ interface KnownFullOptions {
 interface Known {
   readonly refused: RateLimited;
   readonly untilMs: number;
-  judged: JudgedTags;
 }
-
-/** The store was asked with these tags, and so none of them was disabled, which it would have said first. */
-interface JudgedTags {
-  readonly sinceMs: number;
-  readonly names: Set<string>;
-}
-
-/** Of how many different tags within a second the store is asked whether they are disabled, so that new ones are no way to flood it. */
-const TAGS_MAX = 100;
 
 /** Clocks that are being adjusted may run this much faster than ours: a slot is free that much earlier. */
 const CLOCK_DRIFT = 0.001;
@@ -52,20 +42,8 @@ export class KnownFullWindows implements FullWindows {
   }
 
   refusal(caller: RefusedCaller): RateLimited | undefined {
-    const known = this.#holding(nameOf(caller));
-    const tag = caller.tag?.name;
-    if (tag === undefined) return known?.refused;
-    if (known !== undefined && this.#isJudged(known, tag)) return known.refused;
-    return this.#holding(nameWithTag(caller))?.refused;
-  }
-
-  #holding(name: string): Known | undefined {
-    const known = this.#known.get(name);
-    return known === undefined || this.#options.now() >= known.untilMs ? undefined : known;
-  }
-
-  #isJudged({ judged: { sinceMs, names } }: Known, tag: string): boolean {
-    return names.size >= TAGS_MAX || (names.has(tag) && this.#options.now() < sinceMs + RATE_WINDOW_MS);
+    const known = this.#known.get(nameOf(caller));
+    return known === undefined || this.#options.now() >= known.untilMs ? undefined : known.refused;
   }
 
   /** Counted from when the store was asked: by then the window was not full for longer than the store says. */
@@ -76,16 +54,10 @@ export class KnownFullWindows implements FullWindows {
     const nowMs = now();
     // The store may have decided before the change for which everything was dropped.
     if (untilMs <= nowMs || askedAtMs <= this.#droppedAtMs) return;
-    // What is refused by a tag's limit is not refused with another tag.
-    const name = refused.of === 'tag' ? nameWithTag(caller) : nameOf(caller);
-    const known = this.#known.get(name);
-    const judged = judgedWith(caller, known?.judged, askedAtMs);
-    if (known !== undefined && known.untilMs >= untilMs) {
-      known.judged = judged;
-      return;
-    }
+    const name = nameOf(caller);
+    if ((this.#known.get(name)?.untilMs ?? -Infinity) >= untilMs) return;
     this.#known.delete(name);
-    this.#known.set(name, { refused, untilMs, judged });
+    this.#known.set(name, { refused, untilMs });
     for (const [oldest, { untilMs: endsMs }] of this.#known) {
       if (endsMs > nowMs && this.#known.size <= keysMax) break;
       this.#known.delete(oldest);
@@ -99,21 +71,10 @@ export class KnownFullWindows implements FullWindows {
   }
 }
 
-function judgedWith({ tag }: RefusedCaller, before: JudgedTags | undefined, askedAtMs: number): JudgedTags {
-  const isWithin = before !== undefined && askedAtMs >= before.sinceMs && askedAtMs < before.sinceMs + RATE_WINDOW_MS;
-  const judged = isWithin ? before : { sinceMs: askedAtMs, names: new Set<string>() };
-  if (tag !== undefined) judged.names.add(tag.name);
-  return judged;
-}
-
-/** Apart by address and scope, because others may not be allowed, which is reported first. */
-function nameOf({ keyId, address, scope }: RefusedCaller): string {
-  return address === undefined && scope === undefined ? keyId : `${keyId} ${address ?? '-'} ${scope ?? '-'}`;
-}
-
-/** No other name has a line break. */
-function nameWithTag(caller: RefusedCaller): string {
-  return `${nameOf(caller)}\n${caller.tag?.name ?? ''}`;
+/** Apart by address, scope and tag, because others may not be allowed, which is reported first. No name has a line break. */
+function nameOf({ keyId, address, scope, tag }: RefusedCaller): string {
+  if (address === undefined && scope === undefined && tag === undefined) return keyId;
+  return `${keyId} ${address ?? '-'} ${scope ?? '-'}\n${tag?.name ?? ''}`;
 }
 
 interface PendingRefusalsOptions {
