@@ -31,8 +31,6 @@ export interface Command {
   readonly logsWarnings?: true;
   /** Whether it may create a database that does not exist. */
   readonly makesStore?: true;
-  /** Whether it migrates the data of an older version; other commands leave it unchanged and say so. */
-  readonly migratesStore?: true;
   /** Complete command lines. */
   readonly examples: readonly string[];
   /** Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for an error that a user can fix. */

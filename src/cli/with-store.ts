@@ -11,7 +11,7 @@ import { stepText } from '../domain/clock-judge.ts';
 import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ClockStep } from '../ports/clock.ts';
-import type { Store, StoreCreation, StoreMigration } from '../ports/store.ts';
+import type { Store } from '../ports/store.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
 import { typed } from './help.ts';
@@ -20,18 +20,14 @@ import { typed } from './help.ts';
 export async function withStore<T>(
   context: CommandContext,
   use: (store: Store, config: Config, nowMs: () => number) => Promise<T>,
-  onMigrated?: StoreCreation['onMigrated'],
 ): Promise<T> {
   const config = await context.config();
   const { openPatiently } = await import('../app/configured-store.ts');
   const { name } = context;
-  const { makesStore = false, migratesStore = false } = context.command;
   const acceptsClock = context.on(ACCEPT_CLOCK);
-  const creation: StoreCreation = {
-    mayCreate: makesStore,
-    onCreated: (place) => context.io.err(newStoreText(name, place)),
-    mayMigrate: migratesStore,
-    onMigrated: onMigrated ?? ((place, migration) => context.io.err(migratedText(name, place, migration))),
+  const creation = {
+    mayCreate: context.command.makesStore === true,
+    onCreated: (place: string) => context.io.err(newStoreText(name, place)),
   };
   const opened = await openPatiently(config, creation).catch(whereNoStore(config));
   try {
@@ -55,10 +51,6 @@ function wrongClockText(command: string, { byMs, server }: ClockStep): string {
 /** Printed on standard error when a command has created a store. */
 export function newStoreText(command: string, place: string): string {
   return `lingate ${command}: made a new database, ${place}\n`;
-}
-
-function migratedText(command: string, place: string, { from, to, copy }: StoreMigration): string {
-  return `lingate ${command}: migrated ${place} from schema ${from} to ${to}; a copy of the old file is at ${copy}\n`;
 }
 
 /** For an operation that needs a database: the message if there is none. */

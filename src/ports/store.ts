@@ -24,25 +24,12 @@ export interface StoreFault extends StoreUnavailable {
   readonly server?: string;
 }
 
-/** What was done to data of an older version. */
-export interface StoreMigration {
-  /** Schema versions; 0 for an empty location. */
-  readonly from: number;
-  readonly to: number;
-  /** Path of the copy made before the migration; `undefined` if there was nothing to copy. */
-  readonly copy: string | undefined;
-}
-
-/** How to handle a location that holds no data of ours, or data of an older version. */
+/** How to handle a location that holds no data of ours. */
 export interface StoreCreation {
   /** `false`: opening fails with a `NoStoreError` and nothing is written. By default the store is created. */
   readonly mayCreate?: boolean;
   /** Called by the one process that created it, with its location in a form that people can find. */
   readonly onCreated?: ((place: string) => void) | undefined;
-  /** `false`: opening data that needs migrating fails with a `StoreError`. By default the data is copied and migrated. */
-  readonly mayMigrate?: boolean;
-  /** Called by the one process that migrated it. */
-  readonly onMigrated?: ((place: string, migration: StoreMigration) => void) | undefined;
 }
 
 export interface Store {

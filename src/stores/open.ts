@@ -30,8 +30,8 @@ const MAINTAIN_EVERY_MS = 1000;
 
 /** Rejects with a `StoreError` if the URL is of no known kind or the store cannot be opened. */
 export async function openStore(url: string, context: StoreContext): Promise<Store> {
-  const { log, clock, commandTimeoutMs, historyDays, events, mayCreate = true, onCreated, mayMigrate = true, onMigrated } = context;
-  const creation = { mayCreate, onCreated, mayMigrate, onMigrated };
+  const { log, clock, commandTimeoutMs, historyDays, events, mayCreate = true, onCreated } = context;
+  const creation = { mayCreate, onCreated };
   const kind = storeKindOf(url);
   if (kind === 'sqlite') {
     const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');

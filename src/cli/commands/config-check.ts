@@ -80,12 +80,12 @@ interface Unread {
 
 const OFFLINE: Unread = { reason: 'not asked, because of --offline', isFault: false };
 
-/** Creates and migrates nothing. */
+/** Creates nothing. */
 async function plansInStore(config: Config): Promise<TeamsPlans | Unread> {
   const { openPatiently } = await import('../../app/configured-store.ts');
   const { missingPlans, TEAMS_CHECKED_MAX } = await import('../../admin/plan-comparison.ts');
   try {
-    const opened = await openPatiently(config, { mayCreate: false, mayMigrate: false });
+    const opened = await openPatiently(config, { mayCreate: false });
     try {
       return answered(await missingPlans(opened.store.teams, config.plans, TEAMS_CHECKED_MAX));
     } finally {

@@ -37,7 +37,6 @@ const TOKEN_BYTES = 32;
 
 export const demo: Command = {
   makesStore: true,
-  migratesStore: true,
   about: `The built-in engine is a small phrasebook. Team, key and usage are stored in ${FOLDER}/; delete it to start over.`,
   flags: LISTEN_FLAGS,
   examples: ['lingate demo', 'lingate demo --listen 127.0.0.1:0'],

@@ -7,7 +7,6 @@ import { answered, NoStoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import { keySubject, tagSubject } from '../../domain/window-limits.ts';
 import type { StoreFinding, WholeAccount } from '../../ports/whole-accounts.ts';
-import type { StoreMigration } from '../../ports/store.ts';
 import type { CopyProgress } from '../../app/store-upkeep.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
@@ -194,26 +193,13 @@ export const storeCopy: Command = {
 };
 
 export const storeMigrate: Command = {
-  migratesStore: true,
-  about:
-    'A SQLite file is first copied to FILE.before-N beside it; N is the new schema number. "lingate serve" does the same ' +
-    'when it starts. Run twice, it does nothing the second time.',
+  about: 'Nothing is migrated so far: data of another version is refused, with its number.',
   examples: ['lingate store migrate', 'lingate store migrate --store sqlite:data/lingate.db --json'],
   async run(context) {
-    let done: StoreMigration | undefined;
-    const onMigrated = (_place: string, migration: StoreMigration): void => void (done = migration);
-    await withStore(
-      context,
-      async (_store, { store }) => {
-        const shown = withoutCredentials(store);
-        context.print({ store: shown, migrated: done !== undefined, ...done }, () =>
-          done === undefined
-            ? `${shown} is of this version already.`
-            : `Migrated ${shown} from schema ${done.from} to ${done.to}. A copy of the old file is at ${done.copy}.`,
-        );
-      },
-      onMigrated,
-    );
+    await withStore(context, async (_store, { store }) => {
+      const shown = withoutCredentials(store);
+      context.print({ store: shown, migrated: false }, () => `${shown} is of this version already.`);
+    });
   },
 };
 

@@ -6,18 +6,11 @@ import { StoreError } from '../../domain/store-unavailable.ts';
 import { assertOurs, isEmpty, numberOf } from './schema.ts';
 import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
 
-export interface CopyOptions {
-  /** Free space required beyond the copy, as a multiple of its size. */
-  readonly spare?: number;
-  /** Free bytes in a directory; replaced in tests. */
-  readonly freeBytes?: (directory: string) => number;
-}
-
 /**
  * Writes a snapshot of the database at `location` to `file`, and returns its size in bytes. Reads from a single snapshot, so
  * that it neither waits for writers nor blocks them. Throws a `StoreError`, and then leaves no such file.
  */
-export function writeCopy(location: string, file: string, options: CopyOptions = {}): number {
+export function writeCopy(location: string, file: string): number {
   const directory = dirname(file);
   if (existsSync(file)) throw new StoreError(`${shown(file)} exists already and is left as it is: name a file that does not exist.`);
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -27,7 +20,7 @@ export function writeCopy(location: string, file: string, options: CopyOptions =
   try {
     rmSync(part, { force: true });
     closeSync(openSync(part, 'wx', 0o600));
-    vacuumInto(location, part, options);
+    vacuumInto(location, part);
     flush(part, 'r+');
     // Fails instead of replacing a file that was created meanwhile.
     linkSync(part, file);
@@ -73,13 +66,13 @@ function look(path: string, at: (database: DatabaseSync) => void): void {
   }
 }
 
-function vacuumInto(location: string, part: string, { spare = 0, freeBytes = freeBytesIn }: CopyOptions): void {
+function vacuumInto(location: string, part: string): void {
   const database = new DatabaseSync(location, { timeout: 5000 });
   const pragma = (name: string): number => numberOf(database, `PRAGMA ${name}`);
   try {
     const [pages, free, size] = [pragma('page_count'), pragma('freelist_count'), pragma('page_size')];
-    const needed = (pages - free) * size * (1 + spare);
-    const there = freeBytes(dirname(part));
+    const needed = (pages - free) * size;
+    const there = freeBytesIn(dirname(part));
     if (there < needed) {
       throw new StoreError(
         `${storeName(location)} needs ${megabytes(needed)} MB of room in ${shown(dirname(part))} to be copied, and ${megabytes(there)} MB are free: make room.`,
