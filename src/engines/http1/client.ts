@@ -4,7 +4,6 @@ import type { AttemptFailure, EngineResponse, FailureCause } from '../../ports/e
 import { connectCauseOf } from './origin.ts';
 import type { Origin } from './origin.ts';
 import type { RequestText } from './request.ts';
-import type { IdleSockets } from './idle-sockets.ts';
 import { ResponseParser } from './response-parser.ts';
 
 /**
@@ -23,12 +22,12 @@ export interface ResponseHandler {
 
 /** The pool, which counts connections. */
 export interface ClientOwner {
-  /** Takes connections whose request is finished and that can be reused. */
-  readonly idle: IdleSockets;
   /** How long the answer to a request with a body of so many bytes may be. */
   responseBytesFor(bodyBytes: number): number;
   /** Reject an answer with another request's id; `false` for engines that make ULIDs of their own. */
   readonly checksIds: boolean;
+  /** Takes a connection whose request is finished and that can be reused. */
+  rest(client: Client): void;
   /** Called once. */
   onGone(client: Client): void;
   /** Unsolicited bytes arrived: they cannot be attributed, on this connection or on others to that engine. */
@@ -57,8 +56,6 @@ export class Client {
   readonly #socket: Socket;
   readonly #secure: boolean;
   readonly #parser = new ResponseParser();
-  /** An answer is arriving. */
-  #begun = false;
   #handler: ResponseHandler | undefined = undefined;
   /** Waits for the connection to be established. */
   #request: RequestText | undefined = undefined;
@@ -69,10 +66,6 @@ export class Client {
   #served = false;
   /** Carried a request before the current one, so incoming bytes may belong to that. */
   #used = false;
-  /** The answer began before the whole request was sent. */
-  #early = false;
-  /** The answer is complete, but whether it came too early is only known in the next check phase. */
-  #undecided = false;
 
   constructor(origin: Origin, reusable: boolean, owner: ClientOwner) {
     this.reusable = reusable;
@@ -91,8 +84,7 @@ export class Client {
 
   /**
    * Part of the request is still unsent: an engine that answers before it has received the whole may read the rest as the next
-   * request. With TLS this is only known in the next check phase of the event loop: data that the kernel accepted at once is
-   * reported as sent there, and the answer to it may be read earlier.
+   * request. With TLS, what the system has taken counts as sent only from the next check phase of the event loop on.
    */
   get unsent(): boolean {
     return this.#writing || this.#socket.writableLength > 0;
@@ -107,7 +99,6 @@ export class Client {
     this.#handler = handler;
     this.#request = request;
     this.#parser.begin(request.answerBytesMax ?? this.#owner.responseBytesFor(request.bodyBytes), request.id, this.#owner.checksIds);
-    this.#begun = false;
     this.#used = this.#served;
     this.#served = true;
     if (this.#ready) this.#send();
@@ -173,13 +164,9 @@ export class Client {
       this.breakOff();
       return false;
     }
-    // With TLS this is not known yet.
-    if (!this.#begun) this.#early = !this.#secure && this.unsent;
-    this.#begun = true;
     const reading = this.#parser.read(readBuffer, length);
-    if (this.#undecided || reading === 'open') return !this.gone;
     if (reading === 'complete') this.#completed();
-    else this.#refuse(reading);
+    else if (reading !== 'open') this.#refuse(reading);
     return !this.gone;
   };
 
@@ -190,22 +177,12 @@ export class Client {
     else this.#fail(reading === 'foreign' ? 'foreign_id' : 'too_large');
   }
 
-  /** `decided`: it is known whether the answer came too early. */
-  #completed(decided = !this.#secure || !this.unsent): void {
-    if (!decided) {
-      this.#undecided = true;
-      setImmediate(() => {
-        this.#undecided = false;
-        if (this.gone) return;
-        this.#early = this.unsent;
-        this.#completed(true);
-      });
-      return;
-    }
+  #completed(): void {
     const handler = this.#handler!;
     const parser = this.#parser;
     const response = parser.take();
-    const early = this.#early && response.status < REFUSED;
+    const unsent = this.#writing || (!this.#secure && this.unsent);
+    const early = unsent && response.status < REFUSED;
     if (early || parser.excess) {
       this.#owner.onUnasked(this);
       // Followed by another answer, or too early: it may belong to the previous request, unless it carries our id.
@@ -216,13 +193,13 @@ export class Client {
     }
     this.#handler = undefined;
     this.keepsSeconds = parser.keepsSeconds;
-    if (this.reusable && this.keepsSeconds > 0 && !this.#writing && (this.#secure || !this.unsent)) this.#owner.idle.rest(this);
+    if (this.reusable && this.keepsSeconds > 0 && !unsent) this.#owner.rest(this);
     else this.destroy();
     handler.onResult(response);
   }
 
   #ended(): void {
-    if (this.#handler === undefined || !this.#begun || this.#parser.end() !== 'complete') this.breakOff();
-    else if (!this.#undecided) this.#completed();
+    if (this.#handler === undefined || this.#parser.end() !== 'complete') this.breakOff();
+    else this.#completed();
   }
 }

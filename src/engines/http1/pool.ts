@@ -1,4 +1,4 @@
-// The connection pool of one replica, with a bounded number of connections and a bounded queue.
+// The connection pool of one replica, with a bounded number of connections and a bounded queue, and when idle ones may be reused.
 import { performance } from 'node:perf_hooks';
 import type { AttemptFailure, EngineCall, EngineResponse, FailureCause, FailureDetail } from '../../ports/engine.ts';
 import { Origin } from './origin.ts';
@@ -6,7 +6,6 @@ import { fixedLines, requestText } from './request.ts';
 import type { RequestText } from './request.ts';
 import { Client } from './client.ts';
 import type { ResponseHandler, ClientOwner } from './client.ts';
-import { IdleSockets } from './idle-sockets.ts';
 import { TeamTurns } from './team-turns.ts';
 import type { Lane } from './team-turns.ts';
 
@@ -52,6 +51,13 @@ const RESPONSE_BYTES_MIN = 65_536;
 /** How long after unsolicited bytes no connection is reused. */
 const DISTRUST_MS = 60_000;
 
+/** Shorter than any engine's likely idle timeout, so that a call rarely hits a connection that is about to close. */
+const IDLE_MS_MAX = 4000;
+/** A connection is not reused if less than this remains of the idle timeout that the server announced. */
+const IDLE_MARGIN_MS = 1000;
+/** How often expired connections are closed; whether one may be reused is checked to the millisecond. */
+const SWEEP_MS = 500;
+
 /** A `reused` connection is kept for further calls; a `fresh` one is opened for one call and then closed. */
 export type ConnectionUse = 'reused' | 'fresh';
 
@@ -68,7 +74,6 @@ const NOBODY: Asker = { requestId: '' };
 
 /** One replica's connections. A call is sent at once, queued, or refused as `busy`. */
 export class Pool implements ClientOwner {
-  readonly idle: IdleSockets;
   readonly checksIds: boolean;
   readonly #href: string;
   readonly #origin: Origin;
@@ -81,11 +86,18 @@ export class Pool implements ClientOwner {
   /** Every open connection: connecting, in use, resting or idle. */
   readonly #open = new Set<Client>();
   readonly #turns: TeamTurns<PoolRequest>;
+  /** Most recent last. */
+  readonly #idle: Client[] = [];
+  /** Connections about to become idle. */
+  #resting = 0;
+  /** One timer for all idle connections, while there are any. */
+  #sweeping: NodeJS.Timeout | undefined = undefined;
   /** Connections that count against the limit: all except idle ones. */
   #inFlight = 0;
   /** Until this time no connection is reused. */
   #distrustUntilMs = -Infinity;
-  #destroyed = false;
+  /** No connection is kept any more; `destroyed`: no call is made either. */
+  #state: 'open' | 'closed' | 'destroyed' = 'open';
   /** Resolved when the last call in flight has ended and no more may follow. */
   readonly #quiet = Promise.withResolvers<void>();
 
@@ -99,7 +111,6 @@ export class Pool implements ClientOwner {
     this.#limits = limits;
     this.#nowMs = limits.nowMs ?? performance.now.bind(performance);
     this.checksIds = limits.checkIds ?? true;
-    this.idle = new IdleSockets(this.#nowMs, this);
     this.#turns = new TeamTurns(limits.connectionsMax, limits.teamShare ?? TEAM_SHARE, this.#nowMs);
   }
 
@@ -117,7 +128,7 @@ export class Pool implements ClientOwner {
     const started = new PoolRequest(this, lane, request, reusable, settle);
     if (request === undefined) {
       started.stop('internal');
-    } else if (this.#destroyed) {
+    } else if (this.#state === 'destroyed') {
       started.stop('connect');
     } else if (this.#inFlight < this.#limits.connectionsMax && lane.waiting.size === 0 && this.#turns.admits(lane)) {
       // Only a call that never waited can have spent all its time connecting.
@@ -142,7 +153,7 @@ export class Pool implements ClientOwner {
   #wait(call: PoolRequest, lane: Lane<PoolRequest>): void {
     // A resting connection becomes free within two turns of the event loop, so a call waiting for one does not count against
     // the queue.
-    const full = this.#turns.size >= this.#limits.queueMax + this.idle.resting;
+    const full = this.#turns.size >= this.#limits.queueMax + this.#resting;
     // If the queue is full, the team with the most calls in it gives way.
     const pushedOut = full ? this.#turns.latestOfMost(lane) : undefined;
     if (full && pushedOut === undefined) {
@@ -171,8 +182,8 @@ export class Pool implements ClientOwner {
 
   onGone(client: Client): void {
     this.#open.delete(client);
-    if (client.idle) this.idle.forget(client);
-    else this.onFree(client);
+    if (client.idle) this.#idle.splice(this.#idle.indexOf(client), 1);
+    else this.#freed(client);
   }
 
   /**
@@ -193,7 +204,7 @@ export class Pool implements ClientOwner {
 
   /** Lets calls in flight finish. */
   close(): Promise<void> {
-    this.idle.closed = true;
+    this.#state = 'closed';
     for (const client of this.#open) if (!client.busy) client.destroy();
     if (this.#inFlight === 0) this.#quiet.resolve();
     return this.#quiet.promise;
@@ -201,28 +212,76 @@ export class Pool implements ClientOwner {
 
   /** Aborts everything in flight. */
   destroy(): Promise<void> {
-    this.idle.closed = true;
-    this.#destroyed = true;
+    this.#state = 'destroyed';
     for (const call of this.#turns.all()) call.stop('connect');
     for (const client of this.#open) client.breakOff();
     return Promise.resolve();
   }
 
+  /**
+   * It rests until the event loop has polled all sockets once more: if the engine sends anything after its answer, or closes the
+   * connection, that is noticed before the next request is sent on it.
+   */
+  rest(client: Client): void {
+    const idleMs = Math.min(IDLE_MS_MAX, client.keepsSeconds * 1000 - IDLE_MARGIN_MS);
+    if (this.#state !== 'open' || idleMs <= 0) {
+      client.destroy();
+      return;
+    }
+    client.idleUntilMs = this.#nowMs() + idleMs;
+    this.#resting++;
+    setImmediate(() => {
+      if (client.unsent) client.destroy();
+      setImmediate(() => this.#rested(client));
+    });
+  }
+
+  #rested(client: Client): void {
+    this.#resting--;
+    if (client.gone) return;
+    client.idle = true;
+    this.#idle.push(client);
+    this.#freed(client);
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
+  }
+
+  #sweep(): void {
+    const nowMs = this.#nowMs();
+    for (const client of this.#idle.filter(({ idleUntilMs }) => idleUntilMs <= nowMs)) client.destroy();
+    if (this.#idle.length > 0) return;
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
+  }
+
+  /** The most recent one, so that surplus connections age and are closed. */
+  #takeIdle(nowMs: number): Client | undefined {
+    for (let client = this.#idle.at(-1); client !== undefined; client = this.#idle.at(-1)) {
+      if (client.idleUntilMs <= nowMs) {
+        client.destroy();
+        continue;
+      }
+      this.#idle.pop();
+      client.idle = false;
+      return client;
+    }
+    return undefined;
+  }
+
   /** A connection does not count against the limit any more. */
-  onFree(client: Client): void {
+  #freed(client: Client): void {
     this.#inFlight--;
     client.place.inFlight--;
     if (this.#turns.size > 0) this.#startWaiting();
-    if (this.idle.closed && this.#inFlight === 0) this.#quiet.resolve();
+    if (this.#state !== 'open' && this.#inFlight === 0) this.#quiet.resolve();
   }
 
   #start(call: PoolRequest): void {
     this.#inFlight++;
     const nowMs = this.#nowMs();
-    let client = call.reusable && nowMs >= this.#distrustUntilMs ? this.idle.take(nowMs) : undefined;
+    let client = call.reusable && nowMs >= this.#distrustUntilMs ? this.#takeIdle(nowMs) : undefined;
     if (client === undefined) {
       // Idle connections count as well, because the engine may have a limit of its own.
-      if (this.#inFlight + this.idle.idle > this.#limits.connectionsMax) this.idle.dropOldest();
+      if (this.#inFlight + this.#idle.length > this.#limits.connectionsMax) this.#idle[0]?.destroy();
       client = new Client(this.#origin, call.reusable, this);
       this.#open.add(client);
     }

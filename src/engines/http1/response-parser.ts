@@ -1,14 +1,14 @@
-// Parses an HTTP/1.x answer line by line: by RFC 9112, but stricter where it is ambiguous. Independent
-// of sockets and of how bytes are split.
+// Parses an HTTP/1.x answer: by RFC 9112, but stricter where it is ambiguous. Independent of sockets and of how bytes are split.
 import { answeredId } from '../../domain/ulid.ts';
 import type { EngineResponse } from '../../ports/engine.ts';
 
 /** `malformed` includes ambiguous answers; `foreign` is the answer to another request. */
 type Reading = 'open' | 'complete' | 'malformed' | 'too_large' | 'foreign';
 
-/** Per head, per trailer section, and for all extensions of chunks together. */
+/** Of a head, and of the trailers. */
 export const HEAD_BYTES_MAX = 16_384;
-export const FIELDS_MAX = 256;
+/** Of the line with a chunk's size and extensions, and the line ends around it. */
+const CHUNK_LINE_BYTES_MAX = 256;
 /** Limit on interim answers (1xx) before the final one. */
 export const INTERIMS_MAX = 16;
 /** Of a field that decides about framing or the connection. */
@@ -16,21 +16,17 @@ const VALUE_CHARACTERS_MAX = 256;
 /** Initial size for a body of unknown length. */
 const ROOM_BYTES = 4096;
 const NOTHING = Buffer.alloc(0);
-const LF = 0x0a;
 const SPACE = 0x20;
 
-// A line without its end. No control characters except tab; a field that begins with white space would continue the one before.
-const START = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t -~\x80-\xff]*)?$/;
-const FIELD = /^[\w!#$%&'*+.^`|~-]+:[\t -~\x80-\xff]*$/;
-const CHUNK = /^([\da-f]+)(?:;[\t -~\x80-\xff]*)?$/i;
-const BEGUN_FIELD = /^(?:[\w!#$%&'*+.^`|~-]+(?::[\t -~\x80-\xff]*)?)?$/;
-const TEMPLATE = 'HTTP/1.1 200';
-const [MINOR_AT, STATUS_AT] = [7, 9];
-const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
-const EVALUATED = new Set([...FRAMING, 'x-request-id', 'retry-after']);
-const EVALUATED_LENGTHS = new Set([...EVALUATED].map(({ length }) => length));
+// No control characters except tab; a field that begins with white space would continue the one before.
+const HEAD = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t -~\x80-\xff]*\r\n)*$/;
+const TRAILERS = /^\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t -~\x80-\xff]*\r\n)*$/;
+const CHUNK = /^\r\n([\da-f]+)(?:;[\t -~\x80-\xff]*)?$/i;
+const EVALUATED = /\n(content-length|transfer-encoding|connection|keep-alive|x-request-id|retry-after):([^\r]*)/gi;
+const BARE_CR_OR_LF = /(?<!\r)\n|\r(?!\n|$)/;
+const PROTOCOL = 'HTTP/1.';
 
-type Phase = 'start' | 'fields' | 'length' | 'size' | 'chunk' | 'chunk end' | 'trailers' | 'until end';
+type Phase = 'head' | 'length' | 'size' | 'chunk' | 'trailers' | 'until end';
 
 /** Parses one answer after another; call `begin` before each. */
 export class ResponseParser {
@@ -42,21 +38,17 @@ export class ResponseParser {
   #id = '';
   #strict = false;
   #reading: Reading = 'open';
-  #phase: Phase = 'start';
-  /** The beginning of a line, from the read before. */
-  #line = '';
+  #phase: Phase = 'head';
+  /** What has come of a head, a size or the trailers; of the latter two with the line end before them. */
+  #text = '';
   #interims = 0;
   #status = 0;
-  #old = false;
   #length = -1;
   #chunked = false;
   #closes = false;
   #seconds = Infinity;
   #echo: 'none' | 'ours' | 'foreign' = 'none';
   #retryAfter: string | undefined = undefined;
-  /** Of the head, the trailers or the extensions. */
-  #sectionBytes = 0;
-  #fields = 0;
   #chunkLeft = 0;
   #body: Buffer = NOTHING;
   #bodyBytes = 0;
@@ -76,14 +68,13 @@ export class ResponseParser {
   }
 
   #beginHead(): void {
-    this.#phase = 'start';
-    this.#line = '';
-    this.#old = this.#chunked = this.#closes = false;
+    this.#phase = 'head';
+    this.#text = '';
+    this.#chunked = this.#closes = false;
     this.#length = -1;
     this.#seconds = Infinity;
     this.#echo = 'none';
     this.#retryAfter = undefined;
-    this.#sectionBytes = this.#fields = 0;
   }
 
   /** Continues until the answer is complete or unusable. The bytes may be overwritten afterwards. */
@@ -92,14 +83,14 @@ export class ResponseParser {
     while (at < length && this.#reading === 'open') {
       switch (this.#phase) {
         case 'length':
-          at += this.#take(bytes, at, Math.min(length, at + this.#body.length - this.#bodyBytes));
-          if (this.#bodyBytes === this.#body.length) this.#reading = 'complete';
+          at += this.#take(bytes, at, Math.min(length, at + this.#length - this.#bodyBytes));
+          if (this.#bodyBytes === this.#length) this.#reading = 'complete';
           break;
         case 'chunk': {
           const taken = this.#take(bytes, at, Math.min(length, at + this.#chunkLeft));
           at += taken;
           this.#chunkLeft -= taken;
-          if (this.#chunkLeft === 0) this.#phase = 'chunk end';
+          if (this.#chunkLeft === 0) this.#phase = 'size';
           break;
         }
         case 'until end':
@@ -107,12 +98,12 @@ export class ResponseParser {
           else this.#take(bytes, at, length);
           at = length;
           break;
-        case 'start':
-        case 'fields':
         case 'size':
-        case 'chunk end':
+          at = this.#readText(bytes, at, length, CHUNK_LINE_BYTES_MAX, '\r\n');
+          break;
+        case 'head':
         case 'trailers':
-          at = this.#readLine(bytes, at, length);
+          at = this.#readText(bytes, at, length, HEAD_BYTES_MAX, '\r\n\r\n');
       }
     }
     // Bytes after the answer must not reach the next caller.
@@ -139,107 +130,106 @@ export class ResponseParser {
     return this.#retryAfter === undefined ? answer : { ...answer, retryAfter: this.#retryAfter };
   }
 
-  /** Up to the end of a line, or of what may be read. Limits count bytes, so that they do not depend on how the input is split. */
-  #readLine(bytes: Buffer, from: number, length: number): number {
-    const isHead = this.#phase !== 'size' && this.#phase !== 'chunk end';
-    const stop = isHead ? Math.min(length, from + HEAD_BYTES_MAX - this.#sectionBytes) : length;
-    const found = bytes.indexOf(LF, from);
-    const to = found !== -1 && found < stop ? found + 1 : stop;
-    const text = this.#line + bytes.toString('latin1', from, to);
-    if (isHead) this.#sectionBytes += to - from;
-    if (text.endsWith('\r\n')) {
-      this.#line = '';
-      this.#reading = this.#lineReading(text.slice(0, -2), true);
-    } else {
-      this.#line = text;
-      const returned = text.endsWith('\r');
-      // What cannot become a line is refused at once, a bare line feed too.
-      this.#reading = this.#lineReading(returned ? text.slice(0, -1) : text, false, returned);
+  /** Up to its end, or as far as it has come; returns how far. Limits count bytes, so that they do not depend on splits. */
+  #readText(bytes: Buffer, from: number, length: number, bytesMax: number, mark: string): number {
+    const before = this.#text.length;
+    const text = this.#text + bytes.toString('latin1', from, Math.min(length, from + bytesMax - before));
+    // A size begins behind the end of the chunk before it.
+    const end = text.indexOf(mark, this.#phase === 'size' ? mark.length : Math.max(0, before - mark.length));
+    if (end === -1) {
+      this.#text = text;
+      if (text.length === bytesMax) this.#reading = 'too_large';
+      // A server of another protocol should not have to be waited for.
+      else if (BARE_CR_OR_LF.test(text) || (this.#phase === 'head' && !text.startsWith(PROTOCOL.slice(0, text.length))))
+        this.#reading = 'malformed';
+      return from + text.length - before;
     }
-    // Past the end of a head its bytes no longer count.
-    if (this.#reading === 'open' && isHead && this.#sectionBytes === HEAD_BYTES_MAX) this.#reading = 'too_large';
-    return to;
+    this.#text = '';
+    if (this.#phase === 'head') this.#reading = this.#headReading(text.slice(0, end + 2));
+    else if (this.#phase === 'size') this.#reading = this.#sizeReading(text.slice(0, end));
+    else this.#reading = this.#trailersReading(text.slice(0, end + 2));
+    return from + end + mark.length - before;
   }
 
-  /** What a line does; one that is not complete is only checked. `returned`: only its line feed is missing. */
-  #lineReading(line: string, isComplete: boolean, returned = isComplete): Reading {
-    if (this.#phase === 'start') return this.#startReading(line, isComplete, returned);
-    if (this.#phase === 'size') return this.#sizeReading(line, isComplete, returned);
-    if (this.#phase === 'chunk end') {
-      if (line !== '') return 'malformed';
-      if (isComplete) this.#phase = 'size';
+  #sizeReading(line: string): Reading {
+    const digits = CHUNK.exec(line)?.[1];
+    if (digits === undefined) return 'malformed';
+    this.#chunkLeft = Number.parseInt(digits, 16);
+    if (this.#chunkLeft > this.#bodyBytesMax - this.#bodyBytes) return 'too_large';
+    // Further digits could only be leading zeros.
+    if (digits.length > 8) return 'malformed';
+    this.#phase = this.#chunkLeft > 0 ? 'chunk' : 'trailers';
+    if (this.#chunkLeft === 0) this.#text = '\r\n';
+    return 'open';
+  }
+
+  #trailersReading(trailers: string): Reading {
+    if (!TRAILERS.test(trailers) || !this.#areClear(trailers)) return 'malformed';
+    return this.#strict && this.#echo === 'foreign' ? 'foreign' : 'complete';
+  }
+
+  #headReading(head: string): Reading {
+    const [found, minor, status] = HEAD.exec(head) ?? [];
+    if (found === undefined || !this.#areClear(head)) return 'malformed';
+    this.#status = Number(status);
+    const isOld = minor === '0';
+    if (this.#strict && this.#echo === 'foreign') return 'foreign';
+    const sized = this.#length !== -1;
+    // Response smuggling: chunked with a length, or chunked in HTTP/1.0.
+    if (this.#chunked && (sized || isOld)) return 'malformed';
+    if (this.#status < 200) {
+      // We never request an upgrade (101), and an interim answer must neither have a body nor close the connection.
+      if (this.#status === 101 || this.#chunked || sized || this.#closes || ++this.#interims > INTERIMS_MAX) return 'malformed';
+      this.#beginHead();
       return 'open';
     }
-    if (line === '') return isComplete ? this.#endFields() : 'open';
-    return this.#fieldReading(line, isComplete, returned);
-  }
-
-  #startReading(line: string, isComplete: boolean, returned: boolean): Reading {
-    if (!START.test(returned ? line : line + TEMPLATE.slice(line.length))) return 'malformed';
-    if (!isComplete) return 'open';
-    this.#old = line[MINOR_AT] === '0';
-    this.#status = Number(line.slice(STATUS_AT, STATUS_AT + 3));
-    this.#phase = 'fields';
+    const bodiless = this.#status === 204 || this.#status === 304;
+    const lasts = !isOld && !this.#closes && !(bodiless && (this.#chunked || this.#length > 0)) && (bodiless || sized || this.#chunked);
+    this.keepsSeconds = lasts ? this.#seconds : 0;
+    if (bodiless || this.#length === 0) return 'complete';
+    if (this.#length > this.#bodyBytesMax) return 'too_large';
+    this.#phase = this.#chunked ? 'size' : sized ? 'length' : 'until end';
+    // As before every other chunk.
+    if (this.#chunked) this.#text = '\r\n';
+    if (sized) this.#body = Buffer.allocUnsafe(this.#length);
     return 'open';
   }
 
-  #sizeReading(line: string, isComplete: boolean, returned: boolean): Reading {
-    if (line === '' && !returned) return 'open';
-    const size = CHUNK.exec(line)?.[1];
-    const digits = size ?? /^[\da-f]*/i.exec(line)![0];
-    const bytes = digits === '' ? 0 : Number.parseInt(digits.slice(0, 8), 16);
-    if (bytes > this.#bodyBytesMax - this.#bodyBytes) return 'too_large';
-    // Further digits could only be leading zeros.
-    if (size === undefined || digits.length > 8) return 'malformed';
-    const extension = Math.max(0, line.length - digits.length - 1);
-    if (this.#sectionBytes + extension > HEAD_BYTES_MAX) return 'too_large';
-    if (!isComplete) return 'open';
-    this.#sectionBytes += extension;
-    this.#chunkLeft = bytes;
-    this.#phase = bytes > 0 ? 'chunk' : 'trailers';
-    if (bytes === 0) this.#sectionBytes = this.#fields = 0;
-    return 'open';
-  }
-
-  #fieldReading(line: string, isComplete: boolean, returned: boolean): Reading {
-    if (this.#fields === FIELDS_MAX) return /^[\w!#$%&'*+.^`|~-]/.test(line) ? 'too_large' : 'malformed';
-    if (!FIELD.test(line)) return !returned && BEGUN_FIELD.test(line) ? 'open' : 'malformed';
-    const colon = line.indexOf(':');
-    if (EVALUATED_LENGTHS.has(colon)) {
-      const name = line.slice(0, colon).toLowerCase();
-      if (EVALUATED.has(name) && !this.#isClear(name, line.slice(colon + 1), isComplete, returned)) return 'malformed';
+  /** Evaluates the fields of a head or of trailers; `false` if they are ambiguous. */
+  #areClear(section: string): boolean {
+    EVALUATED.lastIndex = 0;
+    for (let found = EVALUATED.exec(section); found !== null; found = EVALUATED.exec(section)) {
+      if (!this.#isClear(found[1]!.toLowerCase(), trimmed(found[2]!))) return false;
     }
-    if (isComplete) this.#fields++;
-    return 'open';
+    return true;
   }
 
-  /** Evaluates a field, if it is complete; `false` if it is ambiguous, alone or with earlier fields. */
-  #isClear(name: string, given: string, isComplete: boolean, returned: boolean): boolean {
-    if (FRAMING.has(name) && (this.#phase === 'trailers' || given.length > VALUE_CHARACTERS_MAX)) return false;
-    if (!returned) return true;
-    const value = trimmed(given);
+  #isClear(name: string, value: string): boolean {
+    if (name === 'x-request-id') {
+      this.#takeId(value);
+      return true;
+    }
+    if (name === 'retry-after') {
+      this.#retryAfter = value;
+      return true;
+    }
+    if (this.#phase === 'trailers' || value.length > VALUE_CHARACTERS_MAX) return false;
     switch (name) {
       case 'content-length':
         // Two, even if equal, suggest a tampered answer.
         if (!/^\d+$/.test(value) || this.#length !== -1) return false;
-        if (isComplete) this.#length = Number(value);
+        this.#length = Number(value);
         return true;
       case 'transfer-encoding':
         // No other coding was requested, and a list would be ambiguous.
         if (value.toLowerCase() !== 'chunked' || this.#chunked) return false;
-        if (isComplete) this.#chunked = true;
+        this.#chunked = true;
         return true;
       case 'connection':
         if (value !== 'keep-alive') this.#closes ||= value.split(',').some((option) => option.trim().toLowerCase() === 'close');
         return true;
-      case 'keep-alive':
-        this.#seconds = Number(/(?:^|[ \t,])timeout=(\d+)/i.exec(value)?.[1] ?? this.#seconds);
-        return true;
-      case 'retry-after':
-        this.#retryAfter = value;
-        return true;
       default:
-        if (isComplete) this.#takeId(value);
+        this.#seconds = Number(/(?:^|[ \t,])timeout=(\d+)/i.exec(value)?.[1] ?? this.#seconds);
         return true;
     }
   }
@@ -249,29 +239,6 @@ export class ResponseParser {
     const found = value === this.#id && value !== '' ? 'ours' : answeredId(value, this.#id);
     if (found === 'foreign') this.#echo = 'foreign';
     else if (found === 'ours' && this.#echo === 'none') this.#echo = 'ours';
-  }
-
-  #endFields(): Reading {
-    if (this.#strict && this.#echo === 'foreign') return 'foreign';
-    if (this.#phase === 'trailers') return 'complete';
-    const sized = this.#length !== -1;
-    // Response smuggling: chunked with a length, or chunked in HTTP/1.0.
-    if (this.#chunked && (sized || this.#old)) return 'malformed';
-    if (this.#status < 200) {
-      // We never request an upgrade (101), and an interim answer must neither have a body nor close the connection.
-      if (this.#status === 101 || this.#chunked || sized || this.#closes || ++this.#interims > INTERIMS_MAX) return 'malformed';
-      this.#beginHead();
-      return 'open';
-    }
-    const bodiless = this.#status === 204 || this.#status === 304;
-    const lasts = !this.#old && !this.#closes && !(bodiless && (this.#chunked || this.#length > 0)) && (bodiless || sized || this.#chunked);
-    this.keepsSeconds = lasts ? this.#seconds : 0;
-    if (bodiless || this.#length === 0) return 'complete';
-    if (this.#length > this.#bodyBytesMax) return 'too_large';
-    this.#phase = this.#chunked ? 'size' : sized ? 'length' : 'until end';
-    this.#sectionBytes = 0;
-    if (sized) this.#body = Buffer.allocUnsafe(this.#length);
-    return 'open';
   }
 
   /** Copies bytes into the body; returns how many. */

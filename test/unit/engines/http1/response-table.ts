@@ -1,5 +1,5 @@
 // HTTP/1.x answers, valid, invalid and doubtful, with the expected result of each.
-import { FIELDS_MAX, HEAD_BYTES_MAX, INTERIMS_MAX } from '../../../../src/engines/http1/response-parser.ts';
+import { HEAD_BYTES_MAX, INTERIMS_MAX } from '../../../../src/engines/http1/response-parser.ts';
 
 /** The limit of the parser under test. */
 export const BODY_BYTES_MAX = 64;
@@ -40,22 +40,22 @@ export const START_LINES: readonly Row[] = [
   ['an unknown status', 'HTTP/1.1 799 ?\r\nContent-Length: 0\r\n\r\n', read(799, '')],
   ['HTTP/1.0, whose connection ends with it', 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\nhello', once],
   ['HTTP/2', 'HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n', 'malformed'],
-  ['HTTP/1.2', 'HTTP/1.2 200 OK\r\n', 'malformed'],
-  ['HTTP/1.10', 'HTTP/1.10 200 OK\r\n', 'malformed'],
-  ['small letters', 'http/1.1 200 OK\r\n', 'malformed'],
-  ['a status of two digits', 'HTTP/1.1 20 OK\r\n', 'malformed'],
-  ['a status of four digits', 'HTTP/1.1 2000 OK\r\n', 'malformed'],
-  ['a status below 100', 'HTTP/1.1 099 OK\r\n', 'malformed'],
-  ['a status with a sign', 'HTTP/1.1 +20 OK\r\n', 'malformed'],
-  ['two spaces before the status', 'HTTP/1.1  200 OK\r\n', 'malformed'],
-  ['a tab before the status', 'HTTP/1.1\t200 OK\r\n', 'malformed'],
-  ['an empty line in front', '\r\nHTTP/1.1 200 OK\r\n', 'malformed'],
-  ['a space in front', ' HTTP/1.1 200 OK\r\n', 'malformed'],
+  ['HTTP/1.2', 'HTTP/1.2 200 OK\r\n\r\n', 'malformed'],
+  ['HTTP/1.10', 'HTTP/1.10 200 OK\r\n\r\n', 'malformed'],
+  ['small letters', 'http/1.1 200 OK\r\n\r\n', 'malformed'],
+  ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n', 'malformed'],
+  ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n', 'malformed'],
+  ['a status below 100', 'HTTP/1.1 099 OK\r\n\r\n', 'malformed'],
+  ['a status with a sign', 'HTTP/1.1 +20 OK\r\n\r\n', 'malformed'],
+  ['two spaces before the status', 'HTTP/1.1  200 OK\r\n\r\n', 'malformed'],
+  ['a tab before the status', 'HTTP/1.1\t200 OK\r\n\r\n', 'malformed'],
+  ['an empty line in front', '\r\nHTTP/1.1 200 OK\r\n\r\n', 'malformed'],
+  ['a space in front', ' HTTP/1.1 200 OK\r\n\r\n', 'malformed'],
   ['a bare LF after the status', 'HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n', 'malformed'],
-  ['a bare CR in the status text', 'HTTP/1.1 200 O\rK\r\n', 'malformed'],
-  ['a NUL in the status text', 'HTTP/1.1 200 O\0K\r\n', 'malformed'],
-  ['a request', 'GET / HTTP/1.1\r\n', 'malformed'],
-  ['another protocol', 'SSH-2.0-OpenSSH\r\n', 'malformed'],
+  ['a bare CR in the status text', 'HTTP/1.1 200 O\rK\r\n\r\n', 'malformed'],
+  ['a NUL in the status text', 'HTTP/1.1 200 O\0K\r\n\r\n', 'malformed'],
+  ['a request', 'GET / HTTP/1.1\r\n\r\n', 'malformed'],
+  ['another protocol, at once', 'SSH-2.0-OpenSSH\r\n', 'malformed'],
   ['TLS', '\x15\x03\x01\x00\x02\x02\x16', 'malformed'],
   ['nothing', '', 'open'],
   ['half a status line', 'HTTP/1.1 20', 'open'],
@@ -92,8 +92,6 @@ export const FIELDS: readonly Row[] = [
   ['a head of exactly the limit', answer([padding(HEAD_BYTES_MAX - emptyHead), 'Content-Length: 0']), read(200, '')],
   ['a head of one byte more', answer([padding(HEAD_BYTES_MAX - emptyHead + 1), 'Content-Length: 0']), 'too_large'],
   ['an endless head', `HTTP/1.1 200 ${'x'.repeat(HEAD_BYTES_MAX)}`, 'too_large'],
-  ['the most fields allowed', answer([...Array.from({ length: FIELDS_MAX - 1 }, () => 'X: y'), 'Content-Length: 0']), read(200, '')],
-  ['one field more', answer([...Array.from({ length: FIELDS_MAX }, () => 'X: y'), 'Content-Length: 0']), 'too_large'],
 ];
 
 export const LENGTHS: readonly Row[] = [
@@ -147,7 +145,7 @@ export const CHUNKS: readonly Row[] = [
   ['a coding in the trailers', chunked('0\r\nTransfer-Encoding: chunked\r\n\r\n'), 'malformed'],
   ['a connection option in the trailers', chunked('0\r\nConnection: close\r\n\r\n'), 'malformed'],
   ['up to the limit', chunked(`20\r\n${'x'.repeat(32)}\r\n20\r\n${'x'.repeat(32)}\r\n0\r\n\r\n`), read(200, 'x'.repeat(64))],
-  ['beyond the limit, at the size', chunked(`20\r\n${'x'.repeat(32)}\r\n21`), 'too_large'],
+  ['beyond the limit, at the size', chunked(`20\r\n${'x'.repeat(32)}\r\n21\r\n`), 'too_large'],
   ['a size too large for a number', chunked('ffffffffffffffffff\r\n'), 'too_large'],
   ['many zeros before a size', chunked('000000005\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['an empty size', chunked('\r\nhello\r\n0\r\n\r\n'), 'malformed'],
