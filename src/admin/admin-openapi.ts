@@ -2,10 +2,10 @@
 import { problems } from '../core/problem.ts';
 import { PROBLEM_HEADERS } from '../core/problem-writer.ts';
 import { openApi } from '../docs/openapi-writer.ts';
-import type { DescribedRoute, DescribedParameter, DescribedResponses, OpenApiNode } from '../docs/openapi-writer.ts';
+import type { DescribedRoute, OpenApiNode } from '../docs/openapi-writer.ts';
 import { Type } from '../domain/typebox.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES, REPLAYED } from './admin-routes.ts';
-import { changes } from './operation.ts';
+import { changes, inPath } from './operation.ts';
 import type { AdminRoute } from './operation-http.ts';
 
 interface AdminOpenApiOptions {
@@ -26,7 +26,7 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
     docsUrl,
     serverUrl,
     security: [{ token: [] }],
-    operations: ADMIN_ROUTES.map((route) => [describedAdminRoute(route), responsesOf(route)]),
+    routes: ADMIN_ROUTES.map(describedAdminRoute),
     shown: shownSchema,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token from the configuration.' } },
@@ -45,24 +45,24 @@ function shownSchema(schema: object): OpenApiNode {
 function describedAdminRoute(route: AdminRoute): DescribedRoute {
   const { id, method, path, body, status, answer, query = {}, operation } = route;
   const { summary, listing } = operation;
-  const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const text = Type.String();
+  const isChange = changes(operation);
   return {
     method,
     path: ADMIN_PREFIX + path,
     id,
     summary,
     authenticated: true,
-    inPath: segments.map((name) => ({ name, required: true, schema: Type.String() })),
-    inQuery: Object.entries(query).map(([name, description]) => ({ name, description, schema: Type.String() })),
-    inHeader: changes(operation) ? [IDEMPOTENCY] : [],
+    parameters: [
+      ...inPath(operation).map((name) => ({ name, in: 'path' as const, required: true, schema: text })),
+      ...Object.entries(query).map(([name, description]) => ({ name, in: 'query' as const, description, schema: text })),
+      ...(isChange ? [IDEMPOTENCY] : []),
+    ],
     body: body && { schema: body },
     answer: { status, description: summary, schema: answer, otherType: listing?.file && 'text/csv' },
+    headers: isChange ? { ...REPLAY, ...(answer === undefined ? REPLICATED : {}) } : undefined,
+    failures: { default: FAILURE },
   };
-}
-
-function responsesOf(route: AdminRoute): DescribedResponses {
-  const failures = { default: FAILURE };
-  return changes(route.operation) ? { headers: { ...REPLAY, ...(route.answer === undefined ? REPLICATED : {}) }, failures } : { failures };
 }
 
 const PROBLEM = {
@@ -104,9 +104,10 @@ const REPLAY = {
   },
 };
 
-const IDEMPOTENCY: DescribedParameter = {
+const IDEMPOTENCY = {
   name: 'Idempotency-Key',
+  in: 'header',
   description:
     'The same request of the same operator, repeated within a day at any gateway of the store, gets the first answer and changes nothing. Another request with it is a 400.',
   schema: Type.String({ maxLength: 128 }),
-};
+} as const;

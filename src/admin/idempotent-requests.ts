@@ -4,7 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Claimed, IdempotencyRecords, RequestClaim } from '../ports/idempotency-records.ts';
-import type { Fate } from './idempotent-answers.ts';
+
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * `stored`: the same request gets the same answer. `forgotten`: nothing was changed, and the key may be used again.
+ * `unknown`: something may have been changed, so a repetition runs again, with the same record id.
+ */
+export type Fate = 'stored' | 'forgotten' | 'unknown';
 
 /** Longer than an operation waits for the store; after a process has died, its request can be repeated after this time. */
 export const LEASE_MS = 15_000;

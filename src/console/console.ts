@@ -1,6 +1,7 @@
 // The console: handles a request on the ops listener. Checks who may see a page, whether a form is ours, and that it takes effect once.
+import { hash } from 'node:crypto';
 import { bugRefusal, MAY_ONLY_READ } from '../admin/admin-refusals.ts';
-import { IDEMPOTENCY_KEY, IdempotentAnswers } from '../admin/idempotent-answers.ts';
+import { IDEMPOTENCY_KEY } from '../admin/idempotent-requests.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { Operators } from '../admin/operators.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
@@ -26,6 +27,15 @@ interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications' 
   readonly nowMs: () => number;
 }
 
+/** A form that was sent: the same one gets the same answer, even before that is made. */
+interface SentForm {
+  readonly digest: string;
+  readonly answer: Promise<ConsoleAnswer>;
+}
+
+/** A few megabytes; beyond this, the oldest answer is dropped. */
+const SENT_MAX = 10_000;
+
 const ELSEWHERE = refuse('forbidden', 'This form was sent from a page outside this console. Nothing was changed.');
 const NOT_SIGNED_IN = refuse('forbidden', 'You are not signed in, or your session has ended: sessions last an hour. Nothing was changed.');
 const STALE = refuse(
@@ -45,7 +55,8 @@ export class Console implements OpsApp {
   readonly #parts: ConsoleParts;
   readonly #sessions: Sessions;
   readonly #signInTokens: SignInFormTokens;
-  readonly #sent: IdempotentAnswers<ConsoleAnswer>;
+  /** By session and form. */
+  readonly #sent = new Map<string, SentForm>();
 
   constructor(options: ConsoleOptions) {
     this.#options = options;
@@ -57,16 +68,13 @@ export class Console implements OpsApp {
       forget: (teamId) => this.#forget(teamId),
     };
     this.#signInTokens = new SignInFormTokens(options.now);
-    this.#sent = new IdempotentAnswers({
-      fateOf: ({ kind }) => (kind === 'see' ? 'stored' : 'forgotten'),
-      newId: options.newId,
-      now: options.now,
-    });
   }
 
   /** A team's answers that lead to its page are dropped; the answer to its deletion, which has only the id, leads to the list. */
   #forget(teamId: string): void {
-    this.#sent.forget((answer) => answer.kind === 'see' && answer.to.includes(teamId));
+    for (const [key, { answer }] of this.#sent) {
+      void answer.then((made) => made.kind === 'see' && made.to.includes(teamId) && this.#sent.delete(key));
+    }
   }
 
   async handle(request: OpsRequest): Promise<OpsAnswer> {
@@ -110,15 +118,20 @@ export class Console implements OpsApp {
   async #once({ request, form }: Visit, session: Session | undefined, run: () => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
     const name = form(ONCE_FIELD);
     if (session === undefined || !IDEMPOTENCY_KEY.test(name)) return run();
-    const what = `${request.path}\n${request.body.toString('latin1')}`;
-    let isFirst = false;
-    const first = (): Promise<ConsoleAnswer> => {
-      isFirst = true;
-      return run();
-    };
-    const answer = await this.#sent.run(`${session.id} ${name}`, what, first);
-    if (answer === 'mismatch') return SENT_BEFORE;
-    if (isFirst || answer.kind !== 'see' || answer.notice === undefined) return answer;
+    const key = `${session.id} ${name}`;
+    const digest = hash('sha256', `${request.path}\n${request.body.toString('latin1')}`, 'base64');
+    const before = this.#sent.get(key);
+    if (before === undefined) {
+      const answer = run();
+      this.#sent.set(key, { digest, answer });
+      if (this.#sent.size > SENT_MAX) this.#sent.delete(this.#sent.keys().next().value!);
+      // What was refused may be sent again.
+      if ((await answer).kind !== 'see') this.#sent.delete(key);
+      return answer;
+    }
+    if (before.digest !== digest) return SENT_BEFORE;
+    const answer = await before.answer;
+    if (answer.kind !== 'see' || answer.notice === undefined) return answer;
     return {
       ...answer,
       notice: html`${answer.notice}

@@ -22,7 +22,7 @@ import {
   shown,
 } from './openapi-schemas.ts';
 import { openApi, plain } from './openapi-writer.ts';
-import type { DescribedParameter, DescribedResponses, DescribedRoute, OpenApiDocument, OpenApiNode } from './openapi-writer.ts';
+import type { DescribedRoute, OpenApiDocument, OpenApiNode } from './openapi-writer.ts';
 import { DOCUMENT_TAGS, operationsOf, TAGS } from './operations.ts';
 import type { Operation } from './operations.ts';
 
@@ -62,8 +62,7 @@ export function documentPath(plugin: string): string {
 export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
   const { hasDocuments, pluginApis, serviceName, version, docsUrl, serverUrl } = options;
   const ofPlugins = pluginApis.routes.filter(({ plugin }) => !pluginApis.documents.has(plugin));
-  const own = new OwnResponses(options);
-  const others = new PluginResponses({}, options);
+  const writer = new RouteWriter(options);
   const codes = codesOfService(hasDocuments);
   return openApi({
     title: `${serviceName} API`,
@@ -80,11 +79,9 @@ export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
       ...Object.fromEntries(ofPlugins.map(({ plugin }) => [plugin, `Routes of the plugin ${plugin}.`])),
     },
     security: securityOf(options),
-    operations: [
-      ...Object.entries(operationsOf(hasDocuments)).map(
-        ([name, operation]) => [describedOperation(name, operation), own.of(operation, { steps: [] })] as const,
-      ),
-      ...ofPlugins.map((route) => [describedRoute(route), others.of(docOf(route), route)] as const),
+    routes: [
+      ...Object.entries(operationsOf(hasDocuments)).map(([name, operation]) => writer.own(name, operation)),
+      ...ofPlugins.map((route) => writer.ofPlugin(route, docOf(route), route.plugin)),
     ],
     components: {
       schemas: { ...bodySchemas(options), ...problemSchemas(codes, docsUrl), ...(ofPlugins.length === 0 ? {} : { Failure: {} }) },
@@ -109,7 +106,7 @@ export function pluginDocument(plugin: string, options: OpenApiOptions): OpenApi
   const routes = options.pluginApis.routes.filter((route) => route.plugin === plugin);
   const tags = api.tags ?? { [plugin]: api.summary };
   const [firstTag] = Object.keys(tags);
-  const responses = new PluginResponses(api, options);
+  const writer = new RouteWriter(options, api.headers);
   return openApi({
     title: `${options.serviceName}: ${api.title}`,
     version: api.version,
@@ -120,13 +117,13 @@ export function pluginDocument(plugin: string, options: OpenApiOptions): OpenApi
     serverUrl: options.serverUrl,
     tags,
     security: [...securityOf(options), ...(api.keyField === undefined ? [] : [{ keyField: [] }])],
-    operations: routes.map((route) => {
+    routes: routes.map((route) => {
       const doc = docOf(route);
-      return [{ ...describedRoute(route), tag: doc.tag ?? firstTag! }, responses.of(doc, route)] as const;
+      return writer.ofPlugin(route, doc, doc.tag ?? firstTag!);
     }),
     components: {
       schemas: { Failure: api.failure === undefined ? PROBLEM : plain(api.failure) },
-      headers: responses.usedHeaders(),
+      headers: writer.usedHeaders(),
       securitySchemes: { ...securitySchemesOf(options), ...keyFieldScheme(api) },
     },
   });
@@ -138,31 +135,13 @@ function keyFieldScheme({ keyField }: ApiDocument): OpenApiNode {
   return { keyField: { type: 'apiKey', in: 'header', name: keyField, description } };
 }
 
-const TAG_PARAMETER: DescribedParameter = {
+const TAG_PARAMETER = {
   name: TAG_FIELD,
+  in: 'header',
   description: 'Under which the request is counted in reports of usage: 1 to 100 printable ASCII characters without spaces.',
   example: 'acme',
   schema: Type.String(),
-};
-
-/** `name` is its key in the table. */
-function describedOperation(name: string, operation: Operation): DescribedRoute {
-  const [method = '', path = ''] = name.split(' ');
-  const { id, tag, authenticated } = operation;
-  return { ...described(method, path, operation), id, tag, inHeader: authenticated ? [TAG_PARAMETER] : [] };
-}
-
-function describedRoute(route: LoadedRoute): DescribedRoute {
-  return { ...described(route.method, route.path, docOf(route)), id: idOf(route), tag: route.plugin };
-}
-
-function described(method: string, path: string, doc: RouteDoc): Omit<DescribedRoute, 'id'> {
-  const { summary, description, authenticated, parameter, moreParameters = [], query = [], body, answer } = doc;
-  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
-  const inPath = names.map((name, index) => ({ name, ...[parameter, ...moreParameters][index], required: true, schema: Type.String() }));
-  const inQuery = query.map(({ required = false, ...parameterOfQuery }) => ({ ...parameterOfQuery, required }));
-  return { method, path, summary, description, authenticated, inPath, inQuery, body, answer };
-}
+} as const;
 
 /** For routes of plugins without a description. */
 const UNDECLARED: RouteDoc = {
@@ -201,60 +180,98 @@ function codesOfService(hasDocuments: boolean): readonly ProblemCode[] {
   return codes.filter((code) => !problems[code].dashboardOnly && (hasDocuments || !OF_DOCUMENTS.has(code)));
 }
 
-/** What a route is to its failures: how it reports them, and whether it is refused under load. */
+/** How a route of a plugin reports failures, and whether it is refused under load. */
 type FailingRoute = Pick<LoadedRoute, 'steps' | 'problemForm'>;
 
-/** The responses of routes: all that can fail is listed by status. */
-abstract class Responses {
-  protected readonly options: OpenApiOptions;
+/** Describes routes with all that can fail, by status: those of the service by names of the document, those of plugins as these answer. */
+class RouteWriter {
+  readonly #options: OpenApiOptions;
   readonly #everywhere: readonly string[];
   readonly #known: OpenApiNode;
   readonly #used = new Set<string>();
 
   constructor(options: OpenApiOptions, everywhere: DocHeaders = {}) {
-    this.options = options;
+    this.#options = options;
     this.#everywhere = [...headersOfEveryAnswer(options), ...Object.keys(everywhere)];
     this.#known = { ...declaredHeaders(everywhere), ...headers(options) };
   }
 
-  of(doc: RouteDoc, route: FailingRoute): DescribedResponses {
-    const { failures = {}, answer } = doc;
-    const named = (doc.problems ?? []).filter((code) => !(code in problems));
-    const codes = [...codesOf(doc, route.steps.includes('shed') ? ['service_unavailable'] : []), ...named];
-    const byStatus = Map.groupBy(codes, (code) => this.statusOf(route, code));
-    const statuses = new Set([...byStatus.keys(), ...Object.keys(failures).map(Number)]);
-    const failed = Array.from(statuses, (status) => [status, this.#failure(route, byStatus.get(status) ?? [], failures[status])] as const);
-    return {
-      headers: { ...this.#refs([]), ...declaredHeaders(answer.headers) },
-      failures: {
-        ...Object.fromEntries(failed),
-        default: this.#failure(route, UNMATCHED),
-      },
-    };
+  /** `name` is its key in the table. */
+  own(name: string, operation: Operation): DescribedRoute {
+    const [method = '', path = ''] = name.split(' ');
+    const { id, tag, authenticated } = operation;
+    const route = this.#route(method, path, operation);
+    return { ...route, id, tag, parameters: [...route.parameters, ...(authenticated ? [TAG_PARAMETER] : [])] };
+  }
+
+  ofPlugin(route: LoadedRoute, doc: RouteDoc, tag: string): DescribedRoute {
+    return { ...this.#route(route.method, route.path, doc, route), id: idOf(route), tag };
   }
 
   usedHeaders(): OpenApiNode {
     return Object.fromEntries(Object.entries(this.#known).filter(([name]) => this.#used.has(name)));
   }
 
-  protected abstract statusOf(route: FailingRoute, code: string): number;
-  protected abstract kindOf(code: string): ProblemKind;
-  protected abstract schemaOf(codes: readonly string[]): OpenApiNode;
-  /** A whole body, as the route would write it, or a reference to it. */
-  protected abstract exampleOf(route: FailingRoute, code: string): OpenApiNode;
+  #route(method: string, path: string, doc: RouteDoc, of?: FailingRoute): Omit<DescribedRoute, 'id'> {
+    const { summary, description, authenticated, parameter, moreParameters = [], query = [], body, answer, failures = {} } = doc;
+    const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
+    const named = (doc.problems ?? []).filter((code) => !(code in problems));
+    const codes = [...codesOf(doc, of?.steps.includes('shed') === true ? ['service_unavailable'] : []), ...named];
+    const byStatus = Map.groupBy(codes, (code) => of?.problemForm?.status(this.#problemOf(code)) ?? this.#kindOf(code).status);
+    const statuses = new Set([...byStatus.keys(), ...Object.keys(failures).map(Number)]);
+    const failed = Array.from(statuses, (status) => [status, this.#failure(byStatus.get(status) ?? [], of, failures[status])] as const);
+    return {
+      method,
+      path,
+      summary,
+      description,
+      authenticated,
+      parameters: [
+        ...names.map((name, index) => {
+          return { name, in: 'path' as const, ...[parameter, ...moreParameters][index], required: true, schema: Type.String() };
+        }),
+        ...query.map((one) => ({ in: 'query' as const, required: false, ...one })),
+      ],
+      body,
+      answer,
+      headers: { ...this.#refs([]), ...declaredHeaders(answer.headers) },
+      failures: { ...Object.fromEntries(failed), default: this.#failure(UNMATCHED, of) },
+    };
+  }
 
-  #failure(route: FailingRoute, codes: readonly string[], words?: string): OpenApiNode {
-    const meanings = codes.map((code) => `\`${code}\`: ${this.kindOf(code).meaning}`);
+  #failure(codes: readonly string[], of: FailingRoute | undefined, words?: string): OpenApiNode {
+    const meanings = codes.map((code) => `\`${code}\`: ${this.#kindOf(code).meaning}`);
+    const schemas = codes.map((code) => refTo('schemas', schemaOfProblem(code)));
+    const own = schemas.length === 1 ? schemas[0]! : { oneOf: schemas };
     return {
       description: words ?? meanings.join('\n\n'),
-      headers: this.#refs(codes.flatMap((code) => this.kindOf(code).headers)),
+      headers: this.#refs(codes.flatMap((code) => this.#kindOf(code).headers)),
       content: {
-        [route.problemForm?.contentType ?? 'application/problem+json']: {
-          schema: this.schemaOf(codes),
-          examples: Object.fromEntries(codes.map((code) => [code, this.exampleOf(route, code)])),
+        [of?.problemForm?.contentType ?? 'application/problem+json']: {
+          schema: of === undefined ? own : refTo('schemas', 'Failure'),
+          examples: Object.fromEntries(codes.map((code) => [code, of === undefined ? refTo('examples', code) : this.#example(code, of)])),
         },
       },
     };
+  }
+
+  /** A whole body, as the route would write it. */
+  #example(code: string, { problemForm }: FailingRoute): OpenApiNode {
+    const kind = this.#kindOf(code);
+    const document = exampleOf(code, kind, this.#options.docsUrl);
+    const body = problemForm?.body(this.#problemOf(code), document, '');
+    const value = body !== undefined && problemForm!.contentType.includes('json') ? (JSON.parse(body) as unknown) : (body ?? document);
+    return { summary: kind.title, value };
+  }
+
+  /** Codes of plugins are known here: a name that nobody declares is refused when the plugin is loaded. */
+  #kindOf(code: string): ProblemKind {
+    return this.#options.pluginApis.problems.get(code)?.kind ?? problems[code as ProblemCode];
+  }
+
+  #problemOf(code: string): Problem {
+    const kind = this.#kindOf(code);
+    return { code, kind, detail: kind.example ?? kind.meaning, fields: membersOfExample(kind.members), headers: [] };
   }
 
   #refs(own: readonly string[]): OpenApiNode {
@@ -271,57 +288,4 @@ function declaredHeaders(fields: DocHeaders = {}): OpenApiNode {
     return [name, { description, required: true, schema, example }] as const;
   });
   return Object.fromEntries(written);
-}
-
-/** Problem documents, each code with a schema and an example of its own. */
-class OwnResponses extends Responses {
-  protected statusOf(_route: FailingRoute, code: string): number {
-    return this.kindOf(code).status;
-  }
-
-  protected kindOf(code: string): ProblemKind {
-    return problems[code as ProblemCode];
-  }
-
-  protected schemaOf(codes: readonly string[]): OpenApiNode {
-    const schemas = codes.map((code) => refTo('schemas', schemaOfProblem(code)));
-    return schemas.length === 1 ? schemas[0]! : { oneOf: schemas };
-  }
-
-  protected exampleOf(_route: FailingRoute, code: string): OpenApiNode {
-    return refTo('examples', code);
-  }
-}
-
-/** In the format and with the statuses of the plugin's API. */
-class PluginResponses extends Responses {
-  constructor(api: Pick<ApiDocument, 'headers'>, options: OpenApiOptions) {
-    super(options, api.headers);
-  }
-
-  protected statusOf({ problemForm }: FailingRoute, code: string): number {
-    return problemForm?.status(this.#problemOf(code)) ?? this.kindOf(code).status;
-  }
-
-  /** The plugin's own codes are known here: a name that nobody declares is refused when the plugin is loaded. */
-  protected kindOf(code: string): ProblemKind {
-    return this.options.pluginApis.problems.get(code)?.kind ?? problems[code as ProblemCode];
-  }
-
-  protected schemaOf(): OpenApiNode {
-    return refTo('schemas', 'Failure');
-  }
-
-  protected exampleOf({ problemForm }: FailingRoute, code: string): OpenApiNode {
-    const kind = this.kindOf(code);
-    const document = exampleOf(code, kind, this.options.docsUrl);
-    const body = problemForm?.body(this.#problemOf(code), document, '');
-    const value = body !== undefined && problemForm!.contentType.includes('json') ? (JSON.parse(body) as unknown) : (body ?? document);
-    return { summary: kind.title, value };
-  }
-
-  #problemOf(code: string): Problem {
-    const kind = this.kindOf(code);
-    return { code, kind, detail: kind.example ?? kind.meaning, fields: membersOfExample(kind.members), headers: [] };
-  }
 }

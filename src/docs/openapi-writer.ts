@@ -13,33 +13,12 @@ interface Exemplified {
   readonly examples?: Examples;
 }
 
-/** Of the path, the query, or the headers. */
-export interface DescribedParameter extends Exemplified {
+export interface ParameterObject extends Exemplified {
   readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
   readonly description?: string;
-  readonly schema: TSchema;
   readonly required?: boolean;
-}
-
-interface DescribedBody extends Exemplified {
-  readonly description?: string;
-  readonly schema: TSchema;
-  /** Defaults to `['application/json']`. */
-  readonly contentTypes?: readonly string[];
-  /** Whether it may be omitted. */
-  readonly optional?: boolean;
-}
-
-/** The answer of a route that succeeds. */
-interface DescribedAnswer extends Exemplified {
-  readonly status: number;
-  readonly description: string;
-  /** `undefined` for an answer without a body. */
-  readonly schema?: TSchema | undefined;
-  /** Defaults to `application/json`. */
-  readonly contentType?: string;
-  /** Another media type that can be requested: text without a schema. */
-  readonly otherType?: string | undefined;
+  readonly schema: SchemaNode;
 }
 
 /** A route as documents describe it, whoever answers it. */
@@ -53,16 +32,26 @@ export interface DescribedRoute {
   readonly description?: string;
   /** Whether a key is needed. */
   readonly authenticated: boolean;
-  /** Of the path, in its order. */
-  readonly inPath?: readonly DescribedParameter[];
-  readonly inQuery?: readonly DescribedParameter[];
-  readonly inHeader?: readonly DescribedParameter[];
-  readonly body?: DescribedBody | undefined;
-  readonly answer: DescribedAnswer;
-}
-
-/** What a document says of an operation's responses in its own way. */
-export interface DescribedResponses {
+  /** Those of the path first, in its order. */
+  readonly parameters: readonly (Omit<ParameterObject, 'schema'> & { readonly schema: TSchema })[];
+  readonly body?: Exemplified & {
+    readonly description?: string;
+    readonly schema: TSchema;
+    /** Defaults to `['application/json']`. */
+    readonly contentTypes?: readonly string[];
+    /** Whether it may be omitted. */
+    readonly optional?: boolean;
+  };
+  readonly answer: Exemplified & {
+    readonly status: number;
+    readonly description: string;
+    /** `undefined` for an answer without a body. */
+    readonly schema?: TSchema;
+    /** Defaults to `application/json`. */
+    readonly contentType?: string;
+    /** Another media type that can be requested: text without a schema. */
+    readonly otherType?: string;
+  };
   /** Of the answer. */
   readonly headers?: OpenApiNode;
   /** Response objects by status or `default`. */
@@ -83,7 +72,7 @@ interface ApiDescription {
   /** Descriptions by name. */
   readonly tags?: Readonly<Record<string, string>>;
   readonly security: readonly OpenApiNode[];
-  readonly operations: readonly (readonly [DescribedRoute, DescribedResponses])[];
+  readonly routes: readonly DescribedRoute[];
   readonly components: OpenApiNode;
   /** Writes a schema in use; by default all of it, where it is used. */
   readonly shown?: (schema: TSchema) => OpenApiNode;
@@ -108,14 +97,6 @@ export interface OperationObject {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-export interface ParameterObject extends Exemplified {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly description?: string;
-  readonly required?: boolean;
-  readonly schema: SchemaNode;
-}
-
 interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly example?: unknown }>>;
@@ -126,8 +107,10 @@ export type Content = Readonly<Record<string, { readonly schema: SchemaNode; rea
 
 /** The document as a value that can be written as JSON. */
 export function openApi(api: ApiDescription): OpenApiDocument {
-  const { title, version, summary, description, errors, docsUrl, serverUrl, tags = {}, security, components } = api;
+  const { title, version, summary, description, errors, docsUrl, serverUrl, tags = {}, security, components, shown = plain } = api;
   const listed = Object.entries(tags).map(([name, words]) => ({ name, description: words }));
+  const paths: Record<string, Record<string, OperationObject>> = {};
+  for (const route of api.routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, shown);
   return {
     openapi: '3.1.0',
     info: { title, version, summary, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -135,7 +118,7 @@ export function openApi(api: ApiDescription): OpenApiDocument {
     servers: [{ url: reachable(serverUrl), description: 'This service.' }],
     ...(listed.length === 0 ? {} : { tags: listed }),
     security,
-    paths: new Writer(api.shown ?? plain).paths(api.operations),
+    paths,
     components,
   };
 }
@@ -150,73 +133,32 @@ export function plain(schema: object): OpenApiNode {
   return JSON.parse(JSON.stringify(schema)) as OpenApiNode;
 }
 
-class Writer {
-  readonly #shown: (schema: TSchema) => OpenApiNode;
-
-  constructor(shown: (schema: TSchema) => OpenApiNode) {
-    this.#shown = shown;
-  }
-
-  paths(operations: ApiDescription['operations']): OpenApiDocument['paths'] {
-    const paths: Record<string, Record<string, OperationObject>> = {};
-    for (const [operation, responses] of operations) {
-      const item = (paths[operation.path] ??= {});
-      item[operation.method.toLowerCase()] = this.#operation(operation, responses);
-    }
-    return paths;
-  }
-
-  #operation(operation: DescribedRoute, { headers, failures }: DescribedResponses): OperationObject {
-    const { id, tag, summary, description, authenticated, inPath = [], inQuery = [], inHeader = [], body, answer } = operation;
-    const parameters = [
-      ...this.#parameters('path', inPath),
-      ...this.#parameters('query', inQuery),
-      ...this.#parameters('header', inHeader),
-    ];
-    const answered = {
-      description: answer.description,
-      headers,
-      content: answer.schema && this.#answer(answer, answer.schema),
-    };
-    return {
-      operationId: id,
-      tags: tag === undefined ? undefined : [tag],
-      summary,
-      description,
-      security: authenticated ? undefined : [],
-      parameters: parameters.length === 0 ? undefined : parameters,
-      requestBody: body && this.#body(body, summary),
-      responses: { [answer.status]: answered, ...failures },
-    };
-  }
-
-  #parameters(place: ParameterObject['in'], parameters: readonly DescribedParameter[]): ParameterObject[] {
-    return parameters.map(({ schema, required, ...rest }) => ({
-      ...rest,
-      in: place,
-      required,
-      schema: this.#shown(schema),
-    }));
-  }
-
-  #body(body: DescribedBody, summary: string): NonNullable<OperationObject['requestBody']> & OpenApiNode {
-    const { description, contentTypes = ['application/json'], optional = false, schema } = body;
-    return {
-      description,
-      required: !optional,
-      content: Object.fromEntries(contentTypes.map((type) => [type, this.#media(schema, body, summary)])),
-    };
-  }
-
-  #answer(answer: DescribedAnswer, schema: TSchema): Content {
-    const { contentType = 'application/json', otherType, description } = answer;
-    const other = otherType === undefined ? {} : { [otherType]: { schema: { type: 'string' } } };
-    return { [contentType]: this.#media(schema, answer, description), ...other };
-  }
-
-  /** `summary` is that of an example without a name. */
-  #media(schema: TSchema, { example, examples = {} }: Exemplified, summary: string): Content[string] {
-    const all = example === undefined ? examples : { example: { summary, value: example }, ...examples };
-    return { schema: this.#shown(schema), ...(Object.keys(all).length === 0 ? {} : { examples: all }) };
-  }
+function operationOf(route: DescribedRoute, shown: (schema: TSchema) => OpenApiNode): OperationObject {
+  const { id, tag, summary, description, authenticated, parameters, body, answer, headers, failures } = route;
+  /** `words` are the summary of an example without a name. */
+  const media = (schema: TSchema, { example, examples = {} }: Exemplified, words: string): Content[string] => {
+    const all = example === undefined ? examples : { example: { summary: words, value: example }, ...examples };
+    return { schema: shown(schema), ...(Object.keys(all).length === 0 ? {} : { examples: all }) };
+  };
+  const requestBody = body && {
+    description: body.description,
+    required: body.optional !== true,
+    content: Object.fromEntries((body.contentTypes ?? [JSON_TYPE]).map((type) => [type, media(body.schema, body, summary)])),
+  };
+  const content = answer.schema && {
+    [answer.contentType ?? JSON_TYPE]: media(answer.schema, answer, answer.description),
+    ...(answer.otherType === undefined ? {} : { [answer.otherType]: { schema: { type: 'string' } } }),
+  };
+  return {
+    operationId: id,
+    tags: tag === undefined ? undefined : [tag],
+    summary,
+    description,
+    security: authenticated ? undefined : [],
+    parameters: parameters.length === 0 ? undefined : parameters.map((one) => ({ ...one, schema: shown(one.schema) })),
+    requestBody,
+    responses: { [answer.status]: { description: answer.description, headers, content }, ...failures },
+  };
 }
+
+const JSON_TYPE = 'application/json';
