@@ -91,7 +91,6 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
       ledger: store.ledger,
       ...parts,
       sealer,
-      nowMs: () => clock.nowMs(),
       translate,
       onEnd: (end) => {
         if (end === 'again') clock.step(DEATH_MS);
