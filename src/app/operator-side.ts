@@ -25,7 +25,7 @@ import type { PluginApis } from '../ports/plugin-route.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Store } from '../ports/store.ts';
 import type { TeamsNearLimits } from '../ports/teams-near-limits.ts';
-import { EventSender, SEND_MS, Webhook } from '../runtime/event-sender.ts';
+import { EventSender, postWebhook, SEND_MS } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
 import { adminApps, openOperators, readOperators } from './admin-side.ts';
 import type { OpenOperators } from './admin-side.ts';
@@ -185,15 +185,14 @@ export class OperatorSide {
     // Checked with everything else before anything is opened.
     const key = eventsSecret(config, process.env);
     if (config.events === undefined || key === undefined) return;
-    const webhook = new Webhook({ url: config.events.url, key, timeoutMs: SEND_MS, nowMs });
+    const webhook = { url: config.events.url, key, timeoutMs: SEND_MS, nowMs };
     const sender = new EventSender({
       outbox: store.outbox,
       teams: store.teams,
       log,
       now: () => performance.now(),
       send: async (event, signal) =>
-        webhook.post({ id: event.id, contentType: CLOUD_EVENT_TYPE, body: JSON.stringify(eventDocument(event)) }, signal),
-      onClose: () => webhook.close(),
+        postWebhook(webhook, { id: event.id, contentType: CLOUD_EVENT_TYPE, body: JSON.stringify(eventDocument(event)) }, signal),
     });
     metrics.read('events_pending', () => sender.counts.pending);
     for (const end of ['delivered', 'failed', 'dropped'] as const) metrics.read(`events_${end}_total`, () => sender.counts[end]);

@@ -1,7 +1,5 @@
 // Sends the outbox's events to their receiver: from one process at a time, each retried for up to three days, signed as specified by
 // Standard Webhooks.
-import http from 'node:http';
-import https from 'node:https';
 import { randomBytes, createHmac } from 'node:crypto';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -30,8 +28,6 @@ interface EventSenderOptions {
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly log: Log;
-  /** Releases the resources that `send` uses. */
-  readonly onClose?: () => void;
 }
 
 /** Figures for the metrics. */
@@ -116,7 +112,6 @@ export class EventSender {
     clearTimeout(timer);
     await this.#settleAll();
     if (this.#leaseUntilMs > this.#options.now()) await this.#options.outbox.release(this.#holder).catch(() => undefined);
-    this.#options.onClose?.();
   }
 
   async #look(): Promise<void> {
@@ -239,91 +234,36 @@ interface WebhookMessage {
   readonly body: string;
 }
 
-/** Bodies of responses are not used: only this much of one is read, for this long, so that its connection can be used again. */
-const BODY_BYTES_MAX = 16_384;
-const BODY_MS = 1000;
-/** Beyond so many at a time, the oldest ends. */
-const BODIES_MAX = 8;
-/** Each would be parsed; real receivers send one at most. */
-const INTERIM_ANSWERS_MAX = 8;
-
-export class Webhook {
-  readonly #options: WebhookOptions;
-  readonly #url: URL;
-  readonly #agent: http.Agent;
-  /** Responses whose bodies are still arriving, oldest first. */
-  readonly #arriving = new Set<http.IncomingMessage>();
-
-  constructor(options: WebhookOptions) {
-    this.#options = options;
-    this.#url = new URL(options.url);
-    this.#agent = new this.#http.Agent({ keepAlive: true, maxFreeSockets: 1, timeout: options.timeoutMs });
-  }
-
-  get #http(): typeof http | typeof https {
-    return this.#url.protocol === 'https:' ? https : http;
-  }
-
-  /** Never rejects. Redirects are not followed: they count as failures like any other status. */
-  post({ id, contentType, body }: WebhookMessage, signal: AbortSignal): Promise<SendFailure | undefined> {
-    const timestamp = Math.floor(this.#options.nowMs() / 1000);
-    const bytes = Buffer.from(body);
-    const headers = {
-      'content-type': contentType,
-      'content-length': bytes.length,
-      'user-agent': 'lingate',
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': signatureOf(this.#options.key, id, timestamp, body),
-    };
-    return new Promise((resolve) => {
-      const sent = this.#http.request(this.#url, { method: 'POST', headers, agent: this.#agent, signal });
-      const timer = setTimeout(() => sent.destroy(new TooLate()), this.#options.timeoutMs);
-      sent.on('response', (response) => {
-        clearTimeout(timer);
-        const status = response.statusCode ?? 0;
-        resolve(status >= 200 && status < 300 ? undefined : { failure: 'status', status });
-        this.#drop(response);
-      });
-      let interim = 0;
-      sent.on('information', () => {
-        if (++interim > INTERIM_ANSWERS_MAX) sent.destroy();
-      });
-      sent.on('error', (error: NodeJS.ErrnoException) =>
-        resolve({ failure: error instanceof TooLate ? 'timeout' : (error.code ?? 'broken') }),
-      );
-      sent.on('close', () => {
-        clearTimeout(timer);
-        resolve({ failure: 'broken' });
-      });
-      sent.end(bytes);
-    });
-  }
-
-  /** Reads what there is of a body; a connection whose body is long or slow is closed. */
-  #drop(response: http.IncomingMessage): void {
-    const timer = setTimeout(() => response.destroy(), BODY_MS);
-    let left = BODY_BYTES_MAX;
-    this.#arriving.add(response);
-    const [oldest] = this.#arriving;
-    if (this.#arriving.size > BODIES_MAX && this.#arriving.delete(oldest!)) oldest!.destroy();
-    response.on('data', (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left < 0) response.destroy();
-    });
-    response.on('error', () => undefined);
-    response.on('close', () => {
-      clearTimeout(timer);
-      this.#arriving.delete(response);
-    });
-  }
-
-  close(): void {
-    this.#agent.destroy();
+/** Never rejects. Redirects are not followed: they count as failures like any other status. Bodies of responses are not read. */
+export async function postWebhook(
+  { url, key, timeoutMs, nowMs }: WebhookOptions,
+  { id, contentType, body }: WebhookMessage,
+  signal: AbortSignal,
+): Promise<SendFailure | undefined> {
+  const timestamp = Math.floor(nowMs() / 1000);
+  const headers = {
+    'content-type': contentType,
+    'user-agent': 'lingate',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatureOf(key, id, timestamp, body),
+  };
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const { ok, status, body: unread } = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: ends });
+    void unread?.cancel().catch(() => undefined);
+    return ok ? undefined : { failure: 'status', status };
+  } catch (error) {
+    return { failure: failureOf(error as Error & { readonly cause?: { readonly code?: unknown } }) };
   }
 }
 
-class TooLate extends Error {}
+/** A system's code or one of TLS; those of `fetch` itself say nothing to operators. */
+function failureOf({ name, cause }: Error & { readonly cause?: { readonly code?: unknown } }): string {
+  if (name === 'TimeoutError') return 'timeout';
+  const code = cause?.code;
+  return typeof code === 'string' && !code.startsWith('UND_') ? code : 'broken';
+}
 
 /** `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by dots. */
 function signatureOf(key: Buffer, id: string, timestamp: number, body: string): string {
