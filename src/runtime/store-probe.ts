@@ -11,7 +11,10 @@ const REFUSED_MS = 1000;
 const OVERDUE: StoreFault = { kind: 'unavailable', cause: 'timeout' };
 /** The drivers' own deadlines: these causes say nothing about the store if this process stood still before them. */
 const DEADLINES: ReadonlySet<string> = new Set(['timeout', 'busy']);
-/** A pause of this process counts for at most this much; a probe is overdue after five steps, however long the turns of the event loop are. */
+/**
+ * Time is counted in steps: while this process stands still (SIGSTOP, a suspended machine, a long turn of the event loop), none ends.
+ * A probe is overdue after five of them, however long the turns of the event loop are.
+ */
 const STEP_MS = 100;
 
 interface StoreProbeOptions {
@@ -28,9 +31,11 @@ export class StoreProbe {
   readonly #timer: NodeJS.Timeout;
   #fault: StoreFault | undefined = undefined;
   #refusedAtMs = -Infinity;
+  #closed = false;
   #asking = false;
-  /** Since the probe in flight began. */
-  readonly #running: RunningTime;
+  /** Since the last probe began. */
+  #steps = 0;
+  #beganMs = 0;
   /** How long the last successful probe took, without pauses of this process; `undefined` before the first. To be read only. */
   tookMs: number | undefined;
   readonly #stateLog: StateLog;
@@ -39,8 +44,8 @@ export class StoreProbe {
   constructor(options: StoreProbeOptions) {
     this.#options = options;
     this.#stateLog = new StateLog(options);
-    this.#running = new RunningTime(options.now);
-    this.#timer = setInterval(() => this.#tick(), EVERY_MS);
+    // The immediate comes after the sockets have been read, in which a reply may have waited for the end of a pause.
+    this.#timer = setInterval(() => setImmediate(() => this.#step()), STEP_MS);
     this.#timer.unref();
   }
 
@@ -61,7 +66,7 @@ export class StoreProbe {
 
   get fault(): StoreFault | undefined {
     // An overdue probe counts as failed.
-    const isOverdue = this.#asking && this.#running.steppedMs >= EVERY_MS;
+    const isOverdue = this.#asking && this.#steps * STEP_MS >= EVERY_MS;
     return isOverdue && (this.#fault === undefined || this.#fault.partly === true) ? OVERDUE : this.#fault;
   }
 
@@ -76,15 +81,18 @@ export class StoreProbe {
 
   close(): void {
     clearInterval(this.#timer);
-    this.#running.stop();
+    this.#closed = true;
   }
 
-  #tick(): void {
+  #step(): void {
+    this.#steps++;
+    if (this.#closed || this.#steps * STEP_MS < EVERY_MS) return;
     // A probe that is only slightly overdue usually still answers, with the cause.
-    if (!this.#asking || this.#running.steppedMs > EVERY_MS * 1.5) this.#stateLog.note(this.fault);
+    if (!this.#asking || this.#steps * STEP_MS > EVERY_MS * 1.5) this.#stateLog.note(this.fault);
     if (this.#asking) return;
     this.#asking = true;
-    this.#running.start();
+    this.#steps = 0;
+    this.#beganMs = this.#options.now();
     this.#ask();
   }
 
@@ -96,60 +104,15 @@ export class StoreProbe {
   }
 
   #conclude(fault: StoreFault | undefined): void {
-    const { steppedMs, ranMs, stoodMs } = this.#running;
+    const steppedMs = this.#steps * STEP_MS;
+    const passedMs = this.#options.now() - this.#beganMs;
+    const isPaused = passedMs - steppedMs >= 2 * STEP_MS;
     // After a pause the driver's timer fires before the reply, which may have arrived meanwhile, is read.
-    if (fault !== undefined && DEADLINES.has(fault.cause) && stoodMs >= STEP_MS && steppedMs < EVERY_MS) return this.#ask();
+    if (fault !== undefined && DEADLINES.has(fault.cause) && isPaused && steppedMs < EVERY_MS) return this.#ask();
     this.#asking = false;
-    this.#running.stop();
     if (fault !== undefined || this.#options.now() - this.#refusedAtMs >= REFUSED_MS) this.#fault = fault;
-    if (fault === undefined) this.tookMs = ranMs;
+    if (fault === undefined) this.tookMs = Math.min(passedMs, steppedMs + STEP_MS);
     this.#stateLog.note(this.fault);
-  }
-}
-
-/**
- * Time in which this process ran, counted in steps: while it stands still (SIGSTOP, a suspended machine, a long turn of the event
- * loop), no step ends. Each step that ends counts, so a deadline passes even if every turn is long.
- */
-class RunningTime {
-  readonly #now: () => number;
-  #timer: NodeJS.Timeout | undefined;
-  #beganMs = 0;
-  #stepBeganMs = 0;
-  #steppedMs = 0;
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  start(): void {
-    this.#beganMs = this.#stepBeganMs = this.#now();
-    this.#steppedMs = 0;
-    // The immediate comes after the sockets have been read, in which a reply may have waited for the end of a pause.
-    this.#timer = setInterval(() => setImmediate(() => this.#endStep()), STEP_MS);
-    this.#timer.unref();
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  /** Only complete steps. */
-  get steppedMs(): number {
-    return this.#steppedMs;
-  }
-
-  get ranMs(): number {
-    return this.#steppedMs + Math.min(this.#now() - this.#stepBeganMs, STEP_MS);
-  }
-
-  get stoodMs(): number {
-    return this.#now() - this.#beganMs - this.ranMs;
-  }
-
-  #endStep(): void {
-    this.#steppedMs += STEP_MS;
-    this.#stepBeganMs = this.#now();
   }
 }
 

@@ -74,7 +74,7 @@ describe('a process that stands still while a probe is in flight', () => {
   const inFlight = async (ranMs: number) => {
     await pass(4900);
     hangs = true;
-    await pass(100 + ranMs);
+    await pass(101 + ranMs);
     expect(standing()).toEqual([true, true, true]);
   };
 
