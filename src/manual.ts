@@ -1,12 +1,11 @@
 // Generates the tables of engine protocols, engine failures, limits, metrics and other vendors' parameters in the operator's manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { optionsSchemaOf } from './config/engine-options.ts';
 import { withEngineTables, withTable } from './docs/engine-table.ts';
 import { failureTable } from './docs/engine-advice.ts';
 import { limitTable } from './docs/limit-table.ts';
 import { metricTable } from './docs/metric-table.ts';
-import { builtInProtocols } from './engines/protocols/built-in.ts';
+import { builtInProtocols, optionsSchemaOf } from './engines/protocols/built-in.ts';
 import { everyMetric } from './ops/metrics/table.ts';
 import { AZURE_OPERATIONS } from './plugins/azure-v3/azure-operations.ts';
 import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';

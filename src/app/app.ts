@@ -5,7 +5,7 @@ import type { LogDestination } from '../ops/json-log.ts';
 import { publicUrl } from './api-description.ts';
 import { ONLY_PROCESS } from './configured-telemetry.ts';
 import type { OnNewStore } from './parts.ts';
-import { OperatorSide, openWaitingListener } from './operator-side.ts';
+import { OperatorSide, openOpsListener } from './operator-side.ts';
 import { openServing } from './serving.ts';
 import { startProcess } from './until-stopped.ts';
 
@@ -26,7 +26,7 @@ export type App = Awaited<ReturnType<typeof startApp>>;
 export function startApp(config: Config, { logDestination, docsOnOps = false, onNewStore }: AppOptions = {}) {
   const output = openJsonLog(logDestination);
   return startProcess(output, config.limits, 'lingate has stopped', async (down) => {
-    const listener = await openWaitingListener(config, output.log, down);
+    const listener = await openOpsListener(config, output.log, down);
     const serving = await openServing({ config, output, down, role: ONLY_PROCESS, onNewStore });
     const side = await OperatorSide.open({
       ...serving.parts,

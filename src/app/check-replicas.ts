@@ -2,7 +2,6 @@
 // request would go to and why.
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
-import { pairsOf } from '../config/engine-options.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
 import { checkSentence } from '../domain/check-sentence.ts';
 import type { LanguageTable, PairTest } from '../domain/languages.ts';
@@ -13,13 +12,12 @@ import { checkReplica, pairsOfReplica } from '../engines/ask-replica.ts';
 import type { CheckedReplica } from '../engines/ask-replica.ts';
 import { shownUrl } from '../engines/http1/origin.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
-import { withEngines } from './engine-setup.ts';
-import type { EngineSettings } from '../config/engine-options.ts';
+import { withEngines } from './engine-settings.ts';
+import type { EngineSettings } from './engine-settings.ts';
 import { explainRoute } from '../domain/engine-offer.ts';
 import type { ExplainedEngine } from '../domain/engine-offer.ts';
 import type { OfferedEngine } from '../domain/engine-offer.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
-import { Balancer } from '../engines/balancer.ts';
 
 /** Codes from the configuration's languages. */
 export interface CheckedPair {
@@ -53,13 +51,12 @@ export function checkReplicas(
   const newId = ulidSource(() => Date.now());
   return withEngines(config, env, (all) =>
     Promise.all(
-      all.flatMap(({ config: engine, protocol, options, headers }) =>
+      all.flatMap(({ config: engine, protocol, options, headers, pairs }) =>
         [...new Set(engine.urls.map(shownUrl))].map(async (url) => {
           const terms = { ...engine, timeoutMs: Math.min(engine.timeoutMs, msMax), protocol, options, headers };
           const offered = async (): Promise<PairTest | undefined> => {
-            const mode = pairsOf(engine.pairs, protocol);
-            if (mode === 'ask') return pairsOfReplica(url, terms);
-            return mode === 'any' ? undefined : pairsOfList(mode, config.languages);
+            if (pairs === 'ask') return pairsOfReplica(url, terms);
+            return pairs === 'any' ? undefined : pairsOfList(pairs, config.languages);
           };
           const chosen = isComplete(pair) ? pair : offeredPair(config.languages, pair, await offered());
           const work = {
@@ -134,15 +131,10 @@ export function reportRoute(config: Config, env: Environment, question: RouteQue
 
 /** `undefined` for an engine that offers all pairs. */
 async function pairsOfEngine(settings: EngineSettings, table: LanguageTable): Promise<PairTest | undefined | 'silent'> {
-  const { pairs, config, protocol, options, headers } = settings;
+  const { pairs, config } = settings;
   if (pairs === 'any') return undefined;
   if (pairs !== 'ask') return pairsOfList(pairs, table);
-  const engine = new Balancer({ ...config, protocol, options, headers });
-  try {
-    const answers = (await engine.askPairs?.()) ?? [];
-    const tests = answers.map((answer) => answer.pairs).filter((answer) => typeof answer === 'function');
-    return tests.length === 0 ? 'silent' : (source, target) => tests.some((test) => test(source, target));
-  } finally {
-    await engine.close();
-  }
+  const answers = await Promise.all(config.urls.map((url) => pairsOfReplica(url, { ...config, ...settings })));
+  const tests = answers.filter((answer) => answer !== undefined);
+  return tests.length === 0 ? 'silent' : (source, target) => tests.some((test) => test(source, target));
 }

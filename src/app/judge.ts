@@ -4,7 +4,7 @@ import { documentsSecret, adminOperators, eventsSecret, oidcSettings } from '../
 import type { Config } from '../config/config.ts';
 import { assertFaultless, ConfigError, labelOf, linesOf } from '../config/config-error.ts';
 import type { Fault } from '../config/config-error.ts';
-import { forwardSettings } from '../config/forward-settings.ts';
+import { forwardSettings } from '../config/forward.ts';
 import type { Environment } from '../config/environment.ts';
 import type { FileContents } from '../config/file-set.ts';
 import { otelSettings } from '../config/otel-settings.ts';
@@ -16,7 +16,7 @@ import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
 import { ListenError } from '../server/listener.ts';
 import { judgeTelemetry } from './configured-telemetry.ts';
-import { setUpEngines, withEngines } from './engine-setup.ts';
+import { setUpEngines, withEngines } from './engine-settings.ts';
 import { openOidc } from './oidc-side.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows, ownRows, routeRows } from './route-rows.ts';

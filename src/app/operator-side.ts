@@ -12,7 +12,6 @@ import { eventsSecret } from '../config/secrets.ts';
 import { appsWhileOff } from '../console/console-off.ts';
 import type { Teardown } from '../core/teardown.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
-import { DAY_MS } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { readEngineUrl } from '../engines/http1/origin.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
@@ -42,8 +41,7 @@ interface OperatorSideOptions {
   readonly config: Config;
   readonly log: Log;
   readonly down: Teardown;
-  /** A listener that is already open (`openWaitingListener`). */
-  readonly listener: OpsListener | undefined;
+  readonly listener: OpsListener;
   /** Problem `type` URIs point to the ops listener, whatever `service.docs_url` says. */
   readonly docsOnOps: boolean;
   /** For the API reference. */
@@ -57,26 +55,19 @@ interface OperatorSideOptions {
   readonly processes: ServingProcesses;
 }
 
-/** Opens the ops listener first, while the store is waited for. Rejects with a `ListenError`. */
-export async function openWaitingListener(config: Config, log: Log, down: Teardown): Promise<OpsListener | undefined> {
-  if (config.store_options.wait_seconds === 0) return undefined;
-  const listener = await openListener(config, log, { pages: WAITING_PAGES });
-  down.add('early ops listener', () => listener.close());
-  return listener;
-}
-
-function openListener({ ops }: Config, log: Log, content: OpsContent): Promise<OpsListener> {
+/** Opened first, because the store may have to be waited for. Rejects with a `ListenError`. */
+export async function openOpsListener({ ops }: Config, log: Log, down: Teardown): Promise<OpsListener> {
   if (!isLoopback(ops.host)) {
     log.warn('the ops listener needs no key and is not on loopback: make sure that only operators can reach it', { host: ops.host });
   }
-  return startOpsListener({ host: ops.host, port: ops.port, ...content });
+  return down.closing('early ops listener', await startOpsListener({ host: ops.host, port: ops.port, pages: WAITING_PAGES }));
 }
 
 export class OperatorSide {
   /** The configuration in force. */
   config: Config;
-  ops!: NetworkAddress;
-  opsUrl = '';
+  readonly ops: NetworkAddress;
+  readonly opsUrl: string;
   /** The base of problem `type` URIs. */
   docsUrl = '';
   /** The URL that callers use, known once the public listener is open. */
@@ -88,7 +79,9 @@ export class OperatorSide {
   /** Rejects with a `ConfigError` or `ListenError`. */
   static async open(options: OperatorSideOptions): Promise<OperatorSide> {
     const side = new OperatorSide(options, await openOperators(options.config));
-    await side.#listen();
+    options.listener.show(side.#content());
+    // Before what it shows.
+    options.down.add('ops listener', () => options.listener.close());
     side.#watchTeams();
     side.#sendEvents();
     return side;
@@ -98,6 +91,9 @@ export class OperatorSide {
     this.#options = options;
     this.#operators = operators;
     this.config = options.config;
+    this.ops = options.listener.address;
+    this.opsUrl = `http://${formatNetworkAddress(this.ops)}`;
+    this.docsUrl = options.docsOnOps ? `${this.opsUrl}/docs` : this.config.service.docs_url;
   }
 
   /** Logs that all processes are ready. */
@@ -127,17 +123,6 @@ export class OperatorSide {
   /** Called after each reload, for `lingate reload`. */
   reported(latest: ReloadReport): void {
     this.#reloads = { count: this.#reloads.count + 1, latest };
-  }
-
-  async #listen(): Promise<void> {
-    const { docsOnOps, log, down, listener: waiting } = this.#options;
-    const content = this.#content();
-    waiting?.show(content);
-    const listener = waiting ?? (await openListener(this.config, log, content));
-    down.add('ops listener', () => listener.close());
-    this.ops = listener.address;
-    this.opsUrl = `http://${formatNetworkAddress(listener.address)}`;
-    this.docsUrl = docsOnOps ? `${this.opsUrl}/docs` : this.config.service.docs_url;
   }
 
   #content(): OpsContent {
@@ -175,7 +160,7 @@ export class OperatorSide {
     const { config, log, down, metrics, nowMs, store } = this.#options;
     if (config.team_metrics === undefined) return;
     const now = (): number => performance.now();
-    const watch = new TeamWatch({ teams: store.teams, settings: watchSettings(config.team_metrics), log, now, wallMs: nowMs });
+    const watch = new TeamWatch({ teams: store.teams, settings: config.team_metrics, log, now, wallMs: nowMs });
     readTeamMetrics(metrics, () => watch.latest, now);
     down.add('team watch', () => watch.close());
   }
@@ -223,14 +208,4 @@ function readTeamMetrics(metrics: Metrics, latest: () => TeamsNearLimits, now: (
   metrics.read('team_key_unused_seconds', () =>
     latest().keys.map(({ teamId, keyId, unusedSeconds }) => [{ team_id: teamId, key_id: keyId }, unusedSeconds]),
   );
-}
-
-function watchSettings(given: NonNullable<Config['team_metrics']>) {
-  return {
-    everyMs: given.every_seconds * SECOND_MS,
-    teamsMax: given.teams_max,
-    quotaUsedRatio: given.quota_used_percent / 100,
-    creditCharacters: given.credit_characters,
-    keyUnusedMs: given.key_unused_days * DAY_MS,
-  };
 }

@@ -1,8 +1,6 @@
 // Opens what a serving process is made of before its port; all is closed in reverse order.
 import { performance } from 'node:perf_hooks';
 import type { Config } from '../config/config.ts';
-import { pairsOf } from '../config/engine-options.ts';
-import type { EngineSettings } from '../config/engine-options.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
 import type { Teardown } from '../core/teardown.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
@@ -33,6 +31,8 @@ import { openMachineClock } from '../stores/records/record-clock.ts';
 import { RecordRefusals } from '../stores/records/record-refusals.ts';
 import { openAwaited, storeOptionsOf } from './configured-store.ts';
 import { openTelemetryOf } from './configured-telemetry.ts';
+import { pairsOf } from './engine-settings.ts';
+import type { EngineSettings } from './engine-settings.ts';
 import { replicaWatch, tryEngines } from './engine-watch.ts';
 import type { EngineWatchParts } from './engine-watch.ts';
 import { judge } from './judge.ts';

@@ -122,7 +122,7 @@ export class Serving implements ServingProcesses {
     }
     down.add('public listener', async () => {
       await this.drain();
-      const cut = await drain({ listeners: [listener], gateway, deadlineMs: config.limits.drain_seconds * SECOND_MS });
+      const cut = await drain({ listener, gateway, deadlineMs: config.limits.drain_seconds * SECOND_MS });
       if (cut > 0) output.log.warn('requests cut at the drain deadline', { count: cut });
       gateway.close();
     });

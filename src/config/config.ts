@@ -1,10 +1,11 @@
 // The configuration as the program uses it: validated, with our own names and units, and with paths resolved.
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { EngineCap } from '../ports/engine-use.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import { eventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
 import type { Plan } from '../domain/plan.ts';
+import { besideFile } from './file-set.ts';
 import type { FileContents } from './file-set.ts';
 import { toForward } from './forward.ts';
 import { parseNetworkAddress, reachedAt } from './network-address.ts';
@@ -145,11 +146,6 @@ function serviceOf(service: ConfigFile['service'], ops: NetworkAddress) {
   const publicUrl = service.public_url && withoutSlash(service.public_url);
   const ownDocsUrl = publicUrl === undefined ? docsUrlOn(ops) : `${publicUrl}/docs`;
   return { ...service, public_url: publicUrl, docs_url: service.docs_url === undefined ? ownDocsUrl : withoutSlash(service.docs_url) };
-}
-
-/** Paths in a file are relative to the folder of the file. */
-export function besideFile(path: string, file: string): string {
-  return resolve(dirname(file), path);
 }
 
 /** A path, if it looks like one; otherwise the name of an installed package. */

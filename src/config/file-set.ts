@@ -1,5 +1,6 @@
 // The files of one load of the configuration: each is read once.
 import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 /** What was found at a path. Survives structured cloning. */
 export type FileRead =
@@ -51,4 +52,9 @@ function look(path: string): FileRead {
   } catch (error) {
     return { kind: 'unreadable', code: (error as NodeJS.ErrnoException).code ?? 'unknown' };
   }
+}
+
+/** Paths in a file are relative to the folder of the file. */
+export function besideFile(path: string, file: string): string {
+  return resolve(dirname(file), path);
 }

@@ -1,14 +1,18 @@
-// Forward routes in a configuration, to another server: their schema, the rules between their members, and their settings.
+// Forward routes in a configuration, to another server: their schema, the rules between their members, and their settings with secrets.
 import type { Static } from 'typebox';
 import { isPlainPath } from '../core/router.ts';
 import { OF_DOCUMENTS, problems } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
+import { secret } from '../domain/option-schema.ts';
 import { FORWARD_NAME } from '../domain/scopes.ts';
 import { Type } from '../domain/typebox.ts';
+import { assertFaultless } from './config-error.ts';
 import type { Fault } from './config-error.ts';
 import { join, shown } from './faults.ts';
 import { closed, list, text, whole } from './schema-parts.ts';
+import { reveal } from './secrets.ts';
+import type { SecretSources } from './secrets.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that path and everything below it';
@@ -128,4 +132,35 @@ export function toForward(entry: ForwardEntry, bodyBytes: number, timeoutMs: num
     statuses: new Map(Object.entries(entry.statuses).map(([status, code]) => [Number(status), code])),
     headers: Object.fromEntries(Object.entries(entry.headers).map(([name, value]) => [name.toLowerCase(), value])),
   };
+}
+
+const Headers = Type.Record(Type.String(), secret('A header of every request.'));
+
+/**
+ * Reads the secrets. `own` are the paths of other routes. Throws a `ConfigError` with every missing secret, and every forward
+ * route that would hide one of those paths.
+ */
+export function forwardSettings(routes: readonly ForwardConfig[], own: readonly string[], sources: SecretSources): ForwardRoute[] {
+  const faults: Fault[] = [];
+  const settings = routes.map((route, index) => {
+    const at = `forward.${index}`;
+    const shadowed = own.find((path) => covers(route.path, path));
+    if (shadowed !== undefined) {
+      faults.push({ path: join(at, 'path'), reason: `${shown(route.path)} would hide ${shadowed}; choose another path` });
+    }
+    const revealed = reveal(Headers, route.headers, sources, join(at, 'headers'));
+    faults.push(...revealed.faults);
+    return { ...route, headers: revealed.value as Readonly<Record<string, string>> };
+  });
+  assertFaultless(sources.file, faults);
+  return settings;
+}
+
+/** Whether a forward route with this path could match requests for `own`, which may have a parameter. */
+function covers(path: string, own: string): boolean {
+  const wildcard = path.endsWith('/*');
+  const segments = (wildcard ? path.slice(0, -2) : path).split('/');
+  const others = own.split('/');
+  if (wildcard ? others.length < segments.length : others.length !== segments.length) return false;
+  return segments.every((segment, index) => others[index]!.startsWith('{') || others[index] === segment);
 }

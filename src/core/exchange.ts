@@ -240,10 +240,10 @@ export class InFlight {
   }
 }
 
+/** Cancels several operations of one exchange. */
 export class SharedCancellation {
   readonly #whole: Cancellation;
-  /** Listeners by share. */
-  readonly #listeners = new Map<Share, () => void>();
+  readonly #listeners = new Map<Cancellation, () => void>();
 
   /** Becomes the only listener of `whole`. */
   constructor(whole: Cancellation) {
@@ -252,38 +252,22 @@ export class SharedCancellation {
 
   /** A cancellation for one of the operations. */
   share(): Cancellation {
-    return new Share(this);
-  }
-
-  get cancelled(): boolean {
-    return this.#whole.cancelled;
-  }
-
-  listen(share: Share, listener: (() => void) | undefined): void {
-    if (listener === undefined) this.#listeners.delete(share);
-    else this.#listeners.set(share, listener);
-    this.#whole.onCancel(this.#listeners.size === 0 ? undefined : () => this.#notify());
-  }
-
-  #notify(): void {
-    const listeners = [...this.#listeners.values()];
-    this.#listeners.clear();
-    for (const listener of listeners) listener();
-  }
-}
-
-class Share implements Cancellation {
-  readonly #of: SharedCancellation;
-
-  constructor(of: SharedCancellation) {
-    this.#of = of;
-  }
-
-  get cancelled(): boolean {
-    return this.#of.cancelled;
-  }
-
-  onCancel(listener: (() => void) | undefined): void {
-    this.#of.listen(this, listener);
+    const [whole, listeners] = [this.#whole, this.#listeners];
+    const notify = (): void => {
+      const all = [...listeners.values()];
+      listeners.clear();
+      for (const listener of all) listener();
+    };
+    const share: Cancellation = {
+      get cancelled() {
+        return whole.cancelled;
+      },
+      onCancel(listener) {
+        if (listener === undefined) listeners.delete(share);
+        else listeners.set(share, listener);
+        whole.onCancel(listeners.size === 0 ? undefined : notify);
+      },
+    };
+    return share;
   }
 }

@@ -124,8 +124,7 @@ export class Balancer implements Engine, Attempts {
       queueMicrotask(() => asked.answered({ kind: 'unavailable', failures: NO_FAILURES }));
       return;
     }
-    const replica = this.#rotation.first();
-    this.#attempt(replica, 'reused', asked, cancellation, (first) => {
+    this.first(asked, cancellation, (first, replica) => {
       if (first.kind === 'usable')
         asked.answered({ kind: 'usable', translations: first.translations, failures: NO_FAILURES, engine: this.name });
       else this.second(asked, cancellation, first, replica);

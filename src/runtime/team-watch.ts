@@ -1,5 +1,6 @@
 // Scans all teams in the background, page by page, for those near a limit: quota, credit, or a long unused key.
 import { placeOf } from '../core/error-place.ts';
+import { DAY_MS } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
@@ -7,18 +8,10 @@ import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
 import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../ports/teams-near-limits.ts';
 import { Worst } from './recent-traffic.ts';
 
-interface TeamWatchSettings {
-  /** Interval between the starts of two scans, unless a scan takes longer. */
-  readonly everyMs: number;
-  /** How many teams of each kind to keep. */
-  readonly teamsMax: number;
-  /** From this share of its quota on, a team counts as near it: 0 to 1. */
-  readonly quotaUsedRatio: number;
-  /** A team is low on credit if its balance covers fewer characters than this. */
-  readonly creditCharacters: number;
-  /** A key counts as unused after this long. */
-  readonly keyUnusedMs: number;
-}
+/** As in the configuration: how often, how many teams of each kind are kept, and from when a team is near a limit. */
+type TeamWatchSettings = Readonly<
+  Record<'every_seconds' | 'teams_max' | 'quota_used_percent' | 'credit_characters' | 'key_unused_days', number>
+>;
 
 interface TeamWatchOptions {
   readonly teams: Pick<TeamRegistry, 'pageSummaries'>;
@@ -68,11 +61,12 @@ export class TeamWatch {
   /** If the store is unavailable, waits for the next scan. */
   async #scans(): Promise<void> {
     const { now, settings } = this.#options;
+    const everyMs = settings.every_seconds * SECOND_MS;
     while (!this.#closed) {
       const startedAtMs = now();
       const found = await this.#scan();
       this.#latest = found ?? this.#latest;
-      await this.#pause(found === undefined ? settings.everyMs : Math.max(PAUSE_MS, startedAtMs + settings.everyMs - now()));
+      await this.#pause(found === undefined ? everyMs : Math.max(PAUSE_MS, startedAtMs + everyMs - now()));
     }
   }
 
@@ -116,9 +110,9 @@ class Pass {
   constructor({ settings, wallMs }: TeamWatchOptions) {
     this.#settings = settings;
     this.#wallMs = wallMs;
-    this.#quota = new Worst(settings.teamsMax, ({ usedRatio }) => usedRatio);
-    this.#credit = new Worst(settings.teamsMax, ({ characters }) => -characters);
-    this.#keys = new Worst(settings.teamsMax, ({ unusedSeconds }) => unusedSeconds);
+    this.#quota = new Worst(settings.teams_max, ({ usedRatio }) => usedRatio);
+    this.#credit = new Worst(settings.teams_max, ({ characters }) => -characters);
+    this.#keys = new Worst(settings.teams_max, ({ unusedSeconds }) => unusedSeconds);
   }
 
   look({ team, characters, allowanceUsed, idlestKey }: TeamSummary): void {
@@ -126,17 +120,17 @@ class Pass {
     // A team without an active key cannot reach a limit.
     if (idlestKey === undefined) return;
     const { teamId, limits } = team;
-    const { quotaUsedRatio, creditCharacters, keyUnusedMs } = this.#settings;
+    const { quota_used_percent: percent, credit_characters: creditLeast, key_unused_days: days } = this.#settings;
     if (limits.billing === 'credit') {
       const left = limits.minorPerMillion === 0 ? Infinity : Math.floor(team.balanceMicro / limits.minorPerMillion);
-      if (left < creditCharacters) this.#credit.add({ teamId, characters: left });
+      if (left < creditLeast) this.#credit.add({ teamId, characters: left });
     } else {
       const allowed = limits.characterLimit + limits.overageCharacters;
       const usedRatio = allowed === 0 ? 1 : (characters - allowanceUsed) / allowed;
-      if (usedRatio >= quotaUsedRatio) this.#quota.add({ teamId, usedRatio });
+      if (usedRatio * 100 >= percent) this.#quota.add({ teamId, usedRatio });
     }
     const unusedMs = this.#wallMs() - idlestKey.sinceMs;
-    if (unusedMs >= keyUnusedMs) this.#keys.add({ teamId, keyId: idlestKey.keyId, unusedSeconds: Math.floor(unusedMs / SECOND_MS) });
+    if (unusedMs >= days * DAY_MS) this.#keys.add({ teamId, keyId: idlestKey.keyId, unusedSeconds: Math.floor(unusedMs / SECOND_MS) });
   }
 
   result(passedAtMs: number): TeamsNearLimits {

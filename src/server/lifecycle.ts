@@ -5,7 +5,7 @@ import type { Gateway } from '../core/gateway.ts';
 import type { Listener } from './listener.ts';
 
 interface DrainOptions {
-  readonly listeners: readonly Listener[];
+  readonly listener: Listener;
   readonly gateway: Gateway;
   /** Whatever is in flight after this time is cut. */
   readonly deadlineMs: number;
@@ -23,16 +23,16 @@ const TICK_MS = 20;
 const CALL_OFF_MS = 1000;
 
 /** Resolves with the number of requests that had to be cut; 0 if all were answered. */
-export async function drain({ listeners, gateway, deadlineMs, quietMs = 1000 }: DrainOptions): Promise<number> {
-  for (const listener of listeners) listener.stopAccepting();
-  for (const listener of listeners) listener.beginLastAnswers();
+export async function drain({ listener, gateway, deadlineMs, quietMs = 1000 }: DrainOptions): Promise<number> {
+  listener.stopAccepting();
+  listener.beginLastAnswers();
   const ending = new AbortController();
   const { signal } = ending;
   const deadline = delay(deadlineMs, undefined, { signal }).catch(() => undefined);
-  await Promise.race([lastWords(listeners, gateway, quietMs, signal), deadline]);
+  await Promise.race([lastWords(listener, gateway, quietMs, signal), deadline]);
   ending.abort();
   const cut = gateway.inFlight;
-  for (const listener of listeners) listener.close();
+  listener.close();
   // Closed connections are reported in the next turn, which cancels their requests.
   await nextTurn();
   await Promise.race([gateway.idle(), delay(CALL_OFF_MS, undefined, { ref: false })]);
@@ -40,22 +40,18 @@ export async function drain({ listeners, gateway, deadlineMs, quietMs = 1000 }: 
 }
 
 /** Resolves when all connections have received a last answer and closed, which is the normal case, or when the rest stay silent. */
-async function lastWords(listeners: readonly Listener[], gateway: Gateway, quietMs: number, signal: AbortSignal): Promise<void> {
-  let open = openConnections(listeners);
+async function lastWords(listener: Listener, gateway: Gateway, quietMs: number, signal: AbortSignal): Promise<void> {
+  let open = listener.connections;
   let leftMs = quietMs;
   while (!signal.aborted) {
     await gateway.idle();
     const before = open;
-    open = openConnections(listeners);
+    open = listener.connections;
     if (open === 0) return;
     // While draining, every answer closes its connection, so activity shows as a changed number of connections.
-    if (open !== before || listeners.some(({ unsent }) => unsent > 0)) leftMs = quietMs;
+    if (open !== before || listener.unsent > 0) leftMs = quietMs;
     else if (leftMs <= 0) return;
     await delay(TICK_MS);
     leftMs -= TICK_MS;
   }
-}
-
-function openConnections(listeners: readonly Listener[]): number {
-  return listeners.reduce((sum, { connections }) => sum + connections, 0);
 }

@@ -36,27 +36,11 @@ export function compose(outcome: Reply | Refusal, x: Exchange, problems: Problem
 
 function composeProblem({ problem }: Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
   const { problemForm: form } = x.route;
-  if (form === undefined) {
-    const { status, headers, body } = problems.render(problem, x.id);
-    return {
-      status,
-      requestId: x.id,
-      contentType: 'application/problem+json',
-      headers: checked(undefined, headers, x),
-      revalidated: false,
-      body,
-    };
-  }
-  const { status, headers, body } = problems.renderAs(form, problem, x.id, x.head.query);
+  const { status, headers, body } =
+    form === undefined ? problems.render(problem, x.id) : problems.renderAs(form, problem, x.id, x.head.query);
   if (!Number.isInteger(status) || status < 400 || status > 599) throw new Error('a problem form gives a status from 400 to 599');
-  return {
-    status,
-    requestId: x.id,
-    contentType: form.contentType,
-    headers: checked(form.contentType, headers, x),
-    revalidated: false,
-    body,
-  };
+  const contentType = form?.contentType ?? 'application/problem+json';
+  return { status, requestId: x.id, contentType, headers: checked(form?.contentType, headers, x), revalidated: false, body };
 }
 
 /** Throws like `compose`. */

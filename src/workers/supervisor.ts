@@ -5,7 +5,7 @@ import { openAwaited, openConfiguredStore, refusalDaysOf, SILENT } from '../app/
 import { judge } from '../app/judge.ts';
 import { newStoreLine } from '../app/parts.ts';
 import type { OnNewStore } from '../app/parts.ts';
-import { OperatorSide, openWaitingListener } from '../app/operator-side.ts';
+import { OperatorSide, openOpsListener } from '../app/operator-side.ts';
 import type { ProcessStates, ServingProcesses } from '../app/processes.ts';
 import type { Listening } from '../app/public-listener.ts';
 import { startProcess, stopWithinMs } from '../app/until-stopped.ts';
@@ -45,7 +45,7 @@ export function startWorkers(config: Config, count: number, onNewStore?: OnNewSt
   return startProcess(output, config.limits, 'lingate has stopped', async (down) => {
     const { plugins: pluginApis } = await judge(config, process.env, log);
     await pluginApis.close();
-    const listener = await openWaitingListener(config, log, down);
+    const listener = await openOpsListener(config, log, down);
     // For the operator: this process serves no callers.
     const opened = await openAwaited(config, log, () => openConfiguredStore(config, { onCreated: newStoreLine(log, onNewStore) }, log));
     const { store, clock } = opened;

@@ -5,7 +5,7 @@ import { streamingPart } from '../../app/http-library.ts';
 import type { ValidSettings } from '../../app/judge.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config/config.ts';
-import type { EngineSettings } from '../../config/engine-options.ts';
+import type { EngineSettings } from '../../app/engine-settings.ts';
 import { formatNetworkAddress } from '../../config/network-address.ts';
 import type { NetworkAddress } from '../../config/network-address.ts';
 import type { RoutingRule } from '../../domain/engine-routing.ts';

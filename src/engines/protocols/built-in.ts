@@ -1,4 +1,7 @@
-// The built-in engine protocols, by their names in `engine.protocol`.
+// The built-in engine protocols, by their names in `engine.protocol`, and the schema of a protocol's options.
+import type { TSchema } from 'typebox';
+import { secret } from '../../domain/option-schema.ts';
+import { Type } from '../../domain/typebox.ts';
 import type { EngineProtocol } from '../../ports/engine.ts';
 import { apertiumProtocol } from './apertium-protocol.ts';
 import { deepLProtocol } from './deepl-protocol.ts';
@@ -15,3 +18,21 @@ export const builtInProtocols: ReadonlyMap<string, EngineProtocol> = new Map<str
   ['deepl', deepLProtocol],
   ['mtranserver', mtranServerProtocol],
 ]);
+
+const HEADERS_MAX = 32;
+
+/** The options of every protocol. */
+const CommonOptions = Type.Object({
+  headers: Type.Optional(
+    Type.Record(Type.String(), secret(''), {
+      maxProperties: HEADERS_MAX,
+      description: 'More fields for every request: `{ x-token: { env: ENGINE_TOKEN } }`.',
+    }),
+  ),
+});
+
+/** The schema of `engine.options` for a protocol. */
+export function optionsSchemaOf({ options }: EngineProtocol): TSchema {
+  const { properties: own = {} }: { readonly properties?: Readonly<Record<string, TSchema>> } = options ?? {};
+  return Type.Object({ ...own, ...CommonOptions.properties }, { additionalProperties: false });
+}

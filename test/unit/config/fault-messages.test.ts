@@ -4,11 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import type { Fault } from '../../../src/config/config-error.ts';
-import { optionsSchemaOf } from '../../../src/config/engine-options.ts';
 import { faultsOf } from '../../../src/config/faults.ts';
 import { ConfigFile, CreditPlanSchema, LanguagesFile, QuotaPlanSchema } from '../../../src/config/schema.ts';
 import type { SchemaNode } from '../../../src/domain/option-schema.ts';
-import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
+import { builtInProtocols, optionsSchemaOf } from '../../../src/engines/protocols/built-in.ts';
 
 const PLUGINS = new URL('../../../src/plugins/', import.meta.url);
 const shipped = await Promise.all(

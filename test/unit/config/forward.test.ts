@@ -1,7 +1,7 @@
 // Forward routes in a configuration: what is refused, in which words, and the values of valid ones.
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/config-error.ts';
-import { forwardSettings } from '../../../src/config/forward-settings.ts';
+import { forwardSettings } from '../../../src/config/forward.ts';
 import { ROUTES } from '../../../src/routes.ts';
 import { loaded, refusals } from '../../support/written-file.ts';
 

@@ -110,7 +110,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     for (const connection of [before, behind]) connection.send(requestBytes({ path: '/wait' }));
     await server.until(() => server.gateway.inFlight === 2);
     expect(server.listener.connections).toBe(2);
-    const drained = drain({ listeners: [server.listener], gateway: server.gateway, deadlineMs: 10_000 });
+    const drained = drain({ listener: server.listener, gateway: server.gateway, deadlineMs: 10_000 });
     await expect(nameAt(server.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     for (const connection of [before, behind]) {
       server.letGo();

@@ -1,17 +1,18 @@
-// Checks the configuration of engines against their protocols: options, secrets, and what the protocol does not support.
-import type { TSchema } from 'typebox';
+// The engines of a configuration with their protocols, built in or of a plugin: reads and checks their options and secrets, and refuses
+// what a protocol does not support.
+import type { Config, EngineConfig } from '../config/config.ts';
+import { ConfigError, labelOf, linesOf } from '../config/config-error.ts';
+import type { Fault } from '../config/config-error.ts';
+import type { Environment } from '../config/environment.ts';
+import { faultsOf, shown } from '../config/faults.ts';
+import { nearest } from '../config/nearest.ts';
+import { withPlugins } from '../config/plugins.ts';
+import { reveal } from '../config/secrets.ts';
 import { capabilitiesOf } from '../domain/engine-offer.ts';
-import { secret } from '../domain/option-schema.ts';
-import { Type } from '../domain/typebox.ts';
-import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
-import type { Config, EngineConfig } from './config.ts';
-import { ConfigError, labelOf, linesOf } from './config-error.ts';
-import type { Fault } from './config-error.ts';
-import { faultsOf, shown } from './faults.ts';
-import { nearest } from './nearest.ts';
-import type { Environment } from './environment.ts';
 import { Clone, Default } from '../domain/typebox.ts';
-import { reveal } from './secrets.ts';
+import { isFieldName } from '../engines/http1/request.ts';
+import { builtInProtocols, optionsSchemaOf } from '../engines/protocols/built-in.ts';
+import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
 
 /** An engine's protocol with its settings. Contains secrets: do not print it. */
 export interface EngineSettings {
@@ -30,42 +31,34 @@ export interface EngineSettings {
   readonly secrets: readonly string[];
 }
 
-interface EngineSources {
-  readonly protocols: ReadonlyMap<string, EngineProtocol>;
-  readonly env: Environment;
-  /** Whether an operator may add a request header with this name. */
-  readonly isFieldName: (name: string) => boolean;
-}
-
-const HEADERS_MAX = 32;
-
-/** The options of every protocol. */
-const CommonOptions = Type.Object({
-  headers: Type.Optional(
-    Type.Record(Type.String(), secret(''), {
-      maxProperties: HEADERS_MAX,
-      description: 'More fields for every request: `{ x-token: { env: ENGINE_TOKEN } }`.',
-    }),
-  ),
-});
-
-/** The schema of `engine.options` for a protocol. */
-export function optionsSchemaOf({ options }: EngineProtocol): TSchema {
-  const { properties: own = {} }: { readonly properties?: Readonly<Record<string, TSchema>> } = options ?? {};
-  return Type.Object({ ...own, ...CommonOptions.properties }, { additionalProperties: false });
-}
-
-/** Throws a `ConfigError` with all faults of all engines; reads the files and variables with secrets. In the order of the file. */
-export function engineSettings(config: Config, sources: EngineSources): readonly EngineSettings[] {
-  const lines: string[] = [];
-  const settings = config.engines.flatMap((engine) => {
-    const judged = settingsOf(config, engine, sources);
-    if (!Array.isArray(judged)) return [judged];
-    lines.push(...judged);
-    return [];
-  });
+/**
+ * In the order of the file. `added` are the protocols of plugins. Reads the files and variables with secrets. Throws a `ConfigError`
+ * with all faults of all engines.
+ */
+export function setUpEngines(
+  config: Config,
+  added: ReadonlyMap<string, EngineProtocol>,
+  env: Environment = process.env,
+): readonly EngineSettings[] {
+  const taken = [...added.keys()].find((name) => builtInProtocols.has(name));
+  if (taken !== undefined)
+    throw new ConfigError([`plugins: the protocol "${taken}" is the gateway's own and cannot be replaced; choose another name`]);
+  const protocols = new Map([...builtInProtocols, ...added]);
+  const judged = config.engines.map((engine) => settingsOf(config, engine, protocols, env));
+  const lines = judged.flatMap((one) => (Array.isArray(one) ? one : []));
   if (lines.length > 0) throw new ConfigError(lines, areFromFlag(lines, config));
-  return settings;
+  return judged as readonly EngineSettings[];
+}
+
+/** Uses the engines' protocols and options without a gateway: opens neither the store nor a port. Sets up plugins only if a protocol is not built in. */
+export async function withEngines<T>(
+  config: Config,
+  env: Environment,
+  use: (settings: readonly EngineSettings[]) => Promise<T>,
+): Promise<T> {
+  const areBuiltIn = config.engines.every(({ protocol }) => builtInProtocols.has(protocol));
+  if (areBuiltIn || config.plugins.length === 0) return use(setUpEngines(config, new Map(), env));
+  return withPlugins(config.plugins, (plugins) => use(setUpEngines(config, plugins.engines, env)));
 }
 
 /** Of an engine's faults, only an unknown protocol can come from a flag. */
@@ -74,17 +67,19 @@ function areFromFlag(lines: readonly string[], { sources: { engineProtocol: orig
 }
 
 /** The settings of one engine, or its faults. */
-function settingsOf(config: Config, engine: EngineConfig, { protocols, env, isFieldName }: EngineSources): EngineSettings | string[] {
-  const {
-    file,
-    sources: { files },
-  } = config;
+function settingsOf(
+  config: Config,
+  engine: EngineConfig,
+  protocols: ReadonlyMap<string, EngineProtocol>,
+  env: Environment,
+): EngineSettings | string[] {
+  const { file, sources } = config;
   const protocol = protocols.get(engine.protocol);
   if (protocol === undefined) return [unknownProtocol(config, engine, [...protocols.keys()])];
   const can = capabilitiesOf(protocol.can);
   const schema = optionsSchemaOf(protocol);
   const at = `${engine.place}.options`;
-  const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file, files }, at);
+  const { value, faults: secretFaults, found } = reveal(schema, engine.options, { env, file, files: sources.files }, at);
   const options = Default(schema, Clone(value)) as { readonly headers?: Readonly<Record<string, string>> };
   const faults = [...secretFaults, ...faultsOf(schema, options, at), ...batchFaults(engine, can), ...pairFaults(engine, protocol)];
   const { headers = {}, ...own } = options;
