@@ -44,20 +44,16 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ],
   [oidc('issuer: https://id', 'console_url: https://c/console'), `admin.console_url: "https://c/console" is not ${CONSOLE}`],
   [oidc('issuer: https://id', 'console_url: http://c'), `admin.console_url: "http://c" is not ${CONSOLE}`],
-  [oidc('issuer: https://id, claims: x', 'console_url: https://c'), 'admin.oidc.claims: is not known; did you mean claim?'],
   [
     oidc('issuer: https://id, name_claim: "a b"', 'console_url: https://c'),
     `admin.oidc.name_claim: "a b" is not the name of a claim of 1 to 200 printable characters without spaces, for example groups`,
   ],
   // Several engines.
   ['engines: {}', 'engines: has too few entries; it must have at least 1'],
-  ['engines: { a: {} }', 'engines.a.urls: is missing; it must be a list'],
-  ['engines: { a: }', 'engines.a: is empty; give it a value or leave it out'],
   [
     `engines: { "a b": { urls: ["http://h"] } }`,
     'engines: "a b" is not a valid name of an engine; use up to 40 letters, digits, hyphens and underscores',
   ],
-  ['engines: { a: { urls: ["http://h"], timout_ms: 3 } }', 'engines.a.timout_ms: is not known; did you mean timeout_ms?'],
   [`engine: { timeout_ms: 5 }\n${ENGINES}`, 'engine: cannot be used together with engines; leave one of the two out'],
   [
     'engines: { a: { urls: ["http://h"], timeout_ms: 40000 } }',
@@ -68,13 +64,6 @@ const WRONG: readonly [yaml: string, line: string][] = [
     'engines.a.pairs.0: "EN-XX": XX is neither a target code of the list of languages nor the base of one',
   ],
   // Routing.
-  [`${ENGINES}\nrouting: []`, 'routing: has too few entries; it must have at least 1'],
-  [`${ENGINES}\nrouting: [{ plans: [free] }]`, 'routing.0.engines: is missing; it must be a list'],
-  [`${ENGINES}\nrouting: [{ engines: [] }]`, 'routing.0.engines: has too few entries; it must have at least 1'],
-  [`${ENGINES}\nrouting: [{ plans: [], engines: [small] }]`, 'routing.0.plans: has too few entries; it must have at least 1'],
-  [`${ENGINES}\nrouting: [{ pairs: [], engines: [small] }]`, 'routing.0.pairs: has too few entries; it must have at least 1'],
-  [`${ENGINES}\nrouting: [{ engines: [small, small] }]`, 'routing.0.engines: has an entry twice; leave one out'],
-  [`${ENGINES}\nrouting: [{ engines: [small], plan: [free] }]`, 'routing.0.plan: is not known; did you mean plans?'],
   [
     `${ENGINES}\nrouting: [{ engines: [smal] }]`,
     'routing.0.engines.0: there is no engine "smal"; did you mean small? the engines are small, large',
@@ -98,7 +87,6 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ],
   // Shapes.
   ['- listen', 'this is not a mapping of names to values'],
-  ['limits:', 'limits: is empty; give it a value or leave it out'],
   ['store:', 'store: is empty; give it a value or leave it out'],
   [
     'engine: native',
@@ -109,7 +97,6 @@ const WRONG: readonly [yaml: string, line: string][] = [
     'plugins: [lingate/plugins/memory]',
     'plugins.0: "lingate/plugins/memory" is not a mapping of names to values; its members are module, options',
   ],
-  ['listener: nginx', 'listener: "nginx" is not one of auto, uws, node'],
   ['listener: nodee', 'listener: "nodee" is not one of auto, uws, node; did you mean node?'],
   // Addresses.
   ['listen: 8080', `listen: 8080 is not ${HOST_PORT}`],
@@ -126,34 +113,18 @@ const WRONG: readonly [yaml: string, line: string][] = [
   // Service.
   [`service: { name: 'a"b' }`, 'service.name: "a\\"b" is not 1 to 64 printable ASCII characters without quotes and backslashes'],
   ['service: { docs_url: /docs }', `service.docs_url: "/docs" is not ${HTTP_URL}`],
-  ['service: { public_url: api.example.com }', `service.public_url: "api.example.com" is not ${HTTP_URL}`],
-  ['docs: { public: 1 }', 'docs.public: 1 is not true or false'],
-  ['listen_client_address: x-real-ip', 'listen_client_address: "x-real-ip" is not one of x-forwarded-for, forwarded'],
-  ['service: { dashboard_url: app.example.com }', `service.dashboard_url: "app.example.com" is not ${HTTP_URL}`],
   // Store.
   ['store: mysql://127.0.0.1/x', `store: "mysql://127.0.0.1/x" is not one of ${STORES}`],
   ['store: sqlite://data/x.db', `store: "sqlite://data/x.db" is not one of ${STORES}`],
-  ['store_options: { sqlite_durability: off }', 'store_options.sqlite_durability: "off" is not one of full, normal'],
   // Events.
-  ['events: { secret: x }', `events.url: is missing; it must be ${WEBHOOK_URL}`],
-  ['events: { url: "http://h/" }', 'events.secret: is missing; it must be a secret'],
-  ['events: { url: "ftp://h/", secret: x }', `events.url: "ftp://h/" is not ${WEBHOOK_URL}`],
   ['events: { url: "http://u:p@h/", secret: x }', `events.url: "http://***@h/" is not ${WEBHOOK_URL}`],
   ['events: { url: "https://h/#x", secret: x }', `events.url: "https://h/#x" is not ${WEBHOOK_URL}`],
-  ['events: { url: "http://h/", secret: x, thresholds: [0] }', 'events.thresholds.0: 0 is too small; it must be at least 1'],
-  ['events: { url: "http://h/", secret: x, thresholds: [80.5] }', 'events.thresholds.0: 80.5 is not a whole number from 1 to 1000'],
-  ['events: { url: "http://h/", secret: x, thresholds: [1001] }', 'events.thresholds.0: 1001 is too large; it must be at most 1000'],
   ['events: { url: "http://h/", secret: x, thresholds: [80, 80] }', 'events.thresholds: has an entry twice; leave one out'],
   ['events: { url: "http://h/", secret: x, thresholds: 80 }', 'events.thresholds: 80 is not a list; write [80]'],
-  ['events: { url: "http://h/", secret: x, credit_minor: [-1] }', 'events.credit_minor.0: -1 is too small; it must be at least 0'],
   [
     'otel: { endpoint: "collector:4318" }',
     'otel.endpoint: "collector:4318" is not an absolute http or https URL without credentials, query and fragment, for example http://10.0.0.5:2737',
   ],
-  ['otel: { sample: 1.5 }', 'otel.sample: 1.5 is too large; it must be at most 1'],
-  ['otel: { sample: -1 }', 'otel.sample: -1 is too small; it must be at least 0'],
-  ['otel: { headers: { a: [] }, followcallers: true }', 'otel.followcallers: is not known; did you mean follow_callers?'],
-  ['events: { url: "http://h/", secret: x, creditminor: [1] }', 'events.creditminor: is not known; did you mean credit_minor?'],
   ['gateway: a b', 'gateway: "a b" is not 1 to 64 letters, digits, dots, hyphens and underscores, for example eu-1'],
   // Keys.
   [
@@ -167,30 +138,17 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ['auth: { vendor_names: [X-Key, x-key] }', 'auth.vendor_names.1: "x-key" is listed twice; leave one out'],
   ['auth: { vendor_names: [X-Key, X-Key] }', 'auth.vendor_names: has an entry twice; leave one out'],
   // Engine.
-  ['engine: { urls: [] }', 'engine.urls: has too few entries; it must have at least 1'],
   ['engine: { urls: ["ftp://h"] }', `engine.urls.0: "ftp://h" is not ${HTTP_URL}`],
-  ['engine: { timeout_ms: 1.5 }', 'engine.timeout_ms: 1.5 is not a whole number from 1 to 300000'],
   ['engine: { protocol: "" }', 'engine.protocol: "" is not the name of a protocol, for example native'],
   ['engine: { pairs: EN-ES }', `engine.pairs: "EN-ES" is not ${PAIRS}`],
   ['engine: { pairs: [] }', `engine.pairs: this is not ${PAIRS}`],
-  ['engine: { pairs: [EN-ES, 7] }', `engine.pairs: this is not ${PAIRS}`],
-  ['engine: { pairs: { EN: ES } }', `engine.pairs: this is not ${PAIRS}`],
-  ['engine: { pairs: }', 'engine.pairs: is empty; give it a value or leave it out'],
   [
     'engine: { pairs: [EN-ES, XX-ES] }',
     'engine.pairs.1: "XX-ES": does not begin with a source code of the list of languages; write SOURCE-TARGET, such as EN-ES',
   ],
   ['engine: { pairs: [EN-XX] }', 'engine.pairs.0: "EN-XX": XX is neither a target code of the list of languages nor the base of one'],
-  ['engine: { batch: }', 'engine.batch: is empty; give it a value or leave it out'],
-  ['engine: { batch: true }', 'engine.batch: true is not a mapping of names to values; its members are texts_max, characters_max, wait_ms'],
   ['engine: { batch: { texts_max: 1 } }', 'engine.batch.texts_max: 1 is too small; it must be at least 2'],
-  ['engine: { batch: { texts_max: 51 } }', 'engine.batch.texts_max: 51 is too large; it must be at most 50'],
-  ['engine: { batch: { characters_max: 0 } }', 'engine.batch.characters_max: 0 is too small; it must be at least 1'],
-  ['engine: { batch: { wait_ms: 51 } }', 'engine.batch.wait_ms: 51 is too large; it must be at most 50'],
-  ['engine: { batch: { wait: 5 } }', 'engine.batch.wait: is not known; the known ones are texts_max, characters_max, wait_ms'],
   // Limits.
-  ['limits: { body_bytes: 1 }', 'limits.body_bytes: 1 is too small; it must be at least 1024'],
-  ['limits: { reservation_seconds: 601 }', 'limits.reservation_seconds: 601 is too large; it must be at most 600'],
   [
     'limits: { reservation_seconds: 20 }',
     'limits.reservation_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 plus one second need at least 21',
@@ -200,29 +158,20 @@ const WRONG: readonly [yaml: string, line: string][] = [
     'limits.request_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 plus one second need at least 21',
   ],
   // Plans.
-  ['plans: {}', 'plans: has too few entries; it must have at least 1'],
   ['plans: { free: }', 'plans.free: is empty; give it members or leave it out'],
   ['plans: { free: 5 }', 'plans.free: 5 is not a mapping of names to values'],
   ['plans: { free: {} }', 'plans.free.billing: is missing; it must be quota or credit'],
   ['plans: { free: { billing: quote } }', 'plans.free.billing: "quote" is not one of quota, credit; did you mean quota?'],
   ['plans: { free: { billing: toString } }', 'plans.free.billing: "toString" is not one of quota, credit'],
   [`plans: { "a b": { ${QUOTA} } }`, `plans: "a b" is not a valid name of a plan; use up to 40 letters, digits, hyphens and underscores`],
-  [plan(QUOTA, 'requests_per_second', '0'), 'plans.free.requests_per_second: 0 is too small; it must be at least 1'],
   [plan(QUOTA, 'requests_per_second', '"5"'), 'plans.free.requests_per_second: "5" is not a whole number from 1 to 100000'],
-  [
-    plan(QUOTA, 'max_characters_per_request', '10000001'),
-    'plans.free.max_characters_per_request: 10000001 is too large; it must be at most 10000000',
-  ],
-  [plan(QUOTA, 'characters', '1e13'), 'plans.free.characters: 10000000000000 is too large; it must be at most 1000000000000'],
   [plan(QUOTA, 'currency', 'eur'), 'plans.free.currency: "eur" is not an ISO 4217 code of three capital letters, for example EUR'],
   [quota('period: 1 month'), 'plans.free.period: "1 month" is not an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S'],
   [quota('period: PT0S'), 'plans.free.period: "PT0S" is not an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S'],
-  [quota('period_anchor: monthly'), 'plans.free.period_anchor: "monthly" is not one of creation, calendar'],
   [
     quota('period: P3M, period_anchor: calendar'),
     'plans.free.period_anchor: there are no calendar periods of P3M; set period to one of P1M, P7D, P1D, P1Y, or leave period_anchor out',
   ],
-  [quota('requests_per_secnd: 5'), 'plans.free.requests_per_secnd: is not known; did you mean requests_per_second?'],
   [
     quota('overage_cap_minor: 100'),
     'plans.free.overage_minor_per_million: must not be 0 with an overage_cap_minor of 100; set a price, or set overage_cap_minor to 0 for no overage',
@@ -233,12 +182,6 @@ const WRONG: readonly [yaml: string, line: string][] = [
   ],
   [quota('overage_cap_minor: 9007199255'), 'plans.free.overage_cap_minor: 9007199255 is too large; it must be at most 9007199254'],
   [plan(CREDIT, 'credit_minor_per_million', '0'), 'plans.free.credit_minor_per_million: 0 is too small; it must be at least 1'],
-  [
-    plan(CREDIT, 'credit_minor_per_million', '100000001'),
-    'plans.free.credit_minor_per_million: 100000001 is too large; it must be at most 100000000',
-  ],
-  // Plugins.
-  ['plugins: [{ options: {} }]', 'plugins.0.module: is missing; it must be the path of a module or the name of a package'],
   // Syntax.
   ['listen: [\n', 'line 2, column 1: Flow sequence in block collection must be sufficiently indented and end with a ]'],
   ['ops: a:1\nops: b:1', 'line 2, column 1: Map keys must be unique'],

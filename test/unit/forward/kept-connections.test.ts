@@ -1,9 +1,8 @@
 // Forward routes: to which request an answer belongs, and how an upstream that sends unexpected bytes is treated from then on.
-import { createServer, request as openRequest } from 'node:http';
+import { createServer, get as getOver } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Incoming } from '../../../src/core/exchange.ts';
 import { openProxyUpstream } from '../../../src/forward/upstream.ts';
 import type { ProxyUpstream } from '../../../src/forward/upstream.ts';
 import { lengthAnswer, RawEngine, rested } from '../engines/raw-engine.ts';
@@ -21,8 +20,6 @@ interface Scene {
   nowMs: number;
   /** The status and the whole body, or the failure; `broken` in the middle of an answer. */
   readonly get: (path?: string, checkIds?: boolean) => Promise<string>;
-  /** The same for a POST, whose body is `hello`. */
-  readonly post: (path?: string, how?: Ending, totalMs?: number) => Promise<string>;
 }
 
 /** The ids of requests end in a number. */
@@ -30,31 +27,17 @@ const ID_BEGIN = '01KB2ZJ7Q3V5X8Y0ABCDEFG';
 const OTHER = `${ID_BEGIN}000`;
 
 const idOf = ({ received }: RawConnection): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
-const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/(?:GET|POST) (\S+) HTTP/g)].at(-1)?.[1] ?? '';
-
-/** How a body of five bytes ends: as it should, never, behind more bytes, too late, or because its caller leaves. */
-type Ending = 'end' | 'never' | 'too_long' | 'late' | 'broken';
-
-const isSized = (how: Ending): boolean => how === 'end' || how === 'never';
+const pathOf = ({ received }: RawConnection): string => [...received.matchAll(/GET (\S+) HTTP/g)].at(-1)?.[1] ?? '';
 
 /** What a caller sends to the gateway, as node:http has it there. */
-async function sentBy(method: string, how: Ending): Promise<{ readonly request: IncomingMessage; readonly response: ServerResponse }> {
+async function arrived(): Promise<{ readonly request: IncomingMessage; readonly response: ServerResponse }> {
   const server = createServer();
-  const arrived = new Promise<{ request: IncomingMessage; response: ServerResponse }>((resolve) => {
-    server.once('request', (request, response) => {
-      request.on('error', () => undefined).pause();
-      resolve({ request, response });
-    });
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const framing = method !== 'POST' ? {} : isSized(how) ? { 'content-length': '5' } : { 'transfer-encoding': 'chunked' };
-  const caller = openRequest({ port, host: '127.0.0.1', method, headers: framing });
-  caller.on('error', () => undefined);
+  const { promise, resolve } = Promise.withResolvers<{ request: IncomingMessage; response: ServerResponse }>();
+  server.once('request', (request, response) => resolve({ request, response }));
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+  const caller = getOver({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' }).on('error', () => undefined);
   open.push({ close: () => (caller.destroy(), server.closeAllConnections(), void server.close()) });
-  if (method !== 'POST' || how === 'end') caller.end(method === 'POST' ? 'hello' : undefined);
-  else caller.write(how === 'too_long' ? 'hello!' : 'hel');
-  return arrived;
+  return promise;
 }
 
 async function scene(keepAlive = true): Promise<Scene> {
@@ -65,18 +48,11 @@ async function scene(keepAlive = true): Promise<Scene> {
   const made = { target, told, nowMs: 1_000_000 };
   const upstream = openProxyUpstream({ keepAlive, nowMs: () => made.nowMs, onUnasked: (_origin, begins) => void told.push(begins) });
   open.push(target, upstream);
-  const ask = async (method: string, path: string, checkIds: boolean, how: Ending = 'end', totalMs?: number): Promise<string> => {
-    const messages = await sentBy(method, how);
-    const body: Incoming | undefined =
-      method === 'POST' ? { bytes: isSized(how) ? 5 : undefined, stream: messages.request, onLate: undefined } : undefined;
-    const request = { method, origin: `http://127.0.0.1:${target.port}`, target: path, body, bodyBytesMax: 5, messages };
-    const more = { headers: { 'x-request-id': `${ID_BEGIN}${++calls + 100}` }, silenceMs: 5000, totalMs, checkIds };
-    const onCancel = (listener: (() => void) | undefined): void => {
-      if (how === 'broken' && listener !== undefined) setImmediate(listener);
-    };
-    const asked = upstream.call({ ...request, ...more }, { cancelled: false, onCancel });
-    if (how === 'late') setImmediate(() => body?.onLate?.());
-    const result = await asked;
+  const ask = async (path = '/a', checkIds = true): Promise<string> => {
+    const messages = await arrived();
+    const request = { method: 'GET', origin: `http://127.0.0.1:${target.port}`, target: path, body: undefined, bodyBytesMax: 5, messages };
+    const more = { headers: { 'x-request-id': `${ID_BEGIN}${++calls + 100}` }, silenceMs: 5000, totalMs: undefined, checkIds };
+    const result = await upstream.call({ ...request, ...more }, { cancelled: false, onCancel: () => undefined });
     if (typeof result === 'string') return result;
     const pieces: Uint8Array[] = [];
     const ended = await new Promise<string>((resolve) => {
@@ -88,9 +64,7 @@ async function scene(keepAlive = true): Promise<Scene> {
     await rested();
     return ended === 'whole' ? `${result.status} ${Buffer.concat(pieces).toString()}` : ended;
   };
-  const get = (path = '/a', checkIds = true): Promise<string> => ask('GET', path, checkIds);
-  const post = (path = '/a', how: Ending = 'end', totalMs?: number): Promise<string> => ask('POST', path, true, how, totalMs);
-  return Object.assign(made, { upstream, get, post });
+  return Object.assign(made, { upstream, get: ask });
 }
 
 const requests = ({ target }: Scene): number[] => target.connections.map((connection) => connection.requests);
