@@ -53,7 +53,7 @@ export function checkReplicas(
     Promise.all(
       all.flatMap(({ config: engine, protocol, options, headers, pairs }) =>
         [...new Set(engine.urls.map(shownUrl))].map(async (url) => {
-          const terms = { ...engine, timeoutMs: Math.min(engine.timeoutMs, msMax), protocol, options, headers };
+          const terms = { ...engine, timeout_ms: Math.min(engine.timeout_ms, msMax), protocol, options, headers };
           const offered = async (): Promise<PairTest | undefined> => {
             if (pairs === 'ask') return pairsOfReplica(url, terms);
             return pairs === 'any' ? undefined : pairsOfList(pairs, config.languages);

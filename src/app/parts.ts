@@ -206,13 +206,13 @@ async function openUpstream({ forward, engines }: Config, metrics: Metrics, log:
   if (forward.length === 0) return undefined;
   const { openProxyUpstream } = await import('../forward/upstream.ts');
   return openProxyUpstream({
-    keepAlive: engines.every(({ keepAlive }) => keepAlive),
+    keepAlive: engines.every((engine) => engine.keep_alive),
     onUnasked: tellUnasked('forward target', unaskedCounter(metrics, ''), log),
   });
 }
 
 function capsOf({ engines }: Config): ReadonlyMap<string, EngineCap> {
-  return new Map(engines.flatMap(({ name, cap }) => (cap === undefined ? [] : [[name, cap] as const])));
+  return new Map(engines.flatMap(({ name, characters: cap }) => (cap === undefined ? [] : [[name, cap] as const])));
 }
 
 function openEnginesOf(
@@ -232,13 +232,13 @@ function openEnginesOf(
         can,
         teamShare: limits.team_engine_share,
         onSent:
-          config.cap &&
+          config.characters &&
           ((text) =>
             caps.count(
               config.name,
               text.reduce((sum, one) => sum + countCharacters(one), 0),
             )),
-        onFileSent: config.cap && ((characters) => caps.countFile(config.name, characters)),
+        onFileSent: config.characters && ((characters) => caps.countFile(config.name, characters)),
         protocol,
         options,
         headers,

@@ -7,7 +7,7 @@ import type { LanguageTable } from '../domain/languages.ts';
 import type { Plan } from '../domain/plan.ts';
 import { besideFile } from './file-set.ts';
 import type { FileContents } from './file-set.ts';
-import { toForward } from './forward.ts';
+import { forwardOf } from './forward.ts';
 import { parseNetworkAddress, reachedAt } from './network-address.ts';
 import type { NetworkAddress } from './network-address.ts';
 import type { PluginEntry } from './plugins.ts';
@@ -18,7 +18,7 @@ import type { ConfigFile } from './schema.ts';
 
 export type Config = Readonly<ReturnType<typeof toConfig>>;
 
-export type EngineConfig = Readonly<ReturnType<typeof toEngine>>;
+export type EngineConfig = Readonly<ReturnType<typeof engineOf>>;
 
 /** Where values come from, for the question which gateway this is. */
 export interface ConfigOrigins {
@@ -54,7 +54,7 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
   const { engine: _engine, ...members } = raw;
   const { tls, limits, events, documents } = members;
   const engines: readonly EngineConfig[] = enginesOf(raw).map(({ name, place, engine }) =>
-    toEngine(name, place, engine, limits.body_bytes),
+    engineOf(name, place, engine, limits.body_bytes),
   );
   const timeoutMs = longestTimeoutMs(engines);
   const ops = parseNetworkAddress(raw.ops)!;
@@ -82,57 +82,31 @@ export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, 
     documents: documents && { ...documents, folder: documents.keep === 'store' ? undefined : besideFile(documents.keep, file) },
     languagesFile,
     languages,
-    forward: raw.forward.map((entry) => toForward(entry, limits.body_bytes, timeoutMs)),
+    forward: raw.forward.map((entry) => forwardOf(entry, limits.body_bytes, timeoutMs)),
     plugins: raw.plugins.map(({ module, options }): PluginEntry => ({ module: moduleOf(module, file), from: file, options })),
   };
 }
 
 /** Over all engines: the longest duration of an attempt. */
-export function longestTimeoutMs(engines: readonly Pick<EngineConfig, 'timeoutMs'>[]): number {
-  return Math.max(...engines.map(({ timeoutMs }) => timeoutMs));
+export function longestTimeoutMs(engines: readonly Pick<EngineConfig, 'timeout_ms'>[]): number {
+  return Math.max(...engines.map((engine) => engine.timeout_ms));
 }
 
-function toEngine(name: string, place: string, engine: WrittenEngine, bodyBytes: number) {
+/** `place` is that in the file: `engine`, or `engines.NAME`. */
+function engineOf(name: string, place: string, engine: WrittenEngine, bodyBytes: number) {
+  const { batch } = engine;
   return {
+    ...engine,
     name,
-    /** Its place in the file: `engine`, or `engines.NAME`. */
     place,
-    /** The name of a built-in protocol or a plugin's; whether it exists is checked later. */
-    protocol: engine.protocol,
-    /** As written in the file: checked later by the protocol's schema; secrets are not read yet. */
-    options: engine.options as Readonly<Record<string, unknown>>,
     /** Without credentials, and without a slash at the end. */
     urls: engine.urls.map(withoutSlash) as readonly string[],
-    /** Per attempt. */
-    timeoutMs: engine.timeout_ms,
-    /** Per replica. */
-    connectionsMax: engine.connections_max,
-    /** Per replica: attempts that may wait for a connection. */
-    queueMax: engine.queue_max,
-    responseBytesMax: engine.response_bytes_max,
-    /** An answer may be this many times as long as the body of its call. */
-    responseBytesFactor: engine.response_bytes_factor,
-    /** `false`: a new connection for every call. */
-    keepAlive: engine.keep_alive,
-    /** Whether an answer with the `X-Request-Id` of another request is unusable. */
-    checkIds: engine.check_ids,
     /** Which pairs are offered; `undefined`: `ask` if the protocol's engines can report them, otherwise `any`. */
     pairs: engine.pairs as 'any' | 'ask' | readonly string[] | undefined,
-    /** What may be sent to it in each window, over all gateways; `undefined` for no limit. */
-    cap: engine.characters satisfies EngineCap | undefined,
-    /** `undefined`: every request is a separate call. */
-    batch: engine.batch && toBatch(engine.batch, bodyBytes),
-  };
-}
-
-/** Limits of one call to the engine. */
-function toBatch(batch: NonNullable<WrittenEngine['batch']>, bodyBytes: number) {
-  return {
-    textsMax: batch.texts_max,
-    /** Code points of all texts together; a batch is never larger than the largest body of one caller. */
-    charactersMax: Math.min(batch.characters_max, Math.floor(bodyBytes / JSON_BYTES_MAX)),
-    /** How long the first request waits for others; 0: until the end of the tick. */
-    waitMs: batch.wait_ms,
+    /** What may be sent to it in each window, over all gateways. */
+    characters: engine.characters satisfies EngineCap | undefined,
+    /** Never larger than the largest body of one caller. */
+    batch: batch && { ...batch, characters_max: Math.min(batch.characters_max, Math.floor(bodyBytes / JSON_BYTES_MAX)) },
   };
 }
 

@@ -117,18 +117,12 @@ export function forwardFaults(entries: readonly ForwardEntry[], vendorNames: rea
   });
 }
 
-export function toForward(entry: ForwardEntry, bodyBytes: number, timeoutMs: number): ForwardConfig {
+export function forwardOf(entry: ForwardEntry, bodyBytes: number, timeoutMs: number): ForwardConfig {
   return {
-    path: entry.path,
-    methods: entry.methods,
-    name: entry.name,
+    ...entry,
     origin: new URL(entry.target).origin,
-    chargeCharacters: entry.charge_characters,
-    bodyBytesMax: entry.body_bytes ?? bodyBytes,
-    timeoutMs: entry.timeout_ms ?? timeoutMs,
-    checkIds: entry.check_ids,
-    requestFields: entry.request_fields,
-    responseFields: entry.response_fields,
+    body_bytes: entry.body_bytes ?? bodyBytes,
+    timeout_ms: entry.timeout_ms ?? timeoutMs,
     statuses: new Map(Object.entries(entry.statuses).map(([status, code]) => [Number(status), code])),
     headers: Object.fromEntries(Object.entries(entry.headers).map(([name, value]) => [name.toLowerCase(), value])),
   };

@@ -1,25 +1,24 @@
 // A forward route as configured: what is forwarded to another server, by which rules, and what may be returned.
 import type { ProblemCode } from '../core/problem.ts';
 
+/** With the names of the configuration. */
 export interface ForwardRoute {
   /** Exact, or `/…/*`. */
   readonly path: string;
   readonly methods: readonly string[];
   /** What it is called in scopes of keys; without a name, keys with scopes may not use it. */
   readonly name?: string | undefined;
-  /** Scheme, host and port. */
+  /** Scheme, host and port of the target. */
   readonly origin: string;
   /** Charged after the whole answer has been delivered; 0 for none. */
-  readonly chargeCharacters: number;
-  readonly bodyBytesMax: number;
+  readonly charge_characters: number;
+  readonly body_bytes: number;
   /** Silence timeout of the upstream. */
-  readonly timeoutMs: number;
-  /** Whether an answer with an `X-Request-Id` other than ours is unusable. */
-  readonly checkIds: boolean;
-  /** Lower-case names of the caller's fields to forward. */
-  readonly requestFields: readonly string[];
-  /** Lower-case names of the upstream's fields to return. */
-  readonly responseFields: readonly string[];
+  readonly timeout_ms: number;
+  readonly check_ids: boolean;
+  /** Lower-case names of the caller's fields to forward, and of the upstream's to return. */
+  readonly request_fields: readonly string[];
+  readonly response_fields: readonly string[];
   readonly statuses: ReadonlyMap<number, ProblemCode>;
   /** Sent with every request; lower-case names. May contain secrets. */
   readonly headers: Readonly<Record<string, string>>;

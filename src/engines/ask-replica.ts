@@ -117,7 +117,7 @@ export interface CheckedReplica {
 export async function pairsOfReplica(url: string, { protocol, options, ...limits }: CheckTerms): Promise<PairTest | undefined> {
   if (protocol.pairs === undefined) return undefined;
   const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
-  const pairs = await askPairs(pool, protocol, options, limits.timeoutMs);
+  const pairs = await askPairs(pool, protocol, options, limits.timeout_ms);
   await pool.destroy();
   return 'failure' in pairs ? undefined : pairs;
 }
@@ -127,7 +127,7 @@ export function checkReplica(url: string, work: EngineWork, { protocol, options,
   const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
   const startedAtMs = performance.now();
   return new Promise((resolve) => {
-    const terms = { protocol, options, timeoutMs: limits.timeoutMs };
+    const terms = { protocol, options, timeoutMs: limits.timeout_ms };
     const running = new RunningAttempt(pool, 'reused', work, NEVER_LEAVES, terms, (attempt, echoesId) => {
       const tookMs = performance.now() - startedAtMs;
       void pool.destroy();

@@ -103,7 +103,7 @@ export class Balancer implements Engine, Attempts {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.name = options.name ?? ONLY_ENGINE;
-    const { protocol, timeoutMs, onTokens, batch, onBatch } = options;
+    const { protocol, timeout_ms: timeoutMs, onTokens, batch, onBatch } = options;
     this.#terms = { protocol, options: options.options, timeoutMs, onTokens };
     this.#nowMs = options.nowMs ?? performance.now.bind(performance);
     this.#wallMs = options.wallMs ?? (() => Date.now());
@@ -187,7 +187,7 @@ export class Balancer implements Engine, Attempts {
     const billed = onFileSent?.(characters);
     const asWork: EngineWork = { requestId, teamId, text: [], options: { ...NOTHING_CHOSEN, sourceLang, targetLang }, traceparent };
     const run = (wire: ReplicaWire) => protocol.files!.translate(work, wire, options);
-    const terms = { signal, caller: work, attempt: second ? 2 : 1, questionMs: this.#options.timeoutMs } as const;
+    const terms = { signal, caller: work, attempt: second ? 2 : 1, questionMs: this.#options.timeout_ms } as const;
     const result = await askReplica(replica.wire, FILE_MS, run, terms);
     billed?.('failure' in result ? 0 : (result.billed ?? characters));
     const change =
@@ -255,7 +255,7 @@ export class Balancer implements Engine, Attempts {
 
   /** Queries every replica for its pairs, within a time limit; never rejects. `undefined` if the protocol cannot report pairs. */
   get askPairs(): (() => Promise<readonly ReplicaPairs[]>) | undefined {
-    const { protocol, options, timeoutMs } = this.#options;
+    const { protocol, options, timeout_ms: timeoutMs } = this.#options;
     if (protocol.pairs === undefined) return undefined;
     return () =>
       Promise.all(
@@ -285,7 +285,7 @@ export class Balancer implements Engine, Attempts {
 
   /** Tries every replica, by a connection or by the protocol's `trial`; never rejects. `health` reports the results. */
   tryAll(): Promise<readonly ReplicaTrial[]> {
-    const { protocol, options, timeoutMs } = this.#options;
+    const { protocol, options, timeout_ms: timeoutMs } = this.#options;
     const withinMs = Math.min(timeoutMs, REACH_MS_MAX);
     return Promise.all(
       this.#rotation.members.map(async (replica) => {
@@ -341,7 +341,7 @@ export class Balancer implements Engine, Attempts {
   }
 
   #failureTerms({ attemptMs }: EngineWork): FailureTerms {
-    const { timeoutMs } = this.#options;
+    const { timeout_ms: timeoutMs } = this.#options;
     return {
       nowMs: this.#nowMs(),
       wallMs: this.#wallMs(),

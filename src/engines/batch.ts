@@ -8,13 +8,13 @@ import type { EngineGlossary } from '../domain/translation-options.ts';
 import type { AskedWork, Attempt, AttemptFailure, EngineResult, EngineWork, FailureDetail } from '../ports/engine.ts';
 import type { Replica } from './replica.ts';
 
-/** Limits of one call. */
+/** Limits of one call, with the names of the configuration. */
 export interface BatchLimits {
-  readonly textsMax: number;
+  readonly texts_max: number;
   /** Code points of all texts together. */
-  readonly charactersMax: number;
+  readonly characters_max: number;
   /** How long the first request of a batch waits for others; 0 means until the end of this turn of the event loop. */
-  readonly waitMs: number;
+  readonly wait_ms: number;
 }
 
 /** The two attempts separately, for requests that share the first one. */
@@ -55,7 +55,7 @@ export class Batches {
 
   translate(asked: AskedWork, cancellation: Cancellation): void {
     const characters = charactersOf(asked.text);
-    const { textsMax, charactersMax } = this.#limits;
+    const { texts_max: textsMax, characters_max: charactersMax } = this.#limits;
     // No other request could join it, or it is only a detection.
     if (asked.text.length >= textsMax || characters >= charactersMax || cancellation.cancelled || asked.detectionOnly === true) {
       this.#attempts.alone(asked, cancellation);
@@ -84,7 +84,7 @@ export class Batches {
   #begin(key: string): Batch {
     const batch = new Batch(key);
     this.#open.set(key, batch);
-    if (this.#limits.waitMs > 0) batch.timer = setTimeout(this.#sendOpen, this.#limits.waitMs, batch);
+    if (this.#limits.wait_ms > 0) batch.timer = setTimeout(this.#sendOpen, this.#limits.wait_ms, batch);
     else setImmediate(this.#sendOpen, batch);
     return batch;
   }
@@ -128,7 +128,7 @@ class Batch implements Cancellation {
 
   /** Whether this work, which has the batch's key, can be added. */
   takes(work: EngineWork, characters: number, limits: BatchLimits): boolean {
-    if (this.texts + work.text.length > limits.textsMax || this.#characters + characters > limits.charactersMax) return false;
+    if (this.texts + work.text.length > limits.texts_max || this.#characters + characters > limits.characters_max) return false;
     const first = this.#members[0]?.asked;
     // The key only contains a glossary's id; here its entries are compared as well.
     return first === undefined || isSame(first.options.glossary, work.options.glossary);

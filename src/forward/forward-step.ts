@@ -40,7 +40,7 @@ const ENGINE_UNAVAILABLE = refuse(
 const BODY_TOO_SLOW = refuse('validation_error', 'body: it did not arrive while its charge was reserved; send it faster or send less.');
 
 export function forwardStep(options: ForwardOptions): BodyStep {
-  const fields = [...options.routes.values()].flatMap(({ requestFields }) => requestFields);
+  const fields = [...options.routes.values()].flatMap((route) => route.request_fields);
   return {
     kind: 'body',
     name: 'forward',
@@ -57,7 +57,7 @@ export function forwardStep(options: ForwardOptions): BodyStep {
 
 async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions): Promise<Outcome> {
   const startedAtMs = options.now();
-  const untilMs = route.chargeCharacters === 0 ? undefined : startedAtMs + options.leaseMs - COMMIT_MS;
+  const untilMs = route.charge_characters === 0 ? undefined : startedAtMs + options.leaseMs - COMMIT_MS;
   const failures: ForwardFailure[] = [];
   const passed = (options.passTraceparent ?? traceparentForward)(x.head.headers['traceparent']);
   let outcome: Outcome | ForwardFailure = 'cancelled';
@@ -65,7 +65,7 @@ async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions
     const totalMs = untilMs === undefined ? undefined : untilMs - options.now();
     const trace = x.get(traceSlot)?.attempt({ engine: undefined, url: route.origin, number: failures.length + 1 });
     const result = await options.upstream.call(upstreamRequest(x, route, totalMs, trace?.traceparent ?? passed), x);
-    if (result === 'too_large') outcome = bodyTooLong(route.bodyBytesMax);
+    if (result === 'too_large') outcome = bodyTooLong(route.body_bytes);
     else if (result === 'too_slow') outcome = BODY_TOO_SLOW;
     else outcome = typeof result === 'string' ? result : answerOf(result, route);
     if (typeof result === 'string') trace?.ended(result);
@@ -91,17 +91,21 @@ function upstreamRequest(x: Exchange, route: ForwardRoute, totalMs: number | und
     target: query === '' ? path : `${path}?${query}`,
     headers: requestHeaders(x, route, traceparent),
     body,
-    bodyBytesMax: route.bodyBytesMax,
-    silenceMs: route.timeoutMs,
-    checkIds: route.checkIds,
+    bodyBytesMax: route.body_bytes,
+    silenceMs: route.timeout_ms,
+    checkIds: route.check_ids,
     totalMs,
     messages: x.sink.messages,
   };
 }
 
-function requestHeaders(x: Exchange, { requestFields, headers }: ForwardRoute, traceparent: string | undefined): Record<string, string> {
+function requestHeaders(
+  x: Exchange,
+  { request_fields: names, headers }: ForwardRoute,
+  traceparent: string | undefined,
+): Record<string, string> {
   const fields: Record<string, string> = { 'accept-encoding': 'identity' };
-  for (const name of requestFields) {
+  for (const name of names) {
     const value = x.head.headers[name];
     if (value !== undefined) fields[name] = value;
   }
@@ -116,7 +120,7 @@ function answerOf(answer: UpstreamAnswer, route: ForwardRoute): Outcome | Forwar
   const { status, headers, bytes, body } = answer;
   const mapped = route.statuses.get(status);
   const passes = (status >= 200 && status < 300) || status === 304;
-  const readable = (headers['content-encoding'] ?? 'identity') === 'identity' || route.responseFields.includes('content-encoding');
+  const readable = (headers['content-encoding'] ?? 'identity') === 'identity' || route.response_fields.includes('content-encoding');
   if (mapped !== undefined || !passes || !readable) {
     body.destroy();
     if (mapped !== undefined) return mappedRefusal(mapped);
@@ -136,7 +140,7 @@ function answerOf(answer: UpstreamAnswer, route: ForwardRoute): Outcome | Forwar
 
 function fieldsOf(headers: UpstreamAnswer['headers'], route: ForwardRoute): HeaderList {
   const fields: [string, string][] = [];
-  for (const name of route.responseFields) {
+  for (const name of route.response_fields) {
     const value = name === 'content-type' ? undefined : fieldOf(headers, route, name);
     if (value !== undefined) fields.push([name, value]);
   }
@@ -145,7 +149,7 @@ function fieldsOf(headers: UpstreamAnswer['headers'], route: ForwardRoute): Head
 
 /** Values that could not be written unchanged are omitted. */
 function fieldOf(headers: UpstreamAnswer['headers'], route: ForwardRoute, name: string): string | undefined {
-  const given = route.responseFields.includes(name) ? headers[name] : undefined;
+  const given = route.response_fields.includes(name) ? headers[name] : undefined;
   const value = typeof given === 'object' ? given.join(', ') : given;
   return value !== undefined && FIELD_VALUE.test(value) ? value : undefined;
 }
@@ -176,17 +180,17 @@ export function chargedAdmission(admit: Step, route: ForwardRoute): BodyStep {
 function chargeOf(x: Exchange, route: ForwardRoute): Charge | undefined {
   const refusal = faultOf(x, route);
   if (refusal !== undefined) return refusedCharge(refusal);
-  if (route.chargeCharacters === 0) return undefined;
-  return { characters: route.chargeCharacters, reserve: true, glossary: undefined, refusal: undefined };
+  if (route.charge_characters === 0) return undefined;
+  return { characters: route.charge_characters, reserve: true, glossary: undefined, refusal: undefined };
 }
 
-function faultOf(x: Exchange, { requestFields, bodyBytesMax }: ForwardRoute): Refusal | undefined {
+function faultOf(x: Exchange, { request_fields: fields, body_bytes: bytesMax }: ForwardRoute): Refusal | undefined {
   const { method, query, headers } = x.head;
   const body = x.sink.incoming();
   if (body !== undefined && !takesBody(method)) return refuse('validation_error', `body: ${method} takes none.`);
-  if (body?.bytes !== undefined && body.bytes > bodyBytesMax) return bodyTooLong(bodyBytesMax);
+  if (body?.bytes !== undefined && body.bytes > bytesMax) return bodyTooLong(bytesMax);
   if (!QUERY.test(query)) return refuse('validation_error', 'query: percent-encode everything but printable ASCII.');
-  const bad = requestFields.find((name) => !FIELD_VALUE.test(headers[name] ?? ''));
+  const bad = fields.find((name) => !FIELD_VALUE.test(headers[name] ?? ''));
   return bad === undefined ? undefined : refuse('validation_error', `${bad}: the field contains something other than printable ASCII.`);
 }
 

@@ -9,28 +9,29 @@ import type { ResponseHandler, ClientOwner } from './client.ts';
 import { TeamTurns } from './team-turns.ts';
 import type { Lane } from './team-turns.ts';
 
+/** With the names of the configuration. */
 export interface PoolLimits {
   /** Deadline of one attempt, covering all its calls. */
-  readonly timeoutMs: number;
+  readonly timeout_ms: number;
   /** Limit on any answer. */
-  readonly responseBytesMax: number;
+  readonly response_bytes_max: number;
   /**
    * Limit on the answer to a call with a body: this many times the body, plus a floor. An answer to a call without one, such as a
-   * list of languages, only has `responseBytesMax`. By default there is no other.
+   * list of languages, only has `response_bytes_max`. By default there is no other.
    */
-  readonly responseBytesFactor?: number;
+  readonly response_bytes_factor?: number;
   /** Maximum number of calls in flight to one replica. */
-  readonly connectionsMax: number;
+  readonly connections_max: number;
   /** Maximum number of calls waiting for a connection. */
-  readonly queueMax: number;
-  /** The share of `connectionsMax` that one team may hold while others are active; half by default. */
+  readonly queue_max: number;
+  /** The share of `connections_max` that one team may hold while others are active; half by default. */
   readonly teamShare?: number;
   /** Additional fields for every request; they replace an adapter's fields of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `false` opens a new connection for every call. */
-  readonly keepAlive?: boolean;
+  readonly keep_alive?: boolean;
   /** `false` ignores a foreign `X-Request-Id` in answers. */
-  readonly checkIds?: boolean;
+  readonly check_ids?: boolean;
   /** Unsolicited bytes arrived; `begins` if there had been none for a minute. `replica` is its URL. */
   readonly onUnasked?: (replica: string, begins: boolean) => void;
   /** Milliseconds of a monotonic clock. */
@@ -110,8 +111,8 @@ export class Pool implements ClientOwner {
     this.#taken = Object.keys(limits.headers ?? {}).map((name) => name.toLowerCase());
     this.#limits = limits;
     this.#nowMs = limits.nowMs ?? performance.now.bind(performance);
-    this.checksIds = limits.checkIds ?? true;
-    this.#turns = new TeamTurns(limits.connectionsMax, limits.teamShare ?? TEAM_SHARE, this.#nowMs);
+    this.checksIds = limits.check_ids ?? true;
+    this.#turns = new TeamTurns(limits.connections_max, limits.teamShare ?? TEAM_SHARE, this.#nowMs);
   }
 
   /** Tries a connection of its own, which counts against no limit: `undefined`, or why it failed. Never rejects. */
@@ -121,7 +122,7 @@ export class Pool implements ClientOwner {
 
   /** Starts a call; `settle` is called exactly once. */
   call(call: EngineCall, connection: ConnectionUse, settle: Settle, asker: Asker = NOBODY): PoolRequest {
-    const reusable = connection === 'reused' && this.#limits.keepAlive !== false;
+    const reusable = connection === 'reused' && this.#limits.keep_alive !== false;
     const lines = this.#lines[reusable ? 'reused' : 'fresh'];
     const request = requestText(call, this.#basePath, lines, this.#taken, asker.requestId);
     const lane = this.#turns.called(asker.teamId ?? '');
@@ -130,7 +131,7 @@ export class Pool implements ClientOwner {
       started.stop('internal');
     } else if (this.#state === 'destroyed') {
       started.stop('connect');
-    } else if (this.#inFlight < this.#limits.connectionsMax && lane.waiting.size === 0 && this.#turns.admits(lane)) {
+    } else if (this.#inFlight < this.#limits.connections_max && lane.waiting.size === 0 && this.#turns.admits(lane)) {
       // Only a call that never waited can have spent all its time connecting.
       started.stage = 'connecting';
       this.#start(started);
@@ -153,7 +154,7 @@ export class Pool implements ClientOwner {
   #wait(call: PoolRequest, lane: Lane<PoolRequest>): void {
     // A resting connection becomes free within two turns of the event loop, so a call waiting for one does not count against
     // the queue.
-    const full = this.#turns.size >= this.#limits.queueMax + this.#resting;
+    const full = this.#turns.size >= this.#limits.queue_max + this.#resting;
     // If the queue is full, the team with the most calls in it gives way.
     const pushedOut = full ? this.#turns.latestOfMost(lane) : undefined;
     if (full && pushedOut === undefined) {
@@ -164,16 +165,16 @@ export class Pool implements ClientOwner {
     this.#turns.wait(lane, call);
     // Done last, so that its second attempt cannot take the room.
     pushedOut?.stop('busy');
-    if (this.#inFlight < this.#limits.connectionsMax) this.#startWaiting();
+    if (this.#inFlight < this.#limits.connections_max) this.#startWaiting();
   }
 
   get responseBytesMax(): number {
-    return this.#limits.responseBytesMax;
+    return this.#limits.response_bytes_max;
   }
 
   responseBytesFor(bodyBytes: number): number {
-    const { responseBytesMax, responseBytesFactor = Infinity } = this.#limits;
-    return bodyBytes === 0 ? responseBytesMax : Math.min(responseBytesMax, RESPONSE_BYTES_MIN + responseBytesFactor * bodyBytes);
+    const { response_bytes_max: most, response_bytes_factor: factor = Infinity } = this.#limits;
+    return bodyBytes === 0 ? most : Math.min(most, RESPONSE_BYTES_MIN + factor * bodyBytes);
   }
 
   leaveQueue(call: PoolRequest): void {
@@ -281,7 +282,7 @@ export class Pool implements ClientOwner {
     let client = call.reusable && nowMs >= this.#distrustUntilMs ? this.#takeIdle(nowMs) : undefined;
     if (client === undefined) {
       // Idle connections count as well, because the engine may have a limit of its own.
-      if (this.#inFlight + this.#idle.length > this.#limits.connectionsMax) this.#idle[0]?.destroy();
+      if (this.#inFlight + this.#idle.length > this.#limits.connections_max) this.#idle[0]?.destroy();
       client = new Client(this.#origin, call.reusable, this);
       this.#open.add(client);
     }
@@ -294,8 +295,8 @@ export class Pool implements ClientOwner {
   }
 
   #startWaiting(): void {
-    const sinceMs = this.#nowMs() - this.#limits.timeoutMs * WAIT_SHARE;
-    while (this.#inFlight < this.#limits.connectionsMax) {
+    const sinceMs = this.#nowMs() - this.#limits.timeout_ms * WAIT_SHARE;
+    while (this.#inFlight < this.#limits.connections_max) {
       const call = this.#turns.next();
       if (call === undefined) return;
       if (call.waitingSinceMs < sinceMs) call.stop('busy');

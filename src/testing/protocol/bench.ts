@@ -75,10 +75,10 @@ export class Bench {
       protocol: this.subject.protocol,
       options: this.subject.options,
       urls: replicas.map(({ url }) => url),
-      timeoutMs,
-      responseBytesMax: RESPONSE_BYTES_MAX,
-      connectionsMax: 8,
-      queueMax: 100,
+      timeout_ms: timeoutMs,
+      response_bytes_max: RESPONSE_BYTES_MAX,
+      connections_max: 8,
+      queue_max: 100,
     });
   }
 

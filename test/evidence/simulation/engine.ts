@@ -19,7 +19,7 @@ export function simulatedEngine(world: World): Engine {
   const close = () => Promise.resolve();
   const { batchWaitMs: waitMs } = world.scenario;
   if (waitMs === undefined) return { translate: (asked, cancellation) => attempts.alone(asked, cancellation), close };
-  const batches = new Batches(attempts, { textsMax: TEXTS_MAX, charactersMax: CHARACTERS_MAX, waitMs }, (requests) => {
+  const batches = new Batches(attempts, { texts_max: TEXTS_MAX, characters_max: CHARACTERS_MAX, wait_ms: waitMs }, (requests) => {
     world.batches++;
     world.note(world.time.current, `${requests} requests share a call`);
   });

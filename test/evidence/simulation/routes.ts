@@ -94,16 +94,16 @@ function forwarded(world: World, known: readonly Step[], admit: Step): RouteSpec
   const { engineTimeoutMs, leaseMs } = world.scenario;
   const common = {
     origin: 'http://upstream',
-    bodyBytesMax: DOCUMENT_BYTES_MAX,
-    timeoutMs: engineTimeoutMs,
-    checkIds: true,
-    requestFields: ['content-type'],
-    responseFields: ['content-type'],
+    body_bytes: DOCUMENT_BYTES_MAX,
+    timeout_ms: engineTimeoutMs,
+    check_ids: true,
+    request_fields: ['content-type'],
+    response_fields: ['content-type'],
     statuses: new Map([[MAPPED_STATUS, 'validation_error' as const]]),
     headers: {},
   };
-  const documents: ForwardRoute = { ...common, path: '/v1/documents', methods: ['POST'], chargeCharacters: DOCUMENT_CHARACTERS };
-  const voices: ForwardRoute = { ...common, path: '/v1/voices', methods: ['GET'], chargeCharacters: 0 };
+  const documents: ForwardRoute = { ...common, path: '/v1/documents', methods: ['POST'], charge_characters: DOCUMENT_CHARACTERS };
+  const voices: ForwardRoute = { ...common, path: '/v1/voices', methods: ['GET'], charge_characters: 0 };
   const step = forwardStep({
     routes: new Map([
       ['POST /v1/documents', documents],

@@ -83,7 +83,7 @@ test('every member but those that the manual names waits for a restart, and keep
   ]);
   expect(config.limits).toMatchObject({ idle_seconds: 10, tags: 1000 });
   expect(config.admin).toMatchObject({ tokens: [{ name: 'b' }] });
-  expect(config.engines).toMatchObject([{ urls: ['http://h'], pairs: 'ask', timeoutMs: 10_000, batch: undefined }]);
+  expect(config.engines).toMatchObject([{ urls: ['http://h'], pairs: 'ask', timeout_ms: 10_000, batch: undefined }]);
 });
 
 test('engines keep their names, and take URLs and pairs; rules that name a new one wait with it', () => {
@@ -94,7 +94,7 @@ test('engines keep their names, and take URLs and pairs; rules that name a new o
   expect(waiting).toEqual(['engines', 'routing', 'engines.b.timeout_ms']);
   expect(config.engines).toMatchObject([
     { name: 'a', urls: ['http://a'] },
-    { name: 'b', urls: ['http://bb'], timeoutMs: 7 },
+    { name: 'b', urls: ['http://bb'], timeout_ms: 7 },
   ]);
   expect(config.routing).toBeUndefined();
   const reordered = changed(

@@ -32,7 +32,7 @@ describe('the default file', () => {
     expect(config.docs).toEqual({ public: false });
     expect(config.store).toBe('sqlite:data/lingate.db');
     expect(config.auth.vendor_names).toEqual(['Vendor-Auth-Key', 'DeepL-Auth-Key']);
-    expect(config.engines[0]!).toMatchObject({ protocol: 'native', urls: ['http://127.0.0.1:7001'], timeoutMs: 10_000 });
+    expect(config.engines[0]!).toMatchObject({ protocol: 'native', urls: ['http://127.0.0.1:7001'], timeout_ms: 10_000 });
     expect(config.limits).toEqual({
       body_bytes: 1_048_576,
       reservation_seconds: 60,
@@ -76,19 +76,19 @@ describe('precedence', () => {
   test('the file overrides the defaults, member by member', () => {
     const config = loaded(file);
     expect(config.store).toBe('sqlite:file.db');
-    expect(config.engines[0]!).toMatchObject({ protocol: 'file', urls: ['http://file'], timeoutMs: 77, connectionsMax: 64 });
+    expect(config.engines[0]!).toMatchObject({ protocol: 'file', urls: ['http://file'], timeout_ms: 77, connections_max: 64 });
   });
 
   test('the environment overrides the file', () => {
     const config = loaded(file, { env });
     expect(config).toMatchObject({ store: 'sqlite:env.db', listen: { port: 11 }, ops: { port: 12 } });
-    expect(config.engines[0]!).toMatchObject({ protocol: 'env', urls: ['http://env1', 'http://env2'], timeoutMs: 77 });
+    expect(config.engines[0]!).toMatchObject({ protocol: 'env', urls: ['http://env1', 'http://env2'], timeout_ms: 77 });
   });
 
   test('flags override the environment', () => {
     const config = loaded(file, { env, flags });
     expect(config).toMatchObject({ store: 'sqlite:flag.db', listen: { host: '::1', port: 21 }, ops: { port: 22 } });
-    expect(config.engines[0]!).toMatchObject({ protocol: 'flag', urls: ['http://flag1', 'http://flag2'], timeoutMs: 77 });
+    expect(config.engines[0]!).toMatchObject({ protocol: 'flag', urls: ['http://flag1', 'http://flag2'], timeout_ms: 77 });
   });
 
   test('an empty variable counts as not set', () => {
@@ -200,9 +200,9 @@ describe('derived values', () => {
 
   test('batches are off by default, and a batch is never larger than the largest body', () => {
     expect(loaded('{}').engines[0]!.batch).toBeUndefined();
-    expect(loaded('engine: { batch: {} }').engines[0]!.batch).toEqual({ textsMax: 50, charactersMax: 10_000, waitMs: 0 });
+    expect(loaded('engine: { batch: {} }').engines[0]!.batch).toEqual({ texts_max: 50, characters_max: 10_000, wait_ms: 0 });
     const small = loaded('engine: { batch: { texts_max: 2, wait_ms: 5 } }\nlimits: { body_bytes: 6000 }');
-    expect(small.engines[0]!.batch).toEqual({ textsMax: 2, charactersMax: 1000, waitMs: 5 });
+    expect(small.engines[0]!.batch).toEqual({ texts_max: 2, characters_max: 1000, wait_ms: 5 });
   });
 
   test('two listeners may both ask for a free port', () => {

@@ -13,7 +13,7 @@ const deep = '['.repeat(100) + ']'.repeat(100);
 const many = `[${Array.from({ length: 20_000 }, () => '0').join(',')}]`;
 
 test('an answer may be 64 KiB and a multiple of its call long, never more than the maximum; a list the maximum', () => {
-  const limits = { timeoutMs: 1000, connectionsMax: 1, queueMax: 1, responseBytesMax: 1_000_000, responseBytesFactor: 10 };
+  const limits = { timeout_ms: 1000, connections_max: 1, queue_max: 1, response_bytes_max: 1_000_000, response_bytes_factor: 10 };
   const pool = new Pool(new URL('http://127.0.0.1:1'), limits);
   expect([0, 1, 100, 1_000_000].map((bytes) => pool.responseBytesFor(bytes))).toEqual([1_000_000, 65_546, 66_536, 1_000_000]);
 });

@@ -41,9 +41,9 @@ const request = fc.record({
 });
 
 const limits = fc.record({
-  textsMax: fc.integer({ min: 2, max: 12 }),
-  charactersMax: fc.constantFrom(10, 40, 10_000),
-  waitMs: fc.constantFrom(0, 0, 0, 2),
+  texts_max: fc.integer({ min: 2, max: 12 }),
+  characters_max: fc.constantFrom(10, 40, 10_000),
+  wait_ms: fc.constantFrom(0, 0, 0, 2),
 });
 
 export const scene: fc.Arbitrary<Scene> = fc

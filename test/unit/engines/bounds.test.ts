@@ -82,7 +82,7 @@ describe('an adapter that', () => {
       back: () => undefined,
     };
     const timeoutMs = failure === 'timeout' ? 100 : 20_000;
-    const engine = opened.engine([scripted.url], { protocol: { attempt }, timeoutMs, watch: () => watch });
+    const engine = opened.engine([scripted.url], { protocol: { attempt }, timeout_ms: timeoutMs, watch: () => watch });
     expect(await asked(engine, work(), caller)).toEqual({ kind: 'unavailable', failures: [failure, failure] });
     expect(caller.listener).toBeUndefined();
     expect(thrown).toHaveLength(count);

@@ -37,10 +37,10 @@ export function engineOf(urls: readonly string[], options: Partial<EngineOptions
   return new Balancer({
     protocol: nativeProtocol,
     urls,
-    timeoutMs: 5000,
-    responseBytesMax: 1 << 20,
-    connectionsMax: 8,
-    queueMax: 8,
+    timeout_ms: 5000,
+    response_bytes_max: 1 << 20,
+    connections_max: 8,
+    queue_max: 8,
     ...options,
   });
 }

@@ -20,10 +20,10 @@ const NAMES = ['a', 'b', 'c'] as const;
 type Name = (typeof NAMES)[number];
 
 const CAN: EngineCapabilities = { ...ABLE, textsMax: 50 };
-const BATCH: BatchLimits = { textsMax: 50, charactersMax: 10_000, waitMs: 0 };
+const BATCH: BatchLimits = { texts_max: 50, characters_max: 10_000, wait_ms: 0 };
 
 function engineOf(name: Name, protocol: EngineProtocol, more: Partial<NamedEngineOptions> = {}): NamedEngineOptions {
-  const wire = { urls: ['http://127.0.0.1:1'], timeoutMs: TIMEOUT_MS, responseBytesMax: 1 << 20, connectionsMax: 1, queueMax: 0 };
+  const wire = { urls: ['http://127.0.0.1:1'], timeout_ms: TIMEOUT_MS, response_bytes_max: 1 << 20, connections_max: 1, queue_max: 0 };
   return { ...wire, name, protocol, can: CAN, ...more };
 }
 
@@ -83,7 +83,7 @@ describe('an engine that is used only after another has failed', () => {
   test('spends no last attempt on a replica that is set aside while another is good, and still finds out when it is back', async () => {
     let nowMs = 0;
     const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
-    const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const wire = { protocol: nativeProtocol, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
     const { engine, byName } = openEngines([
       { ...wire, name: 'a', can: CAN, urls: [down.url] },
       { ...wire, name: 'b', can: CAN, urls: [good.url, bad.url], nowMs: () => nowMs },
@@ -126,7 +126,7 @@ describe('an engine that is used only after another has failed', () => {
     const failed: string[] = [];
     const outcomes: string[] = [];
     const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
-    const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const wire = { protocol: nativeProtocol, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
     const { engine, byName } = openEngines([
       { ...wire, name: 'a', can: CAN, urls: [down.url] },
       {
@@ -158,7 +158,7 @@ describe('an engine that is used only after another has failed', () => {
 
   test('spends a last attempt on a replica that is set aside if no other is good', async () => {
     const [down, lone] = [await opened.scripted(), await opened.scripted()];
-    const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const wire = { protocol: nativeProtocol, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
     const { engine } = openEngines([
       { ...wire, name: 'a', can: CAN, urls: [down.url] },
       { ...wire, name: 'b', can: CAN, urls: ['http://127.0.0.1:1', lone.url] },
@@ -187,7 +187,7 @@ describe('an engine with another behind it', () => {
   ])('is failing from the time at which %s would be set aside until its trial', async (_what, count) => {
     let nowMs = 0;
     const replicas = await Promise.all(Array.from({ length: count }, () => opened.scripted()));
-    const wire = { protocol: nativeProtocol, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+    const wire = { protocol: nativeProtocol, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
     const { engine, byName } = openEngines([
       { ...wire, name: 'a', can: CAN, urls: replicas.map(({ url }) => url), nowMs: () => nowMs },
       { ...wire, name: 'b', can: CAN, urls: [(await opened.scripted()).url] },
@@ -231,7 +231,7 @@ describe('an engine with another behind it', () => {
 describe('each of several engines has its own', () => {
   const opened = new Opened();
   afterEach(() => opened.close());
-  const WIRE = { protocol: nativeProtocol, can: CAN, timeoutMs: 20_000, responseBytesMax: 1 << 20, connectionsMax: 8, queueMax: 8 };
+  const WIRE = { protocol: nativeProtocol, can: CAN, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
 
   test('capabilities: a preferred formality is sent only to those that support it', async () => {
     const [plain, polite] = [await opened.scripted(), await opened.scripted()];
@@ -310,8 +310,8 @@ describe('for random requests, engines, lists and faults', () => {
             }
             if (members.length === 1) continue;
             seen.shared++;
-            expect([batches[i], call.text.length <= limits.textsMax]).toEqual([true, true]);
-            expect(countCharacters(call.text.join(''))).toBeLessThanOrEqual(limits.charactersMax);
+            expect([batches[i], call.text.length <= limits.texts_max]).toEqual([true, true]);
+            expect(countCharacters(call.text.join(''))).toBeLessThanOrEqual(limits.characters_max);
           }
         }
       }),

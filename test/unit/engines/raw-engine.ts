@@ -122,7 +122,7 @@ export function make(wire: Pool, parts: Partial<EngineCall> = {}, connection: Co
 }
 
 export function wireTo(url: string, limits: Partial<PoolLimits> = {}): Pool {
-  return new Pool(new URL(url), { timeoutMs: 5000, responseBytesMax: 1 << 21, connectionsMax: 8, queueMax: 8, ...limits });
+  return new Pool(new URL(url), { timeout_ms: 5000, response_bytes_max: 1 << 21, connections_max: 8, queue_max: 8, ...limits });
 }
 
 /** A connection rests after its answer for two turns of the event loop. */

@@ -92,7 +92,7 @@ describe('an answer', () => {
   });
 
   test("with another request's id on a reused connection shows that the engine answers twice", async () => {
-    const made = await scene({ connectionsMax: 1 });
+    const made = await scene({ connections_max: 1 });
     const { engine, wire, reports } = made;
     engine.respond = (connection, body) => void connection.socket.write(lengthAnswer(body, `X-Request-Id: ${SENT}\r\n`));
     expect(await make(wire, {}, 'reused', { requestId: SENT }).result).toBe('200 body');
@@ -144,7 +144,7 @@ describe('after unexpected bytes', () => {
   });
 
   test('calls on reused connections are aborted, those on new ones continue', async () => {
-    const made = await scene({ connectionsMax: 4 });
+    const made = await scene({ connections_max: 4 });
     const { engine, wire, reports } = made;
     await Promise.all(['a', 'b'].map((body) => make(wire, { body }).result));
     await rested();
@@ -165,7 +165,7 @@ describe('after unexpected bytes', () => {
   });
 
   test('an answer followed by more bytes is used if it can belong to no other call, and not on a reused connection', async () => {
-    const { engine, wire, reports } = await scene({ connectionsMax: 1 });
+    const { engine, wire, reports } = await scene({ connections_max: 1 });
     expect(await make(wire).result).toBe('200 body');
     await rested();
     engine.respond = ({ socket }, body) => void socket.write(lengthAnswer('late') + lengthAnswer(body));
@@ -176,7 +176,7 @@ describe('after unexpected bytes', () => {
   });
 
   test('an answer followed by more bytes is used if it has the id of its call', async () => {
-    const { engine, wire } = await scene({ connectionsMax: 1 });
+    const { engine, wire } = await scene({ connections_max: 1 });
     engine.respond = (connection, body) => {
       const answer = lengthAnswer(body, `X-Request-Id: ${idOf(connection.received)}\r\n`);
       connection.socket.write(connection.requests === 1 ? answer : answer + answer);

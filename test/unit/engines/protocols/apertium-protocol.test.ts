@@ -12,7 +12,7 @@ describe('unusable answers', () => {
 
   beforeAll(async () => {
     scripted = await startScriptedEngine();
-    engine = engineOf([scripted.url], { protocol: apertiumProtocol, timeoutMs: 1500 });
+    engine = engineOf([scripted.url], { protocol: apertiumProtocol, timeout_ms: 1500 });
   });
 
   afterAll(async () => {

@@ -26,7 +26,7 @@ async function server(options: DeepLServerOptions = {}): Promise<DeepLServer> {
 
 /** A gateway's engine: it has its own knowledge of what is there. */
 function gateway({ url, key }: DeepLServer, timeoutMs = 20_000): Balancer {
-  return opened.engine([url], { protocol: deepLProtocol, options: { api_key: key }, timeoutMs, queueMax: 1000 });
+  return opened.engine([url], { protocol: deepLProtocol, options: { api_key: key }, timeout_ms: timeoutMs, queue_max: 1000 });
 }
 
 function dictionary(entries: Readonly<Record<string, string>>): EngineGlossary {

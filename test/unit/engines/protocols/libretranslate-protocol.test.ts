@@ -19,7 +19,7 @@ afterEach(() => scripted.forget());
 afterAll(() => opened.close());
 
 function translate(parts: WorkParts, options: object = { codes: {} }, timeoutMs = 20_000): Promise<EngineResult> {
-  const engine = opened.engine([scripted.url], { protocol: libreTranslateProtocol, options, timeoutMs });
+  const engine = opened.engine([scripted.url], { protocol: libreTranslateProtocol, options, timeout_ms: timeoutMs });
   return Promise.resolve(asked(engine, work(parts), new Caller()));
 }
 

@@ -19,7 +19,7 @@ afterEach(() => scripted.forget());
 afterAll(() => opened.close());
 
 function translate(parts: WorkParts, options: object = { token: SECRET }, timeoutMs = 20_000): Promise<EngineResult> {
-  const engine = opened.engine([scripted.url], { protocol: mtranServerProtocol, options, timeoutMs });
+  const engine = opened.engine([scripted.url], { protocol: mtranServerProtocol, options, timeout_ms: timeoutMs });
   return Promise.resolve(asked(engine, work(parts), new Caller()));
 }
 

@@ -120,7 +120,7 @@ test('the detected language is passed on as reported, and absent if none was', a
 
 test('an answer of exactly the limit is accepted, one byte more is not', async () => {
   const body = '{"translations":[{"text":"a"}]}';
-  const exact = engineOf([scripted.url], { responseBytesMax: body.length });
+  const exact = engineOf([scripted.url], { response_bytes_max: body.length });
   scripted.behave(answer(body), answer(`${body} `), answer(body));
   expect(await asked(exact, work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
   expect(await asked(exact, work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['too_large'] });
