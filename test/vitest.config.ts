@@ -1,5 +1,4 @@
 // vitest's configuration for `npm test`: what is quick. A test's folder says which suite it is in.
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Command } from './support/programs.ts';
@@ -56,8 +55,7 @@ export default defineConfig({
   test: {
     ...COMMON,
     maxWorkers: WORKERS,
-    // Of the random histories of stores, `test:evidence` tries more, and who runs a test may ask for any number.
-    env: { ...startsFor('test'), ...temporaryFilesInMemory(), LINGATE_PROPERTY_RUNS: process.env['LINGATE_PROPERTY_RUNS'] ?? '20' },
+    env: { ...startsFor('test'), ...temporaryFilesInMemory() },
     // Files share the workers: loading imports again for each file would take a sixth of the total time.
     isolate: false,
     sequence: { sequencer: longFilesFirst(LONG_FILES) },

@@ -1,5 +1,4 @@
 // vitest for the evidence: attacks, faults and loads on whole gateways.
-import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { COMMON, startsFor, WORKERS } from '../vitest.config.ts';
 import { longFilesFirst } from '../support/long-files-first.ts';
@@ -12,11 +11,7 @@ export default defineConfig({
     ...COMMON,
     // One less than there could be: some of it counts what happens within a time.
     maxWorkers: WORKERS - 1,
-    env: {
-      ...startsFor('test:evidence'),
-      ...temporaryFilesInMemory(),
-      LINGATE_PROPERTY_RUNS: process.env['LINGATE_PROPERTY_RUNS'] ?? '60',
-    },
+    env: { ...startsFor('test:evidence'), ...temporaryFilesInMemory() },
     // The smallest of all, so it would start last, and for half a minute nothing else would run. Only this one: long files that start
     // together starve each other.
     sequence: { sequencer: longFilesFirst(['test/evidence/documents/books.test.ts']) },

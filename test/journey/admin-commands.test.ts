@@ -6,7 +6,7 @@ import { answered as stored, dateOf, dayOf } from '../../src/index.ts';
 import type { AdminRouteId } from '../../src/admin/admin-routes.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
 import { writtenOnce } from '../support/written-file.ts';
@@ -480,7 +480,7 @@ test('every operation of the admin API is in the table', () => {
   );
 });
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const cli = async (args: readonly string[], stdin = ''): Promise<Json> => {

@@ -6,7 +6,7 @@ import { ADMIN_ROUTES, LIVE_STEPS } from '../support/door/tables.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
-import { ask as askPublic, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask as askPublic, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { request } from '../support/raw-http.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -33,7 +33,7 @@ const PLANS = {
 };
 const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], plans: PLANS };
 
-onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   const { call, answered, audits: auditLines } = adminClient(setting, TOKEN);
   const makeTeam = (name = 'Acme', plan = 'pro', more: Json = {}) =>
     answered('createTeam', call('POST', '/teams', { body: { name, plan, ...more } }));

@@ -6,14 +6,14 @@ import type { TranslateBody } from '@azure-rest/ai-translation-text';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { CANARY } from '../../src/testing.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 
 const BELOW = '/translator/text/v3.0';
 const DE = { language: 'de' };
 
-onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/azure-v3' }] } }, (setting) => {
+onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

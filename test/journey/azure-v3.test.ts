@@ -4,7 +4,7 @@ import type { TranslateQueryParamProperties } from 'azure-translation-text-1';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { answer, CANARY } from '../../src/testing.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -30,7 +30,7 @@ function found(response: HttpResponse): unknown {
   return JSON.parse(response.body);
 }
 
-onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engine: { timeout_ms: 20_000 } } }, (setting) => {
+onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engine: { timeout_ms: 20_000 } } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

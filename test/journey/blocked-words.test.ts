@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
-import { onEveryGateway } from '../support/every-gateway.ts';
+import { onOneGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import { request } from '../support/raw-http.ts';
 
@@ -13,7 +13,7 @@ const WORD = 'project-heron';
 const TOKEN = randomBytes(24).toString('hex');
 const CONFIG = { plugins: [...FACADES, { module: MODULE, options: { words: [WORD] } }], admin: { token: TOKEN } };
 
-onEveryGateway({ once: true, config: CONFIG }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   describe.each(FRONTS)('over $name', (front) => {
     test('a text with the word is refused, another is translated', async () => {
       const team = await setting.gateway.team();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { adminClient } from '../support/admin-client.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import type { Fields } from '../support/console-visitor.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { untilOneDay } from '../support/one-day.ts';
@@ -22,7 +22,7 @@ interface Lively {
   readonly page: string;
 }
 
-onEveryGateway({ listeners: ['node'], config: { admin: ADMIN, plans: { pro: QUOTA_PLAN } } }, (setting) => {
+onOneGateway({ config: { admin: ADMIN, plans: { pro: QUOTA_PLAN } } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const signedIn = async (token = TOKEN): Promise<ConsoleVisitor> => {
     const visitor = new ConsoleVisitor(setting.gateway.opsPort);

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { untilOneDay } from '../support/one-day.ts';
 
@@ -21,7 +21,7 @@ const PREPAID = {
 const PLANS = { small: SMALL, other: QUOTA_PLAN, prepaid: PREPAID };
 
 await untilOneDay();
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const ids: Record<string, string> = {};
 

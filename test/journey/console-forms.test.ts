@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import type { Fields } from '../support/console-visitor.ts';
-import { onEveryGateway } from '../support/every-gateway.ts';
+import { onOneGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
@@ -13,7 +13,7 @@ const PLANS = { pro: QUOTA_PLAN, prepaid: CREDIT_PLAN, yen: { ...CREDIT_PLAN, cu
 const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const KEY = /<code class="secret"[^>]*>(la_(?:live|test)_[A-Za-z0-9]{40})<\/code>/;
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const signedIn = async (): Promise<ConsoleVisitor> => {
     const operator = new ConsoleVisitor(setting.gateway.opsPort);
     await operator.signIn(TOKEN);

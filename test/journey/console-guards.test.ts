@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
-import { expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -11,7 +11,7 @@ const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
 const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], gateway: 'eu-1' };
 
-onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: CONFIG }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   const visitor = (): ConsoleVisitor => new ConsoleVisitor(setting.gateway.opsPort);
   const signedIn = async (): Promise<ConsoleVisitor> => {
     const operator = visitor();

@@ -5,7 +5,7 @@ import { limitsOf } from '../support/door/terms.ts';
 import { answered } from '../../src/index.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const OVERAGE = { overage_cap_minor: 10_000, overage_minor_per_million: 2000 };
@@ -16,7 +16,7 @@ const PLANS = {
   dear: { ...QUOTA_PLAN, characters: 2, overage_minor_per_million: 2_000_000, overage_cap_minor: 100 },
 };
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const operator = async (): Promise<ConsoleVisitor> => {
     const visitor = new ConsoleVisitor(setting.gateway.opsPort);
     await visitor.signIn(TOKEN);

@@ -1,6 +1,6 @@
 // GET /v3/languages of the DeepL API: what is offered, resource by resource, for what the engine can do.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 
 interface Language {
@@ -16,7 +16,7 @@ const PLUGINS = [{ module: 'lingate/plugins/deepl-v2' }];
 const STABLE = { status: 'stable' };
 
 describe('an engine that can do everything but style', () => {
-  onEveryGateway({ once: true, config: { plugins: PLUGINS } }, (setting) => {
+  onOneGateway({ config: { plugins: PLUGINS } }, (setting) => {
     let team: TestTeam;
 
     beforeAll(async () => {
@@ -141,7 +141,7 @@ describe.each([
   ['takes no glossaries', { protocol: 'libretranslate' }, [['tag_handling', 'auto_detection']], false],
 ])('an engine that %s', (_what, engine, features, hasGlossaries) => {
   const config = { engine, plugins: [{ ...PLUGINS[0], options: { style_rules: 'pass' } }] };
-  onEveryGateway({ once: true, config }, (setting) => {
+  onOneGateway({ config }, (setting) => {
     test('says so', async () => {
       const { key } = await setting.gateway.team();
       const resources = (await ask(setting, { path: '/v3/languages/resources', key })).json() as { features: { name: string }[] }[];

@@ -2,7 +2,8 @@
 import { DeepLClient, QuotaExceededError } from 'deepl-node';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
+import type { Setting } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 
@@ -11,7 +12,6 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const XML = '<p title="not counted">Tom &amp; Jerry<br/><!-- neither --></p>';
 const XML_TEXT = 'Tom & Jerry'.length;
 
-type Setting = Parameters<Parameters<typeof onEveryGateway>[1]>[0];
 interface Answer {
   readonly translations: readonly { readonly text: string; readonly billed_characters: number }[];
 }
@@ -34,7 +34,7 @@ function helpers(setting: Setting) {
 
 describe('markup: free', () => {
   const config = { plugins: [{ module: MODULE, options: { markup: 'free' } }] };
-  onEveryGateway({ once: true, config }, (setting) => {
+  onOneGateway({ config }, (setting) => {
     let team: TestTeam;
 
     beforeAll(async () => {
@@ -131,7 +131,7 @@ describe('markup: free', () => {
 describe('markup: free, with a memory that answers without charge', () => {
   const memory = { module: 'lingate/plugins/memory', options: { charge: 'none' } };
   const config = { plugins: [memory, { module: MODULE, options: { markup: 'free' } }] };
-  onEveryGateway({ once: true, config }, (setting) => {
+  onOneGateway({ config }, (setting) => {
     const { settled, post } = helpers(setting);
 
     test('a known text frees its own charge, not its length', async () => {
@@ -146,7 +146,7 @@ describe('markup: free, with a memory that answers without charge', () => {
 });
 
 describe('markup: counted', () => {
-  onEveryGateway({ once: true, config: { plugins: [{ module: MODULE }] } }, (setting) => {
+  onOneGateway({ config: { plugins: [{ module: MODULE }] } }, (setting) => {
     const { settled, post } = helpers(setting);
 
     test('is the default, and version 2 of tag handling refuses XML that does not parse, without charge', async () => {

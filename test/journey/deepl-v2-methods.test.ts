@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onEveryGateway } from '../support/every-gateway.ts';
+import { onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 
@@ -60,7 +60,7 @@ test('every method of the client is offered, or of a feature that is not', () =>
   expect(Object.keys(OFFERED).filter((name) => !METHODS.includes(name))).toEqual([]);
 });
 
-onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
+onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
   let team: TestTeam;
   let folder: string;
 

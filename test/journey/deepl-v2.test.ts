@@ -3,14 +3,14 @@ import { DeepLClient, GlossaryEntries } from 'deepl-node';
 import type { Formality, GlossaryInfo, TargetLanguageCode, TranslateTextOptions } from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { withinASecond } from '../support/within-a-second.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
+onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { answered, dayOf } from '../../src/index.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 
@@ -14,7 +14,7 @@ const CHARACTERS = TEXT.join('').length;
 /** Of the sixteen transfers of documents that a gateway takes at a time, those of one team. */
 const SHARE = 4;
 
-onEveryGateway({ config }, (setting) => {
+onOneGateway({ config }, (setting) => {
   const callerOf = ({ key }: TestTeam): DocumentCaller => new DocumentCaller(setting.gateway.port, key);
   const used = async ({ teamId }: TestTeam): Promise<number> => answered(await setting.gateway.store.teams.usage(teamId))!.characters;
   /** Whether so many characters are neither used nor held. */

@@ -15,14 +15,14 @@ import type { HttpResponse } from '../support/raw-http.ts';
 import { startRedis } from '../support/redis.ts';
 import type { RedisServer } from '../support/redis.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { combinations } from '../support/every-gateway.ts';
+import { COMBINATIONS } from '../support/every-gateway.ts';
 import { withinASecond } from '../support/within-a-second.ts';
 
 const DOCS = 'https://docs.example/lingate';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const FAULT_PLUGIN = fileURLToPath(new URL('../support/plugins/fault.ts', import.meta.url));
 
-describe.each(combinations({}))('$listener listener, $store store', ({ listener, store }) => {
+describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, store }) => {
   let gateway: TestGateway;
   let engine: ScriptedEngine;
   let redis: RedisServer | undefined;

@@ -1,7 +1,7 @@
 // A caller who leaves while the upstream works on a forwarded request is noticed at once: the call is aborted, and costs nothing.
 import { connect } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { onEveryGateway } from '../support/every-gateway.ts';
+import { onOneGateway } from '../support/every-gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const upstream = await startUpstream();
@@ -10,7 +10,7 @@ afterAll(() => upstream.close());
 /** Its silence is tolerated for far longer than this test takes. */
 const ROUTE = { path: '/v1/documents/*', methods: ['POST'], target: upstream.url, charge_characters: 10, timeout_ms: 60_000 };
 
-onEveryGateway({ once: true, config: { forward: [ROUTE] } }, (setting) => {
+onOneGateway({ config: { forward: [ROUTE] } }, (setting) => {
   test.each([1, 500, 100_000])('after a body of %i bytes', async (bytes) => {
     const team = await setting.gateway.team();
     const before = upstream.seen.length;

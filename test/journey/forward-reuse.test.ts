@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { onEveryGateway } from '../support/every-gateway.ts';
+import { onOneGateway } from '../support/every-gateway.ts';
 import { readResponse } from '../support/raw-response.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -13,7 +13,7 @@ const ROUTE = { path: '/v1/documents/*', methods: ['GET', 'POST'], target: upstr
 /** Far below the ten seconds after which a library closes a stalled connection. */
 const SOON_MS = 3000;
 
-onEveryGateway({ once: true, config: { forward: [ROUTE] } }, (setting) => {
+onOneGateway({ config: { forward: [ROUTE] } }, (setting) => {
   test.each(['sink', 'bytes/1000', 'chunked/1000', 'empty/0', 'status/500'])('after POST …/%s', async (words) => {
     const team = await setting.gateway.team();
     const socket = connect({ port: setting.gateway.port, host: '127.0.0.1' });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import type { Standing } from '../../src/ports/team-registry.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { downloadPiece, sha256, startUpstream } from '../support/upstream.ts';
@@ -32,7 +32,7 @@ const config = {
   ],
 };
 
-onEveryGateway({ once: true, config }, (setting) => {
+onOneGateway({ config }, (setting) => {
   let team: Awaited<ReturnType<Setting['gateway']['team']>>;
 
   beforeAll(async () => {

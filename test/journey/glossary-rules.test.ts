@@ -1,7 +1,7 @@
 // The rules of a glossary's body over real sockets, in their order, each naming what violates it; on both listeners and stores.
 import { beforeAll, expect, test } from 'vitest';
 import { GlossaryAnswer } from '../support/door/tables.ts';
-import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectAnswer, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -9,7 +9,7 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const PATH = '/v1/glossaries';
 const GOOD = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { gateway: 'Tor' } };
 
-onEveryGateway({ once: true }, (setting) => {
+onOneGateway({}, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -2,14 +2,14 @@
 import { ulid } from 'ulid';
 import { beforeAll, expect, test } from 'vitest';
 import { GlossaryAnswer, TranslateAnswer } from '../support/door/tables.ts';
-import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectAnswer, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const ENTRIES = { gateway: 'canary-term', été: '“Sommer”' };
 
-onEveryGateway({ once: true }, (setting) => {
+onOneGateway({}, (setting) => {
   let team: TestTeam;
   let id: string;
 

@@ -2,11 +2,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered as given } from '../../src/index.ts';
 import { answer, CANARY } from '../../src/testing.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
-import { LISTENERS } from '../support/listeners.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const V2 = '/language/translate/v2';
@@ -36,7 +35,7 @@ function answered(response: HttpResponse): unknown {
 
 const SHORT_BODIES = { plugins: [{ module: 'lingate/plugins/google-v2' }], limits: { body_bytes: 20_000 } };
 
-onEveryGateway({ once: true, config: SHORT_BODIES }, (setting) => {
+onOneGateway({ config: SHORT_BODIES }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {
@@ -332,66 +331,60 @@ onEveryGateway({ once: true, config: SHORT_BODIES }, (setting) => {
   });
 });
 
-onEveryGateway(
-  { config: { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_body: true } }] }, listeners: [LISTENERS[0]] },
-  (setting) => {
-    test('with key_in_body a key is accepted in a form or JSON, after headers, on every route', async () => {
-      const { key } = await setting.gateway.team();
-      const send = (body: unknown, more: Partial<Ask> = {}) => ask(setting, { method: 'POST', path: V2, body, ...more });
-      const form = (fields: Readonly<Record<string, string>>, path = V2, headers: Readonly<Record<string, string>> = {}) =>
-        send(new URLSearchParams(fields).toString(), { path, headers: { ...FORM, ...headers } });
-      const translated = { translations: [{ translatedText: '[DE] a' }] };
-      const hello = { q: 'a', source: 'en', target: 'de', format: 'text' };
-      expect(answered(await form({ ...hello, key }))).toEqual(translated);
-      // The method that a client writes there is the one of the route with the same parameters.
-      expect(answered(await form({ ...hello, key }, V2, { 'x-http-method-override': 'GET' }))).toEqual(translated);
-      expect(answered(await send({ ...hello, key }))).toEqual(translated);
-      expect(answered(await send({ ...hello, key: UNKNOWN_KEY }, { key }))).toEqual(translated);
-      expect(answered(await form({ q: 'a', key }, `${V2}/detect`))).toMatchObject({ detections: [[{ language: 'en' }]] });
-      expect(answered(await form({ target: 'de', key }, `${V2}/languages`))).toMatchObject({
-        languages: expect.arrayContaining([{ language: 'de', name: 'Deutsch' }]) as unknown,
-      });
-      // A long body is only searched for the key first.
-      expect(
-        answered(await send({ key, ...hello, q: ['a'.repeat(900), ...Array.from({ length: 40 }, () => '')], userIp: 'x'.repeat(40_000) })),
-      ).toBeDefined();
-      for (const bad of ['nonsense', UNKNOWN_KEY]) invalid(await form({ ...hello, key: bad }), 'API_KEY_INVALID');
-      invalid(await send(`key=${key}&key=${key}&q=a&target=de`, { headers: FORM }), 'API_KEY_INVALID');
-      const words =
-        'API key not valid. Send one as "X-Goog-Api-Key: <key>", "Authorization: Bearer <key>" or key in the body; a key in the query is not accepted here.';
-      expect(invalid(await form(hello), 'API_KEY_INVALID')).toBe(words);
-      expect(invalid(await form(hello, `${V2}?key=${key}`), 'API_KEY_INVALID')).toBe(words);
-      expect(invalid(await ask(setting, { path: `${V2}/languages` }), 'API_KEY_INVALID')).toBe(words);
-      expect(answered(await ask(setting, { path: `${V2}/languages`, key }))).toBeDefined();
+onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_body: true } }] } }, (setting) => {
+  test('with key_in_body a key is accepted in a form or JSON, after headers, on every route', async () => {
+    const { key } = await setting.gateway.team();
+    const send = (body: unknown, more: Partial<Ask> = {}) => ask(setting, { method: 'POST', path: V2, body, ...more });
+    const form = (fields: Readonly<Record<string, string>>, path = V2, headers: Readonly<Record<string, string>> = {}) =>
+      send(new URLSearchParams(fields).toString(), { path, headers: { ...FORM, ...headers } });
+    const translated = { translations: [{ translatedText: '[DE] a' }] };
+    const hello = { q: 'a', source: 'en', target: 'de', format: 'text' };
+    expect(answered(await form({ ...hello, key }))).toEqual(translated);
+    // The method that a client writes there is the one of the route with the same parameters.
+    expect(answered(await form({ ...hello, key }, V2, { 'x-http-method-override': 'GET' }))).toEqual(translated);
+    expect(answered(await send({ ...hello, key }))).toEqual(translated);
+    expect(answered(await send({ ...hello, key: UNKNOWN_KEY }, { key }))).toEqual(translated);
+    expect(answered(await form({ q: 'a', key }, `${V2}/detect`))).toMatchObject({ detections: [[{ language: 'en' }]] });
+    expect(answered(await form({ target: 'de', key }, `${V2}/languages`))).toMatchObject({
+      languages: expect.arrayContaining([{ language: 'de', name: 'Deutsch' }]) as unknown,
     });
-  },
-);
+    // A long body is only searched for the key first.
+    expect(
+      answered(await send({ key, ...hello, q: ['a'.repeat(900), ...Array.from({ length: 40 }, () => '')], userIp: 'x'.repeat(40_000) })),
+    ).toBeDefined();
+    for (const bad of ['nonsense', UNKNOWN_KEY]) invalid(await form({ ...hello, key: bad }), 'API_KEY_INVALID');
+    invalid(await send(`key=${key}&key=${key}&q=a&target=de`, { headers: FORM }), 'API_KEY_INVALID');
+    const words =
+      'API key not valid. Send one as "X-Goog-Api-Key: <key>", "Authorization: Bearer <key>" or key in the body; a key in the query is not accepted here.';
+    expect(invalid(await form(hello), 'API_KEY_INVALID')).toBe(words);
+    expect(invalid(await form(hello, `${V2}?key=${key}`), 'API_KEY_INVALID')).toBe(words);
+    expect(invalid(await ask(setting, { path: `${V2}/languages` }), 'API_KEY_INVALID')).toBe(words);
+    expect(answered(await ask(setting, { path: `${V2}/languages`, key }))).toBeDefined();
+  });
+});
 
 const NO_HTML = { protocol: 'apertium', pairs: 'any' };
 
-onEveryGateway(
-  { config: { plugins: [{ module: 'lingate/plugins/google-v2' }], engine: NO_HTML }, listeners: [LISTENERS[0]] },
-  (setting) => {
-    test('an engine without HTML: HTML without markup is sent as text and returned escaped, all else is a 400', async () => {
-      const { key, teamId } = await setting.gateway.team();
-      setting.engine.always((received, response) => {
-        const q = new URLSearchParams(received.body).get('q')!;
-        response.end(JSON.stringify({ responseData: { translatedText: `<${q}> & "so"` }, responseStatus: 200 }));
-      });
-      const translate = (body: object): Promise<HttpResponse> =>
-        ask(setting, { method: 'POST', path: V2, key, body: { source: 'en', target: 'es', ...body } });
-      const translated = (text: string): unknown => ({ translations: [{ translatedText: text }] });
-      for (const format of [undefined, 'html']) {
-        expect(answered(await translate({ q: "it's > that", format }))).toEqual(
-          translated('&lt;it&#39;s &gt; that&gt; &amp; &quot;so&quot;'),
-        );
-        for (const q of ['<b>a</b>', 'a &amp; b', ['a', 'b < c']]) {
-          expect(invalid(await translate({ q, format }))).toContain('format: the engine of this service does not support html');
-        }
-      }
-      expect(answered(await translate({ q: '<b>a</b>', format: 'text' }))).toEqual(translated('<<b>a</b>> & "so"'));
-      const standing = async (): Promise<unknown> => given(await setting.gateway.store.teams.standing(teamId));
-      await expect.poll(standing).toMatchObject({ usedCharacters: 2 * 11 + 8, openReservations: 0 });
+onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2' }], engine: NO_HTML } }, (setting) => {
+  test('an engine without HTML: HTML without markup is sent as text and returned escaped, all else is a 400', async () => {
+    const { key, teamId } = await setting.gateway.team();
+    setting.engine.always((received, response) => {
+      const q = new URLSearchParams(received.body).get('q')!;
+      response.end(JSON.stringify({ responseData: { translatedText: `<${q}> & "so"` }, responseStatus: 200 }));
     });
-  },
-);
+    const translate = (body: object): Promise<HttpResponse> =>
+      ask(setting, { method: 'POST', path: V2, key, body: { source: 'en', target: 'es', ...body } });
+    const translated = (text: string): unknown => ({ translations: [{ translatedText: text }] });
+    for (const format of [undefined, 'html']) {
+      expect(answered(await translate({ q: "it's > that", format }))).toEqual(
+        translated('&lt;it&#39;s &gt; that&gt; &amp; &quot;so&quot;'),
+      );
+      for (const q of ['<b>a</b>', 'a &amp; b', ['a', 'b < c']]) {
+        expect(invalid(await translate({ q, format }))).toContain('format: the engine of this service does not support html');
+      }
+    }
+    expect(answered(await translate({ q: '<b>a</b>', format: 'text' }))).toEqual(translated('<<b>a</b>> & "so"'));
+    const standing = async (): Promise<unknown> => given(await setting.gateway.store.teams.standing(teamId));
+    await expect.poll(standing).toMatchObject({ usedCharacters: 2 * 11 + 8, openReservations: 0 });
+  });
+});

@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered, dateOf, dayOf } from '../../src/index.ts';
 import { CANARY } from '../../src/testing.ts';
 import { adminClient } from '../support/admin-client.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -23,7 +23,7 @@ const CONFIG = { admin: { token: TOKEN }, plugins: [{ module: 'lingate/plugins/g
 /** It reads its descriptions of the API when it is made, which takes seconds: each listener and each store once, with one client. */
 const LOADING_MS = 60_000;
 
-onEveryGateway({ config: CONFIG, once: true }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   let team: TestTeam;
   let client: GoogleV3.TranslationServiceClient;
 

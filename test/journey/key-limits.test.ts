@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import type { KeyChange } from '../../src/ports/team-registry.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { RawConnection, requestBytes } from '../support/raw-http.ts';
@@ -20,7 +20,7 @@ const config = {
   forward: [{ path: '/v1/documents/*', methods: ['GET'], target: upstream.url, charge_characters: 100 }],
 };
 
-onEveryGateway({ once: true, config }, (setting) => {
+onOneGateway({ config }, (setting) => {
   const keyWith = async (limits: KeyChange['limits'], plan: Parameters<typeof setting.gateway.team>[0] = QUOTA_PLAN): Promise<TestTeam> => {
     const team = await setting.gateway.team(plan);
     if (limits !== undefined) answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits }));

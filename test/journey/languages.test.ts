@@ -20,7 +20,7 @@ const SOURCES = 'AR BG CS DA DE EL EN ES ET FI FR GA HE HR HU ID IT JA KO LT LV 
 const TARGETS = [...SOURCES.filter((code) => code !== 'EN' && code !== 'PT'), 'EN-GB', 'EN-US', 'PT-BR', 'PT-PT'];
 const FORMAL = 'DE ES FR IT JA NL PL PT-BR PT-PT RU'.split(' ');
 
-onEveryGateway({ once: true }, (setting) => {
+onEveryGateway({}, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered as given } from '../../src/index.ts';
 import { answer, CANARY } from '../../src/testing.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -27,7 +27,7 @@ function answered(response: HttpResponse): unknown {
   return JSON.parse(response.body);
 }
 
-onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
+onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { ADMIN_ROUTES, CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
-import { expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
 import { writtenOnce } from '../support/written-file.ts';
@@ -18,7 +18,7 @@ const TOKENS = [
 ];
 const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN, tokens: TOKENS }, plans: PLANS } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN, tokens: TOKENS }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const cli = async (...args: readonly string[]): Promise<Json> => {

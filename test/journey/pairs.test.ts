@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { startScriptedEngine } from '../../src/testing.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -15,7 +15,7 @@ import { withinASecond } from '../support/within-a-second.ts';
 const LISTED = { plugins: FACADES, engine: { timeout_ms: 20_000, pairs: ['EN-DE', 'ES-EN', 'DE-PT-BR'] } };
 const codesOf = (response: HttpResponse): string[] => (response.json() as { language: string }[]).map(({ language }) => language);
 
-onEveryGateway({ once: true, config: LISTED }, (setting) => {
+onOneGateway({ config: LISTED }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

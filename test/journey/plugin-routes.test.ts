@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { singleGlossary } from '../support/door/contracts.ts';
 import { CANARY } from '../../src/testing.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -24,8 +24,8 @@ function expectError(response: HttpResponse, status: number): string {
   return String(error);
 }
 
-onEveryGateway(
-  { once: true, config: { plugins: [{ module: MODULE, options: { attempt_ms: ATTEMPT_MS } }], engine: { timeout_ms: 20_000 } } },
+onOneGateway(
+  { config: { plugins: [{ module: MODULE, options: { attempt_ms: ATTEMPT_MS } }], engine: { timeout_ms: 20_000 } } },
   (setting) => {
     let team: TestTeam;
 

@@ -16,7 +16,7 @@ function fieldsOf(response: HttpResponse): unknown {
 
 const standing = (limit: number, left: number) => [`"requests";q=${limit};w=1`, `"requests";r=${left};t=1`];
 
-onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } }, (setting) => {
+onEveryGateway({ config: { limits: { rate_limit_headers: true } } }, (setting) => {
   test('every answer after the admission has the number of requests left: 200, 201, 204, 400, 402, 403, 404, 503', async () => {
     // So many that no slot is freed in between: a second is not over before the last of these requests.
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 100, max_glossaries: 1, characters: 100 });
@@ -79,7 +79,7 @@ onEveryGateway({ once: true, config: { limits: { rate_limit_headers: true } } },
   });
 });
 
-onEveryGateway({ once: true }, (setting) => {
+onEveryGateway({}, (setting) => {
   test('without the setting no answer has them', async () => {
     const responses = await withinASecond(async () => {
       const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });

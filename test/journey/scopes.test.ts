@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { routeName, ROUTES, SCOPES, withPlugins } from '../support/door/tables.ts';
 import { answered } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { FACADES } from '../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
@@ -45,7 +45,7 @@ test('every route that needs a key names its scope', () => {
   });
 });
 
-onEveryGateway({ once: true, config: { forward, plugins: FACADES } }, (setting) => {
+onOneGateway({ config: { forward, plugins: FACADES } }, (setting) => {
   const keyWith = async (scopes: readonly string[] | null): Promise<TestTeam> => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1000 });
     answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits: { scopes } }));
@@ -125,7 +125,7 @@ describe.each(STORES)('two gateways on one store, %s', (_name, urlOf) => {
   test('once the answer to taking a scope away has come, no request of the key is accepted, on either, under load', async () => {
     const url = await urlOf();
     const config = { admin: { token: TOKEN } };
-    const start = (): Promise<TestGateway> => startGateway({ listener: 'node', store: url, engineUrls: ['http://127.0.0.1:1'], config });
+    const start = (): Promise<TestGateway> => startGateway({ store: url, engineUrls: ['http://127.0.0.1:1'], config });
     const gateways = [await start(), await start()] as const;
     try {
       const team = await gateways[0].team({ ...QUOTA_PLAN, requests_per_second: 100_000 });

@@ -5,7 +5,7 @@ import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../support/event-receiver.ts';
-import { expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
@@ -25,7 +25,7 @@ const CONFIG = {
   events: { url: receiver.url, secret: EVENTS_SECRET },
 };
 
-onEveryGateway({ config: CONFIG, once: true }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   const { call, answered, audits } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const run = (...args: readonly string[]): Promise<Ended> =>

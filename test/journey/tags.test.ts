@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { answered, dateOf, dayOf } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -18,7 +18,7 @@ const CONFIG = {
   plugins: [{ module: 'lingate/plugins/deepl-v2' }, { module: 'lingate/plugins/google-v3' }],
 };
 
-onEveryGateway({ config: CONFIG, once: true }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   const { call, answered: reported } = adminClient(setting, TOKEN);
   const translate = ({ key }: TestTeam, text: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> =>
     ask(setting, { method: 'POST', path: '/v1/translate', key, headers, body: { text: [text], target_lang: 'DE' } });

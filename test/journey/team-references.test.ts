@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: { pro: QUOTA_PLAN } } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN }, plans: { pro: QUOTA_PLAN } } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const create = (name: string, reference?: string) =>
     answered('createTeam', call('POST', '/teams', { body: { name, plan: 'pro', ...(reference === undefined ? {} : { reference }) } }));

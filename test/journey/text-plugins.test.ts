@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { answer } from '../../src/testing.ts';
-import { ask, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import type { Front } from '../support/fronts.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -16,7 +16,7 @@ const CHARACTERS = TEXTS.join('').length;
 
 const config = { plugins: [...FACADES, { module: MODULE }], engine: { timeout_ms: 20_000 } };
 
-onEveryGateway({ once: true, config }, (setting) => {
+onOneGateway({ config }, (setting) => {
   afterEach(() => setting.engine.forget());
 
   const translate = (front: Front, { key }: TestTeam): Promise<HttpResponse> =>

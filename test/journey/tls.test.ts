@@ -43,9 +43,12 @@ async function health(
   });
 }
 
-describe.each(LISTENERS)('with the %s listener', (listener) => {
+describe.each([
+  [LISTENERS[0], '2'],
+  ['node', '1'],
+])('with the %s listener', (listener, workers) => {
   // One gateway for both tests, which the second stops.
-  describe.each(['1', '2'])('%s worker(s)', (workers) => {
+  describe(`${workers} worker(s)`, () => {
     let place: Site;
     let gateway: GatewayProcess;
 

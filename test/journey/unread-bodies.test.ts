@@ -40,7 +40,7 @@ const chunkedHead = (front: Front, key: string): Buffer => {
   return requestBytes({ ...asked, headers: { ...asked.headers, 'transfer-encoding': 'chunked' } });
 };
 
-onEveryGateway({ once: true, config: { plugins: FACADES, limits: { concurrency: PLACES } } }, (setting) => {
+onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }, (setting) => {
   const open = async (bytes: Buffer): Promise<RawConnection> => {
     const connection = await RawConnection.open({ port: setting.gateway.port });
     connection.send(bytes);

@@ -5,7 +5,7 @@ import { UsageAnswer } from '../support/door/tables.ts';
 import { dateOf, dayOf } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
-import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectAnswer, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -35,7 +35,7 @@ const sums = (rows: readonly Json[]) =>
   rows.reduce<[number, number]>((sum, row) => [sum[0] + Number(row['character_count']), sum[1] + Number(row['request_count'])], [0, 0]);
 
 await untilOneDay();
-onEveryGateway({}, (setting) => {
+onOneGateway({}, (setting) => {
   const usage = (key: string, query: string) => ask(setting, { path: `/v1/usage${query}`, key });
 
   test('a caller gets the days with use, and without a range the same answer as always', async () => {
@@ -92,7 +92,7 @@ onEveryGateway({}, (setting) => {
   });
 });
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const rowsOf = async (query: string): Promise<Json[]> => {
     const rows: Json[] = [];

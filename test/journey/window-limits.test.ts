@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../support/event-receiver.ts';
-import { ask, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -22,7 +22,7 @@ const config = {
 /** A month does not end while a test runs, or not twice. */
 const LIMITS = [{ per: 'month', requests: 4, characters: 50 }] as const;
 
-onEveryGateway({ once: true, config }, (setting) => {
+onOneGateway({ config }, (setting) => {
   const translate = (key: string, text: string): Promise<HttpResponse> =>
     ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: [text], target_lang: 'DE' } });
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
-import { SEED_VARIABLE } from '../support/seed.ts';
+import { DRAWS_VARIABLE, SEED_VARIABLE } from '../support/seed.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 import { COMMON, startsFor } from '../vitest.config.ts';
 
@@ -21,7 +21,7 @@ export default defineConfig({
   plugins: [suiteLimit(14)],
   test: {
     ...COMMON,
-    env: { ...startsFor('test:long'), [SEED_VARIABLE]: seed },
+    env: { ...startsFor('test:long'), [SEED_VARIABLE]: seed, [DRAWS_VARIABLE]: '10' },
     include: ['test/long/**/*.test.ts', ...drawn],
     testTimeout: 180_000,
   },

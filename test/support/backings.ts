@@ -1,11 +1,10 @@
-// What the project's own stores are opened on in tests: memory, a file in a directory of its own, a redis-server of its own.
+// What the project's own stores are opened on in tests: a file in a directory of its own, a redis-server of its own.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JudgedClock, openRedisStore, openSqliteStore } from './door/stores.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-store.ts';
-import { ReferenceData, referenceStore } from './reference-store.ts';
 import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';
 import { SILENT } from './silent-log.ts';
@@ -13,24 +12,16 @@ import type { SteppingClock } from './stepping-clock.ts';
 import type { OpenStore } from '../../src/testing/store-contract.ts';
 
 /** Every call of `open` returns another instance on the same backing; call `remove` after all of them are closed. */
-interface Backing {
-  readonly open: OpenStore;
-  remove(): Promise<void>;
-}
-
-/** One that also opens stores which judge a machine's clock, or their servers'. */
-export interface JudgingBacking extends Backing {
+export interface JudgingBacking {
   readonly url: string;
+  readonly open: OpenStore;
+  /** A store that judges a machine's clock, or its servers'. */
   openJudging(machine: SteppingClock): Promise<PluginStore>;
+  remove(): Promise<void>;
 }
 
 // Generous: other tests may use both cores, and late answers are not tested here.
 const TIMEOUT_MS = 5000;
-
-export async function modelBacking(): Promise<Backing> {
-  const data = new ReferenceData();
-  return { open: async (clock) => referenceStore(clock, data), remove: async () => {} };
-}
 
 /** `normal` saves an fsync per operation, if power cuts are not tested. */
 export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Promise<JudgingBacking> {

@@ -1,4 +1,4 @@
-// Runs the same tests on every combination of listener and store, each with its own gateway and scripted engine.
+// Runs the same tests on a gateway of each listener and store, or on one, with a scripted engine of its own.
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -27,34 +27,37 @@ export interface Setting {
   engine: ScriptedEngine;
 }
 
-interface EveryGatewayOptions {
+interface GatewayOptions {
   /** Further members of the configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** If the listener makes no difference, one is enough: `[LISTENERS[0]]`. */
-  readonly listeners?: readonly ListenerName[];
-  /** If the store makes no difference, one is enough. */
-  readonly stores?: readonly StoreName[];
-  /**
-   * Each listener and each store once, for behaviour on one side of the chain: two gateways then prove as much as four. That
-   * every listener works with either store is proven on all combinations by the table of refusals (`fronts.test.ts`), the
-   * errors and the journeys of `/v1`.
-   */
-  readonly once?: boolean;
 }
+
+type Combination = Pick<Setting, 'listener' | 'store'>;
 
 const STORES = ['sqlite', 'redis'] as const;
 
-/** The combinations of listener and store that the options ask for. */
-export function combinations({ listeners = LISTENERS, stores = STORES, once = false }: Omit<EveryGatewayOptions, 'config'>) {
-  return listeners.flatMap((listener, i) =>
-    stores.filter((_store, j) => !once || listeners.length === 1 || i === j).map((store) => ({ listener, store })),
-  );
+/** Each listener and each store once: neither knows the other, so two gateways prove as much as four. */
+export const COMBINATIONS: readonly Combination[] = STORES.map((store, i) => ({ listener: LISTENERS[i] ?? LISTENERS[0], store }));
+
+/** What is streamed is only on node:http. */
+const streams = (config: object): boolean => 'forward' in config || 'documents' in config;
+
+/** For what a listener or a store could do wrong. */
+export function onEveryGateway({ config = {} }: GatewayOptions, tests: (setting: Setting) => void): void {
+  const combinations = streams(config) ? STORES.map((store) => ({ listener: 'node' as const, store })) : COMBINATIONS;
+  onGateways(combinations, config, tests);
 }
 
-export function onEveryGateway({ config = {}, ...options }: EveryGatewayOptions, tests: (setting: Setting) => void): void {
-  // What is streamed is only on node:http.
-  const only = 'forward' in config || 'documents' in config ? { listeners: ['node'] as const } : {};
-  describe.each(combinations({ ...options, ...only }))('$listener listener, $store store', ({ listener, store }) => {
+/** For what stands behind the listeners and before the stores. */
+export function onOneGateway(
+  { config = {}, store = 'sqlite' }: GatewayOptions & { readonly store?: StoreName },
+  tests: (setting: Setting) => void,
+): void {
+  onGateways([{ listener: streams(config) ? 'node' : LISTENERS[0], store }], config, tests);
+}
+
+function onGateways(combinations: readonly Combination[], config: object, tests: (setting: Setting) => void): void {
+  describe.each(combinations)('$listener listener, $store store', ({ listener, store }) => {
     const setting = { listener, store } as Setting;
     let place: StorePlace;
 
@@ -62,7 +65,7 @@ export function onEveryGateway({ config = {}, ...options }: EveryGatewayOptions,
       place = await storePlace(store);
       setting.url = place.url;
       setting.engine = await startScriptedEngine();
-      setting.gateway = await startGateway({ listener, store: setting.url, engineUrls: [setting.engine.url], config });
+      setting.gateway = await startGateway({ listener, store: setting.url, engineUrls: [setting.engine.url], config: { ...config } });
     });
 
     afterAll(async () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { expect, describe, test, vi } from 'vitest';
 import { adminClient } from '../../support/admin-client.ts';
-import { expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
+import { expectProblem, onOneGateway } from '../../support/every-gateway.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import { chunked, RawConnection } from '../../support/raw-http.ts';
@@ -154,7 +154,7 @@ const REQUESTS: readonly Attack[] = [
   ['two of them', post([HOST, RIGHT, JSON_TYPE, 'Idempotency-Key: a', 'Idempotency-Key: b']), 400],
 ];
 
-onEveryGateway({ listeners: ['node'], config: CONFIG }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   const { call, answered, audits } = adminClient(setting, TOKEN);
 
   /** The status of the one answer to these bytes, and everything received; 0 if the connection ended without an answer. */

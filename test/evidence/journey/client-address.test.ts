@@ -20,7 +20,7 @@ async function clientOf(setting: Setting, headers: Readonly<Record<string, strin
 }
 
 describe('behind a trusted proxy', () => {
-  onEveryGateway({ once: true, config: { listen_trusted_proxies: ['127.0.0.0/8'] } }, (setting) => {
+  onEveryGateway({ config: { listen_trusted_proxies: ['127.0.0.0/8'] } }, (setting) => {
     test('it is the one that the proxy names, also for requests that match nothing', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).toMatchObject({ client: '203.0.113.9', code: 'unauthorized' });
       expect(await clientOf(setting, { 'x-forwarded-for': '192.0.2.1, [2001:db8::9]:1' })).toMatchObject({ client: '2001:db8::9' });
@@ -40,7 +40,7 @@ describe('behind a trusted proxy', () => {
 });
 
 describe('without trusted proxies', () => {
-  onEveryGateway({ once: true }, (setting) => {
+  onEveryGateway({}, (setting) => {
     test('no address in a field is logged or trusted', async () => {
       expect(await clientOf(setting, { 'x-forwarded-for': '203.0.113.9' })).not.toHaveProperty('client');
     });
@@ -58,7 +58,7 @@ describe('without trusted proxies', () => {
 });
 
 describe('with a limit on unknown keys', () => {
-  onEveryGateway({ once: true, config: { limits: { unknown_keys_per_minute: 3 }, listen_trusted_proxies: ['127.0.0.1'] } }, (setting) => {
+  onEveryGateway({ config: { limits: { unknown_keys_per_minute: 3 }, listen_trusted_proxies: ['127.0.0.1'] } }, (setting) => {
     const unknown = (): string => `la_live_${randomBytes(20).toString('hex')}`;
     const code = async (key: string, from: string): Promise<string> => {
       const { body } = await ask(setting, { path: '/v1/usage', key, headers: { 'x-forwarded-for': from } });

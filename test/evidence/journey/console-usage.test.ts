@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { dateOf, dayOf } from '../../../src/index.ts';
 import { daysOfMonth, monthOf } from '../../support/door/terms.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
-import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { untilOneDay } from '../../support/one-day.ts';
@@ -15,7 +15,7 @@ const MONTH = monthOf(dayOf(Date.now()));
 /** More teams than fit on a page. */
 const TEAMS = 53;
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
   const operator = async (): Promise<ConsoleVisitor> => {
     const visitor = new ConsoleVisitor(setting.gateway.opsPort);
     expect((await visitor.signIn(TOKEN)).status).toBe(303);

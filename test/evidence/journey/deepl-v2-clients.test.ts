@@ -71,7 +71,7 @@ puts call(Net::HTTP::Get, '/v2/languages', { type: 'invalid' }).first
 puts call(Net::HTTP::Post, '/v2/translate', body, 'invalid').first
 `;
 
-onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
+onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
   let team: TestTeam;
   let folder: string;
 

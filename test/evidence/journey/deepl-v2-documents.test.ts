@@ -22,7 +22,7 @@ function expectProblem(response: HttpResponse, status: number, code: string): st
   return String(detail);
 }
 
-onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
+onEveryGateway({ config: { plugins, documents } }, (setting) => {
   let folder: string;
   let team: TestTeam;
   beforeAll(async () => {
@@ -186,7 +186,7 @@ onEveryGateway({ once: true, config: { plugins, documents } }, (setting) => {
   });
 });
 
-onEveryGateway({ config: { plugins }, once: true }, (setting) => {
+onEveryGateway({ config: { plugins } }, (setting) => {
   test('without documents in the configuration these paths are not found, with a good key', async () => {
     const { key } = await setting.gateway.team();
     for (const path of ['/v2/document', '/v2/document/x', '/v2/document/x/result']) {

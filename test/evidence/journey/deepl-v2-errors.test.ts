@@ -14,173 +14,169 @@ const OPTIONS = { attempt_timeout_ms: 1500 };
 const UUID = '0199c6d4-7a3b-7f00-8000-000000000000';
 const LIMITS = { body_bytes: 20_000 };
 
-onEveryGateway(
-  { once: true, config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options: OPTIONS }], limits: LIMITS } },
-  (setting) => {
-    let team: TestTeam;
+onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options: OPTIONS }], limits: LIMITS } }, (setting) => {
+  let team: TestTeam;
 
-    beforeAll(async () => {
-      team = await setting.gateway.team();
-    });
-    beforeEach(() => setting.engine.forget());
+  beforeAll(async () => {
+    team = await setting.gateway.team();
+  });
+  beforeEach(() => setting.engine.forget());
 
-    const client = (key: string, options: deepl.TranslatorOptions = {}): deepl.DeepLClient =>
-      new deepl.DeepLClient(key, { serverUrl: `http://127.0.0.1:${setting.gateway.port}`, maxRetries: 1, ...options });
-    const translated = (key: string, text: string | string[] = 'Hello', more: deepl.TranslateTextOptions = {}): Promise<unknown> =>
-      client(key).translateText(text as string, null, 'de', more);
-    const post = (body: unknown, key = team.key): Promise<HttpResponse> =>
-      ask(setting, { method: 'POST', path: '/v2/translate', key, body });
+  const client = (key: string, options: deepl.TranslatorOptions = {}): deepl.DeepLClient =>
+    new deepl.DeepLClient(key, { serverUrl: `http://127.0.0.1:${setting.gateway.port}`, maxRetries: 1, ...options });
+  const translated = (key: string, text: string | string[] = 'Hello', more: deepl.TranslateTextOptions = {}): Promise<unknown> =>
+    client(key).translateText(text as string, null, 'de', more);
+  const post = (body: unknown, key = team.key): Promise<HttpResponse> => ask(setting, { method: 'POST', path: '/v2/translate', key, body });
 
-    /** Nothing was charged and nothing is reserved. */
-    async function expectUncharged({ teamId }: TestTeam): Promise<void> {
-      const standing = () => setting.gateway.store.teams.standing(teamId);
-      await expect.poll(standing).toMatchObject({ usedCharacters: 0, heldCharacters: 0, heldMicro: 0, openReservations: 0 });
+  /** Nothing was charged and nothing is reserved. */
+  async function expectUncharged({ teamId }: TestTeam): Promise<void> {
+    const standing = () => setting.gateway.store.teams.standing(teamId);
+    await expect.poll(standing).toMatchObject({ usedCharacters: 0, heldCharacters: 0, heldMicro: 0, openReservations: 0 });
+  }
+
+  /** A problem document under the vendor's status, with the words that clients show. */
+  function expectProblem(response: HttpResponse, status: number, code: string, message?: string): string {
+    const problem = response.json() as Readonly<Record<string, unknown>>;
+    expect([response.status, response.header('content-type')]).toEqual([status, 'application/problem+json']);
+    expect(problem).toMatchObject({ status, code, request_id: response.header('x-request-id') });
+    expect([problem['message'], response.header('x-trace-id')]).toEqual([message ?? problem['title'], response.header('x-request-id')]);
+    expect(response.body).not.toContain(CANARY);
+    return String(problem['detail']);
+  }
+
+  test('a key that is missing, malformed, unknown or revoked is an AuthorizationError', async () => {
+    const gone = await setting.gateway.team();
+    answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
+    for (const key of ['invalid', `la_live_${'a'.repeat(40)}`, gone.key]) {
+      await expect(translated(key)).rejects.toThrow(deepl.AuthorizationError);
+      await expect(client(key).getUsage()).rejects.toThrow(deepl.AuthorizationError);
+      await expect(client(key).getTargetLanguages()).rejects.toThrow(deepl.AuthorizationError);
     }
+    expectProblem(await ask(setting, { method: 'POST', path: '/v2/translate', body: {} }), 403, 'unauthorized');
+    expectProblem(await post({}, gone.key), 403, 'key_revoked');
+    await expectUncharged(gone);
+  });
 
-    /** A problem document under the vendor's status, with the words that clients show. */
-    function expectProblem(response: HttpResponse, status: number, code: string, message?: string): string {
-      const problem = response.json() as Readonly<Record<string, unknown>>;
-      expect([response.status, response.header('content-type')]).toEqual([status, 'application/problem+json']);
-      expect(problem).toMatchObject({ status, code, request_id: response.header('x-request-id') });
-      expect([problem['message'], response.header('x-trace-id')]).toEqual([message ?? problem['title'], response.header('x-request-id')]);
-      expect(response.body).not.toContain(CANARY);
-      return String(problem['detail']);
+  test('an exhausted quota or credit is a QuotaExceededError', async () => {
+    const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
+    const broke = await setting.gateway.team(CREDIT_PLAN, 0);
+    for (const { key } of [poor, broke]) await expect(translated(key)).rejects.toThrow(deepl.QuotaExceededError);
+    expectProblem(await post({ text: ['Hello'], target_lang: 'DE' }, poor.key), 456, 'quota_exceeded');
+    expectProblem(await post({ text: ['Hello'], target_lang: 'DE' }, broke.key), 456, 'credit_exhausted');
+    expect(setting.engine.requests).toEqual([]);
+    await expectUncharged(poor);
+    await expectUncharged(broke);
+  });
+
+  test('too many requests are reported as such, and the client retries until it is admitted', async () => {
+    const [slow, tries] = await withinASecond(async () => {
+      const one = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+      return [one, await Promise.allSettled([1, 2, 3].map(() => translated(one.key)))] as const;
+    });
+    const refused = tries.flatMap((tried) => (tried.status === 'rejected' ? [tried.reason as unknown] : []));
+    expect(refused).toHaveLength(2);
+    for (const error of refused) expect(error).toBeInstanceOf(deepl.TooManyRequestsError);
+    const patient = client(slow.key, { maxRetries: 5 });
+    const both = await Promise.all([1, 2].map(() => patient.translateText('Hello', null, 'de')));
+    expect(both.map(({ text }) => text)).toEqual(['[DE] Hello', '[DE] Hello']);
+    const done = tries.length - refused.length + both.length;
+    await expect.poll(async () => answered(await setting.gateway.store.teams.standing(slow.teamId))?.usedCharacters).toBe(5 * done);
+  });
+
+  test('an engine that fails or hangs is a service that is unavailable, reported before the client times out, and costs nothing', async () => {
+    const own = await setting.gateway.team();
+    for (const behaviour of [answersWith(500), 'hang', 'not_json', 'reset'] as const) {
+      setting.engine.forget();
+      setting.engine.always(behaviour);
+      await expect(translated(own.key)).rejects.toThrow('Service unavailable');
+      expect(setting.engine.requests).toHaveLength(2);
     }
+    const response = await post({ text: ['Hello'], target_lang: 'DE' }, own.key);
+    expectProblem(response, 503, 'engine_unavailable');
+    expect(response.header('retry-after')).toBe('5');
+    await expectUncharged(own);
+  });
 
-    test('a key that is missing, malformed, unknown or revoked is an AuthorizationError', async () => {
-      const gone = await setting.gateway.team();
-      answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
-      for (const key of ['invalid', `la_live_${'a'.repeat(40)}`, gone.key]) {
-        await expect(translated(key)).rejects.toThrow(deepl.AuthorizationError);
-        await expect(client(key).getUsage()).rejects.toThrow(deepl.AuthorizationError);
-        await expect(client(key).getTargetLanguages()).rejects.toThrow(deepl.AuthorizationError);
-      }
-      expectProblem(await ask(setting, { method: 'POST', path: '/v2/translate', body: {} }), 403, 'unauthorized');
-      expectProblem(await post({}, gone.key), 403, 'key_revoked');
-      await expectUncharged(gone);
-    });
+  test('a server that does not listen is a ConnectionError', async () => {
+    const nowhere = client(team.key, { serverUrl: `http://127.0.0.1:${await freePort()}` });
+    await expect(nowhere.translateText('Hello', null, 'de')).rejects.toThrow(deepl.ConnectionError);
+  });
 
-    test('an exhausted quota or credit is a QuotaExceededError', async () => {
-      const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
-      const broke = await setting.gateway.team(CREDIT_PLAN, 0);
-      for (const { key } of [poor, broke]) await expect(translated(key)).rejects.toThrow(deepl.QuotaExceededError);
-      expectProblem(await post({ text: ['Hello'], target_lang: 'DE' }, poor.key), 456, 'quota_exceeded');
-      expectProblem(await post({ text: ['Hello'], target_lang: 'DE' }, broke.key), 456, 'credit_exhausted');
-      expect(setting.engine.requests).toEqual([]);
-      await expectUncharged(poor);
-      await expectUncharged(broke);
-    });
+  test('too many texts, too many characters and too long a body are too large', async () => {
+    const own = await setting.gateway.team();
+    const many = Array.from({ length: 51 }, () => 'a');
+    await expect(translated(own.key, many)).rejects.toThrow('413');
+    // Some clients show nothing but the message.
+    expect(expectProblem(await post({ text: many, target_lang: 'DE' }, own.key), 413, 'too_many_texts', 'Too many texts: at most 50')).toBe(
+      "'text' may have at most 50 entries.",
+    );
+    expectProblem(await post({ text: ['a'.repeat(1001)], target_lang: 'DE' }, own.key), 413, 'text_too_long');
+    expectProblem(await post({ text: ['a'.repeat(20_001)], target_lang: 'DE' }, own.key), 413, 'validation_error');
+    await expectUncharged(own);
+  });
 
-    test('too many requests are reported as such, and the client retries until it is admitted', async () => {
-      const [slow, tries] = await withinASecond(async () => {
-        const one = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
-        return [one, await Promise.allSettled([1, 2, 3].map(() => translated(one.key)))] as const;
-      });
-      const refused = tries.flatMap((tried) => (tried.status === 'rejected' ? [tried.reason as unknown] : []));
-      expect(refused).toHaveLength(2);
-      for (const error of refused) expect(error).toBeInstanceOf(deepl.TooManyRequestsError);
-      const patient = client(slow.key, { maxRetries: 5 });
-      const both = await Promise.all([1, 2].map(() => patient.translateText('Hello', null, 'de')));
-      expect(both.map(({ text }) => text)).toEqual(['[DE] Hello', '[DE] Hello']);
-      const done = tries.length - refused.length + both.length;
-      await expect.poll(async () => answered(await setting.gateway.store.teams.standing(slow.teamId))?.usedCharacters).toBe(5 * done);
-    });
+  test('an invalid parameter is reported in words that clients look for', async () => {
+    const own = await setting.gateway.team();
+    const wrong = (body: object): Promise<HttpResponse> => post({ text: ['a'], target_lang: 'DE', ...body }, own.key);
+    const told: readonly (readonly [body: object, words: RegExp, code?: string])[] = [
+      [{ target_lang: 'XX' }, /target_lang.*not supported/, 'invalid_target_lang'],
+      [{ target_lang: undefined }, /target_lang.*not supported/, 'invalid_target_lang'],
+      [{ source_lang: 'XX' }, /source_lang.*not supported/, 'invalid_source_lang'],
+      [{ source_lang: 'EN-GB' }, /source_lang.*not supported/, 'invalid_source_lang'],
+      [{ target_lang: 'EN-US', formality: 'more' }, /Target language.*formality.*target_lang/],
+      [{ formality: 'rude' }, /formality.*not supported/],
+      [{ split_sentences: 'invalid' }, /split_sentences/],
+      [{ preserve_formatting: 'perhaps' }, /preserve_formatting/],
+      [{ outline_detection: { a: 1 } }, /outline_detection/],
+      [{ ignore_tags: [1] }, /ignore_tags/],
+      [{ model_type: 'best' }, /model_type/],
+      [{ tag_handling: 'markdown' }, /tag_handling/],
+      [{ tag_handling: 'xml', tag_handling_version: 'v9' }, /tag_handling_version/],
+      [{ style_id: 'x' }, /style_id/],
+      [{ source_lang: 'EN', glossary_ids: 'a,b' }, /glossary_ids.*UUIDs/],
+      [{ source_lang: 'EN', glossary_ids: Array.from({ length: 6 }, (_none, n) => UUID.replace(/^./, String(n))) }, /glossary_ids.*5/],
+      [{ source_lang: 'EN', glossary_ids: [UUID], glossary_id: UUID }, /together/],
+      [{ glossary_ids: [UUID] }, /source_lang.*required/],
+      [{ text: [null] }, /Expected|text\[0\]/],
+      [{ text: undefined }, /Expected 'text' parameter to be an array of strings/],
+    ];
+    for (const [body, words, code = 'validation_error'] of told) {
+      expect(expectProblem(await wrong(body), 400, code)).toMatch(words);
+    }
+    expectProblem(await ask(setting, { path: '/v2/languages?type=both', key: own.key }), 400, 'validation_error');
+    expectProblem(await ask(setting, { path: '/v2/languages', key: own.key, body: { type: 'both' } }), 400, 'validation_error');
+    expect((await ask(setting, { path: '/v2/translate', key: own.key })).status).toBe(405);
+    expect(setting.engine.requests).toEqual([]);
+    await expectUncharged(own);
+  });
 
-    test('an engine that fails or hangs is a service that is unavailable, reported before the client times out, and costs nothing', async () => {
-      const own = await setting.gateway.team();
-      for (const behaviour of [answersWith(500), 'hang', 'not_json', 'reset'] as const) {
-        setting.engine.forget();
-        setting.engine.always(behaviour);
-        await expect(translated(own.key)).rejects.toThrow('Service unavailable');
-        expect(setting.engine.requests).toHaveLength(2);
-      }
-      const response = await post({ text: ['Hello'], target_lang: 'DE' }, own.key);
-      expectProblem(response, 503, 'engine_unavailable');
-      expect(response.header('retry-after')).toBe('5');
-      await expectUncharged(own);
-    });
+  test('an unknown glossary is not found, named alone or among others, by the code about it', async () => {
+    const own = await setting.gateway.team();
+    const [other, six] = [UUID.replace(/^./, '1'), Array.from({ length: 6 }, (_none, n) => (n % 2 === 0 ? UUID : UUID.toUpperCase()))];
+    for (const named of [{ glossary_id: UUID }, { glossary_ids: [UUID] }, { glossary_ids: [UUID, other] }, { glossary_ids: six }]) {
+      const body = { text: ['a'], source_lang: 'EN', target_lang: 'DE', ...named };
+      expect(expectProblem(await post(body, own.key), 404, 'glossary_not_found')).toMatch(/no glossary with this id/);
+    }
+    expect(setting.engine.requests).toEqual([]);
+    await expectUncharged(own);
+  });
 
-    test('a server that does not listen is a ConnectionError', async () => {
-      const nowhere = client(team.key, { serverUrl: `http://127.0.0.1:${await freePort()}` });
-      await expect(nowhere.translateText('Hello', null, 'de')).rejects.toThrow(deepl.ConnectionError);
-    });
+  test('an unknown path is 404 with a good key, and an authorization failure with a bad one', async () => {
+    await expect(client(team.key).rephraseText('a', 'de')).rejects.toThrow(/Not found.*has no rephrasing/);
+    await expect(client('invalid').rephraseText('a', 'de')).rejects.toThrow(deepl.AuthorizationError);
+    for (const path of ['/v2/document', '/v3/style_rules']) {
+      const sent = { method: 'POST', path, body: 'x'.repeat(1000), headers: { 'content-type': 'multipart/form-data; boundary=x' } };
+      expectProblem(await ask(setting, { ...sent, key: team.key }), 404, 'not_found');
+      expectProblem(await ask(setting, { ...sent, key: 'invalid' }), 403, 'unauthorized');
+    }
+  });
 
-    test('too many texts, too many characters and too long a body are too large', async () => {
-      const own = await setting.gateway.team();
-      const many = Array.from({ length: 51 }, () => 'a');
-      await expect(translated(own.key, many)).rejects.toThrow('413');
-      // Some clients show nothing but the message.
-      expect(
-        expectProblem(await post({ text: many, target_lang: 'DE' }, own.key), 413, 'too_many_texts', 'Too many texts: at most 50'),
-      ).toBe("'text' may have at most 50 entries.");
-      expectProblem(await post({ text: ['a'.repeat(1001)], target_lang: 'DE' }, own.key), 413, 'text_too_long');
-      expectProblem(await post({ text: ['a'.repeat(20_001)], target_lang: 'DE' }, own.key), 413, 'validation_error');
-      await expectUncharged(own);
+  test('of several errors, the key comes first, then the rate, then the request', async () => {
+    expectProblem(await post({}, 'invalid'), 403, 'unauthorized');
+    const both = await withinASecond(async () => {
+      const { key } = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
+      return Promise.all([post({}, key), post({}, key)]);
     });
-
-    test('an invalid parameter is reported in words that clients look for', async () => {
-      const own = await setting.gateway.team();
-      const wrong = (body: object): Promise<HttpResponse> => post({ text: ['a'], target_lang: 'DE', ...body }, own.key);
-      const told: readonly (readonly [body: object, words: RegExp, code?: string])[] = [
-        [{ target_lang: 'XX' }, /target_lang.*not supported/, 'invalid_target_lang'],
-        [{ target_lang: undefined }, /target_lang.*not supported/, 'invalid_target_lang'],
-        [{ source_lang: 'XX' }, /source_lang.*not supported/, 'invalid_source_lang'],
-        [{ source_lang: 'EN-GB' }, /source_lang.*not supported/, 'invalid_source_lang'],
-        [{ target_lang: 'EN-US', formality: 'more' }, /Target language.*formality.*target_lang/],
-        [{ formality: 'rude' }, /formality.*not supported/],
-        [{ split_sentences: 'invalid' }, /split_sentences/],
-        [{ preserve_formatting: 'perhaps' }, /preserve_formatting/],
-        [{ outline_detection: { a: 1 } }, /outline_detection/],
-        [{ ignore_tags: [1] }, /ignore_tags/],
-        [{ model_type: 'best' }, /model_type/],
-        [{ tag_handling: 'markdown' }, /tag_handling/],
-        [{ tag_handling: 'xml', tag_handling_version: 'v9' }, /tag_handling_version/],
-        [{ style_id: 'x' }, /style_id/],
-        [{ source_lang: 'EN', glossary_ids: 'a,b' }, /glossary_ids.*UUIDs/],
-        [{ source_lang: 'EN', glossary_ids: Array.from({ length: 6 }, (_none, n) => UUID.replace(/^./, String(n))) }, /glossary_ids.*5/],
-        [{ source_lang: 'EN', glossary_ids: [UUID], glossary_id: UUID }, /together/],
-        [{ glossary_ids: [UUID] }, /source_lang.*required/],
-        [{ text: [null] }, /Expected|text\[0\]/],
-        [{ text: undefined }, /Expected 'text' parameter to be an array of strings/],
-      ];
-      for (const [body, words, code = 'validation_error'] of told) {
-        expect(expectProblem(await wrong(body), 400, code)).toMatch(words);
-      }
-      expectProblem(await ask(setting, { path: '/v2/languages?type=both', key: own.key }), 400, 'validation_error');
-      expectProblem(await ask(setting, { path: '/v2/languages', key: own.key, body: { type: 'both' } }), 400, 'validation_error');
-      expect((await ask(setting, { path: '/v2/translate', key: own.key })).status).toBe(405);
-      expect(setting.engine.requests).toEqual([]);
-      await expectUncharged(own);
-    });
-
-    test('an unknown glossary is not found, named alone or among others, by the code about it', async () => {
-      const own = await setting.gateway.team();
-      const [other, six] = [UUID.replace(/^./, '1'), Array.from({ length: 6 }, (_none, n) => (n % 2 === 0 ? UUID : UUID.toUpperCase()))];
-      for (const named of [{ glossary_id: UUID }, { glossary_ids: [UUID] }, { glossary_ids: [UUID, other] }, { glossary_ids: six }]) {
-        const body = { text: ['a'], source_lang: 'EN', target_lang: 'DE', ...named };
-        expect(expectProblem(await post(body, own.key), 404, 'glossary_not_found')).toMatch(/no glossary with this id/);
-      }
-      expect(setting.engine.requests).toEqual([]);
-      await expectUncharged(own);
-    });
-
-    test('an unknown path is 404 with a good key, and an authorization failure with a bad one', async () => {
-      await expect(client(team.key).rephraseText('a', 'de')).rejects.toThrow(/Not found.*has no rephrasing/);
-      await expect(client('invalid').rephraseText('a', 'de')).rejects.toThrow(deepl.AuthorizationError);
-      for (const path of ['/v2/document', '/v3/style_rules']) {
-        const sent = { method: 'POST', path, body: 'x'.repeat(1000), headers: { 'content-type': 'multipart/form-data; boundary=x' } };
-        expectProblem(await ask(setting, { ...sent, key: team.key }), 404, 'not_found');
-        expectProblem(await ask(setting, { ...sent, key: 'invalid' }), 403, 'unauthorized');
-      }
-    });
-
-    test('of several errors, the key comes first, then the rate, then the request', async () => {
-      expectProblem(await post({}, 'invalid'), 403, 'unauthorized');
-      const both = await withinASecond(async () => {
-        const { key } = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
-        return Promise.all([post({}, key), post({}, key)]);
-      });
-      expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([400, 429]);
-    });
-  },
-);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([400, 429]);
+  });
+});

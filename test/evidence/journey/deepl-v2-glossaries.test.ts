@@ -20,7 +20,7 @@ const pair = (sourceLangCode: string, targetLangCode: string, entries: Readonly<
 const EN_DE = pair('en', 'de', { Hello: 'Hallo' });
 const DE_EN = pair('de', 'en', { Hallo: 'Hello' });
 
-onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
+onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -12,7 +12,7 @@ const config = {
 };
 const SILENT_MS = 2000;
 
-onEveryGateway({ once: true, config }, (setting) => {
+onEveryGateway({ config }, (setting) => {
   const opened = async (path: string, headers: Readonly<Record<string, string>>): Promise<RawConnection> => {
     const connection = await RawConnection.open({ port: setting.gateway.port });
     const form = { ...headers, 'content-type': 'multipart/form-data; boundary=x', 'content-length': '100000' };

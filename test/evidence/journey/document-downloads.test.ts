@@ -12,7 +12,7 @@ const file = `WEBVTT\n\nNOTE ${'x'.repeat(UNREAD_BYTES)}\n\n00:01.000 --> 00:02.
 const LENGTH = file.length + '[DE] '.length;
 const CHARACTERS = 'Hello'.length;
 
-onEveryGateway({ once: true, config: { documents } }, (setting) => {
+onEveryGateway({ config: { documents } }, (setting) => {
   let team: TestTeam;
   let id: string;
 

@@ -14,7 +14,7 @@ const config = { admin: { token: TOKEN }, documents: { secret: 'a secret of the 
 /** In names and texts of files. */
 const PRIVATE = 'Kaltenbrunner';
 
-onEveryGateway({ listeners: ['node'], config }, (setting) => {
+onEveryGateway({ config }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   let one: TestTeam;
   let other: TestTeam;

@@ -4,9 +4,8 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
-import { onEveryGateway } from '../../support/every-gateway.ts';
+import { onEveryGateway, onOneGateway } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
-import { LISTENERS } from '../../support/listeners.ts';
 import { untilOneDay } from '../../support/one-day.ts';
 import { RawConnection, requestBytes } from '../../support/raw-http.ts';
 
@@ -24,7 +23,7 @@ function headOf(key: string): Buffer {
 }
 
 await untilOneDay();
-onEveryGateway({ once: true, config }, (setting) => {
+onEveryGateway({ config }, (setting) => {
   const open = async (key: string, more = ''): Promise<RawConnection> => {
     const connection = await RawConnection.open({ port: setting.gateway.port });
     connection.send(Buffer.concat([headOf(key), Buffer.from(more)]));
@@ -59,7 +58,7 @@ onEveryGateway({ once: true, config }, (setting) => {
   });
 });
 
-onEveryGateway({ listeners: [LISTENERS[0]], stores: ['redis'], config }, (setting) => {
+onOneGateway({ store: 'redis', config }, (setting) => {
   test('a document whose sender has left before the answer is removed, and costs nothing', async () => {
     const { key, teamId } = await setting.gateway.team();
     const { teams } = setting.gateway.store;

@@ -29,7 +29,7 @@ interface Traces {
   readonly ids: readonly string[];
 }
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS, engine: { timeout_ms: 20_000 } } }, (setting) => {
+onEveryGateway({ config: { admin: { token: TOKEN }, plans: PLANS, engine: { timeout_ms: 20_000 } } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const cli = async (...args: string[]): Promise<Json> => {

@@ -5,7 +5,7 @@ import { uuidOf } from '../../support/door/terms.ts';
 
 const CONFIG = { limits: { glossary_bytes: 10 }, plugins: [{ module: 'lingate/plugins/deepl-v2' }] };
 
-onEveryGateway({ once: true, config: CONFIG }, (setting) => {
+onEveryGateway({ config: CONFIG }, (setting) => {
   describe('the bytes of a team', () => {
     const asked = async (key: string, method: string, path: string, body: object) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -9,10 +9,9 @@ import type * as Google from '@google-cloud/translate/build/src/v2/index.js';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { status as answersWith } from '../../../src/testing.ts';
-import { onEveryGateway } from '../../support/every-gateway.ts';
+import { onEveryGateway, onOneGateway } from '../../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
-import { LISTENERS } from '../../support/listeners.ts';
 import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
 import { outputOf } from '../../support/start-program.ts';
 import type { Startable } from '../../support/start-program.ts';
@@ -27,7 +26,7 @@ const PAGE = 'google-api';
 
 const CONFIG = { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_query: true } }] };
 
-onEveryGateway({ once: true, config: CONFIG }, (setting) => {
+onEveryGateway({ config: CONFIG }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {
@@ -145,7 +144,7 @@ onEveryGateway({ once: true, config: CONFIG }, (setting) => {
   });
 });
 
-onEveryGateway({ config: CONFIG, listeners: [LISTENERS[0]] }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   let team: TestTeam;
   let folder: string;
 

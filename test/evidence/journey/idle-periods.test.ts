@@ -6,14 +6,13 @@ import { expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { sqlitePathOf } from '../../support/door/terms.ts';
 import { groupKey, OF_TEAM } from '../../support/door/stores.ts';
-import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import type { Setting } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
-import { LISTENERS } from '../../support/listeners.ts';
 
 const CLOSED_WITHIN_MS = 10_000;
 
-onEveryGateway({ listeners: [LISTENERS[0]] }, (setting) => {
+onOneGateway({}, (setting) => {
   test('a period closes without a request', async () => {
     const { teamId, key } = await setting.gateway.team({ ...QUOTA_PLAN, period: 'PT1S' });
     const body = { text: ['0123456789'], target_lang: 'DE' };

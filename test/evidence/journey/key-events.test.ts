@@ -16,7 +16,7 @@ const receiver = await startScriptedReceiver();
 afterAll(() => receiver.close());
 const config = { plans: { pro: QUOTA_PLAN }, events: { url: receiver.url, secret: EVENTS_SECRET } };
 
-onEveryGateway({ once: true, config: { ...config, admin: { token: TOKEN } } }, (setting) => {
+onEveryGateway({ config: { ...config, admin: { token: TOKEN } } }, (setting) => {
   const { call, answered, audits } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const cli = async (...args: readonly string[]): Promise<Json> =>

@@ -23,7 +23,7 @@ async function keylessPaths(): Promise<readonly string[]> {
     .filter((path) => path !== '/health' && path !== '/download_file/{name}');
 }
 
-onEveryGateway({ once: true, config: CONFIG }, (setting) => {
+onEveryGateway({ config: CONFIG }, (setting) => {
   test('lists of languages, settings and documentation have a validator, and the same bytes each time', async () => {
     const paths = await keylessPaths();
     expect(paths).toEqual(

@@ -11,7 +11,7 @@ import { COMMANDS } from '../../support/door/tables.ts';
 import { adminClient } from '../../support/admin-client.ts';
 import { bareEnvironment } from '../../support/compile-cache.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
-import { ask, expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../../support/every-gateway.ts';
 import { inProcess, lingate, MAIN, temporaryFolder } from '../../support/lingate-command.ts';
 import { codeBlocks, manualSection } from '../../support/manual.ts';
 import { outputOf, runProgram } from '../../support/start-program.ts';
@@ -39,7 +39,7 @@ sys.stdout.buffer.write(shown)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 `;
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
   const { call } = adminClient(setting, TOKEN);
   const cli = (args: readonly string[], stdin = '') => inProcess([...args, '--store', setting.url], {}, stdin);
   const usage = (key: string) => ask(setting, { path: '/v1/usage', key });
@@ -136,7 +136,7 @@ onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (se
 });
 
 // The programs around the command line need one store only: what it does in each is tested above.
-onEveryGateway({ listeners: ['node'], stores: ['sqlite'], config: { admin: { token: TOKEN } } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
   const usage = (key: string) => ask(setting, { path: '/v1/usage', key });
 
   test('a process can pass it through a pipe', async () => {

@@ -44,7 +44,7 @@ test('every client in the manual has its answers here', () => {
   expect([...new Set(COMMANDS.map(({ heading }) => heading))]).toEqual(Object.keys(ANSWERS));
 });
 
-onEveryGateway({ once: true, config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
+onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {

@@ -28,7 +28,7 @@ function formOf(fields: Readonly<Record<string, string>>, { name = 'letter.txt',
   return `${parts.map((part) => `--${BOUNDARY}\r\n${part}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 }
 
-onEveryGateway({ once: true, config: { plugins, documents, listen_trusted_proxies: ['127.0.0.1', '::1'] } }, (setting) => {
+onEveryGateway({ config: { plugins, documents, listen_trusted_proxies: ['127.0.0.1', '::1'] } }, (setting) => {
   let team: TestTeam;
   beforeAll(async () => {
     team = await setting.gateway.team();
@@ -133,7 +133,7 @@ onEveryGateway({ once: true, config: { plugins, documents, listen_trusted_proxie
 });
 
 const impatient = [{ module: 'lingate/plugins/libretranslate', options: { file_wait_seconds: 1 } }];
-onEveryGateway({ config: { plugins: impatient, documents }, once: true }, (setting) => {
+onEveryGateway({ config: { plugins: impatient, documents } }, (setting) => {
   test('a translation that takes too long is given up, and nothing stays of it', async () => {
     const own = await setting.gateway.team();
     setting.engine.always('hang');

@@ -5,7 +5,7 @@ import { answered as stored } from '../../../src/index.ts';
 import { limitsOf } from '../../support/door/terms.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { adminClient } from '../../support/admin-client.ts';
-import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { inProcess, parsed } from '../../support/lingate-command.ts';
 import { writtenOnce } from '../../support/written-file.ts';
@@ -15,7 +15,7 @@ const FAST = { ...QUOTA_PLAN, requests_per_second: 5000 };
 const DEAR = { ...QUOTA_PLAN, characters: 2, overage_minor_per_million: 2_000_000, overage_cap_minor: 100 };
 const PLANS = { pro: FAST, prepaid: CREDIT_PLAN, dear: DEAR };
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const fileOf = (plans: unknown): string => fileWith(JSON.stringify({ plans }));

@@ -15,7 +15,7 @@ interface OpenApi {
   readonly servers: readonly { readonly url: string }[];
 }
 
-onEveryGateway({ once: true, config: { docs: { public: true }, service: { public_url: `${PUBLIC_URL}/` } } }, (setting) => {
+onEveryGateway({ config: { docs: { public: true }, service: { public_url: `${PUBLIC_URL}/` } } }, (setting) => {
   test('anybody may read it, with GET only, with security headers', async () => {
     for (const path of PAGES) {
       const page = await ask(setting, { path });

@@ -508,7 +508,7 @@ const CLIENTS: Readonly<Record<string, readonly Replay[]>> = {
   ],
 };
 
-onEveryGateway({ once: true, config: { plugins: PLUGINS } }, (setting) => {
+onEveryGateway({ config: { plugins: PLUGINS } }, (setting) => {
   const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
     const standing = answered(await setting.gateway.store.teams.standing(teamId));
     return standing?.openReservations === 0 ? standing.usedCharacters : undefined;

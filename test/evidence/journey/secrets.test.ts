@@ -17,7 +17,7 @@ import { leakyEngine } from '../security/leaky-engine.ts';
 import { opsPages, storedIn } from '../security/places.ts';
 import type { Place } from '../security/places.ts';
 import { SecretTraffic } from '../security/secret-traffic.ts';
-import { combinations } from '../../support/every-gateway.ts';
+import { COMBINATIONS } from '../../support/every-gateway.ts';
 
 const FAULT_PLUGIN = fileURLToPath(new URL('../../support/plugins/fault.ts', import.meta.url));
 const ENGINE: Canary = { name: 'engine', value: CANARY };
@@ -38,7 +38,7 @@ test.each([...formsOf('a secret: "é<&').keys()])('a secret in the form "%s" is 
   expect(hitsIn('here', 'another secret', [{ name: 'secret', value }])).toEqual([]);
 });
 
-describe.each(combinations({ once: true }))('$listener listener, $store store', ({ listener, store }) => {
+describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, store }) => {
   let site: LoadedGateway;
   let traffic: SecretTraffic;
   let facades: FacadeTraffic;

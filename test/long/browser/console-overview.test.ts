@@ -5,13 +5,12 @@ import { axeFindings } from '../../support/axe.ts';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
 import { ConsoleTab } from '../../support/console-tab.ts';
-import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import type { Tab } from '../../support/tab.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { openSite, translate } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 import { status } from '../../../src/testing.ts';
-import { LISTENERS } from '../../support/listeners.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 /** The page refreshes every five seconds. */
@@ -36,7 +35,7 @@ const drawn = (tab: Tab): Promise<string[]> =>
   tab.read<string[]>(`[...document.querySelectorAll('[data-chart]:has(canvas)')].map((figure) => figure.dataset.chart)`);
 const CHARTS = ['requests', 'latency', 'characters', 'engine-failures', 'in-flight'];
 
-onEveryGateway({ listeners: [LISTENERS[0]], config: { admin: { token: TOKEN } } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
   const opsUrl = (): string => `http://127.0.0.1:${setting.gateway.opsPort}`;
   const signedIn = (look = {}): Promise<Tab> => ConsoleTab.signedIn(browser, setting.gateway.opsPort, TOKEN, look).then(({ tab }) => tab);
   const translated = async (): Promise<void> => {

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBrowser } from '../../support/browser.ts';
 import type { Browser } from '../../support/browser.ts';
 import { ConsoleTab } from '../../support/console-tab.ts';
-import { ask, expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway } from '../../support/every-gateway.ts';
 import type { Look } from '../../support/tab.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const SCRIPT = `<script>document.title='taken'</script>"'><img src=x onerror=alert(1)>`;
 
-onEveryGateway({ listeners: ['node'], config: { admin: { token: TOKEN } } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
   let browser: Browser;
 
   beforeAll(async () => {

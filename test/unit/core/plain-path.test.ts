@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isPlainPath } from '../../../src/core/router.ts';
+import { draws } from '../../support/seed.ts';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
@@ -55,7 +56,7 @@ test('an accepted path has the same segments after decoding, whatever is escaped
         expect(decoded.split('/').slice(1)).not.toContainEqual(expect.stringMatching(/^\.{0,2}(?:;|$)/));
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: draws(500) },
   );
 });
 

@@ -13,6 +13,7 @@ import { operations } from '../../../src/docs/operations.ts';
 import { exampleOf, headerExamples } from '../../../src/docs/openapi-schemas.ts';
 import { Documented } from './documented.ts';
 import type { OpenApi } from './documented.ts';
+import { draws } from '../../support/seed.ts';
 
 const config = loadConfig({ file: undefined, env: {}, flags: {} });
 const documented = new Documented((await describeApis(config)).service as unknown as OpenApi);
@@ -111,7 +112,7 @@ describe('an accepted body matches the document', () => {
         accepted++;
         return documented.matches(schema, body);
       }),
-      { numRuns: 3000 },
+      { numRuns: draws(500) },
     );
     expect(accepted).toBeGreaterThan(100);
   });

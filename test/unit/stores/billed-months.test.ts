@@ -18,10 +18,9 @@ import { ClerkNotes } from '../../support/clerk-notes.ts';
 import type { NotedPlan } from '../../support/clerk-notes.ts';
 import { allRowsOf } from '../admin/history-context.ts';
 import { emptyRedis } from '../../support/redis-of-file.ts';
-import { SEED } from '../../support/seed.ts';
+import { draws } from '../../support/seed.ts';
 import { sqliteFile } from './sqlite/sqlite-file.ts';
 
-const HISTORIES = 20;
 const MONTHLY = 'P1M@calendar';
 
 type Deed =
@@ -317,6 +316,6 @@ test.each(['Redis', 'SQLite'] as const)('beginning in %s', { timeout: 120_000 },
       await (deleted ? month.delete() : month.end());
       await place.close();
     }),
-    { seed: SEED, numRuns: HISTORIES },
+    { numRuns: draws(4) },
   );
 });

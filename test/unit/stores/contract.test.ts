@@ -1,11 +1,10 @@
-// The store contract, run on the reference model, the SQLite store and the Redis store.
+// The store contract, run on the SQLite store and the Redis store; on the reference model the wrong ports run it.
 import { accountsContract, storeContract } from 'lingate/testing';
 import { afterAll, describe, test } from 'vitest';
 import { referenceStore } from '../../support/reference-store.ts';
-import { modelBacking, redisBacking, sqliteBacking } from '../../support/backings.ts';
+import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 
 const BACKINGS = [
-  { name: 'the reference model', backing: await modelBacking() },
   { name: 'the SQLite store, two instances on one file', backing: await sqliteBacking() },
   { name: 'the Redis store, two instances on one server', backing: await redisBacking() },
 ];

@@ -10,11 +10,11 @@ import type { Contender } from '../../support/model/agreement.ts';
 import { busyHistory, commandsIn, history } from '../../support/model/history.ts';
 import { replay } from '../../support/model/replay.ts';
 import { SteppingClock } from '../../support/stepping-clock.ts';
-import { SEED } from '../../support/seed.ts';
+import { draws, SEED } from '../../support/seed.ts';
 import { report } from '../../evidence/scorecard/report.ts';
 
-/** Of a planted bug; `npm test` tries fewer, `npm run test:evidence` three times as many, the scorecard more. */
-const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? 50;
+/** The scorecard asks for its own number. */
+const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? draws(10);
 /** A failure prints it; with this variable and the run's seed it is replayed without the histories before. */
 const SHRUNK_PATH = process.env['LINGATE_PROPERTY_PATH'];
 const STEPS_MAX = 60;

@@ -204,15 +204,10 @@ async function limitsOf(store: PluginStore) {
 }
 
 describe.each([
+  // Each kind once as the source and once as the target: neither knows the other.
   ['sqlite', 'redis'],
-  ['redis', 'sqlite'],
-  ['redis', 'redis'],
-  ['sqlite', 'sqlite'],
-  ['sqlite', 'memory'],
-  ['memory', 'sqlite'],
   ['redis', 'memory'],
-  ['memory', 'redis'],
-  ['memory', 'memory'],
+  ['memory', 'sqlite'],
 ] as const)('from %s to %s', (kind, other) => {
   test('both give the same answers, now and later', async () => {
     const [from, to] = [urlOf(kind, 0), urlOf(other, 1)];
@@ -225,7 +220,7 @@ describe.each([
     const [source, target] = [await open(from, clock), await open(to, own)];
     // The reference store keeps no others.
     const periods = kind === 'memory' || other === 'memory' ? 'used' : 'all';
-    const withChange = kind === 'sqlite' || other === 'redis';
+    const withChange = kind === 'sqlite';
     expect(await everyAnswer(target, own, periods)).toEqual(await everyAnswer(source, clock, periods));
     const expected = await future(source, clock, withChange, periods);
     expect(await future(target, own, withChange, periods)).toEqual(expected);

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { ResponseParser } from '../../../../src/engines/http1/response-parser.ts';
 import { answer, BODY_BYTES_MAX, CHUNKS, CONNECTIONS, FIELDS, LENGTHS, read, START_LINES } from './response-table.ts';
 import type { Expected, Read, Row } from './response-table.ts';
+import { draws } from '../../../support/seed.ts';
 
 const TABLE: Readonly<Record<string, readonly Row[]>> = {
   'status lines': START_LINES,
@@ -113,7 +114,7 @@ describe('at random', () => {
           ),
         ).toEqual(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: draws(200) },
     );
   });
 
@@ -150,7 +151,7 @@ describe('at random', () => {
           ).toEqual(parse([bytesOf(bytes)]));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: draws(400) },
     );
   });
 });
