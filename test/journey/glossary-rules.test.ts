@@ -1,4 +1,4 @@
-// The rules of a glossary's body over real sockets, in their order, each naming what violates it; on both listeners and stores.
+// The rules of a glossary's body over real sockets, in their order, each naming what violates it.
 import { beforeAll, expect, test } from 'vitest';
 import { GlossaryAnswer } from '../support/door/tables.ts';
 import { ask, expectAnswer, expectProblem, onOneGateway } from '../support/every-gateway.ts';
@@ -62,6 +62,14 @@ onOneGateway({}, (setting) => {
     ['too many', { ...GOOD, entries: Object.fromEntries(numbered(5001)) }, 'validation_error', /^entries: .*5000 .*5001/],
   ])('400 for %s, naming what is wrong', async (_what, body, code, detail) => {
     expect(expectProblem(await create(body), code)).toMatch(detail);
+  });
+
+  test('white space around name, terms and translations is dropped, white space within stays', async () => {
+    const body = { ...GOOD, name: '\n Terms ', entries: { '\u00a0two  words\t': ' zwei  Wörter\r\n' } };
+    const made = expectAnswer(await create(body), GlossaryAnswer, 201);
+    expect(made['name']).toBe('Terms');
+    const entries = await ask(setting, { path: `${PATH}/${String(made['glossary_id'])}/entries`, key: team.key });
+    expect(entries.json()).toEqual({ entries: { 'two  words': 'zwei  Wörter' } });
   });
 
   test('every limit is exact to the character and the entry', async () => {

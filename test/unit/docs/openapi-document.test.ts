@@ -37,10 +37,6 @@ describe('the OpenAPI document', () => {
     expect(await findings(await response.text())).toEqual([]);
   });
 
-  test('passes the linter with other settings too', async () => {
-    expect(await findings(JSON.stringify(openApiDocument(OPTIONS)))).toEqual([]);
-  });
-
   test('is valid with plugins’ routes too, most of which have no documentation', async () => {
     const pluginRoutes = ROUTES.map((route) => ({ ...route, plugin: 'small-api' }));
     const pluginApis = { routes: pluginRoutes, documents: new Map(), problems: new Map() };

@@ -1,8 +1,7 @@
 // Workers of documents on both stores, with files in the store and in a directory: expiry, deaths, deletions, and what stays held.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { refuse } from '../../../src/core/problem.ts';
 import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
@@ -14,39 +13,22 @@ import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
 import type { PlainDocumentWorkerOptions } from '../../support/plain-document-worker.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
-import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../support/promised-store.ts';
-import { startRedis } from '../../support/redis.ts';
-import { SILENT } from '../../support/silent-log.ts';
+import { storesOfFile } from '../../support/stores-of-file.ts';
 
 const HOUR_MS = 3_600_000;
 /** Longer than a claim. */
 const DEATH_MS = 60_000;
 const BOUNDS = { openMax: 10, teamBytesMax: 10_000_000, bytesMax: 1_000_000 };
-const removals: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const remove of removals) await remove();
-});
-const directory = mkdtempSync(join(tmpdir(), 'lingate-documents-'));
-const server = await startRedis();
-removals.push(
-  () => rmSync(directory, { recursive: true }),
-  () => server.stop(),
-);
-
 const clock = new MovableClock();
-const KINDS = [
-  { name: 'SQLite', open: () => openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, busyTimeoutMs: 5000 }) },
-  { name: 'Redis', open: () => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000 }) },
-] as const;
-const PLACES = KINDS.flatMap((kind) => ['the store', 'a directory'].map((place) => ({ ...kind, place })));
+const { directory, kinds } = await storesOfFile();
+/** Each kind once, and each place. */
+const PLACES = kinds.map((kind) => ({ ...kind, place: kind.name === 'SQLite' ? 'a directory' : 'the store' }));
 
 describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
-  const opened: Promise<Store> = open();
-  removals.unshift(async () => (await opened).close());
+  const opened = open(clock);
   const sealer = new DocumentSealer(Buffer.from('a secret of the tests that is long enough'));
   const folder = join(directory, `files-${name}`);
   const documentsOf = async (): Promise<RecordDocuments> => {

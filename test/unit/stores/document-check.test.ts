@@ -1,28 +1,23 @@
 // The check of documents, on both stores and with files in a directory: it finds nothing in what is sound, names each planted fault,
 // and what it mends is sound again.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { RecordName } from '../../../src/ports/record-space.ts';
 import type { StoreFinding } from '../../../src/ports/whole-accounts.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import { DocumentCheck, mendDocuments, releaseOf } from '../../../src/stores/document-check.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
-import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { checkStore } from '../../../src/stores/store-check.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../support/promised-store.ts';
-import { startRedis } from '../../support/redis.ts';
-import { SILENT } from '../../support/silent-log.ts';
+import { storesOfFile } from '../../support/stores-of-file.ts';
 
 const HOUR_MS = 3_600_000;
 const LEASE_MS_MAX = 600_000;
@@ -30,28 +25,13 @@ const BOUNDS = { openMax: 10, teamBytesMax: 10_000_000, bytesMax: 1_000_000 };
 const PIECES = [Buffer.from('a sealed file')];
 const BYTES = PIECES[0]!.length;
 
-const removals: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const remove of removals) await remove();
-});
-const directory = mkdtempSync(join(tmpdir(), 'lingate-document-check-'));
-const server = await startRedis();
-removals.push(
-  () => rmSync(directory, { recursive: true }),
-  () => server.stop(),
-);
-
 const clock = new MovableClock();
-const path = join(directory, 'lingate.db');
-const KINDS = [
-  { name: 'SQLite', url: `sqlite:${path}`, open: () => openSqliteStore({ path, log: SILENT, clock, busyTimeoutMs: 5000 }) },
-  { name: 'Redis', url: server.url, open: () => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000 }) },
-] as const;
-const PLACES = KINDS.flatMap((kind) => ['the store', 'a directory'].map((place) => ({ ...kind, place })));
+const { directory, kinds } = await storesOfFile();
+/** Each kind once, and each place. */
+const PLACES = kinds.map((kind) => ({ ...kind, place: kind.name === 'SQLite' ? 'the store' : 'a directory' }));
 
 describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => {
-  const opened: Promise<Store> = open();
-  removals.unshift(async () => (await opened).close());
+  const opened = open(clock);
   const folderPath = join(directory, `files-${name}`);
   const folder = place === 'the store' ? undefined : DirectoryOfDocuments.at(folderPath);
   const documentsOf = async (): Promise<RecordDocuments> => new RecordDocuments((await opened).records, () => clock.nowMs(), folder);
@@ -141,7 +121,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
       async ({ store, due, fileId }) => {
         if (folder !== undefined) return folder.remove(due.documentId, fileId);
         if (name === 'Redis') return answered(await store.records.change(due.teamId, [], () => ({ result: true, detach: [fileId] })));
-        const file = new DatabaseSync(path);
+        const file = new DatabaseSync(url.slice('sqlite:'.length));
         file.prepare('DELETE FROM pieces WHERE blob = ?').run(fileId);
         return file.close();
       },

@@ -1,46 +1,18 @@
 // Whether operators' changes are kept as events: by the rules of the gateways that send them, also where a process has none. Events about
 // usage are in usage-events.test.ts and limit-events.test.ts.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventRules } from '../../../src/domain/event-rules.ts';
-import type { EventRules } from '../../../src/domain/event-rules.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
-import type { Store } from '../../../src/ports/store.ts';
-import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../support/promised-store.ts';
-import { startRedis } from '../../support/redis.ts';
-import { SILENT } from '../../support/silent-log.ts';
+import { storesOfFile } from '../../support/stores-of-file.ts';
 
 const RULES = eventRules([80, 95, 100], [1000, 0]);
 
-const server = await startRedis();
-const directory = mkdtempSync(join(tmpdir(), 'lingate-events-'));
-afterAll(async () => {
-  rmSync(directory, { recursive: true });
-  await server.stop();
-});
+const { kinds } = await storesOfFile();
 
-interface Kind {
-  readonly name: string;
-  readonly open: (clock: Clock, events: EventRules | undefined) => Promise<Store>;
-}
-
-const KINDS: readonly Kind[] = [
-  { name: 'Redis', open: (clock, events) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000, events }) },
-  {
-    name: 'SQLite',
-    open: (clock, events) =>
-      openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000, events }),
-  },
-];
-
-describe.each(KINDS)('$name', ({ open }) => {
+describe.each(kinds)('$name', ({ open }) => {
   test('a process without rules follows those of a gateway that sends events, or did within a day', async () => {
     const clock = new MovableClock();
     const store = await open(clock, RULES);

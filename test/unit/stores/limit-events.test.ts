@@ -1,64 +1,28 @@
 // The first refusal for a limit is recorded as an event by the admission that refuses, once over two instances of a store, with the
 // usage at that moment; and never without a refusal.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventIds, eventRules } from '../../../src/domain/event-rules.ts';
-import type { EventRules } from '../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../src/domain/money.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import { windowAt } from '../../../src/domain/period.ts';
 import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
 import type { LimitReached } from '../../../src/ports/outbox.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { fromPlugin } from '../../../src/stores/records/plugin-store.ts';
-import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { PREPAID, freshKey, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../support/promised-store.ts';
-import { startRedis } from '../../support/redis.ts';
-import { SILENT } from '../../support/silent-log.ts';
+import { storesOfFile } from '../../support/stores-of-file.ts';
+import type { StoreKind } from '../../support/stores-of-file.ts';
 import { draws } from '../../support/seed.ts';
 
 const RULES = eventRules([80, 100], [0]);
 const HOUR_MS = 3_600_000;
 const LOTS = 10_000;
 
-type Open = (clock: Clock, rules: EventRules | undefined) => Promise<Store>;
-
-const removals: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const remove of removals) await remove();
-});
-
-interface Kind {
-  readonly name: string;
-  readonly open: Open;
-}
-
-function sqliteKind(): Kind {
-  const directory = mkdtempSync(join(tmpdir(), 'lingate-limit-events-'));
-  removals.push(() => rmSync(directory, { recursive: true }));
-  const path = join(directory, 'lingate.db');
-  return {
-    name: 'SQLite',
-    open: (clock, events) => openSqliteStore({ path, log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000, events }),
-  };
-}
-
-async function redisKind(): Promise<Kind> {
-  const server = await startRedis();
-  removals.push(() => server.stop());
-  return {
-    name: 'Redis',
-    open: (clock, events) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000, events }),
-  };
-}
+type Kind = Pick<StoreKind, 'open'> & { readonly name: string };
 
 /** The reference store as a plugin's, of which the gateway tells. */
 function pluginKind(): Kind {
@@ -88,14 +52,11 @@ function lookedFor(store: Store): PluginStore {
   };
 }
 
-const KINDS: readonly Kind[] = [sqliteKind(), await redisKind(), pluginKind()];
+const KINDS: readonly Kind[] = [...(await storesOfFile()).kinds, pluginKind()];
 
 describe.each(KINDS)('$name', ({ open }) => {
   const clock = new MovableClock();
   const opened = Promise.all([open(clock, RULES), open(clock, RULES)]);
-  removals.unshift(async () => {
-    for (const store of await opened) await store.close();
-  });
 
   async function scene(...args: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never) {
     const [store, again] = await opened;

@@ -1,58 +1,27 @@
 // Documents as records, on both stores: the event of each end is kept by the change that makes it, a creation that takes too long
 // leaves nothing, and the order of all documents is exact.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventRules } from '../../../../src/domain/event-rules.ts';
-import type { EventRules } from '../../../../src/domain/event-rules.ts';
-import { SHARED_RECORDS } from '../../../../src/domain/shared-records.ts';
 import { answered, isUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import type { DocumentFolder, DocumentRecord } from '../../../../src/ports/documents.ts';
 import type { RecordSpace } from '../../../../src/ports/record-space.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { RecordDocuments } from '../../../../src/stores/records/record-documents.ts';
-import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
-import { openSqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
-import { startRedis } from '../../../support/redis.ts';
-import { SILENT } from '../../../support/silent-log.ts';
+import { storesOfFile } from '../../../support/stores-of-file.ts';
 
 const HOUR_MS = 3_600_000;
 const BOUNDS = { openMax: 10, teamBytesMax: 10_000_000, bytesMax: 1_000_000 };
 const RULES = eventRules([], []);
 const PIECES = [Buffer.from('sealed')];
 
-const removals: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const remove of removals) await remove();
-});
-const directory = mkdtempSync(join(tmpdir(), 'lingate-records-'));
-const server = await startRedis();
-removals.push(
-  () => rmSync(directory, { recursive: true }),
-  () => server.stop(),
-);
+const { kinds } = await storesOfFile();
 
-type Open = (clock: MovableClock, name: string, events?: EventRules) => Promise<Store>;
-const KINDS: readonly { readonly name: string; readonly open: Open }[] = [
-  {
-    name: 'SQLite',
-    open: (clock, name, events) =>
-      openSqliteStore({ path: join(directory, `${name}.db`), log: SILENT, clock, busyTimeoutMs: 5000, events }),
-  },
-  {
-    name: 'Redis',
-    open: (clock, _name, events) => openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000, events }),
-  },
-];
-
-describe.each(KINDS)('$name', ({ open }) => {
+describe.each(kinds)('$name', ({ open }) => {
   const clock = new MovableClock();
-  const opened = open(clock, 'told', RULES);
-  removals.unshift(async () => (await opened).close());
+  const opened = open(clock, RULES);
 
   async function scene(store?: Store, folder?: DocumentFolder) {
     const used = store ?? (await opened);
@@ -156,50 +125,6 @@ describe.each(KINDS)('$name', ({ open }) => {
     expect(answered(await documents.newest(undefined, 1000)).filter((one) => one.teamId === teamId)).toEqual([]);
     expect(answered(await documents.due(10)).map(({ documentId }) => documentId)).not.toContain(due.documentId);
   });
-
-  test('all documents are listed once in pages, the newest first, and those that have not ended are counted', async () => {
-    const { documents, create, teamId } = await scene();
-    const before = answered(await documents.backlog());
-    const ids: string[] = [];
-    for (let i = 0; i < 7; i++) {
-      const { documentId } = await create();
-      ids.unshift(documentId);
-      clock.step(1000);
-    }
-    const seen: string[] = [];
-    for (let after: string | undefined; ;) {
-      const page = answered(await documents.newest(after, 3));
-      seen.push(...page.filter((one) => one.teamId === teamId).map(({ documentId }) => documentId));
-      if (page.length < 3) break;
-      after = page.at(-1)!.place;
-    }
-    expect(seen).toEqual(ids);
-    const bytes = 7 * PIECES[0]!.length;
-    expect(answered(await documents.backlog())).toMatchObject({ open: before.open + 7, bytes: before.bytes + bytes });
-    for (const documentId of ids) {
-      const due = { documentId, teamId, worker: 'one' };
-      expect(answered(await documents.claim({ ...due, leaseMs: 1000 }))).toBe(clock.nowMs());
-      await documents.yield(due, 'expiry');
-    }
-    expect(answered(await documents.backlog())).toMatchObject({ open: before.open, bytes: before.bytes + bytes });
-    for (const documentId of ids) await documents.remove({ documentId, teamId });
-    expect(answered(await documents.backlog())).toEqual(before);
-    const shared = (await opened).records;
-    const left = await shared.page(SHARED_RECORDS, { index: 'documents_by_age', from: '', below: '~', limit: 100 });
-    expect(answered(left).filter((id) => id.endsWith(teamId))).toEqual([]);
-  });
-});
-
-test('without rules for events nothing is kept', async () => {
-  const clock = new MovableClock();
-  const store = await openSqliteStore({ path: join(directory, 'silent.db'), log: SILENT, clock, busyTimeoutMs: 5000 });
-  const { teamId, keyId } = await teamUnderTest(promisedStore(store));
-  const documents = new RecordDocuments(store.records, () => clock.nowMs());
-  const due = { documentId: newId(), teamId };
-  answered(await documents.create(draftOf(due, keyId), HOUR_MS, { fileId: newId(), pieces: PIECES }, BOUNDS));
-  await documents.change(due, (known) => ({ ...known, state: 'done', billed: 1 }));
-  expect(await store.outbox.pending()).toBe(0);
-  await store.close();
 });
 
 function draftOf({ documentId, teamId }: { readonly documentId: string; readonly teamId: string }, keyId: string) {
