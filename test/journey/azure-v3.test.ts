@@ -63,10 +63,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
     ask(setting, { method: 'POST', path: `/translate?${query}`, headers: { [KEY_FIELD]: team.key }, body, ...more });
   /** The bodies that the engine received. */
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
-  const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe('its client', () => {
     test.each(['', BELOW])('translates texts below "%s", and gets their cost', async (below) => {

@@ -1,7 +1,6 @@
 // `markup: free`: with tag_handling, what stands outside of tags is charged, held and told; all of it counts for the length.
 import { DeepLClient, QuotaExceededError } from 'deepl-node';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { answered } from '../../src/index.ts';
 import { ask, onOneGateway } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
@@ -17,10 +16,7 @@ interface Answer {
 }
 
 function helpers(setting: Setting) {
-  const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
   const post = (team: TestTeam, body: unknown, headers?: Readonly<Record<string, string>>) =>
     ask(setting, {
       method: 'POST',

@@ -37,10 +37,7 @@ onEveryGateway({ config }, (setting) => {
     expect(response.body).not.toContain(CANARY);
   };
   /** Settled, with nothing in flight. */
-  const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
   const changeKey = async ({ keyId }: TestTeam, change: KeyChange) => answered(await setting.gateway.store.teams.updateKey(keyId, change));
   const balanceMicro = async ({ teamId }: TestTeam): Promise<number> =>
     answered(await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;

@@ -55,10 +55,7 @@ onOneGateway({ config: SHORT_BODIES }, (setting) => {
       if (refused !== undefined) return refused;
     }
   };
-  const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = given(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe('a translation', () => {
     test('is the same from JSON, from a form and from the query, with a slash after v2 and without', async () => {

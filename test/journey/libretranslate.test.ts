@@ -42,10 +42,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
   const form = (fields: Readonly<Record<string, string>>, more: Partial<Ask> = {}) =>
     translate(new URLSearchParams({ q: 'Hello', source: 'en', target: 'de', ...fields }).toString(), { headers: FORM, ...more });
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
-  const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = given(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe('POST /translate', () => {
     test('a text is answered with a text, a list with a list in its order; both are charged by the character', async () => {

@@ -32,10 +32,7 @@ describe.each(['none', 'full'])('charge: %s', (charge) => {
     const translate = (front: Front, { key }: TestTeam, text: readonly string[]): Promise<HttpResponse> =>
       request({ port: setting.gateway.port, ...front.translation(key, text) });
     const sent = (): readonly string[] => setting.engine.requests.flatMap(({ body }) => (JSON.parse(body) as { text: string[] }).text);
-    const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-      const standing = answered(await setting.gateway.store.teams.standing(teamId));
-      return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-    };
+    const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
     const textsOf = (front: Front, response: HttpResponse): readonly string[] => {
       expect([front.name, response.status]).toEqual([front.name, 200]);
       return front.texts(response.body);

@@ -1,7 +1,6 @@
 // The guide's plugin that masks e-mail addresses, over every front, each listener and each store: what the engine sees, what callers get and pay.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { answered } from '../../src/index.ts';
 import { answer } from '../../src/testing.ts';
 import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
@@ -22,10 +21,7 @@ onOneGateway({ config }, (setting) => {
   const translate = (front: Front, { key }: TestTeam): Promise<HttpResponse> =>
     request({ port: setting.gateway.port, ...front.translation(key, TEXTS) });
   const sent = (): unknown => setting.engine.requests.map(({ body }) => (JSON.parse(body) as { text: unknown }).text);
-  const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe.each(FRONTS)('over $name', (front) => {
     test('the engine sees no address, the caller gets every one back and pays for the original texts', async () => {

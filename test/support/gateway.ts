@@ -68,6 +68,8 @@ export interface TestGateway {
   readonly logLines: readonly string[];
   /** A team with one key. */
   team(plan?: Plan, creditMinor?: number): Promise<TestTeam>;
+  /** The characters that it was charged; `undefined` while some are held. */
+  charged(team: Pick<TestTeam, 'teamId'>): Promise<number | undefined>;
   stop(): Promise<void>;
 }
 
@@ -103,6 +105,10 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     store,
     logLines,
     team: (plan = QUOTA_PLAN, creditMinor = 0) => makeTeam(store, plan, creditMinor),
+    async charged({ teamId }) {
+      const standing = answered(await store.teams.standing(teamId));
+      return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
+    },
     async stop() {
       await app.stop();
       await store.close();

@@ -14,7 +14,7 @@ export interface StoreKind {
   readonly name: 'SQLite' | 'Redis';
   readonly url: string;
   /** Another instance with each call, on the same backing; it is closed after the tests. */
-  open(clock: Clock, events?: EventRules): Promise<Store>;
+  readonly open: (clock: Clock, events?: EventRules) => Promise<Store>;
 }
 
 export interface StoresOfFile {

@@ -1,7 +1,6 @@
 // DeepL's own client for Node and its glossaries of both versions, in front of `lingate/plugins/deepl-v2`, on both listeners and stores.
 import * as deepl from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { answered } from '../../../src/index.ts';
 import { ulidOf } from '../../support/door/terms.ts';
 import { ask, expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
@@ -32,10 +31,7 @@ onEveryGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }
     new deepl.DeepLClient(key, { serverUrl: `http://127.0.0.1:${setting.gateway.port}`, maxRetries: 0 });
   const sent = (): { glossary?: { id: string; entries: object }; target_lang: string }[] =>
     setting.engine.requests.map(({ body }) => JSON.parse(body) as { target_lang: string });
-  const settled = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   test('version 2: created from entries and from CSV, shown, listed, read and deleted', async () => {
     const own = client((await setting.gateway.team(ROOMY)).key);

@@ -43,10 +43,7 @@ onEveryGateway({ config: CONFIG }, (setting) => {
   /** With its own retries, but shorter delays. */
   const SHORT_DELAYS = { retryOptions: { maxRetryDelay: 0.05 } };
   const client = (key = team.key, more: object = {}): Google.Translate => new Translate({ key, ...SHORT_DELAYS, ...more });
-  const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
   const failing = (call: Promise<unknown>): Promise<unknown> =>
     call.then(

@@ -1,7 +1,6 @@
 // What programs that people use send to the APIs of DeepL, LibreTranslate, Google and Azure, byte by byte: the answer is what each
 // of them can read, and the characters that it is charged are those that it has sent.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { answered } from '../../../src/index.ts';
 import { onEveryGateway } from '../../support/every-gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
@@ -509,10 +508,7 @@ const CLIENTS: Readonly<Record<string, readonly Replay[]>> = {
 };
 
 onEveryGateway({ config: { plugins: PLUGINS } }, (setting) => {
-  const charged = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe.each(Object.entries(CLIENTS))('%s', (_client, replays) => {
     let team: TestTeam;

@@ -108,6 +108,15 @@ test('the detected language is passed on as reported, and absent if none was', a
   });
 });
 
+test('an answer of exactly the limit is accepted, one byte more is not', async () => {
+  const body = '{"translations":[{"text":"a"}]}';
+  const exact = engineOf([scripted.url], { response_bytes_max: body.length });
+  scripted.behave(answer(body), answer(`${body} `), answer(body));
+  expect(await asked(exact, work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+  expect(await asked(exact, work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['too_large'] });
+  await exact.close();
+});
+
 const UNSEEN = ['\u200b', '\ufeff', '\u2060\u200d', '\u0007', '\u{e0041}\u{e007f}', '\u3164', '\u202e \u2069', '\u3000', '\u0378'];
 
 test.each(['', ' ', '\n\t', '\u00a0', ...UNSEEN, UNSEEN.join('')])(
