@@ -232,7 +232,7 @@ function fileNameIn(parameters: string): string | undefined {
 }
 
 /** Without folders, which some clients send; `undefined` if it is no name. */
-export function plainName(name: string | undefined): string | undefined {
+function plainName(name: string | undefined): string | undefined {
   const plain = name?.replace(/^.*[/\\]/s, '').trim();
   if (plain === undefined || plain === '' || plain.length > FILE_NAME_MAX) return undefined;
   return nameFault(plain) !== undefined || !plain.includes('.') ? undefined : plain;

@@ -17,7 +17,7 @@ export interface StoreKind {
   readonly open: (clock: Clock, events?: EventRules) => Promise<Store>;
 }
 
-export interface StoresOfFile {
+interface StoresOfFile {
   readonly directory: string;
   readonly kinds: readonly StoreKind[];
 }
