@@ -51,17 +51,12 @@ export interface Listening {
   readonly withoutUws: WithoutUws | undefined;
 }
 
-interface StartedListener {
-  readonly listener: Listener;
-  readonly withoutUws: WithoutUws | undefined;
-}
-
 /** Rejects with a `ListenError`. */
 export async function startListener(
   config: Config,
   gateway: Gateway,
   { docsUrl, port, exclusive }: ListenOptions,
-): Promise<StartedListener> {
+): Promise<{ readonly listener: Listener; readonly withoutUws: WithoutUws | undefined }> {
   const options: ListenerOptions = {
     gateway,
     problems: new ProblemWriter({ docsUrl, realm: config.service.name }),

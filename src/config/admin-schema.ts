@@ -3,6 +3,7 @@ import { OPERATOR_NAME } from '../domain/operator.ts';
 import { Type } from '../domain/typebox.ts';
 import type { Fault } from './config-error.ts';
 import { isLoopback } from './network-address.ts';
+import type { ConfigFile } from './schema.ts';
 import { closed, list, matching, reloaded, text } from './schema-parts.ts';
 
 const ISSUER = 'an https URL without credentials, query and fragment, for example https://id.example.com (http only on loopback)';
@@ -50,15 +51,8 @@ export const AdminSection = Type.Object(
   closed,
 );
 
-interface WrittenAdmin {
-  readonly token?: unknown;
-  readonly tokens: readonly unknown[];
-  readonly console_url?: string;
-  readonly oidc?: { readonly roles: { readonly manage: readonly string[]; readonly read: readonly string[] } };
-}
-
 /** What is wrong between the members of a section that is right by the schema. */
-export function adminFaults({ admin }: { readonly admin?: WrittenAdmin }): Fault[] {
+export function adminFaults({ admin }: ConfigFile): Fault[] {
   if (admin === undefined) return [];
   const { token, tokens, oidc, console_url: consoleUrl } = admin;
   if (oidc === undefined) {

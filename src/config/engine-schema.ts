@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { WINDOWS } from '../domain/window-limits.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { Type } from '../domain/typebox.ts';
+import type { ConfigFile } from './schema.ts';
 import { closed, list, matching, reloaded, section, whole } from './schema-parts.ts';
 
 export const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment, for example http://10.0.0.5:2737';
@@ -77,13 +78,8 @@ export const EngineSections = {
 /** The settings of one engine as written. */
 export type WrittenEngine = Static<typeof OneEngine>;
 
-interface EnginesOfFile {
-  readonly engine: WrittenEngine;
-  readonly engines?: Readonly<Record<string, WrittenEngine>>;
-}
-
 /** The engines of a file with their places in it. `engine` is one named `default`. */
-export function enginesOf({ engine, engines }: EnginesOfFile): readonly {
+export function enginesOf({ engine, engines }: Pick<ConfigFile, 'engine' | 'engines'>): readonly {
   readonly name: string;
   readonly place: string;
   readonly engine: WrittenEngine;

@@ -31,12 +31,8 @@ const SECOND_MS = 1000;
 /** The faults of all plans; fills in their defaults. */
 export function planFaults(plans: Readonly<Record<string, unknown>>): Fault[] {
   return Object.entries(plans).flatMap(([name, plan]) => {
-    if (!PLAIN_NAME.test(name)) {
-      return [
-        { path: 'plans', reason: `${shown(name)} is not a valid name of a plan; use up to 40 letters, digits, hyphens and underscores` },
-      ];
-    }
-    return onePlanFaults(plan, join('plans', name));
+    const misnamed = faultsOfName(name, 'plans', 'a plan');
+    return misnamed.length > 0 ? misnamed : onePlanFaults(plan, join('plans', name));
   });
 }
 
@@ -168,13 +164,12 @@ export function twofoldFaults(file: unknown, overrides: readonly Override[]): Fa
 /** The faults in the names of engines, and in the rules of `routing` as far as they do not concern languages. */
 export function engineFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
   const names = isValid('engines', known) || typeof config.engines === 'object' ? Object.keys(config.engines ?? {}) : [];
-  const misnamed = names
-    .filter((name) => !PLAIN_NAME.test(name))
-    .map((name) => ({
-      path: 'engines',
-      reason: `${shown(name)} is not a valid name of an engine; use up to 40 letters, digits, hyphens and underscores`,
-    }));
-  return [...misnamed, ...nameFaults(config, known)];
+  return [...names.flatMap((name) => faultsOfName(name, 'engines', 'an engine')), ...nameFaults(config, known)];
+}
+
+function faultsOfName(name: string, path: string, what: string): Fault[] {
+  if (PLAIN_NAME.test(name)) return [];
+  return [{ path, reason: `${shown(name)} is not a valid name of ${what}; use up to 40 letters, digits, hyphens and underscores` }];
 }
 
 function nameFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {

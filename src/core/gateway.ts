@@ -35,12 +35,10 @@ export class Gateway {
   readonly router: Router;
   /** Lower-case names of the request fields that listeners copy. */
   readonly headersWanted: ReadonlySet<string>;
-  readonly #pipeline: Pipeline;
-  readonly #newId: () => string;
-  readonly #now: () => number;
   /** As in the options. For streamed bodies it is the part of the deadline that does not depend on their length. */
   readonly requestMs: number;
-  readonly #unfinished: UnfinishedBodies | undefined;
+  readonly #options: GatewayOptions;
+  readonly #pipeline: Pipeline;
   readonly #refused: Route;
   readonly #refusedInForm = new Map<ProblemForm, Route>();
   readonly open = new InFlight();
@@ -49,10 +47,8 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     this.router = options.router;
     this.headersWanted = headersOf(options.router.routes);
-    this.#newId = options.newId;
-    this.#now = options.now;
     this.requestMs = options.requestMs;
-    this.#unfinished = options.unfinished;
+    this.#options = options;
     this.#refused = compileRoute({ method: '*', path: '*', takesBody: false, steps: options.around }, 'refused');
     this.#pipeline = new Pipeline(options.reportBug, this.open);
     this.#ticker = setInterval(() => this.#expire(), DEADLINE_TICK_MS);
@@ -70,7 +66,8 @@ export class Gateway {
    */
   begin(head: RequestHead, sink: Sink, announcedBytes = 0): Exchange {
     const { route, parameter } = this.router.match(head.method, head.path);
-    const x = new Exchange(this.#newId(), head, sink, route, this.#now());
+    const { newId, now } = this.#options;
+    const x = new Exchange(newId(), head, sink, route, now());
     x.pathParameter = parameter;
     x.longBody = route.takesBody && announcedBytes > LONG_BODY_BYTES;
     x.driver = this.#pipeline;
@@ -154,15 +151,14 @@ export class Gateway {
   }
 
   #expire(): void {
-    const oldest = this.#now() - this.requestMs;
-    for (const x of this.open.startedBy(oldest)) {
+    const nowMs = this.#options.now();
+    for (const x of this.open.startedBy(nowMs - this.requestMs)) {
       if (!x.answered && !x.ownDeadline) this.#giveUp(x);
     }
-    if (this.#unfinished !== undefined) this.#boundBodies(this.#unfinished);
+    if (this.#options.unfinished !== undefined) this.#boundBodies(this.#options.unfinished, nowMs);
   }
 
-  #boundBodies(unfinished: UnfinishedBodies): void {
-    const nowMs = this.#now();
+  #boundBodies(unfinished: UnfinishedBodies, nowMs: number): void {
     for (const x of this.open.startedBy(nowMs - SLOW_MS)) if (isTooSlow(x, nowMs, unfinished)) this.#giveUp(x);
     if (this.open.size <= unfinished.max) return;
     for (const x of surplus(this.open.startedBy(nowMs - UNFINISHED_MS), unfinished)) this.callOff(x, unfinished.refusal);
@@ -178,7 +174,8 @@ export class Gateway {
   #openRefused(head: RequestHead, sink: Sink): Exchange {
     const { problemForm } = this.router.match(head.method, head.path).route;
     const route = problemForm === undefined ? this.#refused : this.#refusedIn(problemForm);
-    const x = new Exchange(this.#newId(), head, sink, route, this.#now());
+    const { newId, now } = this.#options;
+    const x = new Exchange(newId(), head, sink, route, now());
     x.closeAfter = true;
     // Makes `settle` run for these steps as if they had run.
     x.reached = route.steps.length;

@@ -9,10 +9,7 @@ import { Pool } from './http1/pool.ts';
 import type { PoolLimits, PoolRequest } from './http1/pool.ts';
 import { replicaAddress } from './http1/origin.ts';
 
-/** For work without a caller. */
-const NEVER_LEAVES: Cancellation = { cancelled: false, onCancel: () => undefined };
-
-/** The caller's part in a trial without a caller, which ends when the engine is closed. */
+/** The caller's part in work without a caller, which ends when the engine is closed. */
 export class OwnTrial implements Cancellation {
   cancelled = false;
   #listener: (() => void) | undefined = undefined;
@@ -128,7 +125,7 @@ export function checkReplica(url: string, work: EngineWork, { protocol, options,
   const startedAtMs = performance.now();
   return new Promise((resolve) => {
     const terms = { protocol, options, timeoutMs: limits.timeout_ms };
-    const running = new RunningAttempt(pool, 'reused', work, NEVER_LEAVES, terms, (attempt, echoesId) => {
+    const running = new RunningAttempt(pool, 'reused', work, new OwnTrial(), terms, (attempt, echoesId) => {
       const tookMs = performance.now() - startedAtMs;
       void pool.destroy();
       resolve({ attempt, tookMs, echoesId });

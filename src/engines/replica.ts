@@ -131,7 +131,7 @@ export class Replica {
 
 /** Without what an adapter has thrown, which does not survive structured cloning. */
 function shownOf({ failure, status, cause }: FailureDetail): Pick<FailureDetail, 'failure' | 'status' | 'cause'> {
-  return { failure, ...(status === undefined ? {} : { status }), ...(cause === undefined ? {} : { cause }) };
+  return { failure, status, cause };
 }
 
 /** What an attempt changed. */

@@ -137,12 +137,8 @@ export interface Candidate {
 
 /** The installed packages in the order to try them: the operator's upstream release, then the newer build, then the older. */
 function candidates(): Candidate[] {
-  const found = [OLDER, NEWER].flatMap((pin) => candidateOf(pin) ?? []);
-  return found.toSorted((a, b) => rank(a) - rank(b));
-}
-
-function rank({ pin }: Candidate): number {
-  return pin === undefined ? 0 : pin === NEWER ? 1 : 2;
+  const found = [NEWER, OLDER].flatMap((pin) => candidateOf(pin) ?? []);
+  return found.toSorted((a, b) => Number(a.pin !== undefined) - Number(b.pin !== undefined));
 }
 
 function candidateOf(pin: PinnedBuild): Candidate | undefined {

@@ -82,11 +82,11 @@ class RequestSpan implements OpenTrace {
     const { api, tracer, now } = this.#options;
     const { hostname, port, protocol } = new URL(url);
     const attributes = {
-      ...(engine === undefined ? {} : { 'lingate.engine': engine }),
+      'lingate.engine': engine,
       'lingate.attempt': number,
       'server.address': hostname,
       'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
-      ...(sharedWith === undefined ? {} : { 'lingate.shared': true }),
+      'lingate.shared': sharedWith === undefined ? undefined : true,
     };
     const links = sharedWith === undefined ? [] : [{ context: contextOf(sharedWith) }];
     const times = { kind: api.SpanKind.CLIENT, startTime: this.#offsetMs + now() };
@@ -121,13 +121,13 @@ class RequestSpan implements OpenTrace {
     const span = this.#span.updateName(route);
     span.setAttributes({
       'http.request.method': this.#method,
-      ...(route.includes(' /') ? { 'http.route': route.slice(route.indexOf(' ') + 1) } : {}),
-      ...(status === undefined ? {} : { 'http.response.status_code': status }),
+      'http.route': route.includes(' /') ? route.slice(route.indexOf(' ') + 1) : undefined,
+      'http.response.status_code': status,
       'lingate.code': code,
-      ...(teamId === undefined ? {} : { 'lingate.team_id': teamId }),
+      'lingate.team_id': teamId,
       'lingate.characters': characters,
       'lingate.attempts': attempts,
-      ...(engine === undefined ? {} : { 'lingate.engine': engine }),
+      'lingate.engine': engine,
     });
     if (status !== undefined && status >= 500) this.#fail(span, code);
     span.end(this.#offsetMs + now());
