@@ -5,16 +5,12 @@ import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
+import type { ProxyCall } from './proxy-call.ts';
 
 /** Maximum number of idle connections. */
 const FREE_CONNECTIONS_MAX = 64;
 /** How long after unsolicited bytes no connection is reused. */
 const DISTRUST_MS = 60_000;
-/** A call on a reused connection: its answer may belong to an earlier request. */
-export interface DoubtfulCall {
-  /** It is no longer certain that the next answer belongs to this call. */
-  distrust(): void;
-}
 
 /** A connection between two requests; while a request is on it, bytes are its answer. */
 interface Kept {
@@ -25,8 +21,8 @@ interface Kept {
 
 export class KeptConnections {
   readonly agent: HttpAgent;
-  /** The calls on reused connections. */
-  readonly calls = new Set<DoubtfulCall>();
+  /** The calls on reused connections: their answers may belong to earlier requests. */
+  readonly calls = new Set<ProxyCall>();
   readonly #nowMs: () => number;
   readonly #onUnasked: (begins: boolean) => void;
   readonly #kept = new WeakMap<Socket, Kept>();

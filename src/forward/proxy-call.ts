@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Cancellation, NodeMessages } from '../core/exchange.ts';
 import { answeredId } from '../domain/ulid.ts';
-import type { DoubtfulCall, KeptConnections } from './kept-connections.ts';
+import type { KeptConnections } from './kept-connections.ts';
 import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from './upstream.ts';
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
@@ -25,7 +25,7 @@ interface ProxyCallOptions {
   readonly resolve: (result: UpstreamResult) => void;
 }
 
-export class ProxyCall implements DoubtfulCall {
+export class ProxyCall {
   readonly #request: UpstreamRequest;
   readonly #connections: KeptConnections;
   readonly #resolve: (result: UpstreamResult) => void;
@@ -192,6 +192,7 @@ export class ProxyCall implements DoubtfulCall {
     return complete && socket?.destroyed === true && !socket.readableEnded && socket.errored === null;
   }
 
+  /** It is no longer certain that the next answer belongs to this call. */
   distrust(): void {
     if (this.#echoed) return;
     this.#fail('unasked');

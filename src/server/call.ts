@@ -153,12 +153,12 @@ export abstract class Call implements Sink {
   }
 
   #expectBody(head: RequestHead, { closes, chunked, bodyBytes }: MessageFraming): void {
-    const { bodyBytesMax, spareRoom } = this.shared;
+    const { bodyBytesMax } = this.shared;
     this.head = head;
     // The announced length alone may be reason to close.
     this.#closes = closes || bodyBytes > bodyBytesMax * DROP_FACTOR;
     if (!chunked && bodyBytes === 0) return;
-    this.#arriving = new BodyCollector(bodyBytesMax, bodyBytes, spareRoom);
+    this.#arriving = new BodyCollector(bodyBytesMax, bodyBytes);
     if (!chunked) this.#announcedBytes = bodyBytes;
   }
 
@@ -209,11 +209,6 @@ export abstract class Call implements Sink {
       this.#arriving.discard();
       this.#incoming?.discard();
       if (this.#incoming !== undefined) this.#closes = true;
-    }
-    // Refused before a step needed the body, or after the body was only searched for the key.
-    if (typeof x.body !== 'string' && x.stage !== 'entered' && !x.waiting) {
-      this.shared.spareRoom.give(x.body);
-      x.body = 'none';
     }
     if (x.closeAfter && !this.#refusing) return this.#finish(answer, true);
     if (this.#arriving !== undefined && this.bodyBindsConnection && !this.#refusing) return this.#answerAndDrop(answer);

@@ -65,43 +65,11 @@ export const HANDSHAKE_MS = 10_000;
 /** Default of `ListenerOptions.idleSeconds`. */
 export const IDLE_SECONDS = 8;
 
-/** Smaller allocations are cheap and do not hasten the next garbage collection. */
-const SPARE_BYTES_MIN = 65_536;
-
-/**
- * A reusable buffer for one body. Long bodies of callers who turn out to be throttled are dropped unread; allocating a megabyte
- * for each would keep the process busy with garbage collection.
- */
-export class SpareRoom {
-  #spare: Buffer | undefined = undefined;
-  /** Memory allocated here; no other memory may be reused. */
-  readonly #made = new WeakSet<ArrayBufferLike>();
-
-  take(bytes: number): Buffer {
-    const spare = this.#spare;
-    if (bytes < SPARE_BYTES_MIN) return Buffer.allocUnsafeSlow(bytes);
-    if (spare !== undefined && spare.byteLength >= bytes) {
-      this.#spare = undefined;
-      return spare;
-    }
-    const made = Buffer.allocUnsafeSlow(bytes);
-    this.#made.add(made.buffer);
-    return made;
-  }
-
-  /** Returns all or part of a buffer that nobody uses any more. */
-  give({ buffer }: Uint8Array): void {
-    if (!this.#made.has(buffer)) return;
-    if (this.#spare === undefined || this.#spare.byteLength < buffer.byteLength) this.#spare = Buffer.from(buffer);
-  }
-}
-
 /** State shared by a listener and all its calls. */
 export interface ListenerState {
   readonly gateway: Gateway;
   readonly problems: ProblemWriter;
   readonly bodyBytesMax: number;
-  readonly spareRoom: SpareRoom;
   /** Every further answer closes its connection. */
   draining: boolean;
   /** Number of open connections, updated by the listener. */
@@ -114,7 +82,7 @@ export interface ListenerState {
 
 export function openListenerState({ gateway, problems, bodyBytesMax }: ListenerOptions): ListenerState {
   const counts = { connections: 0, connectionsAtDrain: 0, lastAnswers: 0 };
-  return { gateway, problems, bodyBytesMax, spareRoom: new SpareRoom(), draining: false, ...counts };
+  return { gateway, problems, bodyBytesMax, draining: false, ...counts };
 }
 
 /** Operations that depend on the library. */

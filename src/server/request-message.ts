@@ -2,7 +2,6 @@
 // to handle, and collects the body up to a limit.
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import type { Body } from '../core/exchange.ts';
-import type { SpareRoom } from './listener.ts';
 
 /** A host name or IPv6 literal with an optional port; no user part, path or white space. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w\-.~%!$&'()*+;=]+)(?::\d{0,5})?$/;
@@ -153,16 +152,14 @@ export class HeaderFields implements MessageFraming {
 export class BodyCollector {
   readonly #bytesMax: number;
   readonly #announcedBytes: number;
-  readonly #spare: SpareRoom | undefined;
   #bytes: Uint8Array | undefined = undefined;
   /** Bytes received so far, kept or not. To be read only. */
   length = 0;
   #discarding: boolean;
 
   /** `announcedBytes` is 0 if unknown. A body announced as too long is not kept at all. */
-  constructor(bytesMax: number, announcedBytes: number, spare?: SpareRoom) {
+  constructor(bytesMax: number, announcedBytes: number) {
     this.#bytesMax = bytesMax;
-    this.#spare = spare;
     this.#announcedBytes = announcedBytes;
     this.#discarding = announcedBytes > bytesMax;
   }
@@ -170,9 +167,7 @@ export class BodyCollector {
   /** The body is not needed: from now on its bytes are only counted. */
   discard(): void {
     this.#discarding = true;
-    const bytes = this.#bytes;
     this.#bytes = undefined;
-    if (bytes !== undefined) this.#spare?.give(bytes);
   }
 
   /** `borrowed` memory belongs to the library and is only valid during the call. */
@@ -206,7 +201,7 @@ export class BodyCollector {
     if (bytes !== undefined && bytes.byteLength >= this.length) return bytes;
     const enough = this.#announcedBytes >= this.length ? this.#announcedBytes : this.#bytesMax;
     const wanted = Math.max(this.length, Math.min(enough, this.length * 2));
-    const grown = this.#spare === undefined ? Buffer.allocUnsafeSlow(wanted) : this.#spare.take(wanted);
+    const grown = Buffer.allocUnsafeSlow(wanted);
     if (bytes !== undefined) grown.set(bytes.subarray(0, kept));
     this.#bytes = grown;
     return grown;

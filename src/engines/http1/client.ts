@@ -1,8 +1,9 @@
 // One connection to a replica, with one request at a time. An ambiguous answer closes the connection.
 import type { Socket } from 'node:net';
-import type { AttemptFailure, EngineResponse, FailureCause } from '../../ports/engine.ts';
+import type { AttemptFailure, FailureCause } from '../../ports/engine.ts';
 import { connectCauseOf } from './origin.ts';
 import type { Origin } from './origin.ts';
+import type { Pool, PoolRequest } from './pool.ts';
 import type { RequestText } from './request.ts';
 import { ResponseParser } from './response-parser.ts';
 
@@ -11,28 +12,6 @@ import { ResponseParser } from './response-parser.ts';
  * cache, and idle connections need no buffer.
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
-
-/** Receives the result of a request. */
-export interface ResponseHandler {
-  /** Set to `sent` when the request has been written. */
-  stage: 'waiting' | 'connecting' | 'sent' | 'settled';
-  /** Called once, unless the handler itself destroyed the connection. */
-  onResult(result: EngineResponse | AttemptFailure, cause?: FailureCause): void;
-}
-
-/** The pool, which counts connections. */
-export interface ClientOwner {
-  /** How long the answer to a request with a body of so many bytes may be. */
-  responseBytesFor(bodyBytes: number): number;
-  /** Reject an answer with another request's id; `false` for engines that make ULIDs of their own. */
-  readonly checksIds: boolean;
-  /** Takes a connection whose request is finished and that can be reused. */
-  rest(client: Client): void;
-  /** Called once. */
-  onGone(client: Client): void;
-  /** Unsolicited bytes arrived: they cannot be attributed, on this connection or on others to that engine. */
-  onUnasked(client: Client): void;
-}
 
 const NOWHERE = { inFlight: 0 };
 
@@ -52,11 +31,11 @@ export class Client {
   keepsSeconds = 0;
   /** It has been closed. */
   gone = false;
-  readonly #owner: ClientOwner;
+  readonly #owner: Pool;
   readonly #socket: Socket;
   readonly #secure: boolean;
   readonly #parser = new ResponseParser();
-  #handler: ResponseHandler | undefined = undefined;
+  #handler: PoolRequest | undefined = undefined;
   /** Waits for the connection to be established. */
   #request: RequestText | undefined = undefined;
   #ready = false;
@@ -67,7 +46,7 @@ export class Client {
   /** Carried a request before the current one, so incoming bytes may belong to that. */
   #used = false;
 
-  constructor(origin: Origin, reusable: boolean, owner: ClientOwner) {
+  constructor(origin: Origin, reusable: boolean, owner: Pool) {
     this.reusable = reusable;
     this.#owner = owner;
     this.#secure = origin.readyEvent === 'secureConnect';
@@ -95,7 +74,7 @@ export class Client {
     return this.#used && this.#handler !== undefined;
   }
 
-  start(handler: ResponseHandler, request: RequestText): void {
+  start(handler: PoolRequest, request: RequestText): void {
     this.#handler = handler;
     this.#request = request;
     this.#parser.begin(request.answerBytesMax ?? this.#owner.responseBytesFor(request.bodyBytes), request.id, this.#owner.checksIds);

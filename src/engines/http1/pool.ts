@@ -5,7 +5,6 @@ import { Origin } from './origin.ts';
 import { fixedLines, requestText } from './request.ts';
 import type { RequestText } from './request.ts';
 import { Client } from './client.ts';
-import type { ResponseHandler, ClientOwner } from './client.ts';
 import { TeamTurns } from './team-turns.ts';
 import type { Lane } from './team-turns.ts';
 
@@ -74,7 +73,8 @@ export interface Asker {
 const NOBODY: Asker = { requestId: '' };
 
 /** One replica's connections. A call is sent at once, queued, or refused as `busy`. */
-export class Pool implements ClientOwner {
+export class Pool {
+  /** Reject an answer with another request's id; `false` for engines that make ULIDs of their own. */
   readonly checksIds: boolean;
   readonly #href: string;
   readonly #origin: Origin;
@@ -172,6 +172,7 @@ export class Pool implements ClientOwner {
     return this.#limits.response_bytes_max;
   }
 
+  /** How long the answer to a request with a body of so many bytes may be. */
   responseBytesFor(bodyBytes: number): number {
     const { response_bytes_max: most, response_bytes_factor: factor = Infinity } = this.#limits;
     return bodyBytes === 0 ? most : Math.min(most, RESPONSE_BYTES_MIN + factor * bodyBytes);
@@ -181,6 +182,7 @@ export class Pool implements ClientOwner {
     this.#turns.leave(call.lane, call);
   }
 
+  /** A connection has been closed; called once. */
   onGone(client: Client): void {
     this.#open.delete(client);
     if (client.idle) this.#idle.splice(this.#idle.indexOf(client), 1);
@@ -220,7 +222,7 @@ export class Pool implements ClientOwner {
   }
 
   /**
-   * It rests until the event loop has polled all sockets once more: if the engine sends anything after its answer, or closes the
+   * Takes a connection whose request is finished and that can be reused. It rests until the event loop has polled all sockets once more: if the engine sends anything after its answer, or closes the
    * connection, that is noticed before the next request is sent on it.
    */
   rest(client: Client): void {
@@ -305,12 +307,12 @@ export class Pool implements ClientOwner {
   }
 }
 
-/** One call. It is its connection's handler itself, which saves closures. */
-export class PoolRequest implements ResponseHandler {
+/** One call, which gets the result from its connection. */
+export class PoolRequest {
   readonly lane: Lane<PoolRequest>;
   /** Its connection is kept for further calls. */
   readonly reusable: boolean;
-  stage: ResponseHandler['stage'] = 'waiting';
+  stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
   waitingSinceMs = 0;
   /** Until it is sent. */
   request: RequestText | undefined;
@@ -341,6 +343,7 @@ export class PoolRequest implements ResponseHandler {
     else client.destroy();
   }
 
+  /** Only the first result counts. */
   onResult(result: EngineResponse | AttemptFailure, cause?: FailureCause): void {
     if (this.stage === 'settled') return;
     this.stage = 'settled';

@@ -1,10 +1,11 @@
 // Renewed certificates: new connections get them at once, open ones continue, none is lost, and unusable files change nothing.
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { drain } from '../../../src/server/lifecycle.ts';
+import { readTlsFiles } from '../../../src/server/tls-files.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import type { CertificateFiles } from '../../support/certificate.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
@@ -132,5 +133,30 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     server.listener.close();
     await Promise.all([before.ended, behind.ended]);
     await expect.poll(() => server.listener.connections).toBe(0);
+  });
+});
+
+const copies = (): string[] =>
+  ['/dev/shm', tmpdir()].flatMap((place) => readdirSync(place).filter((name) => name.startsWith('lingate-pem-')));
+
+describe.each(LISTENERS)('the %s listener, given the contents of files', (name, start) => {
+  test.each([
+    ['are half', (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 100))],
+    ['are gone', (path: string) => rmSync(path)],
+    ['are those of another', () => undefined],
+  ])('starts and renews with contents when the files %s, and leaves no copy', async (what, spoil) => {
+    const before = copies();
+    const files = await makeCertificate(join(folder, `${name} ${what}`), 'first');
+    const first = readTlsFiles(files);
+    await makeCertificate(join(folder, `${name} ${what}`), 'second');
+    const second = readTlsFiles(files);
+    await makeCertificate(join(folder, `${name} ${what}`), 'third');
+    for (const path of [files.certFile, files.keyFile]) spoil(path);
+    const server = await startTestServer(start, { tls: { ...files, contents: first } });
+    expect(await nameAt(server.port)).toBe('first');
+    expect(server.listener.renewTls({ ...files, contents: second })).toMatchObject({ changed: true });
+    expect(await nameAt(server.port)).toBe('second');
+    server.close();
+    expect(copies()).toEqual(before);
   });
 });
