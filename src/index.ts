@@ -80,7 +80,7 @@ export type { FormBody } from './domain/form-body.ts';
 export { parseJson } from './domain/json-body.ts';
 export type { JsonBounds } from './domain/json-body.ts';
 export { JSON_BODY_HEADERS, readJsonBody } from './domain/json-body.ts';
-export type { JsonBody, ListLimit } from './domain/json-body.ts';
+export type { JsonBody, TooManyValues } from './domain/json-body.ts';
 export { baseCode, dictionaryFor } from './domain/glossary.ts';
 export type { LanguagePair } from './domain/glossary.ts';
 export { eachEntry, isLarge, readPiece, writeEntries } from './domain/entries-text.ts';

@@ -119,7 +119,6 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   'http-proxy-3': 'forward/upstream.ts',
   // Types besides the one import, which happens only if a provider is configured.
   'openid-client': ['runtime/oidc-provider.ts'],
-  'typebox/compile': 'domain/typebox.ts',
   'typebox/system': 'domain/typebox.ts',
   'typebox/value': 'domain/typebox.ts',
 };

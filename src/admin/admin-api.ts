@@ -182,8 +182,8 @@ function readBody(request: AdminRequest): { readonly body: JsonMembers } | Refus
   try {
     const { body } = request;
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    const fault = jsonFault(Buffer.from(body.buffer, body.byteOffset, body.length), text);
-    if (fault !== undefined) return refuse('validation_error', `body: ${fault}.`);
+    const fault = jsonFault(body);
+    if (fault !== undefined) return refuse('validation_error', `body: ${fault.words}.`);
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? { body: value as JsonMembers } : refuse('validation_error', 'body: must be a JSON object.');

@@ -2,7 +2,7 @@
 // translation.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { shownWord, unknownMembers } from './caller-words.ts';
+import { shownWord, unknownAmong } from './caller-words.ts';
 import { nameFault } from './record-name.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
@@ -50,7 +50,7 @@ const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedGlossary {
   if (!isObject(value)) return no('body: must be a JSON object with the members name, source_lang, target_lang and entries.');
-  const unknown = unknownMembers(value, MEMBERS);
+  const unknown = unknownAmong(Object.keys(value), MEMBERS);
   if (unknown !== undefined) return no(`Unknown member: ${unknown}. Accepted are ${[...MEMBERS].join(', ')}.`);
   const name = judgePhrase(value['name'], GLOSSARY_NAME_CHARACTERS_MAX);
   const nameIs = 'fault' in name ? name.fault : nameFault(name.valid);

@@ -22,12 +22,10 @@ const MEMBERS_MAX = 10_000;
  * has 5,000 members, a list of dictionaries 100 objects, a translation 50 texts.
  */
 const USUAL: JsonBounds = { containersMax: 5_000, membersMax: MEMBERS_MAX, valuesMax: 10_000 };
-/** Shorter texts always parse within two milliseconds: only their depth is checked. */
-const SHORT = 16_384;
 /** A shorter text that closes what it opens cannot be too deep, and the parser is done with any other within microseconds. */
 const TOO_DEEP_BYTES_MIN = 2 * (DEPTH_MAX + 1);
 
-const TOO_DEEP = `may be nested at most ${DEPTH_MAX} levels deep`;
+const TOO_DEEP: JsonFault = { words: `may be nested at most ${DEPTH_MAX} levels deep`, isOfLists: false };
 
 // The bytes that structure a JSON text.
 const QUOTE = 0x22;
@@ -39,15 +37,15 @@ const LIST_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** What is wrong with it apart from syntax; `undefined` if it may be parsed. `text` is what the bytes say. */
-export function jsonFault(bytes: Uint8Array, text: string, bounds: JsonBounds = USUAL): string | undefined {
-  if (bytes.length < TOO_DEEP_BYTES_MIN) return undefined;
-  if (bytes.length > SHORT) return scanned(bytes, bounds);
-  // Nearly every text is short and has few brackets, even with those in strings: native searches instead of a loop.
-  let left = DEPTH_MAX;
-  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) if (--left < 0) return scanned(bytes, bounds);
-  for (let at = text.indexOf('['); at !== -1; at = text.indexOf('[', at + 1)) if (--left < 0) return scanned(bytes, bounds);
-  return undefined;
+interface JsonFault {
+  readonly words: string;
+  /** Whether there are too many entries of lists. */
+  readonly isOfLists: boolean;
+}
+
+/** What is wrong with it apart from syntax; `undefined` if it may be parsed. */
+export function jsonFault(bytes: Uint8Array, bounds: JsonBounds = USUAL): JsonFault | undefined {
+  return bytes.length < TOO_DEEP_BYTES_MIN ? undefined : scanned(bytes, bounds);
 }
 
 /** A Node buffer, without Node's types, which readers of our declarations may not have. */
@@ -73,7 +71,7 @@ export function parseJson(body: Uint8Array, bounds?: JsonBounds): { readonly val
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length);
   const text = utf8Text(bytes);
   if (text === undefined) return 'not_json';
-  if (jsonFault(bytes, text, bounds) !== undefined) return 'too_large';
+  if (jsonFault(bytes, bounds) !== undefined) return 'too_large';
   try {
     return { value: JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text) as unknown };
   } catch {
@@ -82,7 +80,8 @@ export function parseJson(body: Uint8Array, bounds?: JsonBounds): { readonly val
 }
 
 /** Stops at the first fault. It may count malformed JSON differently from a parser, but that is rejected either way. */
-function scanned(bytes: Uint8Array, { containersMax, membersMax, valuesMax }: JsonBounds): string | undefined {
+function scanned(bytes: Uint8Array, bounds: JsonBounds): JsonFault | undefined {
+  const { containersMax, membersMax, valuesMax } = bounds;
   let depth = 0;
   let containers = 0;
   let members = 0;
@@ -95,17 +94,17 @@ function scanned(bytes: Uint8Array, { containersMax, membersMax, valuesMax }: Js
       case LIST:
       case OBJECT:
         if (++depth > DEPTH_MAX) return TOO_DEEP;
-        if (++containers > containersMax) return tooMany({ containersMax, membersMax, valuesMax });
+        if (++containers > containersMax) return beyond(bounds, true);
         break;
       case LIST_END:
       case OBJECT_END:
         depth--;
         break;
       case COLON:
-        if (++members > membersMax) return tooMany({ containersMax, membersMax, valuesMax });
+        if (++members > membersMax) return beyond(bounds, false);
         break;
       case COMMA:
-        if (++values > valuesMax) return tooMany({ containersMax, membersMax, valuesMax });
+        if (++values > valuesMax) return beyond(bounds, true);
         break;
       default:
     }
@@ -113,8 +112,8 @@ function scanned(bytes: Uint8Array, { containersMax, membersMax, valuesMax }: Js
   return undefined;
 }
 
-function tooMany({ containersMax, membersMax, valuesMax }: JsonBounds): string {
-  return `may hold at most ${containersMax} lists and objects, ${membersMax} members and ${valuesMax} values`;
+function beyond({ containersMax, membersMax, valuesMax }: JsonBounds, isOfLists: boolean): JsonFault {
+  return { words: `may hold at most ${containersMax} lists and objects, ${membersMax} members and ${valuesMax} values`, isOfLists };
 }
 
 /** So many bytes are looked at one by one before a native search, which costs as much as a few dozen of them. */
@@ -142,16 +141,6 @@ function endOfString(bytes: Uint8Array, from: number): number {
 
 export type JsonBody = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** How to refuse an overlong list in a body that is too costly to parse. */
-export interface ListLimit {
-  /** Name of the member; `undefined` if the body itself is the list. */
-  readonly name: string | undefined;
-  readonly entriesMax: number;
-  readonly refusal: Refusal;
-  /** A refusal that takes precedence, based on the names of the body's members. */
-  readonly namesRefusal?: (names: readonly string[]) => Refusal | undefined;
-}
-
 /** The members of a JSON object, with values not yet validated. */
 export type JsonMembers = Readonly<Record<string, unknown>>;
 
@@ -168,20 +157,19 @@ export function bodyFault(headers: Readonly<Record<string, string>>, body: Body,
   return body === 'too_large' ? `body: may be at most ${bytesMax} bytes long.` : undefined;
 }
 
-export function readJsonBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): JsonBody {
+/** Refuses a body with far more values than a valid one, where those can only be a list's; `names` are those of its members. */
+export type TooManyValues = (names: readonly string[]) => Refusal;
+
+export function readJsonBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, tooMany?: TooManyValues): JsonBody {
   const headFault = bodyFault(headers, body, bytesMax, JSON_TYPE);
   if (headFault !== undefined) return no(headFault);
   if (typeof body === 'string' || body.length === 0) return no('body: must be a JSON object; it is empty.');
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const text = utf8Text(bytes);
   if (text === undefined) return no('body: must be valid UTF-8.');
-  const fault = jsonFault(bytes, text);
-  if (fault !== undefined) {
-    // Excessive nesting is reported first, before any list in the body.
-    const outline = limit === undefined || fault === TOO_DEEP ? undefined : outlineOf(bytes, limit);
-    if (limit === undefined || outline?.isListOfMore !== true) return no(`body: ${fault}.`);
-    return { kind: 'refused', refusal: limit.namesRefusal?.(outline.names) ?? limit.refusal };
-  }
+  const fault = jsonFault(bytes);
+  if (fault?.isOfLists === true && tooMany !== undefined) return { kind: 'refused', refusal: tooMany(namesIn(bytes)) };
+  if (fault !== undefined) return no(`body: ${fault.words}.`);
   try {
     return { kind: 'value', value: JSON.parse(text) as unknown };
   } catch {
@@ -193,58 +181,23 @@ function no(detail: string): JsonBody {
   return { kind: 'refused', refusal: refuse('validation_error', detail) };
 }
 
-/** Longer names are truncated. */
+/** Longer names are cut, and further ones left out. */
 const NAME_BYTES_MAX = 128;
+const NAMES_MAX = 100;
 
-/**
- * Of a body that may not be parsed: the names of its members, and whether it is a list of more entries than the limit or, if that has
- * a name, an object whose member of that name is.
- */
-export function outlineOf(bytes: Buffer, { name, entriesMax }: Pick<ListLimit, 'name' | 'entriesMax'>) {
-  const listDepth = name === undefined ? 1 : 2;
-  const quoted = JSON.stringify(name ?? '');
-  const names = new Set<string>();
-  let [depth, entries, members] = [0, 0, 0];
-  let string = '';
-  let isListOfMore = false;
-  let isNamed = name === undefined;
-  for (let at = 0; at < bytes.length; at++) {
-    switch (bytes[at]!) {
-      case QUOTE: {
-        const end = endOfString(bytes, at + 1);
-        if (depth === 1 && members <= MEMBERS_MAX) string = bytes.toString('utf8', at, Math.min(end + 1, at + NAME_BYTES_MAX));
-        at = end;
-        break;
-      }
-      case COLON:
-        if (depth !== 1 || ++members > MEMBERS_MAX) break;
-        names.add(string);
-        isNamed = name !== undefined && string === quoted;
-        break;
-      case LIST:
-        if (++depth === listDepth && isNamed) entries = 1;
-        break;
-      case OBJECT:
-        depth++;
-        break;
-      case LIST_END:
-      case OBJECT_END:
-        if (--depth < listDepth) entries = 0;
-        break;
-      case COMMA:
-        if (depth === listDepth && entries > 0 && ++entries > entriesMax) isListOfMore = true;
-        break;
-      default:
-    }
+/** The names of an object's members, as they are written, without parsing it. */
+function namesIn(bytes: Buffer): readonly string[] {
+  const names: string[] = [];
+  let [depth, string] = [0, ''];
+  for (let at = 0; at < bytes.length && names.length < NAMES_MAX; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      const end = endOfString(bytes, at + 1);
+      if (depth === 1) string = bytes.toString('utf8', at + 1, Math.min(end, at + NAME_BYTES_MAX));
+      at = end;
+    } else if (byte === COLON && depth === 1) names.push(string);
+    else if (byte === LIST || byte === OBJECT) depth++;
+    else if (byte === LIST_END || byte === OBJECT_END) depth--;
   }
-  return { names: [...names].map(nameOf), isListOfMore };
-}
-
-/** Decodes a quoted string; one that was truncated or is invalid is returned as it is. */
-function nameOf(quoted: string): string {
-  try {
-    return String(JSON.parse(quoted));
-  } catch {
-    return quoted;
-  }
+  return names;
 }

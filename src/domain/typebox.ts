@@ -3,7 +3,6 @@
 import { Settings } from 'typebox/system';
 
 export { Type } from 'typebox';
-export { Compile } from 'typebox/compile';
 export { Check, Clone, Default, Errors } from 'typebox/value';
 
 // The library stops at eight by default; an operator wants to see every fault at once.

@@ -6,16 +6,15 @@ import type { Charge } from '../domain/slots.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers, EngineOffer } from '../domain/engine-offer.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
-import { compileTranslateBody, judgeTranslateBody, TEXTS_LIMIT } from '../domain/translate-request.ts';
+import { judgeTranslateBody, tooManyTexts } from '../domain/translate-request.ts';
 
 export function readStep(offers: CurrentOffers, bodyBytesMax: number): BodyStep {
-  compileTranslateBody();
   return {
     kind: 'body',
     name: 'read',
     headers: JSON_BODY_HEADERS,
     run(x) {
-      const json = readJsonBody(x.head.headers, x.body, bodyBytesMax, TEXTS_LIMIT);
+      const json = readJsonBody(x.head.headers, x.body, bodyBytesMax, tooManyTexts);
       // The bytes are not needed again and must not be kept alive by a slow engine.
       x.body = 'none';
       if (json.kind !== 'value') {

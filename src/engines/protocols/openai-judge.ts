@@ -82,7 +82,7 @@ function contentOf(choice: JsonObject | undefined): string | undefined {
 function parsed(content: string): JsonObject | undefined {
   const json = withoutFence(withoutThought(content.trim()));
   // Within a string of the answer, its own bounds counted nothing.
-  if (jsonFault(Buffer.from(json), json) !== undefined) return undefined;
+  if (jsonFault(Buffer.from(json)) !== undefined) return undefined;
   try {
     const value: unknown = JSON.parse(json);
     return isJsonObject(value) ? value : undefined;

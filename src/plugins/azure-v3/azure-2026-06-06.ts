@@ -10,7 +10,7 @@ import { isObject, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
 import type { Target } from './azure-api.ts';
 import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';
 import { wordOf, wrongTarget } from './azure-parameters.ts';
-import type { AzureInput, AzureTarget, AzureTranslation, ReadJson, ReadTranslation } from './azure-parameters.ts';
+import type { AzureInput, AzureTarget, AzureTranslation, ReadTranslation } from './azure-parameters.ts';
 
 const PAIRS_MAX = 5;
 
@@ -143,7 +143,7 @@ export const AZURE_2026_06_06: AzureTranslation = {
       translations: translations.map(({ to, text, sourceCharacters }) => ({ language: to, text, sourceCharacters })),
     })),
   }),
-  read: (_query, readJson) => readTranslation(readJson),
+  read: (_query, body) => readTranslation(body),
 };
 
 const NO_INPUTS = wrong(400_000, 'inputs: must be a list such as [{"text": "…", "targets": [{"language": "de"}]}].');
@@ -155,8 +155,7 @@ function notText(named: string): Refusal {
   return wrong(400_005, `${named}: must be a string.`);
 }
 
-function readTranslation(readJson: ReadJson): Judged<ReadTranslation> {
-  const body = readJson('inputs');
+function readTranslation(body: Judged<unknown>): Judged<ReadTranslation> {
   if ('problem' in body) return body;
   const inputs = isObject(body.valid) ? body.valid['inputs'] : undefined;
   if (!Array.isArray(inputs) || inputs.length === 0) return NO_INPUTS;

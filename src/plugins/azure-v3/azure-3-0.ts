@@ -21,7 +21,7 @@ import {
   unused,
   wrongTarget,
 } from './azure-parameters.ts';
-import type { AzureTarget, AzureTranslation, ReadJson, ReadTranslation } from './azure-parameters.ts';
+import type { AzureTarget, AzureTranslation, ReadTranslation } from './azure-parameters.ts';
 
 /** The same for all texts. */
 interface SharedOptions {
@@ -115,8 +115,8 @@ export const AZURE_3_0: AzureTranslation = {
   read: readTranslation,
 };
 
-function readTranslation(query: Query, readJson: ReadJson): Judged<ReadTranslation> {
-  const texts = textsIn(readJson(undefined));
+function readTranslation(query: Query, body: Judged<unknown>): Judged<ReadTranslation> {
+  const texts = textsIn(body);
   if ('problem' in texts) return texts;
   const { entries, characters } = texts.valid;
   return {

@@ -150,21 +150,13 @@ export function queryOf(text: string): Query {
 const BAD_VERSION = wrong(400_021, `api-version: must be ${VERSIONS.join(' or ')}, in the query of every request.`);
 export const TOO_MANY_TEXTS = refuse('too_many_texts', `The body may hold at most ${PIECE_TEXTS} texts.`, { max_texts: PIECE_TEXTS });
 
-/**
- * Parses the body; `undefined` if there is none. `list` is the member with the texts, so that too many of them are refused before they
- * are parsed; `undefined` if the body itself is the list.
- */
-export function readBody(
-  headers: Readonly<Record<string, string>>,
-  body: Body,
-  bytesMax: number,
-  list: string | undefined,
-): Judged<unknown> {
+/** Parses the body; `undefined` if there is none. */
+export function readBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): Judged<unknown> {
   if (!isJsonType(headers)) return wrong(415_000, 'Content-Type: must be application/json.');
   if (headers['content-encoding'] !== undefined) return wrong(415_000, 'Content-Encoding: is not supported; send the body uncompressed.');
   if (body === 'too_large') return wrong(400_077, `The body may be at most ${bytesMax} bytes long.`);
   if (body === 'none' || body.length === 0) return { valid: undefined };
-  const json = readJsonBody(headers, body, bytesMax, { name: list, entriesMax: PIECE_TEXTS, refusal: TOO_MANY_TEXTS });
+  const json = readJsonBody(headers, body, bytesMax, () => TOO_MANY_TEXTS);
   if (json.kind === 'value') return { valid: json.value };
   return json.refusal === TOO_MANY_TEXTS ? json.refusal : wrong(400_074, json.refusal.problem.detail);
 }

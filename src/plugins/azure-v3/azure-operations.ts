@@ -18,7 +18,7 @@ import { AZURE_2026_06_06 } from './azure-2026-06-06.ts';
 import { AZURE_3_0, TEXTS_BODY, textsIn } from './azure-3-0.ts';
 import { apiVersion, queryOf, readBody, theirCode, VERSIONS, versionOf, wrong } from './azure-api.ts';
 import type { AzureVersion } from './azure-api.ts';
-import type { AzureInput, AzureTarget, AzureTranslation, ReadJson, ReadTranslation, TranslatedText } from './azure-parameters.ts';
+import type { AzureInput, AzureTarget, AzureTranslation, ReadTranslation, TranslatedText } from './azure-parameters.ts';
 
 const TRANSLATE: Readonly<Record<AzureVersion, AzureTranslation>> = { '3.0': AZURE_3_0, '2026-06-06': AZURE_2026_06_06 };
 
@@ -72,12 +72,12 @@ interface AzureOrder extends Pick<VersionedTranslation, 'version' | 'characters'
   readonly inputs: readonly AzureInput[];
 }
 
-/** Checks the version first, then the body. */
-export function readTranslation(queryText: string, readJson: ReadJson): Judged<VersionedTranslation> {
+/** The version counts first, then the body. */
+export function readTranslation(queryText: string, body: Judged<unknown>): Judged<VersionedTranslation> {
   const query = queryOf(queryText);
   const version = versionOf(query);
   if ('problem' in version) return version;
-  const read = TRANSLATE[version.valid].read(query, readJson);
+  const read = TRANSLATE[version.valid].read(query, body);
   return 'problem' in read ? read : { valid: { ...read.valid, version: version.valid } };
 }
 
@@ -104,7 +104,7 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
     },
     problems: TRANSLATION_PROBLEMS,
     headers: JSON_BODY_HEADERS,
-    read: ({ head, body }, { bodyBytesMax }) => readTranslation(head.query, (list) => readBody(head.headers, body, bodyBytesMax, list)),
+    read: ({ head, body }, { bodyBytesMax }) => readTranslation(head.query, readBody(head.headers, body, bodyBytesMax)),
     order({ version, characters, judge }, offer) {
       const inputs = judge(offer);
       return 'problem' in inputs ? refusedCharge(inputs, characters) : { valid: { version, characters, inputs: inputs.valid } };
@@ -179,7 +179,7 @@ export function detection(api: FacadeApi, host: PluginHost): ApiPart {
     read({ head, body }, { bodyBytesMax }) {
       const version = versionOf(queryOf(head.query));
       if ('problem' in version) return version;
-      return version.valid === '3.0' ? { valid: readBody(head.headers, body, bodyBytesMax, undefined) } : NOT_IN_VERSION;
+      return version.valid === '3.0' ? { valid: readBody(head.headers, body, bodyBytesMax) } : NOT_IN_VERSION;
     },
     order: (body, _offer, x, services) => (services.engineCanFor(x).detection ? textsIn(body) : CANNOT),
     charge: ({ characters }) => uncharged(characters),

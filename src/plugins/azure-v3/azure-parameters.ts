@@ -29,9 +29,6 @@ export interface ReadTranslation {
   readonly judge: (rules: CallerOffer) => Judged<readonly AzureInput[]>;
 }
 
-/** `list` is the member of the body with the texts; `undefined` if the body itself is the list. */
-export type ReadJson = (list: string | undefined) => Judged<unknown>;
-
 /** A text's translations, and the code of its language if the engine has detected it. */
 export interface TranslatedText {
   readonly detected: string | undefined;
@@ -45,7 +42,7 @@ export interface AzureTranslation {
   readonly bodyExample: unknown;
   /** Its answer to these texts. */
   readonly answer: (texts: readonly TranslatedText[]) => unknown;
-  readonly read: (query: Query, readJson: ReadJson) => Judged<ReadTranslation>;
+  readonly read: (query: Query, body: Judged<unknown>) => Judged<ReadTranslation>;
 }
 
 /** Each is a separate call to the engine. */

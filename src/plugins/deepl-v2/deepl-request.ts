@@ -1,6 +1,6 @@
 // Common to all requests of this API: problems in DeepL's format, the first steps, and the parameters: strings in forms, any type in JSON.
 import { countCharacters, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISPLACED, KEY_MISSING, refuse, tagSlot } from 'lingate';
-import type { Exchange, GatewayServices, HeadStep, ListLimit, Problem, ProblemForm, Refusal } from 'lingate';
+import type { Exchange, GatewayServices, HeadStep, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import { readMembers } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 
@@ -70,10 +70,10 @@ export function tagStep(): HeadStep {
 }
 
 /** Of a JSON object or a form. */
-export function membersOf({ body, head }: Exchange, { bodyBytesMax }: GatewayServices, limit?: ListLimit): Judged<Members> {
+export function membersOf({ body, head }: Exchange, { bodyBytesMax }: GatewayServices, tooMany?: TooManyValues): Judged<Members> {
   return body === 'too_large'
     ? tooLarge(`body: may be at most ${bodyBytesMax} bytes long.`)
-    : readMembers(head.headers, body, bodyBytesMax, limit);
+    : readMembers(head.headers, body, bodyBytesMax, tooMany);
 }
 
 const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([

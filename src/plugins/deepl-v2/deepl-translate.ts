@@ -13,7 +13,7 @@ import { membersOf } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-answer.ts';
 import { oneOfSeveral } from './glossary-change.ts';
 import { keptMarkup, measureMarkup } from './markup.ts';
-import { judgeTranslation, TEXTS_LIMIT, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
+import { judgeTranslation, TOO_MANY_TEXTS, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
 import type { TranslateOrder } from './translate-parameters.ts';
 
 const ANSWER = shown(
@@ -72,7 +72,7 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
     body: { description: 'As a form or as JSON.', example: { text: ['Hello'], target_lang: 'DE' }, contentTypes: JSON_OR_FORM },
     answer: ANSWER,
     problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
-    read: (x, services) => membersOf(x, services, TEXTS_LIMIT),
+    read: (x, services) => membersOf(x, services, () => TOO_MANY_TEXTS),
     order(members, offer) {
       const judged = judgeTranslation(members, { ...offer, passesStyle });
       return 'valid' in judged ? withMarkup(judged.valid, isMarkupFree) : judged;

@@ -1,7 +1,7 @@
 // The parameters of POST /v2/translate, in the order in which they are checked, which is that of /v1, and what a request means in our
 // terms. Those of style are passed to engines that take them.
 import { countCharacters, NOTHING_CHOSEN, refuse, refusedCharge, targetsOffered, wantsOfStyle } from 'lingate';
-import type { Charge, ListLimit, Refusal, StyleRules, StyleWant, TextFormat, TranslationOptions, Want } from 'lingate';
+import type { Charge, Refusal, StyleRules, StyleWant, TextFormat, TranslationOptions, Want } from 'lingate';
 import Type from 'typebox';
 import type { CallerOffer } from '../facades/api.ts';
 import { targetOf } from '../facades/default-variants.ts';
@@ -111,11 +111,7 @@ function passed<Value>(read: (value: unknown, named: string) => Judged<Value>) {
 
 const engineId = passed((value, named) => textOf(value, named, ID_CHARACTERS_MAX));
 
-export const TEXTS_LIMIT: ListLimit = {
-  name: 'text',
-  entriesMax: PIECE_TEXTS,
-  refusal: refuse('too_many_texts', `'text' may have at most ${PIECE_TEXTS} entries.`, { max_texts: PIECE_TEXTS }),
-};
+export const TOO_MANY_TEXTS = refuse('too_many_texts', `'text' may have at most ${PIECE_TEXTS} entries.`, { max_texts: PIECE_TEXTS });
 
 const NO_LIST = refuse('validation_error', "Invalid request: Expected 'text' parameter to be an array of strings");
 const TEXT_FAULTS = {
@@ -127,7 +123,7 @@ const TEXT_FAULTS = {
 function textsOf(value: unknown): Judged<Texts> {
   const entries = typeof value === 'string' ? [value] : value;
   if (!Array.isArray(entries) || entries.length === 0) return NO_LIST;
-  return entries.length > PIECE_TEXTS ? TEXTS_LIMIT.refusal : judgeTexts(entries, TEXT_FAULTS);
+  return entries.length > PIECE_TEXTS ? TOO_MANY_TEXTS : judgeTexts(entries, TEXT_FAULTS);
 }
 
 export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [

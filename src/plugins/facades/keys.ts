@@ -1,6 +1,6 @@
 // Finds a caller's key where other vendors' clients send it: in a header of its own, in the query, or in the body.
 import { FORM_BODY_HEADERS } from 'lingate';
-import type { BodyStep, Credential, DocumentServices, Exchange, GatewayServices, HeadStep, ListLimit, Refusal, Slot } from 'lingate';
+import type { BodyStep, Credential, DocumentServices, Exchange, GatewayServices, HeadStep, Refusal, Slot, TooManyValues } from 'lingate';
 import { readMembers } from './members.ts';
 import type { Judged, Members } from './members.ts';
 
@@ -30,7 +30,8 @@ export type ReadSlot = Slot<Judged<Members> | undefined>;
 /** How a body is read if the key is looked for in it. */
 interface BodyKeyRules {
   readonly slot: ReadSlot;
-  readonly limit: ListLimit;
+  /** As for `readJsonBody`. */
+  readonly tooMany: TooManyValues;
 }
 
 /** Identifies callers by their headers and the query. */
@@ -57,7 +58,7 @@ export function bodyKeySteps(api: string): readonly string[] {
 /** Identifies the callers whose key is in the body. The members stay in the slot for the step that reads the parameters. */
 export function bodyKeyStep(
   places: KeyPlaces & { readonly member: string },
-  { slot, limit }: BodyKeyRules,
+  { slot, tooMany }: BodyKeyRules,
   services: GatewayServices,
 ): BodyStep {
   const { api, member, noKey } = places;
@@ -67,7 +68,7 @@ export function bodyKeyStep(
     headers: FORM_BODY_HEADERS,
     run(x) {
       if (outsideBody(x, places, services) !== undefined) return undefined;
-      const read = readMembers(x.head.headers, x.body, services.bodyBytesMax, limit);
+      const read = readMembers(x.head.headers, x.body, services.bodyBytesMax, tooMany);
       // A body that cannot be parsed may contain a key: "no key" would be misleading.
       if ('problem' in read) return read;
       x.set(slot, read);
@@ -98,9 +99,9 @@ export function uploadKeyStep(
 }
 
 /** The members of the body, which the search for a key may already have parsed. */
-export function membersOnce(x: Exchange, { slot, limit }: BodyKeyRules, bodyBytesMax: number): Judged<Members> {
+export function membersOnce(x: Exchange, { slot, tooMany }: BodyKeyRules, bodyBytesMax: number): Judged<Members> {
   const known = x.get(slot);
-  if (known === undefined) return readMembers(x.head.headers, x.body, bodyBytesMax, limit);
+  if (known === undefined) return readMembers(x.head.headers, x.body, bodyBytesMax, tooMany);
   // A slow engine must not keep it in memory.
   x.set(slot, undefined);
   return known;

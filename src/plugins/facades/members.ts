@@ -1,6 +1,6 @@
 // The parameters of a request, from a form, a multipart form, JSON, or the query.
 import { isFormType, isMultipartType, readFormBody, readJsonBody, readMultipartBody, readQuery, refuse } from 'lingate';
-import type { Body, FormBody, ListLimit, Refusal } from 'lingate';
+import type { Body, FormBody, Refusal, TooManyValues } from 'lingate';
 
 /** Names and values as sent, unchecked. A Map has no inherited members. */
 export type Members = ReadonlyMap<string, unknown>;
@@ -14,13 +14,18 @@ const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or
 
 const NONE: Judged<Members> = { valid: new Map() };
 
-/** A repeated form field is a list of its values; without a body there are no members. */
-export function readMembers(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, limit?: ListLimit): Judged<Members> {
+/** A repeated form field is a list of its values; without a body there are no members. `tooMany` as for `readJsonBody`. */
+export function readMembers(
+  headers: Readonly<Record<string, string>>,
+  body: Body,
+  bytesMax: number,
+  tooMany?: TooManyValues,
+): Judged<Members> {
   if (body === 'none' || body.length === 0) return NONE;
   if (isFormType(headers)) return fromForm(readFormBody(headers, body, bytesMax));
   if (isMultipartType(headers)) return fromForm(readMultipartBody(headers, body, bytesMax));
   if (!isJsonType(headers)) return NEITHER;
-  const json = readJsonBody(headers, body, bytesMax, limit);
+  const json = readJsonBody(headers, body, bytesMax, tooMany);
   if (json.kind === 'refused') return json.refusal;
   const { value } = json;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;

@@ -1,7 +1,7 @@
 // What the versions of Google's Cloud Translation API share: codes, problems, and where keys and
 // parameters are.
 import { KEY_MALFORMED, refuse, SOURCE_LANG_NEEDED, unknownAmong, UNKNOWN_KEY } from 'lingate';
-import type { Exchange, GatewayServices, ListLimit, PluginHost, Problem, ProblemForm, Refusal } from 'lingate';
+import type { Exchange, GatewayServices, PluginHost, Problem, ProblemForm, Refusal } from 'lingate';
 import type { TSchema } from 'typebox';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -138,9 +138,9 @@ export interface GoogleApi extends FacadeApi {
 }
 
 /** `limit` is that of the texts. */
-export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: ListLimit, host: PluginHost): GoogleApi {
+export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: TextsLimit, host: PluginHost): GoogleApi {
   const { inQuery, inBody } = where;
-  const slot: ReadSlot = host.reserveSlot('parameters');
+  const rules = { slot: host.reserveSlot('parameters') as ReadSlot, tooMany: () => limit.refusal };
   const outside = { api: 'google', field: 'x-goog-api-key', parameter: inQuery ? 'key' : undefined, noKey: noKeyFor(where) };
   const places = { ...outside, member: 'key' };
   return {
@@ -149,13 +149,12 @@ export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: L
     before: ['access-log', 'shed', 'google-key', 'authenticate', ...(inBody ? bodyKeySteps('google') : []), 'team-shed'],
     key: {
       routes: [],
-      steps: (services) =>
-        inBody ? [keyStep(places, services), bodyKeyStep(places, { slot, limit }, services)] : [keyStep(outside, services)],
+      steps: (services) => (inBody ? [keyStep(places, services), bodyKeyStep(places, rules, services)] : [keyStep(outside, services)]),
     },
     members(x, parameters, { bodyBytesMax }) {
       if (x.body === 'too_large') return refusedAs(`Request payload size exceeds the limit: ${bodyBytesMax} bytes.`, TOO_LARGE);
       const names = parametersIn(parameters).map(({ name }) => name);
-      const sent = membersOnce(x, { slot, limit }, bodyBytesMax);
+      const sent = membersOnce(x, rules, bodyBytesMax);
       const all = 'problem' in sent ? sent : withQuery(sent.valid, x.head.query, names);
       if ('problem' in all) return all;
       // Google's clients send every parameter, as null or an empty list if there is nothing in it.
@@ -179,14 +178,16 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** As many texts as Google accepts; also for a list in a body that is too large to count it. */
-export function textsLimit(name: string, entriesMax: number): ListLimit & { readonly name: string } {
+type TextsLimit = ReturnType<typeof textsLimit>;
+
+/** As many texts as Google accepts. */
+export function textsLimit(name: string, entriesMax: number) {
   const words = `Too many text segments: at most ${entriesMax} are allowed in a request.`;
   return { name, entriesMax, refusal: refuse('too_many_texts', words, { max_texts: entriesMax }) };
 }
 
 /** The parameter with one text, or several. */
-export function textsParameter({ name, entriesMax, refusal }: ListLimit & { readonly name: string }, about: string) {
+export function textsParameter({ name, entriesMax, refusal }: TextsLimit, about: string) {
   const none = missing(`Required Text: ${name} must have at least one text that is not empty.`);
   const faults = {
     notText: () => invalid(`${name}: must be a string, or a list of strings.`),

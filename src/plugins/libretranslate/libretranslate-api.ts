@@ -1,7 +1,7 @@
 // What all operations of LibreTranslate's API share: problems in its form, where keys and parameters
 // are, and codes of languages as it writes them.
 import { refuse, SOURCE_LANG_NEEDED, targetsOffered } from 'lingate';
-import type { Exchange, GatewayServices, Languages, ListLimit, PluginHost, Problem, ProblemForm, Refusal } from 'lingate';
+import type { Exchange, GatewayServices, Languages, PluginHost, Problem, ProblemForm, Refusal } from 'lingate';
 import type { ApiPart } from '../facades/api.ts';
 import { sourceNamed, targetNamed } from '../facades/code-names.ts';
 import { lowerBase } from '../facades/default-variants.ts';
@@ -61,9 +61,6 @@ export function tooMany(count: number | string): Refusal {
   return refuse('too_many_texts', tooLong(count, TEXTS_MAX), { max_texts: TEXTS_MAX });
 }
 
-/** Also for a list in a body that is too large to count it. */
-const TEXTS_LIMIT: ListLimit = { name: 'q', entriesMax: TEXTS_MAX, refusal: tooMany(`over ${TEXTS_MAX}`) };
-
 /** How parameters may be sent. */
 export const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] as const;
 
@@ -90,7 +87,10 @@ export interface LibreTranslateApi extends FacadeApi {
 }
 
 export function libreTranslateApi(variants: DefaultVariants, { inBody, inQuery }: KeyOptions, host: PluginHost): LibreTranslateApi {
-  const rules = { slot: host.reserveSlot<Judged<Members> | undefined>('parameters') satisfies ReadSlot, limit: TEXTS_LIMIT };
+  const rules = {
+    slot: host.reserveSlot<Judged<Members> | undefined>('parameters') satisfies ReadSlot,
+    tooMany: () => tooMany(`over ${TEXTS_MAX}`),
+  };
   const elsewhere = [...(inBody ? [KEY] : []), ...(inQuery ? [`?${KEY}=<key>`] : [])];
   const ways = [...elsewhere, '"Authorization: Bearer <key>"'].join(', or as ');
   const noKey = refuse('unauthorized', `No API key was sent. Send it as ${ways}.`);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
 import { isAddressOrRange, parseNetworkAddress } from '../../../src/config/network-address.ts';
 import { matchesKeyPattern } from '../../../src/domain/api-key.ts';
-import { shownWord, unknownMembers } from '../../../src/domain/caller-words.ts';
+import { shownWord, unknownAmong } from '../../../src/domain/caller-words.ts';
 import { credentialReader } from '../../../src/domain/api-key.ts';
 import { readFormBody, readMultipartBody } from '../../../src/domain/form-body.ts';
 import { judgeGlossaryBody } from '../../../src/domain/glossary.ts';
@@ -30,7 +30,7 @@ const TRIES = 5;
 const LANGUAGES = new Languages({ sources: [{ code: 'EN', name: 'English' }], targets: [{ code: 'DE', name: 'German', formality: true }] });
 const RULES = { languages: LANGUAGES, variants: { EN: 'EN-GB', PT: 'PT-PT' }, canFor: () => capabilitiesOf(nativeProtocol.can) };
 function azure(query: string): unknown {
-  const read = readTranslation(query, () => ({ valid: [{ Text: 'a' }] }));
+  const read = readTranslation(query, { valid: [{ Text: 'a' }] });
   return 'problem' in read ? read : read.valid.judge(RULES);
 }
 const asked = (members: object): ReadonlyMap<string, unknown> =>
@@ -84,7 +84,7 @@ const PARSERS: readonly (readonly [name: string, parse: (text: string) => unknow
   ['a formality', (text) => judgeTranslateBody({ text: ['a'], target_lang: 'DE', formality: text }, LANGUAGES)],
   ['a glossary id', (text) => judgeTranslateBody({ text: ['a'], target_lang: 'DE', source_lang: 'EN', glossary_id: text }, LANGUAGES)],
   ['a glossary', (text) => judgeGlossaryBody({ name: text, source_lang: 'EN', target_lang: 'DE', entries: { [text]: text } }, LANGUAGES)],
-  ['unknown members', (text) => unknownMembers({ [text]: 1 }, new Set(['text']))],
+  ['unknown members', (text) => unknownAmong([text], new Set(['text']))],
   ['words that are shown', shownWord],
   ['parameters of LibreTranslate', (text) => orderOf(asked({ q: text, alternatives: text }), RULES)],
   ['codes of LibreTranslate', (text) => orderOf(asked({ source: text, target: text, format: text }), RULES)],

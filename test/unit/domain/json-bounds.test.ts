@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonFault, utf8Text } from '../../../src/domain/json-body.ts';
 
-const fault = (text: string): string | undefined => jsonFault(Buffer.from(text), text);
+const fault = (text: string): string | undefined => jsonFault(Buffer.from(text))?.words;
 const PADDING = ' '.repeat(20_000);
 const piece = fc.constantFrom('"', '\\', '\\\\', '\\"', '[', '{', ',', ':', 'a'.repeat(31), 'a'.repeat(32), 'é😀', '[{'.repeat(40));
 const written = fc.array(piece, { maxLength: 60 }).map((pieces) => JSON.stringify(pieces.join('')));
@@ -29,8 +29,8 @@ describe('in texts of any length', () => {
 test('bounds of their own are judged and named', () => {
   const text = `[[],[],[]]${PADDING}`;
   const bounds = { containersMax: 3, membersMax: 10, valuesMax: 10 };
-  expect(jsonFault(Buffer.from(text), text, bounds)).toBe('may hold at most 3 lists and objects, 10 members and 10 values');
-  expect(jsonFault(Buffer.from(text), text, { ...bounds, containersMax: 4 })).toBeUndefined();
+  expect(jsonFault(Buffer.from(text), bounds)?.words).toBe('may hold at most 3 lists and objects, 10 members and 10 values');
+  expect(jsonFault(Buffer.from(text), { ...bounds, containersMax: 4 })).toBeUndefined();
 });
 
 test('bytes that are not UTF-8 are no text', () => {

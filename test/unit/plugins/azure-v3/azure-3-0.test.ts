@@ -29,7 +29,7 @@ interface Order {
 }
 
 function judge(query: string, rules = RULES): Judged<Order> | Charge {
-  const read = readTranslation(query, () => ({ valid: TEXTS }));
+  const read = readTranslation(query, { valid: TEXTS });
   if (!('valid' in read)) return read;
   const { characters } = read.valid;
   const inputs = read.valid.judge(rules);
@@ -135,7 +135,7 @@ describe('is refused:', () => {
 
   test('a fault of the texts before one of the parameters, with the characters, so that the plan’s limit is checked too', () => {
     const wrong = refuse('validation_error', 'texts');
-    expect(readTranslation(V, () => wrong)).toBe(wrong);
+    expect(readTranslation(V, wrong)).toBe(wrong);
     expect(judge(`${V}&to=de&to=xx`)).toMatchObject({ refusal: {}, characters: 10 });
     expect(judge(`${V}&to=de,xx&to=fr`)).toMatchObject({ refusal: {}, characters: 15 });
     expect(judge(V)).toMatchObject({ refusal: {}, characters: 5 });
