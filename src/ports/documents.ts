@@ -51,8 +51,6 @@ export interface DocumentRecord {
   readonly endedAtMs?: number | undefined;
   /** What is charged of the last of `holds`, from when it is translated: it is `done` once it is charged. */
   readonly billed?: number | undefined;
-  /** Why it ends uncharged although it is translated; known before what was reserved is released, so that a death changes nothing. */
-  readonly refused?: { readonly code: string; readonly detail: string };
   /** With `error`: a problem code, and what it means for this document. */
   readonly code?: string | undefined;
   readonly detail?: string | undefined;

@@ -90,23 +90,11 @@ function refusalOf(admission: RefusedAdmission): Refusal {
   return admission.kind === 'tag_disabled' ? TAG_DISABLED : NO_KEY;
 }
 
-/**
- * Charges a document that is translated, unless its key may no longer be used: then nothing is, and the refusal says why. Whoever goes
- * on after a death finds nothing open if it was charged before it: it stays so, whatever the key is by then. `note` writes a refusal
- * down before anything is released, so that what is not open any more was charged.
- */
-export async function charge(
-  ledger: Pick<Ledger, 'check' | 'resolve'>,
-  document: DocumentRecord,
-  note: (refused: Failure) => Promise<boolean>,
-): Promise<'charged' | Refusal | StoreUnavailable> {
+/** Charges what is reserved. What is not open any more was charged by whoever worked on the document before. */
+export async function charge(ledger: Pick<Ledger, 'resolve'>, document: DocumentRecord): Promise<StoreUnavailable | undefined> {
   const hold = document.holds.at(-1);
-  if (hold === undefined) return 'charged';
-  const refusal = await keyRefusal(ledger, document);
-  if (refusal === STORE_UNAVAILABLE || (refusal !== undefined && !(await note(refusal.problem)))) return LEDGER_AWAY;
-  const resolution = await settled(ledger, document.teamId, hold, refusal === undefined ? 'commit' : 'release', document.billed);
-  if (isUnavailable(resolution)) return resolution;
-  return refusal !== undefined && resolution.kind === 'released' ? refusal : 'charged';
+  const resolution = hold && (await settled(ledger, document.teamId, hold, 'commit', document.billed));
+  return isUnavailable(resolution) ? resolution : undefined;
 }
 
 interface RemovalOptions {

@@ -223,11 +223,16 @@ export class DocumentWork {
     return { bytes: built.bytes, billed: Math.max(0, hold.characters - translated.spared) };
   }
 
-  /** Stores what was translated before it is charged: whoever goes on after a death neither translates nor charges it again. */
-  async #finish({ documentId }: DocumentRecord, { bytes, billed }: TranslatedDocument): Promise<WorkEnd> {
-    const { sealer, newId } = this.#options;
+  /**
+   * Stores what was translated before it is charged: whoever goes on after a death neither translates nor charges it again. The key is
+   * asked just before, for the last time: what is stored is charged.
+   */
+  async #finish(begun: DocumentRecord, { bytes, billed }: TranslatedDocument): Promise<WorkEnd> {
+    const { ledger, sealer, newId } = this.#options;
+    const refusal = await keyRefusal(ledger, begun);
+    if (refusal !== undefined) return this.#refused(refusal);
     const fileId = newId();
-    const file = { fileId, pieces: await sealer.seal(documentId, fileId, bytes) };
+    const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, bytes) };
     // What was deleted meanwhile is nobody's result: a worker removes it when the claim has ended.
     const translated = await this.#change(
       ({ sourceId: _source, ...known }) => (known.isRemoved === true ? undefined : { ...known, billed, resultId: fileId }),
@@ -239,12 +244,8 @@ export class DocumentWork {
   }
 
   async #charge(translated: DocumentRecord): Promise<WorkEnd> {
-    if (translated.refused !== undefined) return this.#failed(translated.refused);
-    const note = async ({ code, detail }: Failure): Promise<boolean> =>
-      !('kind' in (await this.#change((known) => ({ ...known, refused: { code, detail } }))));
-    const end = await charge(this.#options.ledger, translated, note);
-    if (end !== 'charged') return 'problem' in end ? this.#failed(end.problem) : LATER;
-    const done = await this.#change(({ worker: _worker, refused: _refused, ...known }) => ({ ...known, state: 'done', holds: [] }));
+    if (isUnavailable(await charge(this.#options.ledger, translated))) return LATER;
+    const done = await this.#change(({ worker: _worker, ...known }) => ({ ...known, state: 'done', holds: [] }));
     return 'kind' in done ? done : { kind: 'done', document: done };
   }
 
@@ -264,7 +265,7 @@ export class DocumentWork {
     if (isUnavailable(known)) return LATER;
     if (known === undefined || known.worker !== worker) return LOST;
     if (!(await releaseHolds(this.#options.ledger, known.teamId, known.holds))) return LATER;
-    const ended = await this.#change(({ sourceId: _s, resultId: _r, billed: _b, refused: _f, worker: _w, ...rest }) => ({
+    const ended = await this.#change(({ sourceId: _s, resultId: _r, billed: _b, worker: _w, ...rest }) => ({
       ...rest,
       state: 'error',
       code,

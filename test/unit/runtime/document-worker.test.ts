@@ -7,10 +7,8 @@ import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
 import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
-import type { PlainDocumentWorkerOptions } from '../../support/plain-document-worker.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -61,17 +59,12 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     return { store, documents, team, documentId, find, due: { documentId, teamId: team.teamId } };
   }
 
-  /** Works until `isOver`; engines answer by `translate`, and `parts` stand for those of the store. */
-  async function work(
-    isOver: () => Promise<boolean>,
-    translate: GatewayServices['translate'] = translated,
-    parts: Partial<Pick<PlainDocumentWorkerOptions, 'documents' | 'ledger'>> = {},
-  ): Promise<void> {
+  /** Works until `isOver`; engines answer by `translate`. */
+  async function work(isOver: () => Promise<boolean>, translate: GatewayServices['translate'] = translated): Promise<void> {
     const store = await opened;
     const worker = plainDocumentWorker({
       documents: await documentsOf(),
       ledger: store.ledger,
-      ...parts,
       sealer,
       translate,
       onEnd: (end) => {
@@ -123,8 +116,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     answered(await promisedStore(store).ledger.resolve(team.teamId, first!.requestId, 'release'));
     answered(await documents.change(due, () => next, { fileId, pieces }));
     const commit = async () => promisedStore(store).ledger.resolve(team.teamId, requestId, 'commit');
-    const revoke = async () => answered(await store.teams.revokeKey(team.keyId));
-    return { ...scene, commit, revoke };
+    return { ...scene, commit };
   }
   const never: GatewayServices['translate'] = () => Promise.reject(new Error('it was translated before'));
 
@@ -139,51 +131,29 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     }
   });
 
-  test('a key that is revoked before the charge ends a document for nothing, and after it changes nothing', async () => {
-    const free = await interrupted();
-    await free.revoke();
-    await work(async () => (await free.find())?.state === 'error', never);
+  test('a key that is revoked before the result is stored ends a document for nothing, and after it changes nothing', async () => {
+    const free = await setting();
+    const { teams } = free.store;
+    await work(
+      async () => (await free.find())?.state === 'error',
+      async (...asked) => {
+        answered(await teams.revokeKey(free.team.keyId));
+        return translated(...asked);
+      },
+    );
     expect(await free.find()).toMatchObject({ code: 'key_revoked', holds: [] });
     expect((await free.find())?.resultId).toBeUndefined();
     expect(await free.team.standing()).toMatchObject(FREE);
-    const charged = await interrupted();
-    await charged.commit();
-    await charged.revoke();
-    await work(async () => (await charged.find())?.state === 'done', never);
-    expect(await charged.team.standing()).toMatchObject(CHARGED);
-    for (const { documents, due } of [free, charged]) await documents.remove(due);
+    for (const isCharged of [false, true]) {
+      const { find, team, documents, due, commit } = await interrupted();
+      if (isCharged) await commit();
+      answered(await teams.revokeKey(team.keyId));
+      await work(async () => (await find())?.state === 'done', never);
+      expect(await team.standing()).toMatchObject(CHARGED);
+      await documents.remove(due);
+    }
+    await free.documents.remove(free.due);
     await nothingIsLeft(free.team.teamId);
-  });
-
-  test('a death after what a refused document held is released leaves it refused, also if its key works again', async () => {
-    const { team, store, find, documents, due } = await interrupted();
-    const disable = async (disabled: boolean) => answered(await store.teams.updateKey(team.keyId, { disabled }));
-    await disable(true);
-    let isDead = false;
-    const { ledger } = store;
-    const dying: Pick<Store['ledger'], 'admit' | 'check' | 'resolve'> = {
-      admit: (asked) => ledger.admit(asked),
-      check: (asked) => ledger.check(asked),
-      resolve(asked) {
-        isDead = true;
-        ledger.resolve(asked);
-      },
-    };
-    const away = { kind: 'unavailable', cause: 'closed' } as const;
-    const alive = await documentsOf();
-    const unlessDead = Object.assign(await documentsOf(), {
-      find: (...asked: Parameters<typeof alive.find>) => (isDead ? Promise.resolve(away) : alive.find(...asked)),
-      change: (...asked: Parameters<typeof alive.change>) => (isDead ? Promise.resolve(away) : alive.change(...asked)),
-    });
-    await work(() => Promise.resolve(isDead), never, { documents: unlessDead, ledger: dying });
-    expect(await team.standing()).toMatchObject(FREE);
-    await disable(false);
-    clock.step(DEATH_MS);
-    await work(async () => (await find())?.code !== undefined, never);
-    expect(await find()).toMatchObject({ state: 'error', code: 'key_revoked', holds: [] });
-    expect(await team.standing()).toMatchObject(FREE);
-    await documents.remove(due);
-    await nothingIsLeft(team.teamId);
   });
 
   test('a deletion that a death interrupted while it was translated is finished soon', async () => {
