@@ -6,7 +6,7 @@ import { keyOwnerSlot } from '../domain/slots.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { collectUpload, holdFor, keepDocument, uploadStep } from '../endpoints/create-document.ts';
 import type { CreateDocumentOptions } from '../endpoints/create-document.ts';
-import { findDocument, removeDocument, resultStep } from '../endpoints/document-endpoints.ts';
+import { findDocument, resultStep } from '../endpoints/document-endpoints.ts';
 import type { DocumentEndpointOptions } from '../endpoints/document-endpoints.ts';
 import type { DocumentServices, ShownDocument } from '../ports/document-services.ts';
 import type { DocumentRecord } from '../ports/documents.ts';
@@ -43,7 +43,6 @@ export function documentServices({ upload, endpoints, keys, now }: DocumentServi
     return undefined;
   }
   return {
-    bytesMax: upload.bytesMax,
     endings: (x) => upload.endings(x),
     hold: (x) => holdFor(x, upload),
     uploadStep: (step) => uploadStep(upload, step),
@@ -51,10 +50,6 @@ export function documentServices({ upload, endpoints, keys, now }: DocumentServi
     create: async (x, order) => shownOr(await keepDocument(x, order, upload)),
     find: async (x, documentId) => shownOr(await find(x, documentId)),
     ended,
-    async remove(x, documentId) {
-      const found = await find(x, documentId);
-      return 'problem' in found ? found : removeDocument(found, endpoints);
-    },
     async abandon(x, documentId) {
       const { teamId } = x.need(keyOwnerSlot);
       const untilMs = now() + upload.keepMs;

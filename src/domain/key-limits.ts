@@ -49,22 +49,6 @@ export function keyStatus(disabled: boolean, { expiresAtMs }: KeyLimits, nowMs: 
   return expiresAtMs !== undefined && nowMs >= expiresAtMs ? 'expired' : 'active';
 }
 
-interface KeptKeys {
-  readonly key?: object;
-  readonly usage?: { readonly keys: readonly object[] };
-}
-
-/** The facts of an event stored before keys had limits: adds empty limits. */
-export function withLimits<Facts extends object>(facts: Facts): Facts {
-  const limited = (key: object): object => ({ limits: {}, ...key });
-  const { key, usage }: KeptKeys = facts;
-  return {
-    ...facts,
-    ...(key === undefined ? {} : { key: limited(key) }),
-    ...(usage === undefined ? {} : { usage: { ...usage, keys: usage.keys.map(limited) } }),
-  };
-}
-
 /**
  * Addresses as text of their family and their bits, `4.1010…` and `6.0010…`: a range contains those that begin with it. An IPv4-mapped
  * IPv6 address is that IPv4 address, and no other IPv6 range contains IPv4 addresses.

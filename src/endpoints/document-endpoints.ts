@@ -60,17 +60,11 @@ function shownDocument({ documentId, state, billed, code, detail }: DocumentReco
 }
 
 export function deleteDocument(options: DocumentEndpointOptions): BodyStep {
-  return documentEndpoint('delete-document', options, async (_x, document) => (await removeDocument(document, options)) ?? DELETED);
-}
-
-/** Why it is not removed. */
-export async function removeDocument(
-  document: DocumentRecord,
-  { remove }: Pick<DocumentEndpointOptions, 'remove'>,
-): Promise<Refusal | undefined> {
-  const removed = await remove(document);
-  if (isUnavailable(removed)) return STORE_UNAVAILABLE;
-  return removed ? undefined : NOT_FOUND;
+  return documentEndpoint('delete-document', options, async (_x, document) => {
+    const removed = await options.remove(document);
+    if (isUnavailable(removed)) return STORE_UNAVAILABLE;
+    return removed ? DELETED : NOT_FOUND;
+  });
 }
 
 export function documentResult(options: DocumentEndpointOptions): BodyStep {

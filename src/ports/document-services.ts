@@ -79,8 +79,6 @@ export interface LinkedDocument {
  * `document_not_found`, `document_not_ready` and `document_failed`.
  */
 export interface DocumentServices {
-  /** Of a file, in bytes. */
-  readonly bytesMax: number;
   /** The endings of files that can be translated, without the dot, in order: for this request, or for any. */
   endings(x?: Exchange): readonly string[];
   /** For a step before the admission of an upload: sets its charge, which has what is wrong with the request's head. */
@@ -101,11 +99,9 @@ export interface DocumentServices {
    * that is away is asked again until then.
    */
   ended(x: Exchange, documentId: string, withinMs: number): Promise<ShownDocument | Refusal | undefined>;
-  /** Of the caller's team: nobody finds it any more. What is not charged yet is released. */
-  remove(x: Exchange, documentId: string): Promise<Refusal | undefined>;
   /**
-   * The same for a caller who cannot ask for it again: if the store is away, it is removed as soon as it is back. One that has just
-   * been translated, which is charged, stays: it is the result.
+   * For a caller who cannot ask for it again: nobody finds it any more, and what is held is released; if the store is away, as soon as it
+   * is back. One that has just been translated, which is charged, stays: it is the result.
    */
   abandon(x: Exchange, documentId: string): Promise<ShownDocument | undefined>;
   /** The last step of a download. */

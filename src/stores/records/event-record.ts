@@ -1,7 +1,6 @@
 // Events as shared records, for stores that keep them there: their form, and what an operation that causes one writes.
 import { eventIds, RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
-import { withLimits } from '../../domain/key-limits.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import type { GroupChange, IndexEntry, NewEvent, RecordName, StoredRecord } from '../../ports/record-space.ts';
 
@@ -48,8 +47,7 @@ export function timeDigits(ms: number): string {
 }
 
 export function readEvent(value: string): StoredEvent {
-  const { facts, ...rest } = JSON.parse(value) as StoredEvent;
-  return { ...rest, facts: withLimits(facts) };
+  return JSON.parse(value) as StoredEvent;
 }
 
 export function readSender(value: string | undefined): Sender | undefined {
