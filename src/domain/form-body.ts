@@ -144,22 +144,22 @@ export function readMultipartBody(headers: Headers, body: Body, bytesMax: number
   return { kind: 'fields', fields };
 }
 
-const TEXT_DISPOSITION = /^content-disposition:\s*form-data\s*;\s*name="([^"]*)"\s*(;\s*filename\*?=.*)?$/i;
+const DISPOSITION = /^content-disposition:\s*form-data\s*(;.*)$/i;
 const UTF8_TEXT = /^content-type:\s*text\/plain\s*(;\s*charset="?utf-8"?\s*)?$/i;
+const CODED = /^content-transfer-encoding:/i;
 const UNCODED = /^content-transfer-encoding:\s*(?:7bit|8bit|binary)\s*$/i;
 /** How browsers escape characters in names. */
 const ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 /** The field in a part, or what is wrong with it. */
 function textField({ lines, bytes }: Part): [name: string, value: string] | string {
-  const dispositions = lines.map((line) => TEXT_DISPOSITION.exec(line)).filter((match) => match !== null);
-  const [, name, fileName] = dispositions[0] ?? [];
-  if (name === undefined || dispositions.length > 1) return 'body: each part must have one Content-Disposition with a name in quotes.';
-  if (fileName !== undefined) return 'body: files are not accepted; send the text itself.';
-  if (!lines.every((line) => TEXT_DISPOSITION.test(line) || UTF8_TEXT.test(line) || UNCODED.test(line)))
+  const head = headOf(lines);
+  if (head === undefined) return 'body: each part must have one Content-Disposition with a name in quotes.';
+  if (head.fileName !== undefined) return 'body: files are not accepted; send the text itself.';
+  if (!lines.every((line) => DISPOSITION.test(line) || UTF8_TEXT.test(line) || UNCODED.test(line)))
     return 'body: a part may only be plain text in UTF-8, not encoded.';
   if (!isUtf8(bytes)) return 'body: must be valid UTF-8.';
-  return [name.replaceAll(/%22|%0D|%0A/gi, (escape) => ESCAPES[escape.toUpperCase()]!), bytes.toString('utf8')];
+  return [head.name, bytes.toString('utf8')];
 }
 
 /** An upload: one file, named `file`, beside fields of text. */
@@ -190,8 +190,8 @@ export function readUploadForm(headers: Headers, body: Buffer, names: readonly s
   const fields = new Map<string, string>();
   let file: { readonly fileName: string | undefined; readonly bytes: Buffer } | undefined;
   for (const { lines, bytes } of parts) {
-    const head = uploadHead(lines);
-    if (head === undefined) return no(BROKEN);
+    const head = headOf(lines);
+    if (head === undefined || lines.some((line) => CODED.test(line) && !UNCODED.test(line))) return no(BROKEN);
     const { name, fileName } = head;
     if (name === 'file') {
       if (file !== undefined) return no('file: send one file.');
@@ -213,12 +213,12 @@ export function readUploadForm(headers: Headers, body: Buffer, names: readonly s
   return { kind: 'form', fields: Object.fromEntries(fields), fileName, bytes: file.bytes };
 }
 
-/** Clients write the names of a part in any order and form; `undefined` if it has no name, or is encoded. */
-function uploadHead(lines: readonly string[]): { readonly name: string; readonly fileName: string | undefined } | undefined {
-  if (lines.some((line) => /^content-transfer-encoding:/i.test(line) && !UNCODED.test(line))) return undefined;
-  const [given, ...more] = lines.flatMap((line) => /^content-disposition:\s*form-data\s*(;.*)$/i.exec(line)?.[1] ?? []);
+/** Clients write the names of a part in any order and form; `undefined` if it has no name. */
+function headOf(lines: readonly string[]): { readonly name: string; readonly fileName: string | undefined } | undefined {
+  const [given, ...more] = lines.flatMap((line) => DISPOSITION.exec(line)?.[1] ?? []);
   const name = /;\s*name="([^"]*)"/i.exec(given?.replace(/filename\*?="[^"]*"/gi, '') ?? '')?.[1];
-  return name === undefined || more.length > 0 ? undefined : { name, fileName: fileNameIn(given!) };
+  if (name === undefined || more.length > 0) return undefined;
+  return { name: name.replaceAll(/%22|%0D|%0A/gi, (escape) => ESCAPES[escape.toUpperCase()]!), fileName: fileNameIn(given!) };
 }
 
 function fileNameIn(parameters: string): string | undefined {

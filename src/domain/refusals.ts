@@ -93,10 +93,6 @@ export function targetsOffered(sourceLang: string | undefined, languages: Langua
   return targets.length === 0 ? 'no target is' : `offered: ${targets.join(', ')}`;
 }
 
-/** The last refusal, reused because a flooding caller gets the same one over and over. */
-let latest: { readonly limit: number; readonly seconds: number; readonly kind: LimitKind; readonly refusal: Refusal } | undefined =
-  undefined;
-
 interface PassedRate {
   readonly limit: number;
   readonly retryAfterMs: number;
@@ -104,13 +100,6 @@ interface PassedRate {
   readonly of?: LimitOwner | undefined;
   /** Without one it is a rate. */
   readonly window?: WindowNumber | undefined;
-}
-
-function rateLimited({ limit, retryAfterMs }: PassedRate, kind: LimitKind): Refusal {
-  const seconds = secondsOf(retryAfterMs);
-  if (latest?.limit !== limit || latest.seconds !== seconds || latest.kind !== kind)
-    latest = { limit, seconds, kind, refusal: tooMany(limit, seconds, kind) };
-  return latest.refusal;
 }
 
 function secondsOf(ms: number): number {
@@ -124,11 +113,10 @@ const WHOSE_REQUESTS: Readonly<Record<LimitKind['of'], string>> = {
   test_keys: 'for the team, across all of its keys',
 };
 
-function tooMany(limit: number, seconds: number, { name, of, per, counts }: LimitKind): Refusal {
-  const whose = WHOSE_REQUESTS[of];
+function rateLimited({ limit, retryAfterMs }: PassedRate, { name, of, per, counts }: LimitKind): Refusal {
   const members = per === 'second' ? { limit } : { limit, limit_of: name };
-  return refuse('rate_limited', `At most ${limit} ${counts} per ${per} are allowed ${whose}.`, members, [
-    ['Retry-After', String(seconds)],
+  return refuse('rate_limited', `At most ${limit} ${counts} per ${per} are allowed ${WHOSE_REQUESTS[of]}.`, members, [
+    ['Retry-After', String(secondsOf(retryAfterMs))],
     ['X-RateLimit-Limit', String(limit)],
   ]);
 }

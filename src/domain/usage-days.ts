@@ -70,15 +70,8 @@ export function dayOfDate(date: string): number | undefined {
 
 /** `2026-11-22`. */
 export function dateOf(day: number): string {
-  const written = dates.get(day) ?? new Date(day * DAY_MS).toISOString().slice(0, 10);
-  if (dates.size >= DATES_KEPT) dates.clear();
-  dates.set(day, written);
-  return written;
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
-
-/** Cached: exports have millions of rows but only a few hundred days, and formatting each row took a tenth of the time. */
-const dates = new Map<number, string>();
-const DATES_KEPT = 1000;
 
 /** The days of a month given as `2026-11`; `undefined` if it is not one. */
 export function daysOfMonth(month: string): DayRange | undefined {

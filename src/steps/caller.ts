@@ -9,7 +9,7 @@ import { refuse } from '../core/problem.ts';
 import type { CallerStep, HeadStep } from '../core/step.ts';
 import { throwOn } from '../core/step.ts';
 import { digestOf, holdsKey } from '../domain/api-key.ts';
-import type { Credential, CredentialReader, KeyDigest, CarriedFacts, KeyOwner, WantedFact } from '../domain/api-key.ts';
+import type { Credential, CredentialReader, CarriedFacts, KeyOwner, WantedFact } from '../domain/api-key.ts';
 import {
   KEY_MALFORMED,
   KEY_MISPLACED,
@@ -37,36 +37,16 @@ type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
 
 /** Where other APIs have their keys. */
 const MISTAKEN_FIELDS = ['x-api-key', 'api-key'] as const;
-const RECENT_MAX = 1000;
-const RECENT_MS = 1000;
 
 export function identifyStep(credentials: CredentialReader, cache: KeyCache): HeadStep {
-  /** By `Authorization`, of keys sent within about the last second: saves the pattern check and SHA-256 for bursts of requests. */
-  const recent = new Map<string, KeyDigest>();
-  let recentSinceMs = 0;
+  const identify = identifyBy(cache);
   return {
     kind: 'head',
     name: 'identify',
     headers: [...credentials.headers, ...MISTAKEN_FIELDS],
     run(x) {
-      const { headers } = x.head;
-      if (x.startedAtMs - recentSinceMs >= RECENT_MS) {
-        recent.clear();
-        recentSinceMs = x.startedAtMs;
-      }
-      // With an `Authorization` field nothing else is read, so the same value always means the same key.
-      const authorization = headers['authorization'];
-      const known = authorization === undefined ? undefined : recent.get(authorization);
-      if (known !== undefined) return knownBy(x, known, cache);
-      const credential = credentials.read(headers);
-      if (credential.kind === 'missing') return isMisplaced(x.head) ? KEY_MISPLACED : KEY_MISSING;
-      if (credential.kind === 'malformed') return KEY_MALFORMED;
-      const digest = digestOf(credential.key);
-      const refusal = knownBy(x, digest, cache);
-      // Only for known keys: a flood of unknown ones would evict them from the bounded map.
-      const isKnown = authorization !== undefined && x.get(keyOwnerSlot) !== undefined;
-      if (isKnown && recent.size < RECENT_MAX) recent.set(authorization, digest);
-      return refusal;
+      const credential = credentials.read(x.head.headers);
+      return credential.kind === 'missing' && isMisplaced(x.head) ? KEY_MISPLACED : identify(x, credential);
     },
   };
 }
@@ -80,17 +60,14 @@ export function identifyBy(cache: KeyCache): Identify {
   return (x, credential) => {
     if (credential.kind === 'missing') return KEY_MISSING;
     if (credential.kind === 'malformed') return KEY_MALFORMED;
-    return knownBy(x, digestOf(credential.key), cache);
+    const digest = digestOf(credential.key);
+    const owner = cache.peek(digest);
+    if (owner === 'unknown') return UNKNOWN_KEY;
+    x.set(keyDigestSlot, digest);
+    x.set(requestStatsSlot, { ...NO_STATS });
+    if (owner !== undefined) x.set(keyOwnerSlot, owner);
+    return undefined;
   };
-}
-
-function knownBy(x: Exchange, digest: KeyDigest, cache: KeyCache): Refusal | undefined {
-  const owner = cache.peek(digest);
-  if (owner === 'unknown') return UNKNOWN_KEY;
-  x.set(keyDigestSlot, digest);
-  x.set(requestStatsSlot, { ...NO_STATS });
-  if (owner !== undefined) x.set(keyOwnerSlot, owner);
-  return undefined;
 }
 
 export interface AuthenticateOptions extends CallerQuestionOptions {

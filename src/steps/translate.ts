@@ -108,16 +108,12 @@ function concluded(_x: Exchange, work: Work): Outcome | Promise<Outcome> {
 function answerOf({ x, order, by }: Work, translations: Translations): Outcome {
   if ('problem' in translations) return translations;
   const { languages } = by.offers.current.any;
-  let body = '{"translations":[';
-  for (let i = 0; i < translations.length; i++) {
-    const { text, detectedSourceLanguage } = translations[i]!;
-    // The engine's code, if it is one that we list; otherwise the one that the caller gave.
-    const language = languages.base(detectedSourceLanguage) ?? order.options.sourceLang;
-    if (i > 0) body += ',';
-    body += language === undefined ? '{"text":' : `{"detected_source_language":"${language}","text":`;
-    body += `${JSON.stringify(text)}}`;
-  }
-  return json(`${body}],"billed_characters":${x.need(requestStatsSlot).characters}}`);
+  // The engine's code, if it is one that we list; otherwise the one that the caller gave.
+  const shown = translations.map(({ text, detectedSourceLanguage }) => ({
+    detected_source_language: languages.base(detectedSourceLanguage) ?? order.options.sourceLang,
+    text,
+  }));
+  return json(JSON.stringify({ translations: shown, billed_characters: x.need(requestStatsSlot).characters }));
 }
 
 /** For plugins' steps, which await a promise, make an answer of the result, and may have several works in flight. */

@@ -1,4 +1,5 @@
 // Language codes of other APIs: targets that our list does not have under that name, and the spelling of our codes there.
+import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import type { Languages } from 'lingate';
@@ -52,15 +53,12 @@ export function madeOnce<T>(make: (languages: Languages) => T): (languages: Lang
 }
 
 /** The same for several answers, by key, of which the `max` used last are kept. */
-export function keptAnswers<T>(max: number): (languages: Languages, key: string, make: () => T) => T {
-  const keptFor = madeOnce(() => new Map<string, T>());
+export function keptAnswers<T extends object>(max: number): (languages: Languages, key: string, make: () => T) => T {
+  const keptFor = madeOnce(() => new LRUCache<string, T>({ max }));
   return (languages, key, make) => {
     const kept = keptFor(languages);
     const one = kept.get(key) ?? make();
-    // The one that was asked for least recently goes first.
-    kept.delete(key);
     kept.set(key, one);
-    if (kept.size > max) kept.delete(kept.keys().next().value!);
     return one;
   };
 }
