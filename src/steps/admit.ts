@@ -26,19 +26,9 @@ import { TAG_HEADER } from '../domain/request-tag.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { quotaKind } from '../domain/window-limits.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type {
-  Admission,
-  Admitted,
-  AskedAdmission,
-  GlossaryReference,
-  Ledger,
-  Placed,
-  QuotaExceeded,
-  Reservation,
-  Settlements,
-} from '../ports/ledger.ts';
-import { CallerQuestion, callerRefusal, needsMore, readWanted, sentTag, timed } from './caller.ts';
-import type { CallerQuestionOptions } from './caller.ts';
+import type { Admission, AdmissionRequest, Admitted, Ledger, Placed, QuotaExceeded, Reservation, Settlements } from '../ports/ledger.ts';
+import { callerRefusal, needsMore, questionAbout, readWanted, sentTag, timed, whenAnswered } from './caller.ts';
+import type { CallerQuestion, CallerQuestionOptions } from './caller.ts';
 
 interface AdmitOptions extends CallerQuestionOptions {
   readonly ledger: Pick<Ledger, 'admit'>;
@@ -102,48 +92,40 @@ export function takeReservation(x: Exchange): Reservation | undefined {
   return reservation;
 }
 
-class AdmissionQuestion extends CallerQuestion<Admission> implements AskedAdmission {
-  readonly characters: number | undefined;
-  readonly reserve: boolean;
-  readonly charged: number | undefined;
-  readonly leaseMs: number;
-  readonly glossary: GlossaryReference | undefined;
-  readonly reportRate: boolean;
-  readonly reportPlan: true | undefined;
+interface PendingAdmission {
+  readonly question: AdmissionRequest & CallerQuestion;
+  readonly charge: Charge | undefined;
   /** A malformed tag, answered like a fault in the body. */
   readonly tagRefusal: Refusal | undefined;
-  readonly charge: Charge | undefined;
-  readonly options: AdmitOptions;
-
-  constructor(x: Exchange, options: AdmitOptions) {
-    const tag = tagOf(x, options.tagsMax);
-    const isValid = tag === undefined || 'name' in tag;
-    super(x, isValid ? tag : undefined, options.now(), conclude);
-    const charge = x.get(chargeSlot);
-    this.characters = charge?.characters;
-    this.tagRefusal = isValid ? undefined : tag;
-    this.reserve = charge !== undefined && charge.reserve && isValid;
-    this.charged = this.reserve ? charge?.charged : undefined;
-    this.leaseMs = charge?.leaseMs ?? options.leaseMs;
-    this.glossary = this.reserve ? charge?.glossary : undefined;
-    this.reportRate = options.rateLimitHeaders;
-    this.reportPlan = options.offers.current.byPlan ? true : undefined;
-    this.charge = charge;
-    this.options = options;
-  }
 }
 
 function ask(x: Exchange, options: AdmitOptions): typeof LATER {
-  options.ledger.admit(new AdmissionQuestion(x, options));
+  const charge = x.get(chargeSlot);
+  const tag = tagOf(x, options.tagsMax);
+  const isValid = tag === undefined || 'name' in tag;
+  const reserve = charge !== undefined && charge.reserve && isValid;
+  const question = {
+    ...questionAbout(x, isValid ? tag : undefined, options.now()),
+    characters: charge?.characters,
+    reserve,
+    charged: reserve ? charge.charged : undefined,
+    leaseMs: charge?.leaseMs ?? options.leaseMs,
+    glossary: reserve ? charge.glossary : undefined,
+    reportRate: options.rateLimitHeaders,
+    reportPlan: options.offers.current.byPlan || undefined,
+  };
+  const asked = { question, charge, tagRefusal: isValid ? undefined : tag };
+  options.ledger.admit({ ...question, ...whenAnswered<Admission>(x, (_x, admission) => conclude(x, admission, asked, options)) });
   return LATER;
 }
 
-function conclude(x: Exchange, asked: AdmissionQuestion): StepResult {
-  const { answer: admission, options, teamId, charge } = asked;
-  const nowMs = timed(x, asked, options);
-  x.get(traceSlot)?.admission(asked.startedAtMs, nowMs, admission.kind);
+function conclude(x: Exchange, admission: Admission, asked: PendingAdmission, options: AdmitOptions): StepResult {
+  const { question, charge, tagRefusal } = asked;
+  const { teamId, startedAtMs } = question;
+  const nowMs = timed(x, question, options);
+  x.get(traceSlot)?.admission(startedAtMs, nowMs, admission.kind);
   options.onAdmission(admission, teamId);
-  if (needsMore(x, asked, options)) return ask(x, options);
+  if (needsMore(x, admission, question, options)) return ask(x, options);
   if (admission.kind === 'unavailable') {
     options.onUnavailable(admission.cause);
     options.settlements.releaseUnknown(teamId, x.id, x.get(traceSlot));
@@ -154,10 +136,10 @@ function conclude(x: Exchange, asked: AdmissionQuestion): StepResult {
     const windows = 'windows' in admission ? admission.windows : undefined;
     x.responseHeaders = [...x.responseHeaders, ...rateLimitHeaders(admission.rate, windows)];
   }
-  if (admission.kind === 'admitted') keep(x, admission, asked.tag);
-  const again = asked.reportPlan === undefined ? undefined : judgedAgain(x, charge, admission);
+  if (admission.kind === 'admitted') keep(x, admission, question.tag);
+  const again = question.reportPlan === undefined ? undefined : judgedAgain(x, charge, admission);
   if (again !== undefined) return again;
-  return admission.kind === 'admitted' ? (charge?.refusal ?? asked.tagRefusal) : refusalOf(x, admission, asked);
+  return admission.kind === 'admitted' ? (charge?.refusal ?? tagRefusal) : refusalOf(x, admission, asked, options);
 }
 
 function keep(x: Exchange, { reservation, dictionaryId }: Admitted, tag: RequestTag | undefined): void {
@@ -171,12 +153,17 @@ function keep(x: Exchange, { reservation, dictionaryId }: Admitted, tag: Request
   if (dictionaryId !== undefined) x.set(dictionaryIdSlot, dictionaryId);
 }
 
-function refusalOf(x: Exchange, admission: Exclude<Admission, Admitted | StoreUnavailable>, asked: AdmissionQuestion): Refusal {
+function refusalOf(
+  x: Exchange,
+  admission: Exclude<Admission, Admitted | StoreUnavailable>,
+  { question, charge }: PendingAdmission,
+  options: AdmitOptions,
+): Refusal {
   switch (admission.kind) {
     case 'text_too_long':
-      return textTooLong(admission.maxCharacters, asked.charge?.characters ?? 0);
+      return textTooLong(admission.maxCharacters, charge?.characters ?? 0);
     case 'glossary_missing':
-      return asked.charge?.missingGlossary ?? NO_SUCH_GLOSSARY;
+      return charge?.missingGlossary ?? NO_SUCH_GLOSSARY;
     case 'glossary_mismatch':
       return GLOSSARY_MISMATCH;
     case 'quota_exceeded':
@@ -197,7 +184,7 @@ function refusalOf(x: Exchange, admission: Exclude<Admission, Admitted | StoreUn
     case 'scope_missing':
     case 'tag_disabled':
     case 'rate_limited':
-      return callerRefusal(x, admission, asked, asked.options);
+      return callerRefusal(x, admission, question, options);
   }
 }
 

@@ -149,21 +149,17 @@ function tagOf(x: Exchange): RequestTag | undefined {
 }
 
 function ask(x: Exchange, options: AuthenticateOptions): typeof LATER {
-  options.ledger.check(
-    new CallerQuestion<CheckedCaller>(x, tagOf(x), options.now(), (_x, asked: CallerQuestion<CheckedCaller>) =>
-      conclude(x, asked, options),
-    ),
-  );
+  const question = questionAbout(x, tagOf(x), options.now());
+  options.ledger.check({ ...question, ...whenAnswered<CheckedCaller>(x, (_x, answer) => conclude(x, answer, question, options)) });
   return LATER;
 }
 
-function conclude(x: Exchange, asked: CallerQuestion<CheckedCaller>, options: AuthenticateOptions): StepResult {
-  timed(x, asked, options);
-  if (needsMore(x, asked, options)) return ask(x, options);
-  const { answer, teamId } = asked;
+function conclude(x: Exchange, answer: CheckedCaller, question: CallerQuestion, options: AuthenticateOptions): StepResult {
+  timed(x, question, options);
+  if (needsMore(x, answer, question, options)) return ask(x, options);
   if (answer.kind === 'admitted') return undefined;
-  options.onRefused(answer, teamId);
-  return answer.kind === 'unavailable' ? STORE_UNAVAILABLE : callerRefusal(x, answer, asked, options);
+  options.onRefused(answer, question.teamId);
+  return answer.kind === 'unavailable' ? STORE_UNAVAILABLE : callerRefusal(x, answer, question, options);
 }
 
 /** What steps that ask about a caller have in common. */
@@ -179,50 +175,24 @@ export interface CallerQuestionOptions {
   readonly now: () => number;
 }
 
-/** The request to the ledger, its callbacks, and the context for its answer: a single object for each. */
-export class CallerQuestion<Answer> implements CallerCheck, Callbacks<Answer> {
-  readonly requestId: string;
-  readonly teamId: string;
-  readonly keyId: string;
-  readonly address: string | undefined;
-  readonly scope: string | undefined;
-  readonly tag: RequestTag | undefined;
+/** What the ledger is told of a caller. */
+export interface CallerQuestion extends CallerCheck {
   readonly startedAtMs: number;
-  /** Set before `conclude` is called. */
-  answer!: Answer;
-  readonly #x: Exchange;
-  readonly #conclude: Conclude<never>;
+}
 
-  constructor(x: Exchange, tag: RequestTag | undefined, startedAtMs: number, concludes: Conclude<never>) {
-    const { teamId, keyId } = x.need(keyOwnerSlot);
-    this.requestId = x.id;
-    this.teamId = teamId;
-    this.keyId = keyId;
-    this.address = x.get(clientAddressSlot);
-    this.scope = x.get(neededScopeSlot);
-    this.tag = tag;
-    this.startedAtMs = startedAtMs;
-    this.#x = x;
-    this.#conclude = concludes;
-  }
+export function questionAbout(x: Exchange, tag: RequestTag | undefined, startedAtMs: number): CallerQuestion {
+  const { teamId, keyId } = x.need(keyOwnerSlot);
+  return { requestId: x.id, teamId, keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot), tag, startedAtMs };
+}
 
-  answered(answer: Answer): void {
-    this.answer = answer;
-    this.#x.resume(this.#conclude as Conclude<this>, this);
-  }
-
-  failed(error: unknown): void {
-    this.#x.resume(throwOn, error);
-  }
+/** Goes on with the chain. */
+export function whenAnswered<Answer>(x: Exchange, goOn: Conclude<Answer>): Callbacks<Answer> {
+  return { answered: (answer) => x.resume(goOn, answer), failed: (error) => x.resume(throwOn, error) };
 }
 
 /** Whether the ledger is to be asked again, now with the address or the scope, because the key turned out to be restricted by it. */
-export function needsMore(
-  x: Exchange,
-  asked: CarriedFacts & { readonly answer: { readonly kind: string } },
-  options: CallerQuestionOptions,
-): boolean {
-  const wanted = x.cancelled ? undefined : wantedBy(asked.answer.kind, asked);
+export function needsMore(x: Exchange, answer: { readonly kind: string }, asked: CarriedFacts, options: CallerQuestionOptions): boolean {
+  const wanted = x.cancelled ? undefined : wantedBy(answer.kind, asked);
   if (wanted === undefined) return false;
   options.cache.noteWanted(x.need(keyDigestSlot), wanted);
   readWanted(x, { [wanted]: true }, options.client);
@@ -237,12 +207,7 @@ export function timed(x: Exchange, { startedAtMs }: { readonly startedAtMs: numb
 }
 
 /** The refusal of a caller, whatever was asked. */
-export function callerRefusal(
-  x: Exchange,
-  refused: CallerRefusal,
-  asked: CallerCheck & { readonly startedAtMs: number },
-  options: CallerQuestionOptions,
-): Refusal {
+export function callerRefusal(x: Exchange, refused: CallerRefusal, asked: CallerQuestion, options: CallerQuestionOptions): Refusal {
   switch (refused.kind) {
     case 'key_unknown':
       options.cache.forget(x.need(keyDigestSlot));
