@@ -88,8 +88,8 @@ export type { EntryPieces, WrittenEntries } from './domain/entries-text.ts';
 export { Languages } from './domain/languages.ts';
 export type { LanguageTable, PairTest, SourceLanguage, TargetLanguage } from './domain/languages.ts';
 export {
-  BYTES_REACHED,
   GLOSSARY_MISMATCH,
+  glossaryRefusal,
   KEY_MALFORMED,
   KEY_MISPLACED,
   KEY_MISSING,

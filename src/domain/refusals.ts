@@ -10,6 +10,7 @@ import type { Languages } from './languages.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
 import { CLOSED, missingScopes } from './scopes.ts';
 import { requestStatsSlot } from './slots.ts';
+import type { StoreUnavailable } from './store-unavailable.ts';
 
 export const KEY_MISSING = refuse('unauthorized', 'No API key was sent. Send it as "Authorization: Bearer <key>".');
 
@@ -39,9 +40,31 @@ export const TAG_DISABLED = refuse('forbidden', 'Requests with this tag are disa
 export const STORE_UNAVAILABLE = refuse('service_unavailable', 'A service behind this one is unreachable; try again in a few seconds.');
 export const NO_SUCH_GLOSSARY = refuse('validation_error', 'glossary_id: the team has no glossary of this id.');
 export const GLOSSARY_MISMATCH = refuse('validation_error', "glossary_id: the glossary's languages are not source_lang and target_lang.");
-/** The message for teams whose dictionaries together are too large. */
-export const BYTES_REACHED = 'The entries of all glossaries of the team have reached their size limit; delete some first.';
 export const OVERLOADED = refuse('service_unavailable', 'The service is overloaded; nothing was charged. Try again in a few seconds.');
+
+type FailedGlossary =
+  | { readonly kind: 'limit_reached' | 'bytes_reached'; readonly maxGlossaries: number }
+  | { readonly kind: 'team_unknown' }
+  | StoreUnavailable;
+
+/** Why a glossary was not created or changed. */
+export function glossaryRefusal(failed: FailedGlossary): Refusal {
+  switch (failed.kind) {
+    case 'limit_reached': {
+      const { maxGlossaries: max } = failed;
+      return refuse('glossary_limit_reached', `The plan allows ${max} glossaries; delete one first.`, { max_glossaries: max });
+    }
+    case 'bytes_reached': {
+      const detail = 'The entries of all glossaries of the team have reached their size limit; delete some first.';
+      return refuse('glossary_limit_reached', detail, { max_glossaries: failed.maxGlossaries });
+    }
+    case 'team_unknown':
+      // The admission found the team just now; the store has deleted it since, and with it the key.
+      return UNKNOWN_KEY;
+    case 'unavailable':
+      return STORE_UNAVAILABLE;
+  }
+}
 
 /** The codes that a translation can end in on any API, in addition to those of every authenticated route. */
 export const TRANSLATION_PROBLEMS: readonly ProblemCode[] = [

@@ -15,7 +15,7 @@ import type { GlossaryDraft } from '../domain/glossary.ts';
 import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import type { Languages } from '../domain/languages.ts';
 import { rfc3339 } from '../domain/period.ts';
-import { BYTES_REACHED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
+import { glossaryRefusal, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { DictionaryRecord, FoundEntries, GlossaryRecord, GlossaryStore } from '../ports/glossary-store.ts';
@@ -50,16 +50,7 @@ export function createGlossary(glossaries: GlossaryStore, newId: () => string): 
     const { name, ...dictionary } = x.need(draftSlot);
     const glossaryId = newId();
     const creation = await glossaries.create({ glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...dictionary }] });
-    if (creation.kind === 'unavailable') return STORE_UNAVAILABLE;
-    // The admission found the team just now; the store has deleted it since, and with it the key.
-    if (creation.kind === 'team_unknown') return UNKNOWN_KEY;
-    if (creation.kind === 'limit_reached') {
-      const detail = `The plan allows ${creation.maxGlossaries} glossaries; delete one first.`;
-      return refuse('glossary_limit_reached', detail, { max_glossaries: creation.maxGlossaries });
-    }
-    if (creation.kind === 'bytes_reached') {
-      return refuse('glossary_limit_reached', BYTES_REACHED, { max_glossaries: creation.maxGlossaries });
-    }
+    if (creation.kind !== 'created') return glossaryRefusal(creation);
     const { glossary } = creation;
     return json(JSON.stringify(shown(glossary)[0]), 201, [['Location', `/v1/glossaries/${glossary.glossaryId}`]]);
   });

@@ -1,6 +1,6 @@
 // The answers about glossaries, with their ids and languages, and the refusals that all their routes share.
-import { baseCode, BYTES_REACHED, NO_HEADERS, refuse } from 'lingate';
-import type { BytesReached, DictionaryRecord, GlossaryRecord, LanguagePair, Languages, Outcome, Refusal } from 'lingate';
+import { baseCode, NO_HEADERS, refuse } from 'lingate';
+import type { DictionaryRecord, GlossaryRecord, LanguagePair, Languages, Outcome } from 'lingate';
 
 export const INVALID_ID = refuse('validation_error', 'Invalid or missing glossary id.');
 export const NOT_FOUND = refuse('glossary_not_found', 'Not found: the team has no glossary with this id.');
@@ -8,15 +8,6 @@ export const NO_DICTIONARY = refuse('glossary_not_found', 'No dictionary found f
 /** For a glossary that was changed again during each of several reads. */
 export const CHANGING = refuse('service_unavailable', 'The glossary is being changed by others; try again in a few seconds.');
 export const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: NO_HEADERS };
-
-export function limitReached(maxGlossaries: number): Refusal {
-  const detail = `The plan allows ${maxGlossaries} glossaries; delete one first.`;
-  return refuse('glossary_limit_reached', detail, { max_glossaries: maxGlossaries });
-}
-
-export function bytesReached({ maxGlossaries }: BytesReached): Refusal {
-  return refuse('glossary_limit_reached', BYTES_REACHED, { max_glossaries: maxGlossaries });
-}
 
 /** As a list of terms for one language pair; `undefined` if it is none. */
 export function monolingual(glossary: GlossaryRecord): Readonly<Record<string, unknown>> | undefined {

@@ -3,13 +3,13 @@ import {
   dictionaryFor,
   eachEntry,
   GLOSSARY_MISMATCH,
+  glossaryRefusal,
   isLarge,
   isUnavailable,
   keyOwnerSlot,
   nextTurn,
   refuse,
   STORE_UNAVAILABLE,
-  UNKNOWN_KEY,
   writeEntries,
 } from 'lingate';
 import type {
@@ -27,7 +27,7 @@ import type {
   TranslationOptions,
   WrittenEntries,
 } from 'lingate';
-import { bytesReached, CHANGING, limitReached, NOT_FOUND } from './glossary-answer.ts';
+import { CHANGING, NOT_FOUND } from './glossary-answer.ts';
 import { DICTIONARIES_MAX } from './glossary-body.ts';
 import type { Additions, DictionaryDraft, NamedDictionaries } from './glossary-body.ts';
 import { ENTRIES_MAX } from './glossary-entries.ts';
@@ -131,8 +131,7 @@ export class GlossaryChanges {
       const changed = await this.#glossaries.change({ teamId, glossaryId, revision: record.revision, ...made });
       if (changed.kind === 'changed') return changed.glossary;
       if (changed.kind === 'missing') return NOT_FOUND;
-      if (changed.kind === 'bytes_reached') return bytesReached(changed);
-      if (changed.kind === 'unavailable') return STORE_UNAVAILABLE;
+      if (changed.kind === 'bytes_reached' || changed.kind === 'unavailable') return glossaryRefusal(changed);
     }
     return CHANGING;
   }
@@ -165,19 +164,7 @@ export async function createGlossary(
   const isAlone = dictionaries.length === 1;
   const drafts = dictionaries.map((draft) => ({ dictionaryId: isAlone ? glossaryId : services.newId(), ...draft }));
   const creation = await services.glossaries.create({ glossaryId, teamId, name, dictionaries: drafts });
-  switch (creation.kind) {
-    case 'created':
-      return creation.glossary;
-    case 'limit_reached':
-      return limitReached(creation.maxGlossaries);
-    case 'bytes_reached':
-      return bytesReached(creation);
-    case 'team_unknown':
-      // The admission found the team just now; the store has deleted it since, and with it the key.
-      return UNKNOWN_KEY;
-    case 'unavailable':
-      return STORE_UNAVAILABLE;
-  }
+  return creation.kind === 'created' ? creation.glossary : glossaryRefusal(creation);
 }
 
 /** After this many reads, during each of which a dictionary was replaced, it gives up. */
