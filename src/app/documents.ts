@@ -9,11 +9,12 @@ import { compileRoute } from '../core/route.ts';
 import { chargeSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
-import { createDocument, holdDocument } from '../endpoints/create-document.ts';
-import { deleteDocument, documentResult, showDocument } from '../endpoints/document-endpoints.ts';
+import { abandonDocument, documentSteps, endedDocument, ownDocument, resultStep } from '../endpoints/document-results.ts';
+import { collectUpload, holdFor, keepDocument, uploadStep, uploadSteps } from '../endpoints/document-uploads.ts';
 import { documentMetrics } from '../ops/metrics/document-metrics.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
-import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
+import type { DocumentServices } from '../ports/document-services.ts';
+import type { DocumentOptions, DocumentRecord } from '../ports/documents.ts';
 import type { DocumentTextsOptions } from '../runtime/document-texts.ts';
 import { keyRefusal, removeForCaller } from '../runtime/document-charge.ts';
 import { DocumentWatch, letTextsGoFirst, LimitedTransfers } from '../runtime/document-load.ts';
@@ -26,7 +27,6 @@ import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { RecordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
 import type { ChainParts, Chains, EngineUsers } from './chain.ts';
-import { documentServices } from './documents-for-plugins.ts';
 import type { Opened } from './parts.ts';
 
 /** `undefined` everywhere if documents are not configured. */
@@ -103,45 +103,48 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
   const ofEngines = files === undefined ? [] : config.engines.flatMap(({ name }) => engines.files.formatsOf(name));
   const all = [...new Set([...own, ...ofEngines])].toSorted();
   const removal = { documents: opened.documents, ledger: store.ledger, settlements };
-  const remove = (document: DueDocument, unlessTranslated = false) =>
-    removeForCaller(document, { ...removal, spares: ({ resultId }) => unlessTranslated && resultId !== undefined });
-  const upload = {
+  const options: DocumentOptions = {
     ...opened,
     teams: store.teams,
     glossaries: parts.glossaries,
-    offers: parts.offers,
     plans: () => parts.inForce().plans,
     newId,
+    now,
     bytesMax: settings.bytes,
     storeBytesMax: settings.store_bytes,
     slowest,
     client,
     keepMs: settings.hours * HOUR_MS,
     takeReservation,
-    removeUnknown: (document: DocumentRecord) => void remove(document, true),
     endings: () => all,
     isTaken: (x: Exchange, order: FileOrder) => files !== undefined && isTaken(order, x.get(planSlot), files),
     onCreated() {
       meters.uploaded();
       parts.onDocument();
     },
+    keyRefusal: (document) => keyRefusal(store.ledger, document),
+    remove: (document, unlessTranslated = false) =>
+      removeForCaller(document, { ...removal, spares: ({ resultId }) => unlessTranslated && resultId !== undefined }),
   };
-  const endpoints = {
-    ...opened,
-    slowest,
-    remove,
-    keyRefusal: (document: DocumentRecord) => keyRefusal(store.ledger, document),
-  };
+  const steps = { ...uploadSteps(options, parts.offers), ...documentSteps(options) };
+  return { files, steps, services: servicesFor(options, opened.keys) };
+}
+
+/** For the steps of plugins, over the same functions as the gateway's own. */
+function servicesFor(options: DocumentOptions, keys: DocumentKeys): DocumentServices {
   return {
-    files,
-    steps: {
-      'hold-document': holdDocument(upload),
-      'create-document': createDocument(upload),
-      'show-document': showDocument(endpoints),
-      'delete-document': deleteDocument(endpoints),
-      'document-result': documentResult(endpoints),
-    },
-    services: documentServices({ upload, endpoints, keys: opened.keys, now }),
+    endings: (x) => options.endings(x),
+    hold: (x) => holdFor(x, options),
+    uploadStep: (step) => uploadStep(options, step),
+    collect: (x, bytesMax) => collectUpload(x, bytesMax, options),
+    create: (x, order) => keepDocument(x, order, options),
+    find: (x, documentId) => ownDocument(x, documentId, options),
+    ended: (x, documentId, withinMs) => endedDocument(x, documentId, withinMs, options),
+    abandon: (x, documentId) => abandonDocument(x, documentId, options),
+    resultStep: (step) => resultStep(options, step),
+    keyOf: (documentId) => keys.keyOf(documentId),
+    linkTo: (document) => keys.linkTo(document),
+    linked: (link) => keys.linked(link),
   };
 }
 

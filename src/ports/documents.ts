@@ -1,8 +1,17 @@
 // Documents that are translated in the background: their records, their files, and the queue of what is due.
+import type { Exchange } from '../core/exchange.ts';
+import type { Refusal } from '../core/outcome.ts';
+import type { ClientAddressReader } from '../domain/client-address.ts';
 import type { DOCUMENT_STATES } from '../domain/document-states.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
+import type { Plan } from '../domain/plan.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
+import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { DocumentFormats } from './document-formats.ts';
+import type { DocumentOrder } from './document-services.ts';
+import type { GlossaryCache } from './glossary-store.ts';
+import type { Reservation } from './ledger.ts';
+import type { TeamRegistry } from './team-registry.ts';
 
 export type DocumentState = (typeof DOCUMENT_STATES)[number];
 
@@ -184,4 +193,40 @@ export interface SealsDocuments {
   seal(documentId: string, fileId: string, bytes: Uint8Array): Promise<EntryPieces>;
   /** `undefined` if anything differs from what was sealed: the file, its pieces and their order, the ids, or the secret. */
   open(documentId: string, fileId: string, pieces: EntryPieces): Promise<Uint8Array | undefined>;
+}
+
+/** What uploads and downloads need of the process. */
+export interface DocumentOptions {
+  readonly documents: DocumentStore;
+  readonly sealer: SealsDocuments;
+  readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;
+  readonly teams: Pick<TeamRegistry, 'findTeam'>;
+  readonly glossaries: GlossaryCache;
+  /** As of now. */
+  readonly plans: () => ReadonlyMap<string, Plan>;
+  /** Of a file. */
+  readonly bytesMax: number;
+  /** Of all files of all teams. */
+  readonly storeBytesMax: number;
+  /** How many bytes a second must move; and before it is known whose they are. */
+  readonly slowest: { readonly ofTeams: number; readonly ofUnknown: number };
+  readonly client: ClientAddressReader;
+  readonly keepMs: number;
+  /** Takes the request's reservation, which the document has from now on. */
+  readonly takeReservation: (x: Exchange) => Reservation | undefined;
+  readonly newId: () => string;
+  readonly transfers: DocumentTransfers;
+  /** The store's clock, and a monotonic one in milliseconds. */
+  readonly nowMs: () => number;
+  readonly now: () => number;
+  /** There is work. */
+  readonly onCreated: () => void;
+  /** The endings of files that can be translated, in order: for a request, or for any. */
+  readonly endings: (x?: Exchange) => readonly string[];
+  /** Whether an engine takes a file that only engines can read. */
+  readonly isTaken: (x: Exchange, order: DocumentOrder) => boolean;
+  /** Why a document's key may no longer be used. */
+  readonly keyRefusal: (document: DocumentRecord) => Promise<Refusal | undefined>;
+  /** From now on nobody finds it, and what is reserved for it is released. With `unlessTranslated` one that is stays. Whether it goes. */
+  readonly remove: (document: DueDocument, unlessTranslated?: boolean) => Promise<boolean | StoreUnavailable>;
 }

@@ -1,4 +1,4 @@
-// The upload of a document: what is held for it, its form, its file; answered once it is kept and queued.
+// The upload of a document: what is held for it, its form, its file, until it is kept and queued.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
@@ -6,71 +6,52 @@ import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { BodyStep } from '../core/step.ts';
 import { chargeSlot, refusedCharge, clientAddressSlot, keyOwnerSlot, planSlot, requestTagSlot } from '../domain/slots.ts';
-import type { ClientAddressReader } from '../domain/client-address.ts';
-import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
-import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { offerFor } from '../domain/engine-offer.ts';
+import type { CurrentOffers } from '../domain/engine-offer.ts';
+import { judgeTranslateBody } from '../domain/translate-request.ts';
+import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import { NO_SUCH_GLOSSARY, OVERLOADED, STORE_UNAVAILABLE, UNKNOWN_KEY } from '../domain/refusals.ts';
 import { knownTraceparent } from '../domain/request-trace.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import { judgeTranslateBody } from '../domain/translate-request.ts';
 import { readUploadForm, uploadHeadFault } from '../domain/form-body.ts';
 import type { UploadForm } from '../domain/form-body.ts';
 import type { Plan } from '../domain/plan.ts';
-import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentOrder, UploadStep } from '../ports/document-services.ts';
-import type { DocumentRecord, DocumentStore, DocumentTransfers, SealsDocuments } from '../ports/documents.ts';
-import type { GlossaryCache } from '../ports/glossary-store.ts';
-import type { Reservation } from '../ports/ledger.ts';
-import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { DocumentOptions, DocumentRecord } from '../ports/documents.ts';
 import { TransferPace } from '../core/unfinished-bodies.ts';
 
-export interface CreateDocumentOptions {
-  readonly documents: DocumentStore;
-  readonly sealer: SealsDocuments;
-  readonly formats: Pick<DocumentFormats, 'all' | 'formatOf' | 'firstLook'>;
-  readonly teams: Pick<TeamRegistry, 'findTeam'>;
-  readonly glossaries: GlossaryCache;
-  readonly offers: CurrentOffers;
-  /** As of now. */
-  readonly plans: () => ReadonlyMap<string, Plan>;
-  /** Of a file. */
-  readonly bytesMax: number;
-  /** Of all files of all teams. */
-  readonly storeBytesMax: number;
-  /** How fast files must move; and before it is known whose they are. */
-  readonly slowest: { readonly ofTeams: number; readonly ofUnknown: number };
-  readonly client: ClientAddressReader;
-  readonly keepMs: number;
-  /** Takes the request's reservation, which the document has from now on. */
-  readonly takeReservation: (x: Exchange) => Reservation | undefined;
-  readonly newId: () => string;
-  readonly transfers: DocumentTransfers;
-  /** Removes one whose sender has left before the answer, unless it is translated. */
-  readonly removeUnknown: (document: DocumentRecord) => void;
-  /** There is work. */
-  readonly onCreated: () => void;
-  /** The endings of files that can be translated, in order: for a request, or for any. */
-  readonly endings: (x?: Exchange) => readonly string[];
-  /** Whether an engine takes a file that only engines can read. */
-  readonly isTaken: (x: Exchange, order: DocumentOrder) => boolean;
-}
-
-const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as const;
 /** For plans that say nothing, and teams whose plan this configuration does not have. */
 const DEFAULT_CHARACTERS = 50_000;
 const DEFAULT_AT_ONCE = 3;
 /** Of all files, those of a team whose plan says nothing. */
 const TEAM_SHARE = 4;
+const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as const;
 /** Stands for the texts of the file, so that the other parameters are judged as those of a translation. */
 const SOME_TEXT = ['.'];
 
-export function holdDocument(options: CreateDocumentOptions): BodyStep {
-  return { kind: 'body', name: 'hold-document', headers: UPLOAD_HEADERS, run: (x) => holdFor(x, options) };
+/** Of `POST /v1/documents`. */
+export function uploadSteps(options: DocumentOptions, offers: CurrentOffers) {
+  const hold: BodyStep = { kind: 'body', name: 'hold-document', headers: UPLOAD_HEADERS, run: (x) => holdFor(x, options) };
+  const create = uploadStep(options, {
+    name: 'create-document',
+    fields: FIELDS,
+    async run(x, form) {
+      const offer = offerFor(x, offers.current);
+      const judged = judgeTranslateBody({ text: SOME_TEXT, ...form.fields }, offer.languages, offer);
+      if (judged.kind === 'invalid') return judged.refusal;
+      const { glossaryId, options: chosen } = judged.request;
+      const kept = await keepDocument(x, { ...form, ...chosen, glossaryId }, options);
+      if ('problem' in kept) return kept;
+      const { documentId, holds } = kept;
+      const body = { document_id: documentId, status: 'queued', characters_held: holds[0]!.characters };
+      return json(JSON.stringify(body), 202, [['Location', `/v1/documents/${documentId}`]]);
+    },
+  });
+  return { 'hold-document': hold, 'create-document': create };
 }
 
 /** Sets the charge of an upload: what is held until the text is counted. */
-export async function holdFor(x: Exchange, { teams, plans }: Pick<CreateDocumentOptions, 'teams' | 'plans'>): Promise<Refusal | undefined> {
+export async function holdFor(x: Exchange, { teams, plans }: DocumentOptions): Promise<Refusal | undefined> {
   const fault = uploadHeadFault(x.head.headers);
   if (fault !== undefined) {
     x.set(chargeSlot, refusedCharge(fault));
@@ -85,34 +66,13 @@ export async function holdFor(x: Exchange, { teams, plans }: Pick<CreateDocument
   return undefined;
 }
 
-export function createDocument(options: CreateDocumentOptions): BodyStep {
-  return uploadStep(options, {
-    name: 'create-document',
-    fields: FIELDS,
-    async run(x, form) {
-      const offer = offerFor(x, options.offers.current);
-      const judged = judgeTranslateBody({ text: SOME_TEXT, ...form.fields }, offer.languages, offer);
-      if (judged.kind === 'invalid') return judged.refusal;
-      const { glossaryId, options: chosen } = judged.request;
-      const kept = await keepDocument(x, { ...form, ...chosen, glossaryId }, options);
-      if ('problem' in kept) return kept;
-      const { documentId, holds } = kept;
-      const body = { document_id: documentId, status: 'queued', characters_held: holds[0]!.characters };
-      return json(JSON.stringify(body), 202, [['Location', `/v1/documents/${documentId}`]]);
-    },
-  });
-}
-
 /** An upload that was collected before its sender was known, for the step that reads it. */
 const collectedSlot = reserveSlot<Buffer>('collected upload');
 
 const keptSlot = reserveSlot<DocumentRecord>('kept document');
 
-/** The step of an admitted upload: reads its form, and passes it on. What its sender does not learn of is not kept. */
-export function uploadStep(
-  { transfers, bytesMax, slowest, removeUnknown }: Pick<CreateDocumentOptions, 'transfers' | 'bytesMax' | 'slowest' | 'removeUnknown'>,
-  { name, fields, run }: UploadStep,
-): BodyStep {
+/** The step of an admitted upload: reads its form, and passes it on. What its sender does not learn of is not kept, unless it is translated. */
+export function uploadStep({ transfers, bytesMax, slowest, remove }: DocumentOptions, { name, fields, run }: UploadStep): BodyStep {
   return {
     kind: 'body',
     name,
@@ -132,7 +92,7 @@ export function uploadStep(
     },
     settle(x, outcome) {
       const kept = x.get(keptSlot);
-      if (kept !== undefined && outcome.kind === 'client_closed') removeUnknown(kept);
+      if (kept !== undefined && outcome.kind === 'client_closed') void remove(kept, true);
     },
   };
 }
@@ -143,11 +103,8 @@ const UPLOAD_HEADERS = ['content-type', 'content-encoding'] as const;
  * The form of an upload whose sender can only be known from it. Few at a time, because anybody can send them. The step that reads
  * the upload finds it again.
  */
-export async function collectUpload(
-  x: Exchange,
-  bytesMax: number,
-  { transfers, client, slowest }: Pick<CreateDocumentOptions, 'transfers' | 'client' | 'slowest'>,
-): Promise<UploadForm | Refusal> {
+export async function collectUpload(x: Exchange, bytesMax: number, options: DocumentOptions): Promise<UploadForm | Refusal> {
+  const { transfers, client, slowest } = options;
   const fault = uploadHeadFault(x.head.headers);
   if (fault !== undefined) return fault;
   const end = transfers.begin({ address: client.of(x) });
@@ -163,7 +120,7 @@ export async function collectUpload(
 }
 
 /** Keeps and queues the file of an admitted upload, unless something is wrong with it. */
-export async function keepDocument(x: Exchange, order: DocumentOrder, options: CreateDocumentOptions): Promise<DocumentRecord | Refusal> {
+export async function keepDocument(x: Exchange, order: DocumentOrder, options: DocumentOptions): Promise<DocumentRecord | Refusal> {
   const { fileName, bytes, sourceLang, targetLang, formality, glossaryId } = order;
   const fault = (await glossaryFault(x, order, options)) ?? fileFault(x, order, options);
   if (fault !== undefined) return fault;
@@ -217,7 +174,7 @@ function endingOf(fileName: string): string {
   return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
 }
 
-function fileFault(x: Exchange, order: DocumentOrder, { formats, endings, isTaken }: CreateDocumentOptions): Refusal | undefined {
+function fileFault(x: Exchange, order: DocumentOrder, { formats, endings, isTaken }: DocumentOptions): Refusal | undefined {
   const { fileName, bytes } = order;
   const format = formats.formatOf(fileName);
   if (format === undefined) {
@@ -234,7 +191,7 @@ function fileFault(x: Exchange, order: DocumentOrder, { formats, endings, isTake
 async function glossaryFault(
   x: Exchange,
   { sourceLang, targetLang, glossaryId, glossaryByBase: byBase = false }: DocumentOrder,
-  { glossaries }: CreateDocumentOptions,
+  { glossaries }: DocumentOptions,
 ): Promise<Refusal | undefined> {
   if (glossaryId === undefined) return undefined;
   const reference = { glossaryId, sourceLang: sourceLang!, targetLang, byBase };

@@ -1,4 +1,4 @@
-// The endpoints of documents: state, deletion, and the translated file.
+// What becomes of a document after its upload: shown, waited for, deleted or given up, and its translated file on the way out.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
@@ -6,37 +6,17 @@ import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { pacedReply } from '../core/turns.ts';
 import type { BodyStep } from '../core/step.ts';
+import { READ_SECONDS, TransferPace } from '../core/unfinished-bodies.ts';
 import { OVERLOADED, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { ResultStep, WantedResult } from '../ports/document-services.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { DocumentRecord, DocumentStore, DocumentTransfers, DueDocument, SealsDocuments } from '../ports/documents.ts';
-import { READ_SECONDS, TransferPace } from '../core/unfinished-bodies.ts';
-
-export interface DocumentEndpointOptions {
-  readonly documents: DocumentStore;
-  readonly sealer: SealsDocuments;
-  readonly formats: Pick<DocumentFormats, 'formatOf'>;
-  readonly transfers: DocumentTransfers;
-  /** How many bytes a second must move. */
-  readonly slowest: { readonly ofTeams: number };
-  /** From now on nobody finds it, and what is reserved for it is released. With `unlessTranslated` one that is stays. Whether it goes. */
-  readonly remove: (document: DueDocument, unlessTranslated?: boolean) => Promise<boolean | StoreUnavailable>;
-  /** Why its key may no longer be used. */
-  readonly keyRefusal: (document: DocumentRecord) => Promise<Refusal | undefined>;
-  /** The store's clock. */
-  readonly nowMs: () => number;
-}
-
-type DocumentLookup = Pick<DocumentEndpointOptions, 'documents' | 'nowMs'>;
+import type { DocumentOptions, DocumentRecord } from '../ports/documents.ts';
 
 const NOT_FOUND = refuse('document_not_found', 'The team has no document with this id; it may have expired.');
 const NOT_READY = refuse('document_not_ready', 'The document is not translated yet; ask for its state, and try again.');
 const TAKEN = refuse('service_unavailable', 'Document already downloaded: another download of it is under way.');
-const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
 /** Of a piece that is written. */
 const PIECE_BYTES = 65_536;
 /** Where a document has only one download: if its gateway dies, another one begins after it. */
@@ -45,11 +25,33 @@ const TAKEN_MS = 60_000;
 const TAKEN_WAIT_MS = 2000;
 const TAKEN_LOOK_MS = 50;
 
-export function showDocument(options: DocumentLookup): BodyStep {
-  return documentEndpoint('show-document', options, async (_x, document) => json(JSON.stringify(shownDocument(document))));
+const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
+
+/** Of `/v1/documents/{id}`, and of what is below it. */
+export function documentSteps(options: DocumentOptions) {
+  const find = (x: Exchange) => ({ teamId: x.need(keyOwnerSlot).teamId, documentId: x.pathParameter });
+  return {
+    'show-document': documentStep('show-document', options, async (document) => json(JSON.stringify(shownDocument(document)))),
+    'delete-document': documentStep('delete-document', options, async (document) => {
+      const removed = await options.remove(document);
+      if (isUnavailable(removed)) return STORE_UNAVAILABLE;
+      return removed ? DELETED : NOT_FOUND;
+    }),
+    'document-result': resultStep(options, { name: 'document-result', find }),
+  };
 }
 
-/** As GET shows it. */
+function documentStep(name: string, options: DocumentOptions, answer: (document: DocumentRecord) => Promise<Outcome>): BodyStep {
+  return {
+    kind: 'body',
+    name,
+    async run(x) {
+      const found = await ownDocument(x, x.pathParameter, options);
+      return 'problem' in found ? found : answer(found);
+    },
+  };
+}
+
 function shownDocument({ documentId, state, billed, code, detail }: DocumentRecord): Readonly<Record<string, unknown>> {
   return {
     document_id: documentId,
@@ -59,17 +61,76 @@ function shownDocument({ documentId, state, billed, code, detail }: DocumentReco
   };
 }
 
-export function deleteDocument(options: DocumentEndpointOptions): BodyStep {
-  return documentEndpoint('delete-document', options, async (_x, document) => {
-    const removed = await options.remove(document);
-    if (isUnavailable(removed)) return STORE_UNAVAILABLE;
-    return removed ? DELETED : NOT_FOUND;
-  });
+/** `id` may be any text. */
+async function findDocument(teamId: string, id: string, { documents, nowMs }: DocumentOptions): Promise<DocumentRecord | Refusal> {
+  const documentId = canonicalUlid(id);
+  const found = documentId === undefined ? undefined : await documents.find(teamId, documentId);
+  if (isUnavailable(found)) return STORE_UNAVAILABLE;
+  // What has expired is removed in its turn.
+  return found === undefined || found.isRemoved === true || found.untilMs <= nowMs() ? NOT_FOUND : found;
 }
 
-export function documentResult(options: DocumentEndpointOptions): BodyStep {
-  const find = (x: Exchange): WantedResult => ({ teamId: x.need(keyOwnerSlot).teamId, documentId: x.pathParameter });
-  return resultStep(options, { name: 'document-result', find });
+/** Of the caller's team. */
+export function ownDocument(x: Exchange, id: string, options: DocumentOptions): Promise<DocumentRecord | Refusal> {
+  return findDocument(x.need(keyOwnerSlot).teamId, id, options);
+}
+
+/** How often a document that somebody waits for is looked at: soon at first, because most are short. */
+const LOOK_MS = { first: 50, most: 1000 };
+
+/** Waits until it is `done` or has an `error`; `undefined` if it is not within this time, or the caller has left. */
+export async function endedDocument(
+  x: Exchange,
+  id: string,
+  withinMs: number,
+  options: DocumentOptions,
+): Promise<DocumentRecord | Refusal | undefined> {
+  const untilMs = options.now() + withinMs;
+  for (let pauseMs = LOOK_MS.first; !x.cancelled; pauseMs = Math.min(LOOK_MS.most, pauseMs * 2)) {
+    const found = await ownDocument(x, id, options);
+    const isAway = found === STORE_UNAVAILABLE;
+    if (!isAway && ('problem' in found || found.state === 'done' || found.state === 'error')) return found;
+    const leftMs = untilMs - options.now();
+    if (leftMs <= 0) return isAway ? found : undefined;
+    await passed(Math.min(pauseMs, leftMs));
+  }
+  return undefined;
+}
+
+/** Between two attempts to remove a document that nobody waits for any more. */
+const ABANDON_MS_MAX = 60_000;
+/** How long a charge is waited for. */
+const CHARGED_WITHIN_MS = 5000;
+
+/** Removes it; one that has just been translated, which is charged, is the result. */
+export async function abandonDocument(x: Exchange, id: string, options: DocumentOptions): Promise<DocumentRecord | undefined> {
+  const { teamId } = x.need(keyOwnerSlot);
+  const first = await abandoned(teamId, id, options);
+  if (first === 'translated') {
+    const ended = await endedDocument(x, id, CHARGED_WITHIN_MS, options);
+    return ended === undefined || 'problem' in ended ? undefined : ended;
+  }
+  if (first === 'away') void abandonedLater(teamId, id, options);
+  return undefined;
+}
+
+/** Nobody waits for it: in the background, until it expires. */
+async function abandonedLater(teamId: string, id: string, options: DocumentOptions): Promise<void> {
+  const untilMs = options.now() + options.keepMs;
+  for (let pauseMs = LOOK_MS.most; options.now() < untilMs; pauseMs = Math.min(ABANDON_MS_MAX, pauseMs * 2)) {
+    await new Promise((resolve) => void setTimeout(resolve, pauseMs).unref());
+    // A bug that is met here is met, and logged, by the worker that removes what has expired.
+    if ((await abandoned(teamId, id, options).catch(() => 'away')) !== 'away') return;
+  }
+}
+
+/** `away`: the store or the ledger is. */
+async function abandoned(teamId: string, id: string, options: DocumentOptions): Promise<'gone' | 'translated' | 'away'> {
+  const found = await findDocument(teamId, id, options);
+  if (found === STORE_UNAVAILABLE) return 'away';
+  if ('problem' in found) return 'gone';
+  const goes = await options.remove(found, true);
+  return isUnavailable(goes) ? 'away' : goes ? 'gone' : 'translated';
 }
 
 /** Gives its place back. */
@@ -77,7 +138,7 @@ const transferSlot = reserveSlot<() => void>('document transfer');
 /** What is to be written down when the download has ended. */
 const downloadSlot = reserveSlot<(isComplete: boolean) => void>('download of a document');
 
-export function resultStep(options: DocumentEndpointOptions, { name, headers, find }: ResultStep): BodyStep {
+export function resultStep(options: DocumentOptions, { name, headers, find }: ResultStep): BodyStep {
   return {
     kind: 'body',
     name,
@@ -96,7 +157,7 @@ export function resultStep(options: DocumentEndpointOptions, { name, headers, fi
   };
 }
 
-async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResult, options: DocumentEndpointOptions): Promise<Outcome> {
+async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResult, options: DocumentOptions): Promise<Outcome> {
   const { documents, sealer, formats, transfers, slowest, keyRefusal } = options;
   const { once = false, ofKey = false, contentType } = wanted;
   const refusal = ofKey ? await keyRefusal(document) : undefined;
@@ -126,7 +187,7 @@ async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResu
 }
 
 /** Takes the only download of a document; one that is under way may be about to end, and then there is nothing any more. */
-async function taken(document: DocumentRecord, { documents, nowMs }: DocumentLookup): Promise<Refusal | undefined> {
+async function taken(document: DocumentRecord, { documents, nowMs }: DocumentOptions): Promise<Refusal | undefined> {
   for (let waitedMs = 0; ; waitedMs += TAKEN_LOOK_MS) {
     let isTaken = false;
     const begun = await documents.change(document, (known) => {
@@ -137,7 +198,7 @@ async function taken(document: DocumentRecord, { documents, nowMs }: DocumentLoo
     if (begun !== undefined) return undefined;
     if (!isTaken) return NOT_FOUND;
     if (waitedMs >= TAKEN_WAIT_MS) return TAKEN;
-    await new Promise((resolve) => void setTimeout(resolve, TAKEN_LOOK_MS));
+    await passed(TAKEN_LOOK_MS);
   }
 }
 
@@ -145,7 +206,7 @@ async function taken(document: DocumentRecord, { documents, nowMs }: DocumentLoo
 async function noted(
   document: DocumentRecord,
   { isComplete, once }: { readonly isComplete: boolean; readonly once: boolean },
-  { documents, remove }: DocumentEndpointOptions,
+  { documents, remove }: DocumentOptions,
 ): Promise<void> {
   if (once && isComplete) await remove(document);
   else if (once) await documents.change(document, ({ takenUntilMs: _taken, ...known }) => known);
@@ -171,26 +232,6 @@ function disposition(fileName: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`;
 }
 
-/** `id` may be any text. */
-export async function findDocument(teamId: string, id: string, { documents, nowMs }: DocumentLookup): Promise<DocumentRecord | Refusal> {
-  const documentId = canonicalUlid(id);
-  const found = documentId === undefined ? undefined : await documents.find(teamId, documentId);
-  if (isUnavailable(found)) return STORE_UNAVAILABLE;
-  // What has expired is removed in its turn.
-  return found === undefined || found.isRemoved === true || found.untilMs <= nowMs() ? NOT_FOUND : found;
-}
-
-function documentEndpoint(
-  name: string,
-  options: DocumentLookup,
-  answer: (x: Exchange, document: DocumentRecord) => Promise<Outcome>,
-): BodyStep {
-  return {
-    kind: 'body',
-    name,
-    async run(x) {
-      const found = await findDocument(x.need(keyOwnerSlot).teamId, x.pathParameter, options);
-      return 'problem' in found ? found : answer(x, found);
-    },
-  };
+function passed(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
