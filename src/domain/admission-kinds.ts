@@ -13,11 +13,14 @@ export const CHECK_KINDS = {
   unavailable: true,
 } as const;
 
-export const ADMISSION_KINDS = {
-  ...CHECK_KINDS,
+/** The results that have taken a slot in the rate window. */
+export const PLACED_KINDS = {
+  admitted: true,
   text_too_long: true,
   glossary_missing: true,
   glossary_mismatch: true,
   quota_exceeded: true,
   credit_exhausted: true,
 } as const;
+
+export const ADMISSION_KINDS = { ...CHECK_KINDS, ...PLACED_KINDS } as const;

@@ -19,6 +19,7 @@ import {
   traceSlot,
 } from '../domain/slots.ts';
 import type { Charge } from '../domain/slots.ts';
+import { PLACED_KINDS } from '../domain/admission-kinds.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, rateLimitHeaders, STORE_UNAVAILABLE, tooManyRequests } from '../domain/refusals.ts';
@@ -199,21 +200,11 @@ function judgedAgain(x: Exchange, charge: Charge | undefined, admission: Admissi
   const again = x.get(judgeAgainSlot);
   // It may hold the body, which a slow engine must not keep alive.
   x.set(judgeAgainSlot, undefined);
-  if (!Object.hasOwn(PLACED, admission.kind)) return undefined;
+  if (!Object.hasOwn(PLACED_KINDS, admission.kind)) return undefined;
   x.set(planSlot, (admission as Placed).plan ?? '');
   // The length is one of the rules for `text`, which come first.
   return admission.kind === 'text_too_long' || again?.refusal !== charge?.refusal ? undefined : again?.judge();
 }
-
-/** The results that have taken a slot in the rate window. */
-const PLACED: Readonly<Record<Placed['kind'], true>> = {
-  admitted: true,
-  text_too_long: true,
-  glossary_missing: true,
-  glossary_mismatch: true,
-  quota_exceeded: true,
-  credit_exhausted: true,
-};
 
 const WHOSE_CHARACTERS = { team: 'the team', key: 'this key', tag: 'requests with this tag', test_keys: "the team's test keys" } as const;
 

@@ -99,8 +99,9 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
 
 /** Reads the markup where only what stands outside of it is charged, or where XML has to be well-formed. */
 function withMarkup(order: TranslateOrder, isFree: boolean): { readonly valid: MarkedOrder } | Charge {
-  const { entries, characters, isStrict } = order;
-  const { format } = order.options;
+  const { texts, format } = order;
+  const { entries, characters } = texts;
+  const isStrict = order.version === 'v2' && format === 'xml';
   if (format === 'text' || (!isFree && !isStrict)) return { valid: { ...order, charged: undefined } };
   const measured = entries.map((entry) => measureMarkup(entry, format));
   const malformed = isStrict ? measured.indexOf(undefined) : -1;
@@ -111,7 +112,7 @@ function withMarkup(order: TranslateOrder, isFree: boolean): { readonly valid: M
   return { valid: { ...order, charged: isFree ? measured.map((one, i) => one ?? countCharacters(entries[i]!)) : undefined } };
 }
 
-function chargeOf({ characters, charged, glossaryIds, options: { sourceLang, targetLang } }: MarkedOrder): Charge {
+function chargeOf({ texts: { characters }, charged, glossaryIds, sourceLang, targetLang }: MarkedOrder): Charge {
   const [glossaryId] = glossaryIds;
   // Glossaries always need a source language. Here their languages are compared without regions.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
@@ -122,7 +123,7 @@ function chargeOf({ characters, charged, glossaryIds, options: { sourceLang, tar
 async function translated(
   x: Exchange,
   services: GatewayServices,
-  { entries, text, options, glossaryIds, charged }: MarkedOrder,
+  { texts: { entries, text }, options, glossaryIds, charged }: MarkedOrder,
   attemptMs: number,
 ): Promise<Translated | Refusal> {
   const order = { text, options, attemptMs, charged: charged?.filter((_one, i) => entries[i] !== '') };
@@ -136,17 +137,17 @@ async function translated(
 }
 
 /** With the markup of texts that is not charged as it was sent. */
-function markupOf({ text, entries, charged }: MarkedOrder, translations: readonly Translation[]): readonly Translation[] {
+function markupOf({ texts: { text, entries }, charged }: MarkedOrder, translations: readonly Translation[]): readonly Translation[] {
   const each = charged?.filter((_one, i) => entries[i] !== '');
   if (each === undefined) return translations;
   return translations.map((one, i) => (each[i]! < countCharacters(text[i]!) ? { ...one, text: keptMarkup(text[i]!, one.text) } : one));
 }
 
-function answerOf({ entries, options, showsBilled, modelType, charged }: MarkedOrder, translations: readonly Translation[]): Outcome {
-  const all = inOrder(entries, translations, (one, entry, index) => ({
-    detected_source_language: one?.detectedSourceLanguage ?? options.sourceLang ?? UNDETERMINED,
+function answerOf({ texts, sourceLang, showsBilled, modelType, charged }: MarkedOrder, translations: readonly Translation[]): Outcome {
+  const all = inOrder(texts.entries, translations, (one, entry, index) => ({
+    detected_source_language: one?.detectedSourceLanguage ?? sourceLang ?? UNDETERMINED,
     text: one?.text ?? '',
-    billed_characters: showsBilled ? (one?.isSpared === true ? 0 : (charged?.[index] ?? countCharacters(entry))) : undefined,
+    billed_characters: showsBilled === true ? (one?.isSpared === true ? 0 : (charged?.[index] ?? countCharacters(entry))) : undefined,
     model_type_used: modelType,
   }));
   return answer({ translations: all });

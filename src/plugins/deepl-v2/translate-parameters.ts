@@ -384,25 +384,18 @@ function instructionsOf(value: unknown, named: string): Judged<readonly string[]
   return { valid: (list as readonly string[]).filter((one) => one !== '') };
 }
 
-/** A parsed request. Codes are canonical. */
-export interface TranslateOrder extends Texts {
+/** A parsed request. */
+export interface TranslateOrder extends ReadOptions {
   /** Without the glossaries; the admission looks for the first of them. */
   readonly options: TranslationOptions;
-  readonly glossaryIds: readonly string[];
-  /** Whether XML that does not parse is refused. */
-  readonly isStrict: boolean;
-  readonly showsBilled: boolean;
-  /** The model named in the answer, if the caller asks for one. */
-  readonly modelType: string | undefined;
 }
 
 export function judgeTranslation(members: Members, rules: TranslateRules): Judged<TranslateOrder> | Charge {
   const read: ReadOptions = { ...NOTHING_READ };
   const refusal = readAll(TRANSLATE_PARAMETERS, members, read, rules);
-  const { texts, sourceLang, targetLang, formality, context, format, glossaryIds, version, showsBilled, modelType } = read;
-  if (refusal !== undefined) return refusedCharge(refusal, texts.characters);
+  if (refusal !== undefined) return refusedCharge(refusal, read.texts.characters);
+  const { sourceLang, targetLang, formality, context, format } = read;
   const ignoreTags = format === 'xml' ? read.ignoreTags : undefined;
   const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality, context, format, ignoreTags, style: styleOf(read) };
-  const isStrict = version === 'v2' && format === 'xml';
-  return { valid: { ...texts, options, glossaryIds, isStrict, showsBilled: showsBilled === true, modelType } };
+  return { valid: { ...read, options } };
 }
