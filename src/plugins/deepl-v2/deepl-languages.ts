@@ -8,7 +8,7 @@ import type { ApiPart } from '../facades/api.ts';
 import { operation, plainOperation } from '../facades/facade-operation.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
 import { standardCode } from '../facades/language-names.ts';
-import { chosen } from '../facades/members.ts';
+import { chosen, withQuery } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
 import { readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
@@ -164,15 +164,9 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
     ),
     headers: [],
     read({ head }) {
-      const given = new URLSearchParams(head.query);
       const asked: Asked = { resource: '' };
-      const values = {
-        get(name: string): unknown {
-          const all = given.getAll(name);
-          return all.length > 1 ? all : all[0];
-        },
-      };
-      return readAll(PARAMETERS, values, asked, undefined) ?? { valid: asked.resource };
+      const given = withQuery(new Map(), head.query, []);
+      return 'problem' in given ? given : (readAll(PARAMETERS, given.valid, asked, undefined) ?? { valid: asked.resource });
     },
     order: (valid) => ({ valid }),
     charge: () => undefined,

@@ -105,37 +105,34 @@ function described({ at: [name, method, path], says: [summary, description], ...
   return { ...(isOfOne && { problems: NOT_THERE }), ...doc, name, ...place, parameters: [], tag: 'Glossaries', scope };
 }
 
-type Answering<Given extends readonly unknown[] = []> = (asked: Asked, ...given: Given) => Outcome | Promise<Outcome>;
-
-interface Reading<Draft> extends GlossaryDoc {
-  readonly judge: (members: Members, languages: Languages) => Judged<Draft>;
-  readonly run: Answering<[Draft]>;
+/** `judge` reads the body before the admission, on the routes that have one. */
+interface GlossaryOperation<Draft> extends GlossaryDoc {
+  readonly judge?: (members: Members, languages: Languages) => Judged<Draft>;
+  readonly run: (asked: Asked, draft: Draft) => Outcome | Promise<Outcome>;
 }
 
-/** What makes parts of described operations: without a body, and with one that is read before the admission. */
-function partsFor(api: FacadeApi, host: PluginHost) {
+type MakePart = <Draft = undefined>(described: GlossaryOperation<Draft>) => ApiPart;
+
+function partsOf(api: FacadeApi, host: PluginHost): MakePart {
   let changes: GlossaryChanges | undefined;
-  const asking = (path: string, x: Exchange, services: GatewayServices, run: Answering): Outcome | Promise<Outcome> => {
-    const id = path.includes(ONE) ? ulidOf(x.pathParameter) : '';
-    if (id === undefined) return INVALID_ID;
-    changes ??= new GlossaryChanges(services.glossaries, () => services.newId());
-    return run({ x, services, changes, teamId: x.need(keyOwnerSlot).teamId, id });
-  };
-  return {
-    plain: ({ run, ...doc }: GlossaryDoc & { readonly run: Answering }): ApiPart =>
-      plainOperation(api, { ...described(doc), run: (x, services) => asking(doc.at[2], x, services, run) }),
-    reading: <Draft>({ judge, run, ...doc }: Reading<Draft>): ApiPart =>
-      operation<Members, Draft>(api, host, {
-        ...described(doc),
-        read: membersOf,
-        order: (members, _offer, _x, services) => judge(members, services.languages()),
-        charge: () => undefined,
-        run: (draft, x, services) => asking(doc.at[2], x, services, (asked) => run(asked, draft)),
-      }),
+  return <Draft>({ judge, run, ...doc }: GlossaryOperation<Draft>) => {
+    const asking = (draft: Draft, x: Exchange, services: GatewayServices): Outcome | Promise<Outcome> => {
+      const id = doc.at[2].includes(ONE) ? ulidOf(x.pathParameter) : '';
+      if (id === undefined) return INVALID_ID;
+      changes ??= new GlossaryChanges(services.glossaries, () => services.newId());
+      return run({ x, services, changes, teamId: x.need(keyOwnerSlot).teamId, id }, draft);
+    };
+    const op = described(doc);
+    if (judge === undefined) return plainOperation(api, { ...op, run: (x, services) => asking(undefined as Draft, x, services) });
+    return operation<Members, Draft>(api, host, {
+      ...op,
+      read: membersOf,
+      order: (members, _offer, _x, services) => judge(members, services.languages()),
+      charge: () => undefined,
+      run: asking,
+    });
   };
 }
-
-type PartsFor = ReturnType<typeof partsFor>;
 
 /** What versions say and do differently on the routes that both have. */
 interface Version {
@@ -189,9 +186,9 @@ const VERSIONS: readonly Version[] = [
 
 const TSV = 'text/tab-separated-values; charset=UTF-8';
 
-function ofBoth({ plain, reading }: PartsFor, { suffix, path, says, body, judge, show }: Version): readonly ApiPart[] {
+function ofBoth(part: MakePart, { suffix, path, says, body, judge, show }: Version): readonly ApiPart[] {
   return [
-    reading({
+    part({
       at: [`create-glossary${suffix}`, 'POST', path],
       says: says.create,
       body,
@@ -203,7 +200,7 @@ function ofBoth({ plain, reading }: PartsFor, { suffix, path, says, body, judge,
         return 'problem' in glossary ? glossary : answer(show(glossary), 201);
       },
     }),
-    plain({
+    part({
       at: [`list-glossaries${suffix}`, 'GET', path],
       says: says.list,
       answer: shown('The glossaries in order of creation, without their entries.', WORDS, { glossaries: [show(GLOSSARY)] }),
@@ -212,7 +209,7 @@ function ofBoth({ plain, reading }: PartsFor, { suffix, path, says, body, judge,
         return isUnavailable(list) ? STORE_UNAVAILABLE : answer({ glossaries: list.flatMap((glossary) => show(glossary) ?? []) });
       },
     }),
-    plain({
+    part({
       at: [`show-glossary${suffix}`, 'GET', `${path}/{id}`],
       says: says.show,
       answer: shown('The glossary, without its entries.', WORDS, show(GLOSSARY)),
@@ -223,16 +220,14 @@ function ofBoth({ plain, reading }: PartsFor, { suffix, path, says, body, judge,
         return visible === undefined ? NOT_FOUND : answer(visible);
       },
     }),
-    plain({
+    part({
       at: [`delete-glossary${suffix}`, 'DELETE', `${path}/{id}`],
       says: says.delete,
       answer: GONE,
       async run({ services, teamId, id }) {
-        if (show === monolingual) {
-          const glossary = await findGlossary(services.glossaries, teamId, id);
-          if ('problem' in glossary) return glossary;
-          if (show(glossary) === undefined) return NOT_FOUND;
-        }
+        const glossary = await findGlossary(services.glossaries, teamId, id);
+        if ('problem' in glossary) return glossary;
+        if (show(glossary) === undefined) return NOT_FOUND;
         const removed = await services.glossaries.remove(teamId, id);
         return isUnavailable(removed) ? STORE_UNAVAILABLE : removed ? DELETED : NOT_FOUND;
       },
@@ -240,8 +235,8 @@ function ofBoth({ plain, reading }: PartsFor, { suffix, path, says, body, judge,
   ];
 }
 
-const onlyV2 = ({ plain }: PartsFor): readonly ApiPart[] => [
-  plain({
+const onlyV2 = (part: MakePart): readonly ApiPart[] => [
+  part({
     at: ['show-entries', 'GET', '/v2/glossaries/{id}/entries'],
     says: ["Show a glossary's entries", 'All entries of a glossary with one dictionary.'],
     answer: {
@@ -258,7 +253,7 @@ const onlyV2 = ({ plain }: PartsFor): readonly ApiPart[] => [
       return { kind: 'reply', status: 200, contentType: TSV, body: entriesTsv(look.found.entries), headers: NO_HEADERS };
     },
   }),
-  plain({
+  part({
     at: ['language-pairs', 'GET', '/v2/glossary-language-pairs'],
     says: ['List language pairs', 'The language pairs for glossaries; none if the engine takes no glossaries.'],
     answer: shown('All pairs.', WORDS, { supported_languages: [shownPair(DICTIONARY)] }),
@@ -269,8 +264,8 @@ const onlyV2 = ({ plain }: PartsFor): readonly ApiPart[] => [
   }),
 ];
 
-const onlyV3 = ({ plain, reading }: PartsFor): readonly ApiPart[] => [
-  plain({
+const onlyV3 = (part: MakePart): readonly ApiPart[] => [
+  part({
     at: ['show-entries-v3', 'GET', '/v3/glossaries/{id}/entries'],
     says: ["Show a dictionary's entries", 'All entries of the dictionary for a language pair.'],
     query: OF_PAIR,
@@ -284,7 +279,7 @@ const onlyV3 = ({ plain, reading }: PartsFor): readonly ApiPart[] => [
       return 'problem' in look ? look : entriesReply(look);
     },
   }),
-  reading({
+  part({
     at: ['change-glossary', 'PATCH', '/v3/glossaries/{id}'],
     says: [
       'Rename a glossary, add entries',
@@ -300,7 +295,7 @@ const onlyV3 = ({ plain, reading }: PartsFor): readonly ApiPart[] => [
       return 'problem' in glossary ? glossary : answer(multilingual(glossary));
     },
   }),
-  reading({
+  part({
     at: ['replace-dictionary', 'PUT', '/v3/glossaries/{id}/dictionaries'],
     says: ['Replace a dictionary', 'Replaces the dictionary for a language pair, or adds it.'],
     body: formOrJson(DICTIONARY_DOC, GIVEN),
@@ -312,7 +307,7 @@ const onlyV3 = ({ plain, reading }: PartsFor): readonly ApiPart[] => [
       return 'problem' in glossary ? glossary : answer(shownDictionary(heldFor(glossary.dictionaries, draft)!));
     },
   }),
-  plain({
+  part({
     at: ['drop-dictionary', 'DELETE', '/v3/glossaries/{id}/dictionaries'],
     says: ['Delete a dictionary', 'Deletes the dictionary for a language pair. The glossary stays, even without dictionaries.'],
     query: OF_PAIR,
@@ -328,8 +323,8 @@ const onlyV3 = ({ plain, reading }: PartsFor): readonly ApiPart[] => [
 ];
 
 export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[] {
-  const parts = partsFor(api, host);
-  return [...VERSIONS.flatMap((version) => ofBoth(parts, version)), ...onlyV2(parts), ...onlyV3(parts)];
+  const part = partsOf(api, host);
+  return [...VERSIONS.flatMap((version) => ofBoth(part, version)), ...onlyV2(part), ...onlyV3(part)];
 }
 
 function entriesReply({ dictionary, found }: FoundDictionary): Outcome {

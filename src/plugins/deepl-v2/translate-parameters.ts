@@ -91,25 +91,19 @@ const INSTRUCTION_CHARACTERS_MAX = 300;
 const ID_CHARACTERS_MAX = 100;
 const PERCENT = /^\d{1,3}$/;
 
-type Style = { readonly [Member in keyof StyleRules]: readonly [name: string, StyleWant] };
-
-/** The parameter of each, and what an engine must be able to do for it. In the order of refusals. */
-const STYLE: Style = {
-  instructions: ['custom_instructions', 'instructions'],
-  styleId: ['style_id', 'styles'],
-  memoryId: ['translation_memory_id', 'styles'],
-  memoryThreshold: ['translation_memory_threshold', 'styles'],
-};
-
 const WHERE = 'With `style_rules: pass`, for engines that take it; otherwise refused.';
 
 /** Without what the parameter asks for, the translation would not be the requested one. */
-function passed<Value>(read: (value: unknown, named: string) => Judged<Value>) {
-  return (value: unknown, named: string, _order: ReadOptions, { passesStyle }: TranslateRules): Judged<Value> =>
-    passesStyle ? read(value, named) : refuse('validation_error', `'${named}' is not supported by this service; leave it out.`);
+function styled<Value>(want: StyleWant, read: (value: unknown, named: string) => Judged<Value>) {
+  return (value: unknown, named: string, order: ReadOptions, { passesStyle, canFor }: TranslateRules): Judged<Value> => {
+    if (!passesStyle) return refuse('validation_error', `'${named}' is not supported by this service; leave it out.`);
+    const judged = read(value, named);
+    if ('problem' in judged || canFor(order.sourceLang, order.targetLang, wantsSoFar(order))[want]) return judged;
+    return refuse('validation_error', `'${named}': the engine of this service does not take it; leave it out.`);
+  };
 }
 
-const engineId = passed((value, named) => textOf(value, named, ID_CHARACTERS_MAX));
+const engineId = styled('styles', (value, named) => textOf(value, named, ID_CHARACTERS_MAX));
 
 export const TOO_MANY_TEXTS = refuse('too_many_texts', `'text' may have at most ${PIECE_TEXTS} entries.`, { max_texts: PIECE_TEXTS });
 
@@ -256,7 +250,7 @@ export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [
     means: 'memoryThreshold',
     about: `How similar a text of the memory must be, from 0 to 100. ${WHERE}`,
     schema: Type.Integer({ minimum: 0, maximum: 100 }),
-    read: passed(thresholdOf),
+    read: styled('styles', thresholdOf),
   },
   {
     name: 'custom_instructions',
@@ -264,9 +258,8 @@ export const TRANSLATE_PARAMETERS: readonly TranslateEntry[] = [
     means: 'instructions',
     about: `Up to ${INSTRUCTIONS_MAX} sentences of at most ${INSTRUCTION_CHARACTERS_MAX} characters on the wording. ${WHERE}`,
     schema: Type.Array(Type.String({ maxLength: INSTRUCTION_CHARACTERS_MAX }), { maxItems: INSTRUCTIONS_MAX }),
-    read: passed(instructionsOf),
+    read: styled('instructions', instructionsOf),
   },
-  { check: engineFault },
 ];
 
 const NO_TARGET = refuse('invalid_target_lang', "Value for 'target_lang' not supported.");
@@ -337,8 +330,9 @@ function isRequired(formality: string | undefined): boolean {
 }
 
 /** What the options read so far require of an engine. */
-function wantsSoFar({ formality, glossaryIds, format }: ReadOptions): readonly Want[] {
-  const wants: Want[] = [];
+function wantsSoFar(order: ReadOptions): readonly Want[] {
+  const { formality, glossaryIds, format } = order;
+  const wants: Want[] = [...wantsOfStyle(order)];
   if (isRequired(formality)) wants.push('formality');
   if (glossaryIds.length > 0) wants.push('glossary');
   if (format !== 'text') wants.push(format);
@@ -348,19 +342,6 @@ function wantsSoFar({ formality, glossaryIds, format }: ReadOptions): readonly W
 function styleOf({ instructions, styleId, memoryId, memoryThreshold }: StyleRules): StyleRules | undefined {
   const style: StyleRules = { instructions, styleId, memoryId, memoryThreshold };
   return wantsOfStyle(style).length === 0 ? undefined : style;
-}
-
-/** The refusal of what none of the engines takes that can do the rest. */
-function engineFault(order: ReadOptions, { canFor }: TranslateRules): Refusal | undefined {
-  const style = styleOf(order);
-  if (style === undefined) return undefined;
-  const wants = wantsOfStyle(style);
-  const others = wantsSoFar(order);
-  const lack = wants.find((want, i) => !canFor(order.sourceLang, order.targetLang, [...others, ...wants.slice(0, i)])[want]);
-  if (lack === undefined) return undefined;
-  const members = Object.keys(STYLE) as (keyof StyleRules)[];
-  const member = members.find((one) => STYLE[one][1] === lack && style[one] !== undefined)!;
-  return refuse('validation_error', `'${STYLE[member][0]}': the engine of this service does not take it; leave it out.`);
 }
 
 function thresholdOf(value: unknown, named: string): Judged<number> {
