@@ -283,32 +283,4 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     }
     expect(answered(await setting.gateway.store.teams.listKeys(idOf(other)))![0]!.status).toBe('active');
   });
-
-  test('every change is one audit line, as the admin API writes it, without a secret', async () => {
-    const operator = await signedIn();
-    const before = auditLines().length;
-    const team = await makeTeam(operator, { plan: 'prepaid' });
-    const id = idOf(team);
-    const shown = await seen(operator, await operator.submit(team, `${team}/keys`, { mode: 'test', label: 'a' }));
-    const key = answered(await setting.gateway.store.teams.listKeys(id))!.at(-1)!.keyId;
-    await operator.submit(team, `${team}/credit`, { amount: '3' });
-    await operator.submit(team, `${team}/name`, { name: 'Other' });
-    await operator.submit(team, `${team}/plan`, { plan: 'pro' });
-    const rotated = await operator.submit(`${team}/keys/${key}/rotate`, `${team}/keys/${key}/rotate`, { label: 'b' });
-    const next = new URL(rotated.header('location')!, 'http://x').searchParams.get('to');
-    await operator.submit(`${team}/keys/${key}/revoke`, `${team}/keys/${key}/revoke`);
-    const lines = auditLines().slice(before);
-    expect(lines.map(({ action, team_id, key_id }) => [action, team_id, key_id])).toEqual([
-      ['createTeam', id, undefined],
-      ['createKey', id, key],
-      ['updateTeam', id, undefined],
-      ['updateTeam', id, undefined],
-      ['updateTeam', id, undefined],
-      ['createKey', id, next],
-      ['revokeKey', id, key],
-    ]);
-    for (const line of lines) expect(line['request_id']).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
-    const log = setting.gateway.logLines.join('');
-    for (const secret of [TOKEN, KEY.exec(shown.body)![1]!, operator.cookie!]) expect(log).not.toContain(secret);
-  });
 });

@@ -226,7 +226,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
   });
 
   test(
-    '1,000 wrong tokens: from the eleventh within a minute on all must wait, and the operator is let in',
+    '200 wrong tokens: from the eleventh within a minute on all must wait, and the operator is let in',
     { timeout: 120_000 },
     async () => {
       const guesser = visitor();
@@ -234,7 +234,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
       const fields = hiddenFields(body, '/console/sign-in');
       const statuses: number[] = [];
       const beganMs = performance.now();
-      for (let sent = 0; sent < 1000; sent += 50) {
+      for (let sent = 0; sent < 200; sent += 50) {
         const tries = Array.from({ length: 50 }, (_, at) => guesser.post('/console/sign-in', { ...fields, token: `${TOKEN}${sent + at}` }));
         statuses.push(...(await Promise.all(tries)).map(({ status }) => status));
       }

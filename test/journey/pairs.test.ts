@@ -115,7 +115,8 @@ onOneGateway({ config: LISTED }, (setting) => {
   });
 });
 
-describe.each(['1', '2'])('an engine that reports its pairs, behind %s worker(s)', (workers) => {
+describe('an engine that reports its pairs, behind two workers', () => {
+  const workers = 2;
   let site: Site;
   /** What it reports; if undefined, nothing: its pairs stay unknown. */
   let told: string | undefined;
@@ -147,7 +148,7 @@ describe.each(['1', '2'])('an engine that reports its pairs, behind %s worker(s)
   test('delays neither start nor requests, is queried again on SIGHUP, and its last valid report is kept if it returns nonsense', async () => {
     told = undefined;
     await site.configure(config() as Record<string, unknown>);
-    const gateway = await site.serve('--workers', workers);
+    const gateway = await site.serve('--workers', String(workers));
     const { port } = gateway;
     const hangup = async (): Promise<void> => {
       const before = logged(gateway, 'configuration reloaded').length;
@@ -165,15 +166,15 @@ describe.each(['1', '2'])('an engine that reports its pairs, behind %s worker(s)
     await expect.poll(() => targetsOf(port)).toEqual(['EN-GB EN-US ES']);
     // The requests may all have reached one worker.
     const changes = (): number => logged(gateway, 'the pairs that the engine offers have changed').length;
-    await expect.poll(changes).toBe(Number(workers));
+    await expect.poll(changes).toBe(workers);
     expect((await translate(port, site.team.key, { target: 'JA' })).json()).toMatchObject({ code: 'validation_error' });
     const asked = (): number => other.requests.filter(({ path }) => path === '/languages').length;
-    expect(asked()).toBe(Number(workers));
+    expect(asked()).toBe(workers);
     told = '[{"code":"en"}]';
     await hangup();
-    await expect
-      .poll(() => logged(gateway, 'an engine replica did not report its pairs: the known ones are kept').length)
-      .toBe(Number(workers));
+    // On a slow machine they are queried again meanwhile.
+    const kept = (): number => logged(gateway, 'an engine replica did not report its pairs: the known ones are kept').length;
+    await expect.poll(kept).toBeGreaterThanOrEqual(workers);
     expect(await targetsOf(port)).toEqual(['EN-GB EN-US ES']);
     told = tells(['en', 'fr']);
     await hangup();

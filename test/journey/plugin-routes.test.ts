@@ -12,7 +12,7 @@ import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const MODULE = fileURLToPath(new URL('../../config/examples/small-api.ts', import.meta.url));
-const ATTEMPT_MS = 1500;
+const ATTEMPT_MS = 500;
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** Checks a failure in the plugin's form; returns its message. */

@@ -20,14 +20,6 @@ export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
     expect(admitted(await atOnce((store) => team.touch(store)))).toHaveLength(limit);
   });
 
-  it.team(
-    '200 concurrent admissions over two instances: a month of 50 requests admits exactly 50',
-    { windows: 'requests=50/month' },
-    async (team) => {
-      expect(admitted(await atOnce((store) => team.touch(store)))).toHaveLength(50);
-    },
-  );
-
   it.team('200 concurrent admissions of 10 characters: a quota of 500 reserves exactly 50', { characterLimit: 500 }, async (team) => {
     expect(admitted(await atOnce((store) => team.admit({}, store)))).toHaveLength(50);
     expect(await team.standing(subject.again)).toMatchObject({ heldCharacters: 500, openReservations: 50 });
@@ -106,14 +98,6 @@ export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
     }
     expect(known).toHaveLength(OPERATORS + 1);
     expect(await team.standing(again)).toMatchObject({ openReservations: OPERATORS, balanceMicro });
-  });
-
-  it('the window and the quota are counted over both instances', async ({ store, again, clock }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 2, characterLimit: 20 });
-    for (const instance of [store, again]) expect((await team.admit({}, instance)).kind).toBe('admitted');
-    expect((await team.touch(again)).kind).toBe('rate_limited');
-    clock.step(1000);
-    expect((await team.admit({ characters: 1 }, again)).kind).toBe('quota_exceeded');
   });
 
   it.team('a reservation made on one instance is settled, or expires, on the other', async (team) => {

@@ -55,13 +55,6 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     await key.reserve(10);
   });
 
-  it.team('a key without limits can be disabled, and has none when it is enabled', async (team) => {
-    expect(await changedKey(subject, team.keyId, { disabled: true })).toMatchObject({ status: 'disabled', limits: {} });
-    expect(await team.admit()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
-    expect(await changedKey(subject, team.keyId, { disabled: false })).toMatchObject({ status: 'active', limits: {} });
-    expect((await team.admit()).kind).toBe('admitted');
-  });
-
   it('a key expires at exactly its time, and works again when extended', async ({ clock }) => {
     const expiresAtMs = clock.nowMs() + 1000;
     const key = await keyUnderTest(subject, { expiresAtMs });
@@ -151,36 +144,6 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     expect((await key.admit()).kind).toBe('admitted');
     await key.change({ limits: { requestsPerSecond: null } });
     expect((await key.record()).limits).toEqual({});
-  });
-
-  it('scopes and address ranges of a key are changed apart, and the address is judged first', async () => {
-    const key = await keyUnderTest(subject, { scopes: ['usage:read'], allowedAddresses: ['10.0.0.0/8', '2001:db8::/32'] });
-    const address = '10.1.1.1';
-    expect(await key.admit()).toEqual({ kind: 'address_wanted' });
-    expect(await key.admit({ scope: 'usage:read' })).toEqual({ kind: 'address_wanted' });
-    expect(await key.admit({ address: '192.0.2.1' })).toEqual({ kind: 'address_refused' });
-    expect(await key.admit({ address })).toEqual({ kind: 'scope_wanted' });
-    expect(await key.admit({ address, scope: 'translate:text' })).toEqual({ kind: 'scope_missing' });
-    expect((await key.admit({ address, scope: 'usage:read' })).kind).toBe('admitted');
-    await key.change({ limits: { scopes: ['translate:text', 'usage:read'] } });
-    expect((await key.record()).limits.allowedAddresses).toEqual(['10.0.0.0/8', '2001:db8::/32']);
-    expect((await key.admit({ address, scope: 'translate:text' })).kind).toBe('admitted');
-    await key.change({ limits: { allowedAddresses: null } });
-    expect(await key.admit()).toEqual({ kind: 'scope_wanted' });
-    expect(await key.revoke()).toMatchObject({ status: 'revoked' });
-    expect(await key.admit({ scope: 'usage:read' })).toEqual({ kind: 'key_revoked' });
-  });
-
-  it('a scope makes no difference for a key without scopes', async () => {
-    const key = await keyUnderTest(subject, { requestsPerSecond: 5 });
-    await key.reserve(1, { scope: '' });
-    await key.team.reserve(1, { scope: 'usage:read' });
-  });
-
-  it('an address makes no difference for a key without ranges', async () => {
-    const key = await keyUnderTest(subject, { requestsPerSecond: 5 });
-    await key.reserve(1, { address: '203.0.113.1' });
-    await key.team.reserve(1, { address: '' });
   });
 
   it('disabled is checked before expired, expired before the address, the address before the scope, and that before any rate', async ({
