@@ -44,7 +44,6 @@ export const TASKS = {
     what: 'documents over two gateways that are killed: nothing lost, nothing charged wrongly',
     file: 'test/evidence/documents/books-run.ts',
   },
-  isolation: { what: 'what one team notices while another does its worst', file: 'test/long/isolation/run.ts' },
   soak: { what: 'one long run with mixed requests', file: 'test/evidence/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },
   'bench:ledger': { what: "what the ledger costs: Redis's instructions, or SQLite's CPU time", file: 'bench/ledger.ts' },

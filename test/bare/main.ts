@@ -13,7 +13,6 @@ import { DIFFERS_BY_NODE, demoAnswers, runSuite, saysItsNode } from './stranger.
 import { say, StepCounts } from './step-counts.ts';
 import { countsOf } from './counts.ts';
 import type { Counts } from './counts.ts';
-import { commandThatNeeds, isMissedByName, prepareFor } from './without.ts';
 
 type Step = (name: string, work: () => Promise<Counts | void>) => Promise<void>;
 
@@ -75,16 +74,17 @@ async function tryOn(
   }
 }
 
-async function tryNode(machine: BareMachine, index: number, { nodes, suites, without }: BareArguments, step: Step): Promise<void> {
+async function tryNode(machine: BareMachine, index: number, { nodes, suites }: BareArguments, step: Step): Promise<void> {
   const node = nodes[index]!;
   // Without a word of what was asked for, it is whatever runs npm here.
   const on = node === 'own' ? '' : `Node ${node}: `;
   if (node !== 'own') await step(`${on}it is put there`, () => machine.useNode(node));
-  if (without.length > 0) await tryWithout(machine, without, step);
-  if (without.length === 0 && suites.length === 0) {
-    await step(`${on}npm ci && npm start: the demo translates`, () => demoAnswers(machine));
+  if (suites.length === 0) {
+    // What npm has installed runs on any Node: nothing is compiled. Further ones use it.
+    const install = index === 0 ? 'npm ci && ' : '';
+    await step(`${on}${install}npm start: the demo translates`, () => demoAnswers(machine, install));
     await step(`${on}npm scripts run on it where they may`, () => saysItsNode(machine, node));
-    // That `npm ci` replaces an installation is shown by a Node that is alone; further ones use what the first installed.
+    // That `npm ci` replaces an installation is shown by a Node that is alone.
     const commands = index > 0 ? DIFFERS_BY_NODE : [nodes.length === 1 ? 'npm ci && npm test' : 'npm test'];
     for (const command of commands) await step(on + command, async () => countsOf(await runSuite(machine, command)));
   }
@@ -92,17 +92,6 @@ async function tryNode(machine: BareMachine, index: number, { nodes, suites, wit
     const command = `npm ci && npm run ${suite}`;
     await step(on + command, async () => countsOf(await runSuite(machine, command)));
   }
-}
-
-async function tryWithout(machine: BareMachine, names: readonly string[], step: Step): Promise<void> {
-  let ready = false;
-  await step(`what ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} needed for is installed`, async () => {
-    await prepareFor(machine, names);
-    ready = true;
-  });
-  if (!ready) return;
-  for (const name of names)
-    await step(`without ${name}, task ${commandThatNeeds(name)} fails by its name`, () => isMissedByName(machine, name));
 }
 
 async function sayWhatIsTried(): Promise<void> {

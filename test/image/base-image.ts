@@ -5,6 +5,7 @@ import { mustRun } from '../bare/command.ts';
 import type { MachineSettings } from '../bare/machine-settings.ts';
 import { nodeFile, putNode } from '../bare/node.ts';
 import { rootTarball } from '../bare/root-file-system.ts';
+import { CACHE } from './buildah.ts';
 import type { Buildah } from './buildah.ts';
 
 /** The one name that an image is made for. */
@@ -38,7 +39,7 @@ export async function makeBaseImage(buildah: Buildah, folder: string, dockerfile
 /** A folder with npm's settings of this machine in one file, for a build only: what npm there takes for everybody's settings. */
 export function npmSettingsFolder(folder: string, { env, npmrc, certificates }: MachineSettings): string {
   const settings = join(folder, 'npm-settings');
-  mkdirSync(settings);
+  mkdirSync(join(settings, CACHE), { recursive: true });
   const files = [npmrc.global, npmrc.user].flatMap((file) => (file === undefined ? [] : [readFileSync(file, 'utf8')]));
   const variables = Object.entries(env).flatMap(([name, value]) => {
     const key = /^npm_config_(.+)/.exec(name)?.[1];
@@ -47,6 +48,7 @@ export function npmSettingsFolder(folder: string, { env, npmrc, certificates }: 
   writeFileSync(join(settings, 'ca.pem'), certificates.pem);
   // The last one counts.
   const trusted = certificates.paths.length === 0 ? [] : [`cafile=${SETTINGS_PATH}/ca.pem`];
-  writeFileSync(join(settings, 'npmrc'), `${[...files, ...variables, ...trusted].join('\n')}\n`);
+  const cached = [`cache=${SETTINGS_PATH}/${CACHE}`, 'prefer-offline=true'];
+  writeFileSync(join(settings, 'npmrc'), `${[...files, ...variables, ...trusted, ...cached].join('\n')}\n`);
   return settings;
 }

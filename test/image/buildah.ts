@@ -5,6 +5,8 @@ import process from 'node:process';
 import { mustRun } from '../bare/command.ts';
 
 const LIMIT_MS = 300_000;
+/** Below the folder of settings. */
+export const CACHE = 'npm-cache';
 
 interface Layer {
   readonly size: number;
@@ -27,6 +29,8 @@ export interface ImageBuild {
   readonly seconds: number;
   readonly settings: string;
   readonly path: string;
+  /** npm's cache of this machine, whose contents are checked by their digests. */
+  readonly npmCache: string;
   readonly limitMs: number;
 }
 
@@ -60,11 +64,12 @@ export class Buildah {
   }
 
   /**
-   * Builds a Dockerfile in the context; `settings` is seen as `path` by its steps and is not in the image. All times in it are that of
+   * Builds a Dockerfile in the context; `settings` is seen as `path` by its steps, npm's cache below it, and neither is in the image. All times in it are that of
    * `seconds`. Nothing of an earlier build is used.
    */
-  async build(name: string, { dockerfile, context, seconds, settings, path, limitMs }: ImageBuild): Promise<void> {
-    const network = ['--network', 'host', '--pull-never', '--no-cache', '--format', 'docker', '--volume', `${settings}:${path}:ro`];
+  async build(name: string, { dockerfile, context, seconds, settings, path, npmCache, limitMs }: ImageBuild): Promise<void> {
+    const seen = ['--volume', `${settings}:${path}:ro`, '--volume', `${npmCache}:${path}/${CACHE}:rw`];
+    const network = ['--network', 'host', '--pull-never', '--no-cache', '--format', 'docker', ...seen];
     const times = ['--timestamp', String(seconds), '--build-arg', `SOURCE_DATE_EPOCH=${seconds}`];
     await this.#within(limitMs, 'build', ...network, ...times, '--file', dockerfile, '--tag', name, context);
   }

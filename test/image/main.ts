@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startDemoEngine } from '../../src/demo/demo-engine.ts';
 import type { Running } from '../bare/command.ts';
 import { machineSettings } from '../bare/machine-settings.ts';
-import { ownFolder, removeFolder, whyNoRoot } from '../bare/root-file-system.ts';
+import { cacheFolder, ownFolder, removeFolder, whyNoRoot } from '../bare/root-file-system.ts';
 import { pasteCurlLine } from '../bare/stranger.ts';
 import { say, StepCounts } from '../bare/step-counts.ts';
 import { makeBaseImage, npmSettingsFolder, SETTINGS_PATH, withoutDigests } from './base-image.ts';
@@ -65,6 +65,7 @@ async function tryImage(folder: string, steps: StepCounts): Promise<void> {
     seconds: SECONDS,
     settings: npmSettingsFolder(folder, settings),
     path: SETTINGS_PATH,
+    npmCache: cacheFolder('npm'),
     limitMs: LIMIT_MS / 2,
   };
   const built = made && (await steps.step('the Dockerfile is built', () => buildah.build(IMAGE, how)));

@@ -3,12 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ulid } from 'ulid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { digestOf, displayOf, limitsOf, newKey } from '../support/door/terms.ts';
+import { limitsOf } from '../support/door/terms.ts';
 import { CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { startScriptedEngine } from '../../src/testing.ts';
-import type { KeyRecord, NewKey } from '../../src/ports/team-registry.ts';
 import { sampleDocuments } from '../pictures/sample-documents.ts';
 import { axeFindings } from '../support/axe.ts';
 import { startBrowser } from '../support/browser.ts';
@@ -94,11 +92,6 @@ async function send(key: string, path: string, body: object, status: number, mor
   const answer = await request({ port: gateway.port, method: 'POST', path, headers, body: JSON.stringify(body) });
   expect([path, answer.status]).toEqual([path, status]);
   return answer.body;
-}
-
-function anotherKey(): NewKey {
-  const key = newKey('live');
-  return { keyId: ulid(), teamId: team.teamId, digest: digestOf(key), display: displayOf(key), label: '', mode: 'live' };
 }
 
 test('violations would be found', async () => {
@@ -215,61 +208,6 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     // The browser itself logs such statuses.
     expect(operator.tab.complaints.every((line) => /status of 40[01] /.test(line))).toBe(true);
     operator.tab.complaints.length = 0;
-  });
-
-  test('the new forms can be filled in and sent with the keyboard alone', async () => {
-    await operator.open(`/console/teams/${team.teamId}`);
-    for (const words of ['Glossaries', 'Delete Terms', 'Cancel', 'Back to the team', 'Delete the team', 'Cancel', 'Audit of Acme']) {
-      await operator.tabTo(words);
-      await operator.enter();
-    }
-    expect(await operator.path()).toBe('/console/audit');
-    await operator.open(`/console/teams/${prepaid.teamId}`);
-    await operator.tabTo('Amount in EUR');
-    await operator.type('1');
-    await operator.tabTo('Reason');
-    await operator.type('gift');
-    await operator.tabTo('Change the credit');
-    await operator.enter();
-    expect(await operator.text()).toContain('1.00 EUR has been added.');
-    const { keyId } = (await gateway.store.teams.createKey(anotherKey())) as KeyRecord;
-    await operator.open(`/console/teams/${team.teamId}/keys/${keyId}`);
-    for (const [label, text] of [
-      ['Expires at', '2099-01-31T18:00:00Z'],
-      ['Requests per second', '5'],
-      ['Allowed addresses', '127.0.0.0/8'],
-    ] as const) {
-      await operator.tabTo(label);
-      await operator.type(text);
-    }
-    await operator.tabTo('Save');
-    await operator.enter();
-    expect(await operator.text()).toContain('is saved');
-    await expectSound();
-    for (const words of ['Disable the key', 'Enable the key']) {
-      await operator.tabTo(words);
-      await operator.enter();
-    }
-    expect(await operator.text()).toContain('is enabled');
-    await operator.open(`/console/teams/${team.teamId}`);
-    await operator.tabTo('Tags');
-    await operator.enter();
-    await operator.tabTo('Tag');
-    await operator.type('By-Keyboard');
-    await operator.tabTo('Limit or show');
-    await operator.enter();
-    await operator.tabTo('Requests per second');
-    await operator.type('5');
-    await operator.tabTo('Save');
-    await operator.enter();
-    expect(await operator.text()).toContain('Tag by-keyboard is saved.');
-    for (const words of ['Disable the tag', 'Enable the tag', 'Remove the limits']) {
-      await operator.tabTo(words);
-      await operator.enter();
-    }
-    expect(await operator.text()).toContain('Tag by-keyboard has no limits any more.');
-    await operator.open(`/console/teams/${prepaid.teamId}`);
-    for (const table of ['Last 30 days as a table', 'Last 13 months as a table']) await operator.tabTo(table);
   });
 
   test('a page that does not exist', async () => {

@@ -7,7 +7,7 @@ import type { Neighbours, Quiet } from './isolation/neighbours.ts';
 /** What the default plan allows, and what a team with one large dictionary was once seen to take from another. */
 const NOISY_PER_SECOND = 5;
 const SECONDS = 0.6;
-/** Other tests share the machine: `npm run task -- isolation` judges latency closely. */
+/** Other tests share the machine. */
 const P50_MS_MAX = 250;
 
 describe.each(['sqlite', 'redis'] as const)('on %s', (kind) => {

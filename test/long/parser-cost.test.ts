@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FACADES } from '../support/fronts.ts';
 import { request } from '../support/raw-http.ts';
 import { ROOMY_PLAN, startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import { makeTeam } from '../support/gateway.ts';
-import { COSTLY_BODIES, costlyBody } from './isolation/costly-bodies.ts';
+import { COSTLY_BODIES } from './isolation/costly-bodies.ts';
 import type { CostlyBody } from './isolation/costly-bodies.ts';
 import { METER_SOCKET } from './isolation/turn-meter.ts';
 import { LISTENERS } from '../support/listeners.ts';
@@ -23,7 +22,6 @@ const BOUND_MS = 20;
 const REFERENCE_MS = 5;
 /** The best of this many counts: compilation and garbage collection are not the body's. */
 const TRIES = 15;
-const DRAWN = 30;
 const METER = fileURLToPath(new URL('isolation/turn-meter.ts', import.meta.url));
 
 const AZURE = '/translator/text/v3.0/translate?api-version=3.0&to=de';
@@ -93,9 +91,5 @@ describe.each(LISTENERS)('on %s', (listener) => {
 
   test('bodies that were the worst of their kind', async () => {
     expect(await dearOnes(COSTLY_BODIES)).toEqual([]);
-  });
-
-  test('random bodies: nesting, names, numbers, escapes, forms and parts', async () => {
-    expect(await dearOnes(fc.sample(costlyBody, DRAWN))).toEqual([]);
   });
 });

@@ -150,7 +150,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 /** The marks on an answer of a gateway that runs with `config.yaml` in the folder. */
-async function marksOf(main: string, folder: string, more: readonly string[] = []): Promise<string | null> {
+async function marksOf(main: string, folder: string, more: readonly string[]): Promise<string | null> {
   const args = ['serve', '--config', join(folder, 'config.yaml'), ...PLACE, ...more];
   const gateway = await startGatewayProcess({ args, cwd: folder, main });
   try {
@@ -161,34 +161,32 @@ async function marksOf(main: string, folder: string, more: readonly string[] = [
   }
 }
 
-describe.each([
+const BESIDE: readonly (readonly [name: string, mainOf: () => string])[] = [
   ['a checkout', () => CHECKOUT],
   ['an installed package', () => project.lingate],
-])('beside %s', (_name, mainOf) => {
-  test("TypeScript and JavaScript, files and packages are loaded with the gateway's own copies, and work", async () => {
-    const folder = emptyFolder();
-    writeFiles(folder, { ...PLUGINS, 'config.yaml': CONFIGURATION });
-    expect(await marksOf(mainOf(), folder)).toBe('one, two, three, four');
-    rmSync(folder, { recursive: true });
-  });
+];
 
-  test('they work in every worker', async () => {
+test.each(BESIDE)(
+  "beside %s TypeScript and JavaScript, files and packages are loaded with the gateway's own copies, in every worker",
+  async (_name, mainOf) => {
     const folder = emptyFolder();
     writeFiles(folder, { ...PLUGINS, 'config.yaml': CONFIGURATION });
     expect(await marksOf(mainOf(), folder, ['--workers', '2'])).toBe('one, two, three, four');
     rmSync(folder, { recursive: true });
-  });
+  },
+);
 
-  test.each([
-    ['deepl-v2', 'POST /v2/translate'],
-    ['libretranslate', 'POST /translate'],
-    ['azure-v3', 'POST /translate'],
-    ['google-v2', 'POST /language/translate/v2'],
-  ])('lingate/plugins/%s comes with the gateway, and adds %s', async (name, route) => {
+describe('beside an installed package', () => {
+  const mainOf = (): string => project.lingate;
+
+  test('the plugins that come with the gateway add their routes', async () => {
     const folder = emptyFolder();
-    writeFiles(folder, { 'config.yaml': `plugins: [{ module: lingate/plugins/${name} }]\n` });
+    const names = ['deepl-v2', 'libretranslate', 'google-v2', 'google-v3'].map((name) => ({ module: `lingate/plugins/${name}` }));
+    const plugins = [...names, { module: 'lingate/plugins/azure-v3', options: { root: false } }];
+    writeFiles(folder, { 'config.yaml': JSON.stringify({ plugins }) });
     const { stdout } = await runProgram('node', [mainOf(), 'routes', '--config', 'config.yaml', '--json'], { cwd: folder });
-    expect(stdout).toContain(`"${route}"`);
+    const routes = ['/v2/translate', '/translate', '/language/translate/v2', '/translator/text/v3.0/translate'];
+    for (const route of routes) expect(stdout).toContain(`"POST ${route}"`);
     rmSync(folder, { recursive: true });
   });
 

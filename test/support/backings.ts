@@ -50,7 +50,7 @@ export async function redisBacking(): Promise<JudgingBacking> {
 }
 
 /** For stores that are given the time: the machine's, as a process judges it. */
-export function judgedBy(open: OpenStore): JudgingBacking['openJudging'] {
+function judgedBy(open: OpenStore): JudgingBacking['openJudging'] {
   return (machine) => {
     const clock = new JudgedClock(machine);
     machine.watches.push(() => void clock.nowMs());

@@ -23,7 +23,6 @@ const EVERY = [
   'test:power',
   'scorecard',
   'soak',
-  'isolation',
   'documents',
   'bench',
   'bench:ledger',
@@ -58,7 +57,6 @@ export const PROGRAMS = {
     why: 'checks the systemd unit',
   },
   promtool: { package: 'prometheus', file: '/usr/bin/promtool', for: ['test:evidence'], why: 'evaluates the alerts on real metrics' },
-  prometheus: { package: 'prometheus', file: '/usr/bin/prometheus', for: ['test:evidence'], why: 'scrapes exemplars and answers them' },
   openssl: {
     package: 'openssl',
     file: '/usr/bin/openssl',
@@ -131,7 +129,7 @@ export const PROGRAMS = {
   },
   debootstrap: { package: 'debootstrap', file: '/usr/sbin/debootstrap', for: ROOTS, why: 'creates root file systems of Debian' },
   buildah: { package: 'buildah', file: '/usr/bin/buildah', for: ['test:image'], why: 'builds the Dockerfile without Docker' },
-  unzip: { package: 'unzip', file: '/usr/bin/unzip', for: EVIDENCE, why: 'unpacks helm and kubectl' },
+  unzip: { package: 'unzip', file: '/usr/bin/unzip', for: EVIDENCE, why: 'unpacks helm' },
   tar: { package: 'tar', file: '/usr/bin/tar', for: ROOTS, why: 'keeps a root file system for the day' },
   chroot: { package: 'coreutils', file: '/usr/sbin/chroot', for: ROOTS, why: 'runs a program in a root file system' },
   mkdir: {

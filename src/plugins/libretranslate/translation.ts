@@ -183,7 +183,7 @@ interface Order {
 }
 
 /** A request in either format. */
-export function orderOf(members: Members, offer: CallerOffer): Judged<Order> {
+function orderOf(members: Members, offer: CallerOffer): Judged<Order> {
   // LibreTranslate's requests always have `q`.
   const isDeepLX = !members.has('q') && members.has('text');
   const choice: TextChoice = { ...NOTHING };

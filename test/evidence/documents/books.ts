@@ -14,7 +14,7 @@ import type { Seeded } from '../faults/seeded.ts';
 import { chargedFor, follow, PLAN } from './document-client.ts';
 import type { ClientDocument, Course } from './document-client.ts';
 import { startMarkingEngine } from './marking-engine.ts';
-import { brokenFile, largeFile, smallFile } from './small-files.ts';
+import { brokenFile, smallFile } from './small-files.ts';
 import { TwoGateways } from './two-gateways.ts';
 
 interface BooksOptions {
@@ -42,12 +42,10 @@ interface Books {
 
 /** Of a hundred documents. */
 const COURSES: readonly (readonly [percent: number, course: Course])[] = [
-  [30, 'download'],
+  [43, 'download'],
   [20, 'download_twice'],
-  [10, 'download_delete'],
-  [8, 'hang_up'],
   [10, 'delete_early'],
-  [5, 'delete_done'],
+  [10, 'delete_done'],
   [10, 'expire'],
   [7, 'leave'],
 ];
@@ -130,8 +128,6 @@ function drawn(number: number, teams: readonly TestTeam[], random: Seeded): Clie
   const team = teams[number % teams.length]!;
   const known = { number, team, id: undefined, uploads: 'none', end: undefined, isDone: false, whole: 0 } as const;
   const document = (course: Course, file: ClientDocument['file']): ClientDocument => ({ ...known, course, file, wrong: [] });
-  if (number % 50 === 11) return document('break', largeFile(number, random));
-  if (number % 50 === 31) return document('break_download', largeFile(number, random));
   if (number % 50 === 41) return document('download', brokenFile(number));
   const percent = random.between(0, 99);
   let sum = 0;

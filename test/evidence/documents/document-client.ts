@@ -5,7 +5,6 @@ import type { Store } from '../../../src/ports/store.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
-import { RawConnection, requestBytes } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import type { Seeded } from '../faults/seeded.ts';
 import type { SmallFile } from './small-files.ts';
@@ -19,19 +18,7 @@ export const PLAN = {
 };
 
 /** What a client does with its document. */
-export type Course =
-  | 'download'
-  | 'download_twice'
-  | 'download_delete'
-  /** Broken off in the middle, of a large file; then nothing, or whole. */
-  | 'break'
-  | 'break_download'
-  /** Broken off as soon as it is asked for. */
-  | 'hang_up'
-  | 'delete_early'
-  | 'delete_done'
-  | 'expire'
-  | 'leave';
+export type Course = 'download' | 'download_twice' | 'delete_early' | 'delete_done' | 'expire' | 'leave';
 
 export interface ClientDocument {
   readonly number: number;
@@ -78,11 +65,9 @@ export async function follow(document: ClientDocument, setting: ClientSetting): 
   }
   await untilState(document, setting, (_status, state) => state === 'done' || state === 'error');
   if (document.end === 'error') return;
-  if (course === 'break' || course === 'break_download') await broken(document, setting);
-  if (course === 'hang_up') await hangUp(document, setting);
-  const downloads = { download: 1, download_twice: 2, download_delete: 1, break_download: 1 }[course as 'download'] ?? 0;
-  for (let n = 0; n < downloads; n++) await download(document, setting);
-  if (course === 'delete_done' || course === 'download_delete') await remove(document, setting);
+  if (course === 'download' || course === 'download_twice') await download(document, setting);
+  if (course === 'download_twice') await download(document, setting);
+  if (course === 'delete_done') await remove(document, setting);
 }
 
 async function upload(document: ClientDocument, { gateways, random }: ClientSetting): Promise<void> {
@@ -171,31 +156,6 @@ async function download(document: ClientDocument, setting: ClientSetting): Promi
   if (document.file.isText && missing.length > 0) document.wrong.push(`download of ${document.file.fileName}: without ${missing[0]}`);
 }
 
-/** Reads the beginning, and nothing more. */
-async function broken(document: ClientDocument, { gateways, random }: ClientSetting): Promise<void> {
-  const gateway = await living(gateways, random);
-  try {
-    const connection = await RawConnection.open({ port: gateway.port });
-    connection.send(resultBytes(document));
-    await connection.seen('HTTP/1.1 ').catch(() => undefined);
-    connection.reset();
-  } catch {
-    // It cannot be connected to: nothing was sent.
-  }
-}
-
-async function hangUp(document: ClientDocument, { gateways, random }: ClientSetting): Promise<void> {
-  const gateway = await living(gateways, random);
-  try {
-    const connection = await RawConnection.open({ port: gateway.port });
-    connection.send(resultBytes(document));
-    if (random.chance(0.5)) await delay(random.between(0, 10));
-    connection.destroy();
-  } catch {
-    // Nothing was sent.
-  }
-}
-
 async function remove(document: ClientDocument, setting: ClientSetting): Promise<void> {
   const { response } = await ask(setting, document, (caller) => caller.remove(document.id!));
   // An attempt whose answer was lost may have deleted it.
@@ -213,10 +173,6 @@ export async function chargedFor(store: Store, { team, number }: ClientDocument)
     sum.requests += requests;
   }
   return sum;
-}
-
-function resultBytes({ id, team }: ClientDocument): Buffer {
-  return requestBytes({ path: `/v1/documents/${id!}/result`, headers: { authorization: `Bearer ${team.key}` } });
 }
 
 function callerOf({ port }: Gateway, { key }: TestTeam): DocumentCaller {

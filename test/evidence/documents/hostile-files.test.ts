@@ -7,7 +7,7 @@ import { wordSample } from '../../support/documents/office-samples.ts';
 import { SEED } from '../../support/seed.ts';
 import { sized } from '../scorecard/size.ts';
 
-const FILES = sized(100, 300);
+const FILES = sized(60, 300);
 
 const faults: string[] = [];
 const formats = createDocumentFormats({ onFault: (words) => faults.push(words), timeMs: 100_000 });

@@ -12,9 +12,6 @@ export interface SmallFile {
   /** Its texts are in the file as they are; otherwise it is an archive. */
   readonly isText: boolean;
 }
-
-/** Of documents whose downloads are broken off: more than the system takes from a server before it is read. */
-const LARGE_BYTES = 8 * 1_048_576;
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const OFFICE = 'http://schemas.openxmlformats.org';
 
@@ -41,12 +38,6 @@ export function smallFile(number: number, random: Seeded): SmallFile {
   // A subtitle's minute has sixty seconds.
   const some = format === 'srt' ? texts.slice(0, 59) : texts;
   return fileOf(`d${number}.${format}`, FORMATS[format]!(some), some, format !== 'docx');
-}
-
-/** With little text among much that is none. */
-export function largeFile(number: number, random: Seeded): SmallFile {
-  const texts = textsOf(number, 2, random);
-  return fileOf(`d${number}.html`, `${page(texts)}<!--${' no'.repeat(LARGE_BYTES / 3)}-->`, texts, true);
 }
 
 /** Looks like a page, and is found to have another encoding when it is read. */

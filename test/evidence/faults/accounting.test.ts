@@ -64,7 +64,7 @@ describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
 
   test('charge exactly what they deliver, with failing engines and upstreams and callers who leave', { timeout: RUN_MS_MAX }, async () => {
     const random = seeded();
-    const count = kind === 'redis' ? sized(1000, 30_000, 300_000) : sized(400, 6000, 60_000);
+    const count = kind === 'redis' ? sized(600, 30_000, 300_000) : sized(300, 6000, 60_000);
     const teams = await teamsOf(store, sized(10, 20), count);
     const lengths = new Map(teams.map((team) => [team, CHARACTERS_MIN]));
     const nextDocument = documentsOf(random);

@@ -123,10 +123,13 @@ describe('a Redis Cluster of three masters with replicas', () => {
     const servedAgain = async (): Promise<void> => {
       await expect.poll(() => areServedAgain(seen, hit, fleet.living().length), { timeout: SERVED_AGAIN_MS_MAX }).toBe(true);
     };
-    const crashes = await fault(servedAgain);
-    await lasting(AROUND_MS);
-    await servedAgain();
-    state.ended = true;
+    const underFault = async (): Promise<Crash[]> => {
+      const crashes = await fault(servedAgain);
+      await lasting(AROUND_MS);
+      await servedAgain();
+      return crashes;
+    };
+    const crashes = await underFault().finally(() => (state.ended = true));
     await loading;
     callers.close();
 

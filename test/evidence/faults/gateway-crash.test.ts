@@ -21,7 +21,7 @@ import type { WatchedTeam } from './witness.ts';
 
 const LEASE_SECONDS = 2;
 const ENGINE_MS = 400;
-const KILLS = sized(4, 20, 300);
+const KILLS = sized(3, 20, 300);
 const PER_SECOND = sized(150, 300);
 /** With quota and with credit. No two texts of a team have the same length: with few teams they would become long before the last kill. */
 const TEAMS_EACH = 8;

@@ -77,7 +77,7 @@ describe('four processes on redis', () => {
 
   test('refuse a revoked key from the reply on, and rotating keys loses nothing', { timeout: RUN_MS_MAX }, async () => {
     const random = seeded();
-    const rounds = sized(40, 500, 5000);
+    const rounds = sized(20, 500, 5000);
     const team = await watchedTeam(store, { ...QUOTA_PLAN, requests_per_second: 100_000 });
     const premature: Seen[] = [];
     await closedLoop(times(rounds), 4, async () => {

@@ -18,8 +18,8 @@ import { expectGuarantees, openWitness, untilQuiet, watchedTeam } from './witnes
 import type { WatchedTeam } from './witness.ts';
 
 const CUT_SHARE = 0.05;
-const CALLS_MIN = sized(200, 5000, 50_000);
-const LOST_MIN = sized(12, 250, 2500);
+const CALLS_MIN = sized(120, 5000, 50_000);
+const LOST_MIN = sized(8, 250, 2500);
 const PARALLEL = 8;
 /** How long a caller who was told to retry waits: about as long as a gateway takes to reconnect. */
 const BACK_OFF_MS = 30;

@@ -14,7 +14,6 @@ import { freePort } from '../../support/free-port.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { inProcess, lingate, MAIN, parsed } from '../../support/lingate-command.ts';
 import { request } from '../../support/raw-http.ts';
-import { startRedis } from '../../support/redis.ts';
 import { launch, OWN_NODE } from '../../support/start-program.ts';
 
 /** What is polled for is there within five seconds on an idle machine. */
@@ -153,27 +152,6 @@ describe('the engine', () => {
 });
 
 describe('the configuration', () => {
-  test('whatever is mistyped or forgotten in it is told at once, by serve, which does not start, and by config check', async () => {
-    const file = await written({
-      limts: {},
-      routing: [{ plans: ['fre'], engines: ['default'] }],
-      plugins: [{ module: './none.mjs' }],
-      admin: { token: { file: 'none' } },
-      tls: { cert_file: 'none.pem', key_file: 'none.key' },
-    });
-    const [said, told] = [await refused(file), await checked(file)];
-    for (const words of [
-      'limts: is not known; did you mean limits?',
-      'there is no plan "fre"; did you mean free?',
-      `plugins.0.module: ${folder}/none.mjs cannot be read: there is no such file`,
-      `admin.token: the file ${folder}/none cannot be read: there is no such file`,
-      `tls.cert_file: ${folder}/none.pem cannot be read: there is no such file`,
-    ]) {
-      expect(said).toContain(words);
-      expect(told).toContain(words);
-    }
-  });
-
   test.each(['listen', 'ops'])('the port of %s is in use', async (member) => {
     const other = createServer((_request, response) => void response.setHeader('server', 'other').end());
     await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
@@ -191,19 +169,5 @@ describe('the configuration', () => {
     const file = await written({ listen: `127.0.0.1:${port}`, ops: `127.0.0.1:${opsPort}` });
     await serving(file);
     expect(await checked(file)).not.toContain('another program');
-  });
-});
-
-describe('the store', () => {
-  test('Redis goes down while the gateway runs', async () => {
-    const redis = await startRedis();
-    const file = await written({ store: redis.url });
-    const seen = await serving(file);
-    await redis.stop();
-    await expect.poll(seen.log, SEEN).toMatch(/"cause":"ECONNREFUSED","advice":"start the store[^"]*","msg":"the store does not answer"/);
-    await expect.poll(async () => (await seen.ready()).body, SEEN).toContain('"store":{"ok":false,"cause":"ECONNREFUSED"}');
-    expect((await seen.ready()).status).toBe(503);
-    await expect.poll(() => seen.console(), SEEN).toMatch(/does not answer \(ECONNREFUSED\).*start the store/);
-    expect(await checked(file)).toContain('cannot be used (ECONNREFUSED): start it');
   });
 });

@@ -86,7 +86,7 @@ describe('a Redis that is away', () => {
   }
 
   test('because it was killed comes back with everything that it had acknowledged', { timeout: RUN_MS_MAX }, async () => {
-    const kills = sized(3, 10, 100);
+    const kills = sized(2, 10, 100);
     const backAfterMs: number[] = [];
     for (let i = 0; i < kills; i++) {
       await during(sized(100, 300), async () => {

@@ -15,7 +15,7 @@ import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { startFleet } from './fleet.ts';
 import { seeded } from './seeded.ts';
 
-const KILLS = sized(3, 20, 200);
+const KILLS = sized(2, 20, 200);
 const FAILOVERS = sized(1, 2, 20);
 /** Of each team at each gateway, while one of the two is killed. */
 const AT_ONCE = 4;

@@ -16,9 +16,9 @@ import { acknowledgedBy, startWriter } from './sqlite-writer-process.ts';
 import { openWitness } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 
-const TURNS = sized(30, 60);
-const RANDOM_CUTS = sized(60, 500, 5000);
-const SNAPSHOTS = sized(8, 60, 600);
+const TURNS = sized(15, 60);
+const RANDOM_CUTS = sized(30, 500, 5000);
+const SNAPSHOTS = sized(4, 60, 600);
 
 let folder: string;
 let path: string;

@@ -87,7 +87,8 @@ test('a configuration from a pipe is read once, whatever a command does with it'
   expect(JSON.parse(checked)).toMatchObject({ valid: true, engine_urls: [site.engine.url] });
 });
 
-describe.each(['1', '2'])('%s worker(s): on SIGHUP', (workers) => {
+describe('two workers: on SIGHUP', () => {
+  const workers = '2';
   test('an empty file, and one that takes a whole section away, changes nothing and is one line', async () => {
     writeFileSync(file, yaml(sections()));
     const gateway = await site.serve('--workers', workers);
@@ -115,7 +116,8 @@ describe.each(['1', '2'])('%s worker(s): on SIGHUP', (workers) => {
   });
 });
 
-describe.each(LISTENERS)('workers that start later, with the %s listener', (listener) => {
+describe('workers that start later', () => {
+  const listener = LISTENERS[0];
   test('have the certificate, the secrets and the languages in force, whatever has become of the files', async () => {
     const [key, header] = [join(site.folder, 'engine-key'), join(site.folder, 'header')];
     const { certFile, keyFile } = await makeCertificate(site.folder, 'lingate.test', 'IP:127.0.0.1');

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyWitnessed } from '../../support/plugins/witness.ts';
 import { report } from '../scorecard/report.ts';
+import { sized } from '../scorecard/size.ts';
 import { request } from '../../support/raw-http.ts';
 import { STAMP, startFront } from './fronts.ts';
 import type { Front } from '../../support/front-proxy.ts';
@@ -53,7 +54,9 @@ afterAll(async () => {
 
 async function attackAll(port: number, run: string, atOnce: number): Promise<string[]> {
   const faults: string[] = [];
-  const queue = [...PAYLOADS.entries()];
+  // One after the other behind a front, so that in the gate each front gets a share of its own.
+  const share = atOnce > 1 ? 1 : sized(3, 1);
+  const queue = [...PAYLOADS.entries()].filter(([index]) => (index + run.charCodeAt(0)) % share === 0);
   const worker = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [index, payload] = next;
@@ -127,7 +130,7 @@ function unstamped(run: string): string[] {
 
 test('behind a front, requests did get through', () => {
   const stamped = everyWitnessed().filter(({ front }) => front?.startsWith(STAMP) === true);
-  expect(stamped.length).toBeGreaterThan(4 * PAYLOADS.length);
+  expect(stamped.length).toBeGreaterThan((4 * PAYLOADS.length) / sized(3, 1));
   reportRow();
 });
 

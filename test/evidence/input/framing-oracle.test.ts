@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { HeaderFields } from '../../../src/server/request-message.ts';
-import { nearMisses } from './near-misses.ts';
 
 type Field = readonly [name: string, value: string];
 type Reading = 'refused' | { readonly bytes: number; readonly chunked: boolean; readonly closes: boolean };
@@ -42,6 +41,24 @@ function isHost(value: string): boolean {
 
 function isPort(text: string): boolean {
   return text === '' || (text.startsWith(':') && text.length <= 6 && all(text.slice(1), DIGITS));
+}
+
+/** Line ends, blanks, look-alikes beyond ASCII, and separators. */
+const TROUBLE = Array.from(' \t\n\r\0\u00a0\u2028\u212a\u0131éſ٣１-_:/.,@?#+%[]0189afgAFGzZ');
+const edits = fc.array(
+  fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.nat(1), put: fc.constantFrom('', ...TROUBLE) }),
+  { maxLength: 3 },
+);
+
+/** Good texts with up to three characters inserted, removed or replaced, which random text would never come close to. */
+function nearMisses(good: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  const edited = fc.tuple(good, edits).map(([text, several]) =>
+    several.reduce((rest, { at, length, put }) => {
+      const place = Math.floor(at * rest.length);
+      return rest.slice(0, place) + put + rest.slice(place + length);
+    }, text),
+  );
+  return fc.oneof({ weight: 9, arbitrary: edited }, { weight: 1, arbitrary: fc.string() });
 }
 
 const host = nearMisses(

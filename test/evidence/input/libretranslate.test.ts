@@ -1,20 +1,38 @@
 // Malformed bodies of LibreTranslate's paths: what the JSON of /v1 has passed, and what forms and their parts can be.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { expectBytesRead, form, FORM, json } from './facade-bodies.ts';
-import type { Case } from './facade-bodies.ts';
-import { LISTENERS, startInputGateway } from './gateways.ts';
+import { BYTE_CASES } from './bytes-of-text.ts';
+import { forEachOf, LISTENERS, startInputGateway } from './gateways.ts';
 import type { Ask, InputGateway } from './gateways.ts';
 
+const AT_ONCE = 8;
+const FORM = 'application/x-www-form-urlencoded';
 const PARTS = 'multipart/form-data; boundary=B';
 const GOOD = 'q=a&source=en&target=de';
 
 /** Refused, or the price. */
 type Reading = 'refused' | number;
 
+interface Case {
+  readonly name: string;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly reading: Reading;
+}
+
+const form = (name: string, body: string | Uint8Array, reading: Reading): Case => ({ name, type: FORM, body, reading });
+/** A string is sent unchanged. */
+const json = (name: string, body: unknown, reading: Reading): Case => ({
+  name,
+  type: 'application/json',
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  reading,
+});
+
 const part = (name: string, value: string): string => `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const LANGUAGE_PARTS = part('source', 'en') + part('target', 'de');
-const parts = (name: string, body: string | Uint8Array, reading: Reading): Case<Reading> => ({ name, type: PARTS, body, reading });
+const parts = (name: string, body: string | Uint8Array, reading: Reading): Case => ({ name, type: PARTS, body, reading });
 const many = (count: number, one: (index: number) => string, joined = '&'): string =>
   Array.from({ length: count }, (_, i) => one(i)).join(joined);
 const numbered = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, i]));
@@ -22,7 +40,7 @@ const numbered = (count: number): object => Object.fromEntries(Array.from({ leng
 const FIELDS_LEFT = 997;
 const members = (more: object): object => ({ q: 'a', source: 'en', target: 'de', ...more });
 
-const CASES: readonly Case<Reading>[] = [
+const CASES: readonly Case[] = [
   form('a form', GOOD, 1),
   form('1,000 fields', `${GOOD}&${many(FIELDS_LEFT, () => 'n=1')}`, 1),
   form('1,000 fields of different names', `${GOOD}&${many(FIELDS_LEFT, (i) => `n${i}=1`)}`, 1),
@@ -127,7 +145,19 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   const post = (one: Ask): Promise<HttpResponse> => input.ask({ path: '/translate', ...one });
 
   test('bytes are UTF-8 or refused; charged are code points, and the engine gets the same ones', async () => {
-    await expectBytesRead(input, post, 'q', wordsOf, renamed);
+    const before = await input.charged();
+    const answers = await forEachOf(BYTE_CASES, AT_ONCE, ({ body }) => post({ body: renamed(body) }));
+    expect(answers.map(({ status }, i) => [BYTE_CASES[i]!.name, status])).toEqual(
+      BYTE_CASES.map(({ name, reading }) => [name, typeof reading === 'number' ? 200 : 400]),
+    );
+    for (const [i, answer] of answers.entries()) {
+      wordsOf(answer);
+      const seen = input.engineSaw(answer);
+      const sent = seen && (JSON.parse(Buffer.from(BYTE_CASES[i]!.body).toString()) as { text: unknown }).text;
+      expect(seen && (JSON.parse(seen.body) as { text: unknown }).text).toEqual(sent);
+    }
+    const sum = BYTE_CASES.reduce((total, { reading }) => total + (typeof reading === 'number' ? reading : 0), 0);
+    expect((await input.charged()) - before).toBe(sum);
   });
 
   test.each(CASES)('$name', async ({ type, body, headers, reading }) => {

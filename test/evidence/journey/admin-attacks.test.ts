@@ -46,23 +46,12 @@ const CREDENTIALS: readonly Attack[] = [
   ['an unknown path', bytes(['GET /admin/v1/nothing HTTP/1.1', HOST]), 401, 429],
 ];
 
-const HOSTS: readonly Attack[] = [
-  'evil.example',
-  'evil.example:9090',
-  '127.0.0.1.evil.example',
-  'localhost.evil.example',
-  'localhost.',
-  'localhost@evil.example',
-  'evil.example#localhost',
-  'ops.internal.evil.example',
-  'xops.internal',
-  '2130706433',
-  '0x7f.0.0.1',
-  '127.1',
-  '[::1',
-  '::1]',
-  '',
-].map((host) => [`Host: ${host}`, post([`Host: ${host}`, JSON_TYPE, RIGHT]), 421, 400]);
+const HOSTS: readonly Attack[] =
+  `evil.example evil.example:9090 127.0.0.1.evil.example localhost.evil.example localhost. localhost@evil.example
+  evil.example#localhost ops.internal.evil.example xops.internal 2130706433 0x7f.0.0.1 127.1 [::1 ::1]`
+    .split(/\s+/)
+    .concat('')
+    .map((host): Attack => [`Host: ${host}`, post([`Host: ${host}`, JSON_TYPE, RIGHT]), 421, 400]);
 
 const MORE_HOSTS: readonly Attack[] = [
   ['two Hosts, the first of them ours', post([HOST, 'Host: evil.example', JSON_TYPE, RIGHT]), 421, 400],
@@ -72,37 +61,15 @@ const MORE_HOSTS: readonly Attack[] = [
   ['a foreign one in the request line', post([HOST, JSON_TYPE, RIGHT], TEAM, 'http://evil.example/admin/v1/teams'), 404],
 ];
 
-const PATHS: readonly Attack[] = [
-  '/admin/v1',
-  '/admin/v1/',
-  '/admin/v1/teams/',
-  '/admin/v1//teams',
-  '/admin//v1/teams',
-  '//admin/v1/teams',
-  '//evil.example/admin/v1/teams',
-  '/./admin/v1/teams',
-  '/admin/v1/./teams',
-  '/admin/v1/keys/../teams',
-  '/docs/../admin/v1/teams',
-  '/admin/v1/%74eams',
-  '/admin/v1%2fteams',
-  '/admin/v1/teams%2f',
-  '/admin/v1/teams%00',
-  '/admin/v1/teams;jsession=1',
-  '/admin/v1/teams%3fq',
-  '/ADMIN/v1/teams',
-  '/admin/V1/teams',
-  '/admin/v1/Teams',
-  '/admin/v2/teams',
-  '/admin/v1\\teams',
-  '\\admin\\v1\\teams',
-  '/admin/v1/teams/__proto__/keys',
-  '/admin/v1/teams/..%2f..%2f/keys',
-  '/admin/v1/keys/constructor/revoke',
-  '/admin/v1/plans/__proto__/apply',
-  '/admin/v1/plans/constructor/apply',
-  '/admin/v1/plans/pro%20/apply',
-].map((path) => [`POST ${path}`, post([HOST, JSON_TYPE, RIGHT], TEAM, path), 404, 400]);
+const PATHS: readonly Attack[] = `/admin/v1 /admin/v1/ /admin/v1/teams/ /admin/v1//teams /admin//v1/teams //admin/v1/teams
+  //evil.example/admin/v1/teams /./admin/v1/teams /admin/v1/./teams /admin/v1/keys/../teams /docs/../admin/v1/teams
+  /admin/v1/%74eams /admin/v1%2fteams /admin/v1/teams%2f /admin/v1/teams%00 /admin/v1/teams;jsession=1
+  /admin/v1/teams%3fq /ADMIN/v1/teams /admin/V1/teams /admin/v1/Teams /admin/v2/teams /admin/v1\\teams
+  \\admin\\v1\\teams /admin/v1/teams/__proto__/keys /admin/v1/teams/..%2f..%2f/keys
+  /admin/v1/keys/constructor/revoke /admin/v1/plans/__proto__/apply /admin/v1/plans/constructor/apply
+  /admin/v1/plans/pro%20/apply`
+  .split(/\s+/)
+  .map((path): Attack => [`POST ${path}`, post([HOST, JSON_TYPE, RIGHT], TEAM, path), 404, 400]);
 
 const REQUESTS: readonly Attack[] = [
   ['another method', bytes(['DELETE /admin/v1/teams HTTP/1.1', HOST, RIGHT]), 405],

@@ -59,13 +59,6 @@ describe('in front of Apertium', () => {
     return ((await response.json()) as Success).translations.map((translation) => translation.text);
   }
 
-  test('a list of texts keeps its order', async () => {
-    const count = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map((word) => `The ${word} cats`);
-    expect(await translated(count, 'EN', 'ES')).toEqual(
-      ['Un', 'dos', 'tres', 'cuatro', 'cinco', 'seis', 'siete'].map((_, i) => expect.stringMatching(i === 0 ? /gato/ : /gatos/) as string),
-    );
-  });
-
   test.each([
     ['  The house.\n\nThe   cat\tis black.\r\n ', '  La casa.\n\nEl   gato\tes negro.\r\n '],
     ['\u00a0The house\u2003', '\u00a0La casa\u2003'],
@@ -113,22 +106,5 @@ describe('in front of Apertium', () => {
       ['EN', 'ES'],
       ['EN-GB', 'EN-US', 'ES'],
     ]);
-  });
-
-  test('if its pairs are not queried, a pair that it lacks is a 503 engine_unavailable after two attempts, charged nothing', async () => {
-    const config = { engine: { protocol: 'apertium', timeout_ms: 10_000, pairs: 'any' } };
-    const store = `sqlite:${folder}/any.db`;
-    const trusting = await startGateway({ store, engineUrls: [apertium.url], config });
-    const fresh = await trusting.team();
-    const response = await translate({ text: ['Hello'], source_lang: 'EN', target_lang: 'JA' }, fresh, trusting);
-    expect(response.status).toBe(503);
-    expect(response.headers.get('retry-after')).toBe('5');
-    const id = response.headers.get('x-request-id')!;
-    expect(await response.json()).toMatchObject({ code: 'engine_unavailable', request_id: id });
-    await expect.poll(() => trusting.store.teams.standing(fresh.teamId)).toMatchObject({ usedCharacters: 0, heldCharacters: 0 });
-    await expect.poll(() => trusting.logLines.find((line) => line.includes(id) && line.includes('"engine_attempts":2'))).toBeDefined();
-    const failed = trusting.logLines.filter((line) => line.includes('"engine attempt failed"')).map((line) => JSON.parse(line) as object);
-    expect(failed).toMatchObject([{ request_id: id, replica: apertium.url, failure: 'unsupported_pair', pair: 'EN-JA' }]);
-    await trusting.stop();
   });
 });

@@ -106,20 +106,5 @@ onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
         expect(lines[1]!.split(',').slice(0, 3)).toEqual([teams[0]!.teamId, 'Team 0 <b>', 'test']);
       }
     });
-
-    test('requires a session; HEAD returns its headers, and invalid parameters are named', async () => {
-      const stranger = await new ConsoleVisitor(setting.gateway.opsPort).get('/console/usage/csv');
-      expect([stranger.status, stranger.header('location'), stranger.body]).toEqual([303, '/console/sign-in', '']);
-      const visitor = await operator();
-      const wrong = await visitor.get('/console/usage/csv?from=2026-02-30&to=2026-03-01');
-      expect([wrong.status, wrong.body.includes('is not a UTC day, for example 2026-11-22')]).toEqual([400, true]);
-      const nobody = await visitor.get('/console/usage/csv?team=01JD3Q7V6Y8Z0XKQ4T5N2M9HRC');
-      expect([nobody.status, nobody.body.includes('team: there is no team with this id')]).toEqual([400, true]);
-      const head = await fetch(`http://127.0.0.1:${setting.gateway.opsPort}/console/usage/csv`, {
-        method: 'HEAD',
-        headers: { cookie: visitor.cookie! },
-      });
-      expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
-    });
   });
 });

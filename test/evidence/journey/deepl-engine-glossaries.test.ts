@@ -18,7 +18,8 @@ import type { StorePlace } from '../../support/store-place.ts';
 const TIMEOUT_MS = 20_000;
 const LIMITS = { reservation_seconds: 60 };
 
-describe.each(['sqlite', 'redis'] as const)('over %s', (kind) => {
+describe('over SQLite', () => {
+  const kind = 'sqlite' as const;
   let place: StorePlace;
   let deepl: DeepLServer;
   let other: ScriptedEngine;

@@ -6,7 +6,7 @@ import { adminClient } from '../../support/admin-client.ts';
 import type { Json } from '../../support/admin-client.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
-import { expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
+import { expectProblem, onOneGateway } from '../../support/every-gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -14,7 +14,7 @@ const config = { admin: { token: TOKEN }, documents: { secret: 'a secret of the 
 /** In names and texts of files. */
 const PRIVATE = 'Kaltenbrunner';
 
-onEveryGateway({ config }, (setting) => {
+onOneGateway({ config }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
   let one: TestTeam;
   let other: TestTeam;

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
-import { onEveryGateway, onOneGateway } from '../../support/every-gateway.ts';
+import { onOneGateway } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { untilOneDay } from '../../support/one-day.ts';
 import { RawConnection, requestBytes } from '../../support/raw-http.ts';
@@ -23,7 +23,7 @@ function headOf(key: string): Buffer {
 }
 
 await untilOneDay();
-onEveryGateway({ config }, (setting) => {
+onOneGateway({ config }, (setting) => {
   const open = async (key: string, more = ''): Promise<RawConnection> => {
     const connection = await RawConnection.open({ port: setting.gateway.port });
     connection.send(Buffer.concat([headOf(key), Buffer.from(more)]));

@@ -1,7 +1,3 @@
-// What an engine may cost: at its limit the next engine takes over without a refusal, on every gateway of the store.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { startScriptedEngine } from '../../../src/testing.ts';
@@ -17,16 +13,9 @@ import { redisOfFile } from '../../support/redis-of-file.ts';
 import { openSite } from '../../support/site.ts';
 
 const { redisServer } = redisOfFile();
-const folder = mkdtempSync(join(tmpdir(), 'lingate-caps-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const MOST = 500;
 const TEXT = 'x'.repeat(20);
-const STORES = [
-  ['Redis', async () => (await redisServer()).url],
-  ['SQLite', async () => `sqlite:${join(folder, 'lingate.db')}`],
-] as const;
-
 const translateAt = (port: number, { key }: TestTeam): Promise<HttpResponse> =>
   request({
     port,
@@ -36,14 +25,14 @@ const translateAt = (port: number, { key }: TestTeam): Promise<HttpResponse> =>
     body: JSON.stringify({ text: [TEXT], source_lang: 'EN', target_lang: 'DE' }),
   });
 
-describe.each(STORES)('two gateways on one store, %s', (_name, urlOf) => {
+describe('two gateways on one Redis', () => {
   let url = '';
   let receiver: ScriptedReceiver;
   const engines = {} as Record<'small' | 'large', ScriptedEngine>;
   const gateways: TestGateway[] = [];
 
   beforeAll(async () => {
-    url = await urlOf();
+    url = (await redisServer()).url;
     receiver = await startScriptedReceiver();
     for (const name of ['small', 'large'] as const) engines[name] = await startScriptedEngine();
   });

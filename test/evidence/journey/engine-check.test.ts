@@ -15,7 +15,7 @@ import type { Apertium } from '../../support/apertium.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { inProcess, lingate } from '../../support/lingate-command.ts';
 import type { Ended } from '../../support/lingate-command.ts';
-import { completion, openAiRight, SECRET, SUBJECTS } from '../../unit/engines/protocols/subjects.ts';
+import { SECRET, SUBJECTS } from '../../unit/engines/protocols/subjects.ts';
 import { RawEngine } from '../../unit/engines/raw-engine.ts';
 
 /** What a configuration of each protocol needs. */
@@ -201,13 +201,6 @@ describe('the connection', () => {
     });
   });
 
-  test('an unknown host name', async () => {
-    expect(await failureOf({ urls: ['http://nobody.invalid'] })).toMatchObject({
-      failure: 'connect',
-      advice: words(/^Check the host name/),
-    });
-  });
-
   test('an untrusted certificate', async () => {
     const url = `https://localhost:${await tlsPort()}`;
     expect(await failureOf({ urls: [url] })).toMatchObject({ failure: 'connect', advice: words('NODE_EXTRA_CA_CERTS') });
@@ -295,20 +288,6 @@ describe('a language model', () => {
     expect(mock.getRequests().map(({ path }) => path)).toEqual(['/v1/chat/completions']);
   });
 
-  test('of aimock: wrong path, wrong key, too many requests', async () => {
-    const report = (path: string, protocol = 'openai') => failureOf({ protocol, urls: [`${mock.url}${path}`] });
-    expect(await report('', 'native')).toMatchObject({ failure: 'status', status: 404, advice: words(/^Check the path/) });
-    mock.nextRequestError(401, { message: `bad key ${SECRET}`, type: 'x' });
-    expect(await report('')).toMatchObject({
-      failure: 'status',
-      status: 401,
-      echoes_id: true,
-      advice: words(/^Check the key/),
-    });
-    mock.setChaos({ rateLimitRate: 1 });
-    expect(await report('')).toMatchObject({ failure: 'status', status: 429 });
-  });
-
   /** As vLLM, Ollama, OpenAI and LM Studio word it. */
   test.each([
     [404, { object: 'error', message: 'The model `the-model` does not exist.', type: 'NotFoundError', param: null, code: 404 }],
@@ -321,14 +300,6 @@ describe('a language model', () => {
       failure: 'status',
       status: code,
       advice: words('engine.options.model'),
-    });
-  });
-
-  test('that reaches its token limit', async () => {
-    const { url } = await scripted('openai', (request, response) => void response.end(completion(openAiRight(request), 'length')));
-    expect(await failureOf({ protocol: 'openai', urls: [url] })).toMatchObject({
-      failure: 'cut_off',
-      advice: words('max_tokens_per_character'),
     });
   });
 });

@@ -82,21 +82,6 @@ describe.each(Object.keys(OPTIONS))('a gateway that speaks %s', (protocol) => {
     for (const { headers } of site.engine.requests) expect(headers['x-token']).toBe(TOKEN);
   });
 
-  test('uses formality and glossaries if the engine supports them, and otherwise refuses them by name', async () => {
-    const can = { formality: true, glossaries: true, ...SUBJECTS[protocol]!.protocol.can };
-    const { body: targets } = await site.ask(undefined, '/v1/languages?type=target');
-    const german = (targets as { language: string; supports_formality: boolean }[]).find(({ language }) => language === 'DE');
-    expect(german?.supports_formality).toBe(can.formality);
-    const request = { text: ['Hello'], source_lang: 'EN', target_lang: 'DE' };
-    expect((await site.ask({ ...request, formality: 'more' })).status).toBe(can.formality ? 200 : 400);
-    expect((await site.ask({ ...request, formality: 'prefer_more' })).status).toBe(200);
-    const entries = { Hello: 'Servus' };
-    const { body: glossary } = await site.ask({ name: 'g', source_lang: 'EN', target_lang: 'DE', entries }, '/v1/glossaries');
-    const { glossary_id } = glossary as { glossary_id: string };
-    const refusal = { status: 400, body: { code: 'validation_error', detail: expect.stringContaining('glossary_id') as string } };
-    expect(await site.ask({ ...request, glossary_id })).toMatchObject(can.glossaries ? { status: 200 } : refusal);
-  });
-
   test('reveals nothing of engine, key and token when the engine refuses', async () => {
     site.engine.always(status(403, `{"error":"key ${SECRET} and token ${TOKEN}"}`));
     const { status: code, body } = await site.ask({ text: ['Hello'], target_lang: 'DE' });

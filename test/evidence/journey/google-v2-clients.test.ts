@@ -9,7 +9,7 @@ import type * as Google from '@google-cloud/translate/build/src/v2/index.js';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { status as answersWith } from '../../../src/testing.ts';
-import { onEveryGateway, onOneGateway } from '../../support/every-gateway.ts';
+import { onOneGateway } from '../../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
@@ -26,7 +26,7 @@ const PAGE = 'google-api';
 
 const CONFIG = { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_query: true } }] };
 
-onEveryGateway({ config: CONFIG }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {
@@ -44,56 +44,11 @@ onEveryGateway({ config: CONFIG }, (setting) => {
   const SHORT_DELAYS = { retryOptions: { maxRetryDelay: 0.05 } };
   const client = (key = team.key, more: object = {}): Google.Translate => new Translate({ key, ...SHORT_DELAYS, ...more });
   const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
-  const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
   const failing = (call: Promise<unknown>): Promise<unknown> =>
     call.then(
       () => undefined,
       (error: unknown) => error,
     );
-
-  test('translate: one text, several, with a source, a format and a model', async () => {
-    const own = await setting.gateway.team();
-    const translate = client(own.key);
-    expect((await translate.translate('Hello', 'de'))[0]).toBe('[DE] Hello');
-    const several = ['Hello', '', 'you'];
-    expect((await translate.translate(several, { from: 'en', to: 'fr', format: 'html', model: 'nmt' }))[0]).toEqual([
-      '[FR] Hello',
-      '',
-      '[FR] you',
-    ]);
-    // It sends what looks like HTML as HTML.
-    expect((await translate.translate('<p>a</p>', 'zh-CN'))[0]).toBe('[ZH] <p>a</p>');
-    expect(sent()).toEqual([
-      { text: ['Hello'], target_lang: 'DE' },
-      { text: ['Hello', 'you'], source_lang: 'EN', target_lang: 'FR', format: 'html' },
-      { text: ['<p>a</p>'], target_lang: 'ZH', format: 'html' },
-    ]);
-    await expect.poll(() => charged(own)).toBe(5 + 8 + 8);
-    const [, raw] = (await translate.translate('Hello', 'de')) as readonly [string, unknown];
-    expect(raw).toEqual({ data: { translations: [{ translatedText: '[DE] Hello', detectedSourceLanguage: 'en' }] } });
-    const many = Array.from({ length: 128 }, (_none, i) => `t${i}`);
-    expect((await translate.translate(many, 'de'))[0]).toEqual(many.map((one) => `[DE] ${one}`));
-  });
-
-  test('detect and getLanguages', async () => {
-    const translate = client();
-    expect((await translate.detect('Hello'))[0]).toEqual({ language: 'en', confidence: 1, input: 'Hello' });
-    expect((await translate.detect(['Hello', 'you']))[0]).toMatchObject([{ input: 'Hello' }, { language: 'en', input: 'you' }]);
-    const [languages] = await translate.getLanguages();
-    expect(languages).toHaveLength(40);
-    expect(languages).toContainEqual({ code: 'zh-CN', name: 'Chinese' });
-    const [named] = await translate.getLanguages('fr');
-    expect(named).toHaveLength(40);
-    expect(named).toContainEqual({ code: 'zh-CN', name: 'Chinois (simplifié)' });
-  });
-
-  test('with the key in a field it requests v2 with a trailing slash', async () => {
-    const { authClient } = new Translate({ projectId: 'any' });
-    const translate = new Translate({ authClient: authClient.fromAPIKey(team.key), ...SHORT_DELAYS });
-    expect((await translate.translate(['Hello'], 'de'))[0]).toEqual(['[DE] Hello']);
-    expect((await translate.detect('Hello'))[0]).toMatchObject({ language: 'en' });
-    expect((await translate.getLanguages())[0]).toHaveLength(40);
-  });
 
   test('a refusal becomes an error of its own type with our message, and is not retried', async () => {
     const gone = await setting.gateway.team();

@@ -1,8 +1,5 @@
 // Two gateways on one store: a change that is sent to both with one Idempotency-Key is made once, and its secret shown once.
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminClient } from '../../support/admin-client.ts';
@@ -22,34 +19,16 @@ const CONFIG = {
   plans: { prepaid: CREDIT_PLAN },
 };
 const { redisServer } = redisOfFile();
-const folder = mkdtempSync(join(tmpdir(), 'lingate-once-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
-const STORES = [
-  {
-    name: 'Redis',
-    urlOf: async () => (await redisServer()).url,
-    /** Everything that is stored, as text. */
-    dump: async (url: string): Promise<string> => {
-      const redis = new Redis(url);
-      const texts = await Promise.all(
-        (await redis.keys('*')).map(async (key) => `${key} ${(await redis.dumpBuffer(key)).toString('latin1')}`),
-      );
-      redis.disconnect();
-      return texts.join('\n');
-    },
-  },
-  {
-    name: 'SQLite',
-    urlOf: async () => `sqlite:${join(folder, 'lingate.db')}`,
-    dump: async (): Promise<string> =>
-      readdirSync(folder)
-        .map((name) => readFileSync(join(folder, name), 'latin1'))
-        .join('\n'),
-  },
-];
+/** Everything that is stored, as text. */
+async function dump(url: string): Promise<string> {
+  const redis = new Redis(url);
+  const texts = await Promise.all((await redis.keys('*')).map(async (key) => `${key} ${(await redis.dumpBuffer(key)).toString('latin1')}`));
+  redis.disconnect();
+  return texts.join('\n');
+}
 
-describe.each(STORES)('$name', ({ urlOf, dump }) => {
+describe('over Redis', () => {
   let url = '';
   const gateways: TestGateway[] = [];
   const start = async (): Promise<TestGateway> => {
@@ -60,7 +39,7 @@ describe.each(STORES)('$name', ({ urlOf, dump }) => {
   const client = (gateway: TestGateway): AdminClient =>
     adminClient({ listener: 'node', store: 'redis', url, gateway, engine: undefined as never }, TOKEN);
   beforeAll(async () => {
-    url = await urlOf();
+    url = (await redisServer()).url;
     await Promise.all([start(), start()]);
   });
   afterAll(async () => {

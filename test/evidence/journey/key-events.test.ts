@@ -6,7 +6,7 @@ import { adminClient } from '../../support/admin-client.ts';
 import type { Json } from '../../support/admin-client.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
-import { onEveryGateway } from '../../support/every-gateway.ts';
+import { onOneGateway } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { inProcess, parsed } from '../../support/lingate-command.ts';
 import { writtenOnce } from '../../support/written-file.ts';
@@ -16,7 +16,7 @@ const receiver = await startScriptedReceiver();
 afterAll(() => receiver.close());
 const config = { plans: { pro: QUOTA_PLAN }, events: { url: receiver.url, secret: EVENTS_SECRET } };
 
-onEveryGateway({ config: { ...config, admin: { token: TOKEN } } }, (setting) => {
+onOneGateway({ store: 'redis', config: { ...config, admin: { token: TOKEN } } }, (setting) => {
   const { call, answered, audits } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const cli = async (...args: readonly string[]): Promise<Json> =>

@@ -1,6 +1,6 @@
 // Routes that need no key, of the gateway and of every plugin that comes with it: built once, and a 304 for whoever has the answer.
 import { expect, test } from 'vitest';
-import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import { FACADES } from '../../support/fronts.ts';
 import { inProcess, parsed } from '../../support/lingate-command.ts';
 import { written } from '../../support/written-file.ts';
@@ -23,7 +23,7 @@ async function keylessPaths(): Promise<readonly string[]> {
     .filter((path) => path !== '/health' && path !== '/download_file/{name}');
 }
 
-onEveryGateway({ config: CONFIG }, (setting) => {
+onOneGateway({ config: CONFIG }, (setting) => {
   test('lists of languages, settings and documentation have a validator, and the same bytes each time', async () => {
     const paths = await keylessPaths();
     expect(paths).toEqual(

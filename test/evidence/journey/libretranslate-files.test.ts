@@ -1,7 +1,7 @@
 // Files by LibreTranslate's API: as its page and its clients send them, with the key in the form or in a header; the download's address.
 import { beforeAll, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
-import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
@@ -28,7 +28,7 @@ function formOf(fields: Readonly<Record<string, string>>, { name = 'letter.txt',
   return `${parts.map((part) => `--${BOUNDARY}\r\n${part}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 }
 
-onEveryGateway({ config: { plugins, documents, listen_trusted_proxies: ['127.0.0.1', '::1'] } }, (setting) => {
+onOneGateway({ config: { plugins, documents, listen_trusted_proxies: ['127.0.0.1', '::1'] } }, (setting) => {
   let team: TestTeam;
   beforeAll(async () => {
     team = await setting.gateway.team();
@@ -72,7 +72,8 @@ onEveryGateway({ config: { plugins, documents, listen_trusted_proxies: ['127.0.0
       (JSON.parse((await upload({ ...pair, api_key: team.key }, undefined, headers)).body) as { translatedFileUrl: string })
         .translatedFileUrl;
     expect(await url({ 'x-forwarded-proto': 'https' })).toMatch(/^https:\/\/translate\.example:8080\//);
-    for (const other of ['http', 'https, http', 'httpss']) expect(await url({ 'x-forwarded-proto': other })).toMatch(/^http:/);
+    const others = await Promise.all(['http', 'https, http', 'httpss'].map((other) => url({ 'x-forwarded-proto': other })));
+    for (const other of others) expect(other).toMatch(/^http:/);
   });
 
   test('a link works as long as the key that has made it', async () => {
@@ -133,7 +134,7 @@ onEveryGateway({ config: { plugins, documents, listen_trusted_proxies: ['127.0.0
 });
 
 const impatient = [{ module: 'lingate/plugins/libretranslate', options: { file_wait_seconds: 1 } }];
-onEveryGateway({ config: { plugins: impatient, documents } }, (setting) => {
+onOneGateway({ config: { plugins: impatient, documents } }, (setting) => {
   test('a translation that takes too long is given up, and nothing stays of it', async () => {
     const own = await setting.gateway.team();
     setting.engine.always('hang');

@@ -193,20 +193,6 @@ describe.each([
     });
     await expect.poll(() => it.gateway.logLines.some((line) => line.includes(`"trace_id":"${whole!.traceId}"`))).toBe(true);
   });
-
-  test('a refused request and a route of a path that there is not are traced too', async () => {
-    const { port } = it.gateway;
-    await request({ port, path: '/v1/languages', headers: { traceparent: SAMPLED } });
-    await request({ port, method: 'PURGE', path: '/v1/pots/secret' });
-    const whole = (): readonly CollectedSpan[] => it.collector.spans.filter(({ kind }) => kind === 2);
-    await expect.poll(() => whole().length).toBe(2);
-    expect(whole().map(({ attributes }) => [attributes['lingate.code'], attributes['http.request.method']])).toEqual([
-      ['unauthorized', 'GET'],
-      ['not_found', '_OTHER'],
-    ]);
-    expect(Buffer.concat(it.collector.bodies).includes('pots')).toBe(false);
-    expect(Buffer.concat(it.collector.bodies).includes('PURGE')).toBe(false);
-  });
 });
 
 describe('a caller’s sampled flag', () => {

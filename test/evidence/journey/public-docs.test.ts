@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, onEveryGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import { inProcess } from '../../support/lingate-command.ts';
 import { request } from '../../support/raw-http.ts';
 import { openSite, opsPage } from '../../support/site.ts';
@@ -15,7 +15,7 @@ interface OpenApi {
   readonly servers: readonly { readonly url: string }[];
 }
 
-onEveryGateway({ config: { docs: { public: true }, service: { public_url: `${PUBLIC_URL}/` } } }, (setting) => {
+onOneGateway({ config: { docs: { public: true }, service: { public_url: `${PUBLIC_URL}/` } } }, (setting) => {
   test('anybody may read it, with GET only, with security headers', async () => {
     for (const path of PAGES) {
       const page = await ask(setting, { path });

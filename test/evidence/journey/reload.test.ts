@@ -72,7 +72,8 @@ test.each([
   expect([status, stderr]).toEqual([1, expect.stringMatching(/takes no reload: .*; name the gateway's address by --ops\n$/)]);
 });
 
-describe.each(['1', '2'])('%s worker(s)', (workers) => {
+describe('two workers', () => {
+  const workers = '2';
   /** One request may reach only one worker. */
   const looks = (port: number): Promise<string[][]> => Promise.all(Array.from({ length: 10 }, () => targetsOf(port)));
 

@@ -1,12 +1,10 @@
 // The manual's examples of several engines: the real Apertium with a language model after it, and a large engine by plan.
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { limitsOf } from '../../support/door/terms.ts';
-import { answered } from '../../../src/index.ts';
 import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startApertium } from '../../support/apertium.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { codeBlocks, manualSection } from '../../support/manual.ts';
 import { request } from '../../support/raw-http.ts';
@@ -78,17 +76,6 @@ test('Apertium translates its pairs, the model the rest, and all when Apertium i
   await expect
     .poll(async () => gateway.store.teams.standing(team.teamId))
     .toMatchObject({ usedCharacters: 3 * 'The house is big.'.length, openReservations: 0 });
-});
-
-test('the plan free has the small engine, others the large one', async () => {
-  const [small, large] = [await engineOf('native'), await engineOf('native')];
-  const gateway = await serve('A small engine and a large one, by plan', { small: small.url, large: large.url });
-  const [free, other] = [await gateway.team(), await gateway.team()];
-  answered(await gateway.store.teams.updateTeam(free.teamId, { plan: { name: 'free', limits: limitsOf(QUOTA_PLAN) } }));
-  await translated(gateway, free, 'DE');
-  expect([small.requests.length, large.requests.length]).toEqual([1, 0]);
-  await translated(gateway, other, 'DE');
-  expect([small.requests.length, large.requests.length]).toEqual([1, 1]);
 });
 
 test('the rules of the move from one engine to another are taken by a reload', async () => {

@@ -5,7 +5,7 @@ import { answered } from '../../../src/index.ts';
 import { startScriptedEngine } from '../../../src/testing.ts';
 import type { Plan } from '../../../src/domain/plan.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { FACADES, FRONTS } from '../../support/fronts.ts';
+import { FACADES } from '../../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { LISTENERS } from '../../support/listeners.ts';
@@ -110,30 +110,6 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     expect((await translate(rich, { target_lang: 'IT' })).status).toBe(400);
     await expect.poll(() => standing(rich)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
     expect(asked()).toBe('');
-  });
-
-  test.each(FRONTS)('over $name the plan decides who reaches a language, and who is refused', async (front) => {
-    const [free, pro] = [await teamOf('free', { ...QUOTA_PLAN, characters: 1 }), await teamOf('pro')];
-    const send = (key: string, target: string): Promise<HttpResponse> =>
-      request({ port: gateway.port, ...front.translation(key, ['Hello'], target) });
-    expect((await send(pro.key, 'it')).status).toBe(200);
-    expect(asked()).toBe('large');
-    // Before its quota, which is too small for any request.
-    expect((await send(free.key, 'it')).status).toBe(400);
-    expect((await send(free.key, 'de')).status).toBe(front.statuses.quota_exceeded);
-    await expect.poll(() => standing(free)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
-    expect(asked()).toBe('large');
-  });
-
-  test('the list of languages contains what the plan can reach', async () => {
-    const listed = async (plan: 'free' | 'pro'): Promise<string[]> => {
-      const { key } = await teamOf(plan);
-      const headers = { authorization: `Bearer ${key}` };
-      const answer = await request({ port: gateway.port, path: '/v1/languages?type=target', headers });
-      return (answer.json() as { language: string }[]).map(({ language }) => language);
-    };
-    expect(await listed('free')).toEqual(['DE', 'ES', 'FR']);
-    expect(await listed('pro')).toEqual(['DE', 'ES', 'FR', 'IT']);
   });
 
   const figures = async (): Promise<string> => (await request({ port: gateway.opsPort, path: '/metrics' })).body;

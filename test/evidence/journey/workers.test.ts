@@ -55,23 +55,6 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
 
   afterAll(() => place.close());
 
-  test('have the same pages on the ops listener as one process', async () => {
-    const one = await place.serve();
-    for (const path of ['/livez', '/readyz', '/docs', '/docs/errors', '/openapi.json', '/nowhere']) {
-      const [expected, found] = await Promise.all([opsPage(one, path), opsPage(gateway, path)]);
-      expect(found.replaceAll(gateway.url, one.url)).toBe(expected);
-    }
-    const names = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+ \S+)$/gm)].map((match) => match[1]!).toSorted();
-    const [expected, found] = [names(await opsPage(one, '/metrics')), names(await opsPage(gateway, '/metrics'))];
-    expect(found.filter((name) => !expected.includes(name))).toEqual(['lingate_workers_replaced_total counter']);
-    // The processes do not start at the same moment.
-    expect(expected.filter((name) => !found.includes(name))).toEqual(['lingate_process_start_time_seconds gauge']);
-    // However many there are, one of them checks the teams.
-    const teams = (): Promise<number[]> => Promise.all([one, gateway].map((each) => counterOf(each, 'lingate_teams{condition="all"}')));
-    await expect.poll(teams).toEqual([1, 1]);
-    expect(await one.end('SIGTERM')).toBe(0);
-  });
-
   test('share one free port, report once that they are ready, and share a quota exactly', async () => {
     expect(workersOf(gateway)).toHaveLength(3);
     expect(listeningOn(gateway.port)).toBe(3);

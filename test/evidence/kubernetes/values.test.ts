@@ -8,6 +8,7 @@ import { CHART, chartTools } from '../../kubernetes/chart-tools.ts';
 import type { ChartTools } from '../../kubernetes/chart-tools.ts';
 import { manifestsIn } from '../../kubernetes/manifests.ts';
 import { MISTAKES, UNKNOWN } from '../../kubernetes/wrong-values.ts';
+import { manualPage } from '../../support/manual.ts';
 import type { Ended } from '../../support/start-program.ts';
 
 let folder: string;
@@ -84,4 +85,15 @@ test('the default configuration is allowed as it stands, and reaches the pods un
   const { data } = manifestsIn(stdout).find(({ kind }) => kind === 'ConfigMap')!;
   expect(parse(data!['lingate.yaml']!)).toEqual(config);
   expect(UNKNOWN in config).toBe(false);
+});
+
+test('every value in the tables of the manual is a value of the chart', async () => {
+  const { stdout } = await tools.helm(['show', 'values', CHART]);
+  const values = parse(stdout) as Record<string, unknown>;
+  const named = [...manualPage('helm').matchAll(/`((?:[a-z][A-Za-z]+)(?:\.[a-z][A-Za-z]+)+)`/g)].map(([, path]) => path!);
+  expect(named.length).toBeGreaterThan(10);
+  const isThere = (path: string): boolean =>
+    path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], values) !== undefined;
+  const files = new Set(['lingate.yaml', 'languages.yaml']);
+  expect(named.filter((path) => !files.has(path) && !isThere(path))).toEqual([]);
 });

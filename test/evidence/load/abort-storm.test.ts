@@ -71,7 +71,7 @@ describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) =>
     const fleet = await startFleet({ store: url, engineUrl: engine.url, size: 1, storeMs: 10_000, engineMs: 20_000 });
     const callers = new Callers();
     try {
-      const count = sized(1000, 10_000, 100_000);
+      const count = sized(500, 10_000, 100_000);
       const plan = { ...ROOMY_PLAN, max_characters_per_request: 100_000 };
       const teams = await Promise.all(Array.from({ length: 10 }, () => watchedTeam(store, plan)));
       const lengths = new Map(teams.map((team) => [team, CHARACTERS_MIN]));

@@ -6,7 +6,7 @@ import { teamUnderTest } from '../../support/door/contracts.ts';
 import { sized } from '../scorecard/size.ts';
 import { redisBacking, sqliteBacking } from '../../support/backings.ts';
 
-const REQUESTS = sized(20_000, 100_000);
+const REQUESTS = sized(5000, 100_000);
 const TOGETHER = 500;
 const DISTINCT_MAX = 1000;
 const TIMEOUT_MS = 900_000;

@@ -3,83 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { digestOf, newKey } from '../../support/door/terms.ts';
-import { LruKeyCache } from '../../support/door/gateways.ts';
-import type { KeyDigest } from '../../../src/domain/api-key.ts';
+import { newKey } from '../../support/door/terms.ts';
 import { atOnce } from '../load/at-once.ts';
 import { startLoadedGateway } from '../load/loaded-gateway.ts';
 import type { LoadedGateway } from '../load/loaded-gateway.ts';
 import { countBy, openLoop, sendOne } from '../load/open-loop.ts';
 import type { Sent } from '../load/open-loop.ts';
-
-const LOOKUPS_AT_ONCE_MAX = 1000;
-const digest = (): KeyDigest => digestOf(newKey('live', randomBytes));
-
-describe('the key cache with a store that does not answer yet', () => {
-  function slowStore() {
-    const asked: KeyDigest[] = [];
-    const answers: (() => void)[] = [];
-    let nowMs = 1;
-    const directory = {
-      find(sought: KeyDigest): Promise<undefined> {
-        asked.push(sought);
-        return new Promise((resolve) => answers.push(() => resolve(undefined)));
-      },
-    };
-    const cache = new LruKeyCache({ directory, keysMax: 100, now: () => nowMs, onLookup: () => undefined });
-    return {
-      asked,
-      cache,
-      later: (ms: number): void => {
-        nowMs += ms;
-      },
-      answer: () => {
-        for (const answer of answers.splice(0)) answer();
-      },
-    };
-  }
-
-  test('looks up each key once, however many requests send it, and not again for a second', async () => {
-    const { asked, cache, answer, later } = slowStore();
-    const sought = digest();
-    const found = Array.from({ length: 500 }, () => cache.find(sought));
-    answer();
-    expect(await Promise.all(found.map(async (each) => each))).toEqual(Array.from({ length: 500 }, () => undefined));
-    expect(asked).toEqual([sought]);
-    expect(cache.peek(sought)).toBe('unknown');
-    later(1001);
-    // The cache reads its clock once a millisecond.
-    await expect.poll(() => cache.peek(sought)).toBeUndefined();
-  });
-
-  test('has at most a thousand look-ups in flight; further callers are told that the service is busy', async () => {
-    const { asked, cache, answer } = slowStore();
-    const found = Array.from({ length: 3 * LOOKUPS_AT_ONCE_MAX }, () => cache.find(digest()));
-    expect(asked).toHaveLength(LOOKUPS_AT_ONCE_MAX);
-    answer();
-    const busy = (await Promise.all(found.map(async (each) => each))).filter((answered) => answered !== undefined);
-    expect(busy).toHaveLength(2 * LOOKUPS_AT_ONCE_MAX);
-    expect(busy[0]).toEqual({ kind: 'unavailable', cause: 'busy' });
-    // The slots are free again.
-    void cache.find(digest());
-    expect(asked).toHaveLength(LOOKUPS_AT_ONCE_MAX + 1);
-    answer();
-  });
-
-  test('forgets the oldest unknown keys first, and never a good one for them', async () => {
-    const owner = { keyId: 'k', teamId: 't', mode: 'live' as const };
-    const good = digest();
-    let asked = 0;
-    const directory = { find: (sought: KeyDigest) => (asked++, sought === good ? owner : undefined) };
-    const cache = new LruKeyCache({ directory, keysMax: 1, now: () => 0, onLookup: () => undefined });
-    void cache.find(good);
-    const flood = Array.from({ length: 25_000 }, digest);
-    for (const sought of flood) void cache.find(sought);
-    expect(cache.peek(good)).toEqual(owner);
-    expect(flood.filter((sought) => cache.peek(sought) === 'unknown')).toHaveLength(10_000);
-    expect(asked).toBe(25_001);
-  });
-});
 
 describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
   let site: LoadedGateway;

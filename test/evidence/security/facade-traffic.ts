@@ -62,7 +62,6 @@ export class FacadeTraffic {
     for (const kind of Object.keys(KINDS)) await this.#everyKey(KINDS[kind]!, kind);
     await this.#keysAstray(key);
     await this.#googleKeys(key);
-    await this.#glossaries(key);
     await this.#engines(key);
     await this.#aborts(key);
   }
@@ -161,37 +160,6 @@ export class FacadeTraffic {
     await this.#expect('a broken query', 400, get(`?key=${key}&q=${words}&target=%zz`));
     await this.#expect('what is not offered', 404, get(`/${key}?key=${key}&q=${words}`));
     await this.#expect('an engine that fails', 503, get(`?key=${key}&q=${encodeURIComponent(told('quoting'))}${words}&target=de`));
-  }
-
-  /** Terms that are accepted and refused, in every kind of body, and invalid ids. */
-  async #glossaries(key: string): Promise<void> {
-    const { path, term, termTranslation } = this.#secrets.secret;
-    const entries = `${term}\t${termTranslation}`;
-    const good = { name: 'Terms', source_lang: 'en', target_lang: 'de', entries };
-    const keyed = (kind: (path: string, fields: Fields) => Sent, to: string, fields: Fields, method = 'POST'): Sent => {
-      const { headers, ...sent } = kind(to, fields);
-      return { ...sent, method, headers: { ...headers, authorization: `DeepL-Auth-Key ${key}` } };
-    };
-    for (const kind of Object.values(KINDS)) {
-      const own = await this.#secrets.team();
-      const { headers, ...sent } = kind('/v2/glossaries', good);
-      await this.#expect('a glossary', 201, { ...sent, headers: { ...headers, authorization: `Bearer ${own.key}` } });
-      const refused: readonly Fields[] = [
-        { ...good, name: `${term}\n${term}` },
-        { ...good, source_lang: path },
-        { ...good, entries_format: path },
-        { ...good, entries: `${entries}\n${entries}` },
-        { ...good, entries: `${term}\t${term}\u0007${term}` },
-        { ...good, entries: `"${term},${termTranslation}`, entries_format: 'csv' },
-        { ...good, entries: `"a","b","${path}","${path}"`, entries_format: 'csv' },
-      ];
-      for (const fields of refused) await this.#expect('a glossary that is none', 400, keyed(kind, '/v2/glossaries', fields));
-      await this.#expect('an id that is none', 400, keyed(kind, `/v3/glossaries/${path}`, { name: term }, 'PATCH'));
-      await this.#expect('an id that is none', 400, keyed(kind, `/v3/glossaries/${path}/dictionaries`, good, 'PUT'));
-      const query = `source_lang=${path}&target_lang=${path}&${path}=${path}`;
-      const nobodys = `/v3/glossaries/00000000-0000-0000-0000-000000000000/dictionaries?${query}`;
-      await this.#expect('languages that are none', 400, { ...keyed(kind, nobodys, {}, 'DELETE'), body: '' });
-    }
   }
 
   async #engines(key: string): Promise<void> {

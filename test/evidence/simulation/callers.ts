@@ -7,7 +7,7 @@ import type { Begun, SimulatedGateway } from './gateway.ts';
 import { endedAtMs } from './history.ts';
 import { drawAddress } from './key-limits.ts';
 import { drawRequest } from './requests.ts';
-import type { DrawnRequest, PiecewiseBody, SentBody } from './requests.ts';
+import type { DrawnRequest, SentBody } from './requests.ts';
 import { drawTag } from './tags.ts';
 import type { World } from './world.ts';
 
@@ -53,13 +53,10 @@ export class Callers {
     const { random } = this.#world;
     const begun = gateway.begin(request, broken);
     if (random.chance(0.12)) this.#leaveLater(gateway, begun);
-    else if (random.chance(0.15)) begun.end.onStream = () => this.#leaveAfter(gateway, begun, random.pick([0, 1, random.latencyMs(40)]));
-    const { body } = request;
-    if (body instanceof Object && 'pieces' in body) this.#sendPieces(gateway, begun, body, 0);
-    else this.#sendWhole(gateway, begun, body);
+    this.#sendBody(gateway, begun, request.body);
   }
 
-  #sendWhole(gateway: SimulatedGateway, { x }: Begun, body: Exclude<SentBody, PiecewiseBody>): void {
+  #sendBody(gateway: SimulatedGateway, { x }: Begun, body: SentBody): void {
     const { random, time } = this.#world;
     if (x.outcome !== undefined || !x.route.takesBody || body === 'never') return;
     const hand = (): void => {
@@ -71,31 +68,14 @@ export class Callers {
     else time.after(gateway.process, random.latencyMs(5), hand);
   }
 
-  #sendPieces(gateway: SimulatedGateway, begun: Begun, body: PiecewiseBody, sent: number): void {
-    const { random, time } = this.#world;
-    time.after(gateway.process, random.pick([0, random.latencyMs(20)]), () => {
-      if (this.#hasLeft(begun.x)) return;
-      const piece = body.pieces[sent];
-      if (piece !== undefined) {
-        begun.end.feed(piece);
-        this.#sendPieces(gateway, begun, body, sent + 1);
-      } else if (body.broken) begun.end.breakBody();
-      else begun.end.endBody();
-    });
-  }
-
-  #leaveLater(gateway: SimulatedGateway, begun: Begun): void {
+  #leaveLater(gateway: SimulatedGateway, { x, end }: Begun): void {
     const { random, scenario } = this.#world;
     const { storeLatencyMs, engineLatencyMs } = scenario;
     const patienceMs = random.pick([0, random.latencyMs(storeLatencyMs), random.latencyMs(engineLatencyMs)]);
-    this.#leaveAfter(gateway, begun, patienceMs);
-  }
-
-  #leaveAfter(gateway: SimulatedGateway, { x, end }: Begun, patienceMs: number): void {
     const { history, time } = this.#world;
     time.after(gateway.process, patienceMs, () => {
       const record = history.need(x.id);
-      // A caller who has the answer already, or what there was of it, is done: a listener no longer reports that they left.
+      // A caller who has the answer already is done: a listener no longer reports that they left.
       if (endedAtMs(record) !== undefined) return;
       record.leftAtMs = time.nowMs;
       this.#world.note('caller', `${x.id} leaves`);

@@ -1,4 +1,4 @@
-// One gateway process: the real chains, key cache and settlement queue, on a simulated store, engine and upstream.
+// One gateway process: the real chains, key cache and settlement queue, on a simulated store and engine.
 import type { Exchange } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
 import { Router } from '../../../src/core/router.ts';
@@ -83,11 +83,10 @@ export class SimulatedGateway {
     return this.gateway.inFlight + this.#settlements.open;
   }
 
-  begin({ head, intent, body }: DrawnRequest, broken: boolean): Begun {
+  begin({ head, intent }: DrawnRequest, broken: boolean): Begun {
     this.#intent = intent;
-    const announced = body instanceof Object && 'pieces' in body ? { announcedBytes: body.announcedBytes } : undefined;
-    const end = new CallerEnd({ world: this.#world, process: this.process, gateway: this.gateway, intent, broken, body: announced });
-    return { x: end.begun(this.gateway.begin(head, end)), end };
+    const end = new CallerEnd({ world: this.#world, process: this.process, gateway: this.gateway, intent, broken });
+    return { x: this.gateway.begin(head, end), end };
   }
 
   /** As at SIGTERM: requests in flight end, verdicts are delivered, everything is closed. */
@@ -158,14 +157,7 @@ export class SimulatedGateway {
     const id = ulidOf(random);
     const intent = this.#intent;
     if (intent === undefined) throw new Error('a request that nobody sent');
-    const unknown = {
-      leftAtMs: undefined,
-      committedAtMs: undefined,
-      excuse: undefined,
-      streamBegan: false,
-      brokenAtMs: undefined,
-      wholeBytes: undefined,
-    };
+    const unknown = { leftAtMs: undefined, committedAtMs: undefined, excuse: undefined };
     history.begin({ id, intent, gateway: this.process, sentAtMs: time.nowMs, answers: [], logged: [], ...unknown });
     this.#world.note(this.process, `${id} begins: ${JSON.stringify(intent)}`);
     return id;

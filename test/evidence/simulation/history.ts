@@ -2,8 +2,8 @@
 import type { Process } from './virtual-time.ts';
 
 export interface Intent {
-  readonly route: 'translate' | 'languages' | 'documents' | 'voices';
-  /** Code points of a valid body, or what a forwarded request costs; `undefined` for everything else. */
+  readonly route: 'translate' | 'languages';
+  /** Code points of a valid body; `undefined` for everything else. */
   readonly characters: number | undefined;
   /** The texts to translate, if the body is valid. */
   readonly text?: readonly string[];
@@ -43,12 +43,6 @@ export interface RequestRecord {
   readonly answers: Answer[];
   /** The caller closed the connection before an answer arrived. */
   leftAtMs: number | undefined;
-  /** A streamed answer was begun. */
-  streamBegan: boolean;
-  /** Such an answer broke off. */
-  brokenAtMs: number | undefined;
-  /** Of the upstream's whole answer. */
-  wholeBytes: number | undefined;
   /** The access log's lines. */
   readonly logged: { readonly code: string; readonly characters: number }[];
   /** When the gateway learnt that the commit was made. */
@@ -101,22 +95,18 @@ export class History {
   }
 }
 
-/** A 200 for a translation, or a complete forwarded answer, on a route that costs: what must be charged. */
+/** A 200 for a translation: what must be charged. */
 export function delivered({ answers, intent }: RequestRecord): Answer | undefined {
   const [answer] = answers;
-  return (intent.route === 'translate' || intent.route === 'documents') && answer?.status === 200 ? answer : undefined;
+  return intent.route === 'translate' && answer?.status === 200 ? answer : undefined;
 }
 
-/** Nobody is waiting for it any more: the answer was delivered or broke off, or the caller left. */
-export function endedAtMs({ answers, brokenAtMs, leftAtMs }: RequestRecord): number | undefined {
-  return answers[0]?.atMs ?? brokenAtMs ?? leftAtMs;
+/** Nobody is waiting for it any more: the answer was delivered, or the caller left. */
+export function endedAtMs({ answers, leftAtMs }: RequestRecord): number | undefined {
+  return answers[0]?.atMs ?? leftAtMs;
 }
 
-/** How a request ended: `ok` or a problem's code, and the end of streamed answers. */
-export function endingOf({ answers, brokenAtMs, leftAtMs, streamBegan }: RequestRecord): string {
-  const code = answers[0]?.code;
-  if (code !== undefined) return streamBegan && code === 'ok' ? 'forwarded' : code;
-  if (brokenAtMs !== undefined) return 'broken_midway';
-  if (leftAtMs === undefined) return 'none';
-  return streamBegan ? 'left_midway' : 'left';
+/** How a request ended: `ok` or a problem's code. */
+export function endingOf({ answers, leftAtMs }: RequestRecord): string {
+  return answers[0]?.code ?? (leftAtMs === undefined ? 'none' : 'left');
 }

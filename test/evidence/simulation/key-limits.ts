@@ -17,10 +17,8 @@ const HELD: Readonly<Record<string, readonly string[]>> = {
 export const SCOPE_OF: Readonly<Record<Intent['route'], string>> = {
   translate: 'translate:text',
   languages: 'languages:read',
-  documents: 'translate:document',
-  voices: 'forward:voices',
 };
-const SCOPES = [['translate:text'], ['languages:read', 'translate:text'], ['forward:voices', 'usage:read']];
+const SCOPES = [['translate:text'], ['languages:read', 'translate:text'], ['translate:document', 'usage:read']];
 const ALLOWED = [['10.0.0.0/8'], ['192.0.2.7/32', '2001:db8::/33'], ['10.0.0.0/8', '::/0']];
 
 export function drawAddress(random: Random): string {

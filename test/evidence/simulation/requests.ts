@@ -14,19 +14,7 @@ export const LANGUAGES = new Languages({
 const CHARACTERS = Array.from('aZ 9é߀中語𝄞😀🏳');
 const ENCODER = new TextEncoder();
 
-/** What a charged forward route costs, and accepts. */
-export const DOCUMENT_CHARACTERS = 17;
-export const DOCUMENT_BYTES_MAX = 200;
-
-export type SentBody = Uint8Array | PiecewiseBody | 'none' | 'too_large' | 'broken' | 'never';
-
-/** A body that a route streams. */
-export interface PiecewiseBody {
-  readonly announcedBytes: number | undefined;
-  readonly pieces: readonly Uint8Array[];
-  /** Its end never arrives: it breaks off. */
-  readonly broken: boolean;
-}
+export type SentBody = Uint8Array | 'none' | 'too_large' | 'broken' | 'never';
 
 export interface DrawnRequest {
   readonly head: RequestHead;
@@ -51,14 +39,6 @@ export function drawRequest(random: Random, { key, keyId, address, tag }: Sender
     const intent: Intent = { route: 'languages', characters: undefined, ...sender };
     return { head: { method: 'GET', path: '/v1/languages', query: 'type=target', headers }, body: 'none', intent };
   }
-  if (random.chance(0.06)) {
-    const intent: Intent = { route: 'voices', characters: undefined, ...sender };
-    return { head: { method: 'GET', path: '/v1/voices', query: '', headers }, body: 'none', intent };
-  }
-  if (random.chance(0.18)) {
-    const intent: Intent = { route: 'documents', characters: isRefused ? undefined : DOCUMENT_CHARACTERS, ...sender };
-    return { head: { method: 'POST', path: '/v1/documents', query: 'to=de', headers }, body: drawDocument(random), intent };
-  }
   const head: RequestHead = { method: 'POST', path: '/v1/translate', query: '', headers };
   const text = drawText(random);
   const characters = text.reduce((total, entry) => total + Array.from(entry).length, 0);
@@ -76,14 +56,6 @@ export function drawRequest(random: Random, { key, keyId, address, tag }: Sender
     'never',
   ]);
   return { head, body, intent: broken };
-}
-
-/** Mostly short enough; with or without an announced length. */
-function drawDocument(random: Random): SentBody {
-  if (random.chance(0.1)) return 'none';
-  const pieces = Array.from({ length: random.int(1, 3) }, () => new Uint8Array(random.pick([1, 20, 60, 60, 110])));
-  const bytes = pieces.reduce((total, piece) => total + piece.byteLength, 0);
-  return { announcedBytes: random.chance(0.5) ? bytes : undefined, pieces, broken: random.chance(0.06) };
 }
 
 function drawText(random: Random): string[] {

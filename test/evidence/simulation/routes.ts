@@ -1,12 +1,10 @@
-// The routes of a simulated gateway: the real chains, on a simulated store, engine and upstream.
+// The routes of a simulated gateway: the real chains, on a simulated store and engine.
 import type { RouteSpec } from '../../../src/core/route.ts';
-import type { BodyStep, Step } from '../../../src/core/step.ts';
+import type { BodyStep } from '../../../src/core/step.ts';
 import { spareCharacters } from '../../../src/domain/slots.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { credentialReader } from '../../../src/domain/api-key.ts';
 import { languagesEndpoint } from '../../../src/endpoints/read-endpoints.ts';
-import type { ForwardRoute } from '../../../src/domain/forward-route.ts';
-import { chargedAdmission, forwardStep } from '../../../src/forward/forward-step.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
 import type { FullWindows } from '../../../src/ports/full-windows.ts';
@@ -19,8 +17,7 @@ import { readStep } from '../../../src/steps/read.ts';
 import { translateStep } from '../../../src/steps/translate.ts';
 import { sparedOf } from './history.ts';
 import { SCOPE_OF } from './key-limits.ts';
-import { DOCUMENT_BYTES_MAX, DOCUMENT_CHARACTERS, LANGUAGES } from './requests.ts';
-import { MAPPED_STATUS, simulatedUpstream } from './upstream.ts';
+import { LANGUAGES } from './requests.ts';
 import type { StoreClient, World } from './world.ts';
 import { offersOver } from '../../support/offers.ts';
 
@@ -85,41 +82,6 @@ export function simulatedRoutes({ world, client, engine, settlements, full, log:
   const routes: RouteSpec[] = [
     { method: 'POST', path: '/v1/translate', scope: SCOPE_OF.translate, takesBody: true, steps: [...known, read, admit, spare, translate] },
     { method: 'GET', path: '/v1/languages', scope: SCOPE_OF.languages, takesBody: false, steps: [...known, admit, languages] },
-    ...forwarded(world, known, admit),
   ];
   return { routes, around: [log] };
-}
-
-function forwarded(world: World, known: readonly Step[], admit: Step): RouteSpec[] {
-  const { engineTimeoutMs, leaseMs } = world.scenario;
-  const common = {
-    origin: 'http://upstream',
-    body_bytes: DOCUMENT_BYTES_MAX,
-    timeout_ms: engineTimeoutMs,
-    check_ids: true,
-    request_fields: ['content-type'],
-    response_fields: ['content-type'],
-    statuses: new Map([[MAPPED_STATUS, 'validation_error' as const]]),
-    headers: {},
-  };
-  const documents: ForwardRoute = { ...common, path: '/v1/documents', methods: ['POST'], charge_characters: DOCUMENT_CHARACTERS };
-  const voices: ForwardRoute = { ...common, path: '/v1/voices', methods: ['GET'], charge_characters: 0 };
-  const step = forwardStep({
-    routes: new Map([
-      ['POST /v1/documents', documents],
-      ['GET /v1/voices', voices],
-    ]),
-    upstream: simulatedUpstream(world),
-    leaseMs,
-    now: () => performance.now(),
-    onFailures: () => undefined,
-  });
-  return [documents, voices].map((route) => ({
-    method: route.methods[0]!,
-    path: route.path,
-    takesBody: false,
-    streamsBody: true,
-    scope: route === voices ? SCOPE_OF.voices : SCOPE_OF.documents,
-    steps: [...known, chargedAdmission(admit, route), step],
-  }));
 }

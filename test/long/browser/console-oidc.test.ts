@@ -96,33 +96,3 @@ test.each([
   expect(refusals(tab)).toEqual([]);
   await tab.close();
 });
-
-test('a group that may read sees the pages without forms for changes', async () => {
-  const tab = await signedIn('grace');
-  await expect.poll(() => heading(tab).catch(() => '')).toBe('Overview');
-  await tab.goto(`${consoleUrl}/console/teams`);
-  expect(await heading(tab)).toBe('Teams');
-  expect(await tab.read(`document.querySelector('a[href="/console/teams/new"]')`)).toBeNull();
-  expect(await tab.goto(`${consoleUrl}/console/teams/new`)).toBe(403);
-  await tab.close();
-});
-
-test('someone in no group with a role is told so by name, and has no session', async () => {
-  const tab = await signedIn('eve');
-  await expect.poll(() => heading(tab).catch(() => '')).toBe('You are not signed in');
-  expect(await tab.read('document.body.innerText')).toContain('knows you as eve@example.com, but none of your groups may use this console');
-  await tab.goto(`${consoleUrl}/console/teams`);
-  expect(await path(tab)).toBe('/console/sign-in');
-  await tab.close();
-});
-
-test('the address of an answer that is opened again, as by going back, gets a page that says so', async () => {
-  const tab = await signedIn('ada');
-  await expect.poll(() => heading(tab).catch(() => '')).toBe('Overview');
-  const answer = tab.requests.find((url) => url.startsWith(`${consoleUrl}/console/oidc/callback?`))!;
-  expect(await tab.goto(answer)).toBe(400);
-  expect(await heading(tab)).toBe('You are not signed in');
-  await tab.goto(`${consoleUrl}/console/teams`);
-  expect(await heading(tab)).toBe('Teams');
-  await tab.close();
-});

@@ -90,25 +90,6 @@ describe('with two workers', () => {
     await site.close();
   });
 
-  test('charts follow the window and the colour scheme', async () => {
-    const tab = await signedIn({ width: 1280 });
-    await expect.poll(() => drawn(tab)).toEqual(CHARTS);
-    const picture = (): Promise<string> => tab.read(`document.querySelector('[data-chart="in-flight"] canvas').toDataURL()`);
-    const widths = (): Promise<number[]> =>
-      tab.read(`['canvas', '.plot'].map((part) => document.querySelector('[data-chart="requests"] ' + part).clientWidth)`);
-    const light = await picture();
-    await tab.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
-    await expect.poll(picture).not.toBe(light);
-    await tab.page.setViewport({ width: 360, height: 800 });
-    await expect.poll(async () => (await widths())[1]).toBeLessThan(360);
-    await expect.poll(async () => new Set(await widths()).size).toBe(1);
-    expect(await tab.read('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0);
-    await tab.page.setViewport({ width: 1280, height: 800 });
-    await expect.poll(async () => (await widths())[0]).toBeGreaterThan(1000);
-    expect(tab.complaints).toEqual([]);
-    await tab.close();
-  });
-
   test('when the session ends while the page is open, it says so with a link to sign in, and stops polling', async () => {
     const tab = await signedIn();
     await expect.poll(() => drawn(tab)).toEqual(CHARTS);

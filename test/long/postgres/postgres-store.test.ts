@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
 import { accountsContract, storeContract } from 'lingate/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,23 +10,12 @@ import { copyStoreTo } from '../../support/door/gateways.ts';
 import { answered } from '../../../src/index.ts';
 import { MovableClock } from '../../../src/testing.ts';
 import { newId, teamUnderTest } from '../../support/door/contracts.ts';
-import { eventRules } from '../../support/door/terms.ts';
-import { openStore } from '../../support/door/stores.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Standing } from '../../../src/ports/team-registry.ts';
 import type { OpenStore } from '../../../src/testing/store-contract.ts';
-import { judgedBy } from '../../support/backings.ts';
 import { checkedStore } from '../../support/checked-store.ts';
-import { promisedStore } from '../../support/promised-store.ts';
 import { fillRich, RICH } from '../../support/rich-store.ts';
-import { SILENT } from '../../support/silent-log.ts';
-import { history } from '../../support/model/history.ts';
-import { replay } from '../../support/model/replay.ts';
 import { startPostgres } from '../../support/postgres.ts';
-import { SteppingClock } from '../../support/stepping-clock.ts';
-
-const RUNS = 20;
-const STEPS_MAX = 60;
 /** Generous: other tests may use both cores, and late answers are not tested here. */
 const WAIT_MS = 30_000;
 /** By then no period is still to come. */
@@ -90,36 +78,6 @@ test('everything in it is copied to SQLite and back, with and without its teams'
   await store.close();
   await copied.close();
   rmSync(folder, { recursive: true });
-});
-
-test('random histories have the answers and the accounts of the model', async () => {
-  const clock = new MovableClock();
-  const machine = new SteppingClock(clock);
-  const stores = [await judgedBy(open)(machine), await judgedBy(open)(machine)];
-  const answeredAlike = fc.asyncProperty(history(STEPS_MAX), (drawn) =>
-    replay(drawn, { clock, machine }, [{ name: 'PostgreSQL', stores }]),
-  );
-  await fc.assert(answeredAlike, { numRuns: RUNS });
-  for (const store of stores) await store.close();
-});
-
-test('the gateway that sends finds the events about usage', async () => {
-  const clock = new MovableClock();
-  const others = new Map([['postgres', (url: string) => openPostgresStore(url, clock, WAIT_MS)]]);
-  const store = await openStore(server.url, { log: SILENT, clock, events: eventRules([80, 100], [0]), others });
-  const team = await teamUnderTest(promisedStore(store), { characterLimit: 100, period: 'P1D' });
-  await team.use(85);
-  // Others of this database come first.
-  const kinds = async (): Promise<readonly string[]> => {
-    clock.step(5000);
-    const due = answered(await store.outbox.due(100_000)).filter(({ teamId, id }) => teamId === team.teamId && !id.endsWith('-created'));
-    const kept = await Promise.all(due.map(async (event) => answered(await store.outbox.read(event))!.facts.kind));
-    return kept.toSorted();
-  };
-  await expect.poll(kinds, { timeout: 60_000 }).toEqual(['quota_threshold']);
-  clock.step(86_400_000);
-  await expect.poll(kinds, { timeout: 60_000 }).toEqual(['period_closed', 'quota_threshold', 'usage_day']);
-  await store.close();
 });
 
 async function standingOf({ teams }: Awaited<ReturnType<OpenStore>>, teamId: string): Promise<Standing> {

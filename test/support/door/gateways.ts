@@ -11,5 +11,4 @@ export { ALL_FORMATS, formatOf } from '../../../src/documents/formats.ts';
 export { buildFile, extractTexts } from '../../../src/documents/read-and-build.ts';
 export { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
 export { DocumentWorker } from '../../../src/runtime/document-worker.ts';
-export { LruKeyCache } from '../../../src/runtime/key-cache.ts';
 export { freePortOf } from '../../../src/server/listener.ts';
