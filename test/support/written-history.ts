@@ -4,7 +4,7 @@ import type { KeyRecord, Team } from '../../src/ports/team-registry.ts';
 import type { TeamDays } from '../../src/ports/usage-history.ts';
 import { QUOTA_PLAN } from './gateway.ts';
 
-export interface WrittenTeam {
+interface WrittenTeam {
   readonly name: string;
   readonly reference?: string;
   /** By date: characters and requests of each key, by the key's label; keys are created in the order of first use. */

@@ -1,8 +1,6 @@
 // Mistakes in a configuration or around it, and what a person then sees: the log or standard error, /readyz, config check, the console.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -12,7 +10,7 @@ import { bareEnvironment } from '../../support/compile-cache.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { freePort } from '../../support/free-port.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
-import { inProcess, lingate, MAIN, parsed } from '../../support/lingate-command.ts';
+import { inProcess, MAIN, parsed } from '../../support/lingate-command.ts';
 import { request } from '../../support/raw-http.ts';
 import { launch, OWN_NODE } from '../../support/start-program.ts';
 
@@ -81,13 +79,6 @@ async function checked(file: string): Promise<string> {
   return stdout + stderr;
 }
 
-/** What `serve` prints if it does not start. */
-async function refused(file: string): Promise<string> {
-  const { status, stderr } = await lingate(['serve', '--config', file]);
-  expect(status).toBe(1);
-  return stderr;
-}
-
 async function newKey(file: string): Promise<string> {
   const run = async (...args: readonly string[]) =>
     parsed(await inProcess([...args, '--config', file, '--json'])) as Readonly<Record<string, string>>;
@@ -152,18 +143,6 @@ describe('the engine', () => {
 });
 
 describe('the configuration', () => {
-  test.each(['listen', 'ops'])('the port of %s is in use', async (member) => {
-    const other = createServer((_request, response) => void response.setHeader('server', 'other').end());
-    await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void other.close());
-    const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
-    const file = await written({ [member]: address });
-    const said = await refused(file);
-    expect(said).toContain(address);
-    expect(said).toMatch(/is in use; .*choose another/);
-    expect(await checked(file)).toContain(`${member}: another program listens on ${address}; stop it, or choose another port`);
-  });
-
   test('a gateway that already runs is no other program', async () => {
     const [port, opsPort] = [await freePort(), await freePort()];
     const file = await written({ listen: `127.0.0.1:${port}`, ops: `127.0.0.1:${opsPort}` });

@@ -9,14 +9,12 @@ import { freePort } from '../../support/free-port.ts';
 import { CREDIT_PLAN, makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { translate } from '../../support/site.ts';
-import { startSentinelSet } from '../../support/redis-sentinel.ts';
 import { openBeside, storePlace } from '../../support/store-place.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
 import { startFleet } from './fleet.ts';
 import { seeded } from './seeded.ts';
 
 const KILLS = sized(2, 20, 200);
-const FAILOVERS = sized(1, 2, 20);
 /** Of each team at each gateway, while one of the two is killed. */
 const AT_ONCE = 4;
 /** Until a sentinel has promoted the replica, on a busy machine. */
@@ -94,66 +92,6 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: RUN_MS_MAX }, asyn
   stopped = true;
   await fleet.stop();
   expect(await limitEvents(place.url, [...wanted.keys()])).toEqual(wanted);
-});
-
-test('through failovers of Redis', { timeout: RUN_MS_MAX }, async () => {
-  const random = seeded();
-  const engine = await startScriptedEngine();
-  closing.push(() => engine.close());
-  const events = { url: `http://127.0.0.1:${await freePort()}/`, secret: EVENTS_SECRET };
-  for (let round = 0; round < FAILOVERS; round++) {
-    const set = await startSentinelSet();
-    closing.push(() => set.stop());
-    const fleet = await startFleet({ store: set.url, engineUrl: engine.url, size: 2, events });
-    let stopped = false;
-    closing.push(async () => (stopped ? undefined : fleet.stop()));
-    const store = await openBeside(set.url);
-    closing.push(() => store.close());
-    const [quota, credit, none] = [
-      await makeTeam(store, { ...QUOTA_PLAN, characters: 5 }),
-      await makeTeam(store, CREDIT_PLAN),
-      await makeTeam(store),
-    ];
-    const ids = [quota, credit, none].map(({ teamId }) => teamId);
-    expect(await store.teams.replicated(ids)).toBe(true);
-    const killAt = random.between(0, AT_ONCE * 4);
-    let answers = 0;
-    const killIfDue = (): void => {
-      if (answers++ === killAt) set.master.server.process.kill('SIGKILL');
-    };
-    killIfDue();
-    const asked = fleet
-      .living()
-      .flatMap(({ port }) =>
-        Array.from({ length: AT_ONCE }, () => [quota, credit, none].map((team) => codeOf(port, team).catch(() => undefined))),
-      )
-      .flat();
-    await Promise.all(asked.map((answer) => answer.then(killIfDue)));
-    const askAll = async (team: TestTeam, code: unknown): Promise<void> => {
-      for (const { port } of fleet.living()) await expect.poll(() => codeOf(port, team), { timeout: BACK_MS_MAX }).toBe(code);
-    };
-    // What a failover has lost is told again, once a gateway looks again.
-    const told = (team: TestTeam, code: string, count: number): Promise<void> =>
-      expect
-        .poll(
-          async () => {
-            await askAll(team, code);
-            return (await limitEvents(set.url, [team.teamId])).get(team.teamId);
-          },
-          { timeout: BACK_MS_MAX, interval: 200 },
-        )
-        .toBe(count);
-    await told(quota, 'quota_exceeded', 1);
-    await told(credit, 'credit_exhausted', 1);
-    const added = () => store.teams.updateTeam(credit.teamId, { addMicro: 1 });
-    await expect.poll(added, { timeout: BACK_MS_MAX }).toMatchObject({ teamId: credit.teamId });
-    await told(credit, 'credit_exhausted', 2);
-    await askAll(none, 200);
-    stopped = true;
-    await fleet.stop();
-    expect([...(await limitEvents(set.url, ids)).values()]).toEqual([1, 2, 0]);
-    for (const close of closing.splice(1).toReversed()) await close();
-  }
 });
 
 async function codeOf(port: number, { key }: TestTeam): Promise<unknown> {

@@ -72,15 +72,6 @@ test('a file that means nothing is refused at the start and by config check, in 
   expect(await inProcess(['config', 'check', '--config', file])).toMatchObject({ status: 0, stderr: '' });
 });
 
-test('so is a list of languages that means nothing', async () => {
-  const languages = join(site.folder, 'codes.yaml');
-  writeFileSync(file, 'languages: codes.yaml');
-  for (const text of NOTHING) {
-    writeFileSync(languages, text);
-    expect(await inProcess(['config', 'check', '--config', file])).toMatchObject({ status: 1, stderr: `${languages}: ${EMPTY}\n` });
-  }
-});
-
 test('a configuration from a pipe is read once, whatever a command does with it', async () => {
   const script = 'printf %s "$1" | exec "$2" "$3" config check --config /dev/stdin --json';
   const checked = await outputOf('sh', ['-c', script, 'sh', readFileSync(file, 'utf8'), process.execPath, MAIN]);

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import TextTranslationClient from 'azure-translation-text-1';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
@@ -129,14 +128,4 @@ test('every example of the manual does what it says', async () => {
   await expect
     .poll(async () => (await gateway!.store.teams.standing(teamId)) as object)
     .toMatchObject({ usedCharacters: 13 + 10 + 5 + 13 });
-});
-
-test('its client retries after an engine that failed twice, when told to, and gets its translation', async () => {
-  const { key } = await (await start({})).team();
-  engine.behave('not_json', 'reset');
-  const client = TextTranslationClient(`http://127.0.0.1:${gateway!.port}`, { key }, { allowInsecureConnection: true });
-  const startedAtMs = performance.now();
-  const { status } = await client.path('/translate').post({ body: [{ text: 'Hello' }], queryParameters: { to: 'de' } });
-  expect([status, engine.requests.length]).toEqual(['200', 3]);
-  expect(performance.now() - startedAtMs).toBeGreaterThan(4900);
 });

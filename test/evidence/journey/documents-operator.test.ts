@@ -1,12 +1,12 @@
 // Documents as operators see them, on both stores: admin API, command line and console show the same, and neither names nor texts.
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { answered as stored } from '../../../src/index.ts';
 import { adminClient } from '../../support/admin-client.ts';
 import type { Json } from '../../support/admin-client.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
-import { expectProblem, onOneGateway } from '../../support/every-gateway.ts';
+import { onOneGateway } from '../../support/every-gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -76,50 +76,6 @@ onOneGateway({ config }, (setting) => {
     expect(downloaded).toMatchObject({ team_name: 'Other & Sons', status: 'done', downloaded: true });
     expect(waiting).toMatchObject({ team_id: other.teamId, downloaded: false, ended_at: null });
     expect(['queued', 'translating']).toContain(waiting!['status']);
-  });
-
-  describe('filters', () => {
-    const CASES: readonly (readonly [query: () => string, found: () => unknown[]])[] = [
-      [() => '?state=error', () => [ids.error]],
-      [() => '?state=done', () => [ids.downloaded, ids.done]],
-      [() => `?team=${one.teamId}`, () => [ids.error, ids.done]],
-      [() => `?team=${one.teamId}&state=done`, () => [ids.done]],
-      [() => `?team=${other.teamId}&state=error`, () => []],
-      [() => '?team=01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', () => []],
-      [() => '?team=&state=&cursor=', () => [ids.waiting, ids.downloaded, ids.error, ids.done]],
-    ];
-    test.each(CASES.map((given, index) => [index, ...given] as const))('case %i', async (_index, query, found) => {
-      expect(idsOf(await reported(query()))).toEqual(found());
-      const shown = (await (await operator()).get(`/console/documents${query()}`)).body;
-      expect([...shown.matchAll(/<span title="(\w{26})"/g)].map(([, id]) => id)).toEqual(found());
-    });
-
-    test.each([
-      ['?team=acme', 'team: "acme" is not a team\'s id.'],
-      ['?state=lost', 'state: "lost" is not one of queued, translating, done, error.'],
-      ['?cursor=abc', 'cursor: must be the `next` of the previous page.'],
-    ])('%s is a 400 that names the parameter, also in the console', async (query, detail) => {
-      expect(expectProblem(await call('GET', `/documents${query}`), 'validation_error')).toBe(detail);
-      const page = await (await operator()).get(`/console/documents${query}`);
-      expect([page.status, page.body]).toEqual([400, expect.stringContaining('<p class="fault" role="alert">')]);
-    });
-  });
-
-  test('in pages, each document once, with the filter in the links', async () => {
-    const seen: unknown[] = [];
-    for (let cursor = ''; ;) {
-      const page = await pageOf(`?limit=1${cursor}`);
-      seen.push(...idsOf(page['documents'] as Json[]));
-      if (page['next'] === null) break;
-      cursor = `&cursor=${page['next'] as string}`;
-    }
-    expect(seen).toEqual([ids.waiting, ids.downloaded, ids.error, ids.done]);
-    const visitor = await operator();
-    const first = (await visitor.get('/console/documents?state=done&limit=1')).body;
-    const next = /href="([^"]*)" rel="next"/.exec(first)![1]!.replaceAll('&amp;', '&');
-    expect(next).toMatch(/^\/console\/documents\?state=done&limit=1&cursor=/);
-    const second = (await visitor.get(next)).body;
-    expect([...second.matchAll(/<span title="(\w{26})"/g)].map(([, id]) => id)).toEqual([ids.done]);
   });
 
   test('neither the name of a file nor its text is shown anywhere', async () => {

@@ -141,24 +141,6 @@ describe('several replicas', () => {
     expect([ended.status, ended.stderr]).toEqual([1, 'lingate engine check: 1 of 2 replicas cannot translate\n']);
   });
 
-  test('each report whether they repeat the request id', async () => {
-    const silent: Behaviour = (request, response) => {
-      response.removeHeader('x-request-id');
-      response.end(SUBJECTS['native']!.right(request));
-    };
-    const refusing: Behaviour = (_request, response) => {
-      response.removeHeader('x-request-id');
-      response.writeHead(500).end();
-    };
-    const engines = [await scripted('native'), await scripted('native', silent), await scripted('native', refusing)];
-    const { replicas } = await check({ urls: engines.map(({ url }) => url) });
-    expect(replicas.map(({ ok, echoes_id }) => [ok, echoes_id])).toEqual([
-      [true, true],
-      [true, false],
-      [false, false],
-    ]);
-  });
-
   test('are a line each for people, without control characters for their terminal', async () => {
     const [good, bad] = [
       await scripted('native', answer(JSON.stringify({ translations: [{ text: 'x\u001b[2J\ny' }] }))),

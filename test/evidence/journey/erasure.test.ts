@@ -5,7 +5,6 @@ import { answered as stored, dateOf, dayOf } from '../../../src/index.ts';
 import { canonicalRange, digestOf } from '../../support/door/terms.ts';
 import { adminClient } from '../../support/admin-client.ts';
 import type { Json } from '../../support/admin-client.ts';
-import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { ask, expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { inProcess, parsed } from '../../support/lingate-command.ts';
@@ -131,14 +130,6 @@ onEveryGateway({ config: { admin: { token: TOKEN }, plans: PLANS, engine: { time
       expectProblem(await call('GET', `/teams/${goes.teamId}/periods`), 'not_found');
     });
 
-    test('is deleted once when its Idempotency-Key is repeated, even concurrently', async () => {
-      const { teamId } = await setting.gateway.team();
-      const headers = { 'Idempotency-Key': `deletion-${teamId}` };
-      const send = async (): Promise<number> => (await call('DELETE', `/teams/${teamId}`, { headers })).status;
-      expect([...(await Promise.all([send(), send()])), await send()]).toEqual([204, 204, 204]);
-      expectProblem(await call('DELETE', `/teams/${teamId}`), 'not_found');
-    });
-
     test('is refused to its callers on every front, and requests in flight are answered and charged to nobody', async () => {
       const { teamId, key } = await setting.gateway.team();
       expect((await translate(key)).status).toBe(200);
@@ -154,42 +145,6 @@ onEveryGateway({ config: { admin: { token: TOKEN }, plans: PLANS, engine: { time
       for (const path of ['/v1/usage', '/v1/languages', '/v1/glossaries']) expectProblem(await ofCaller(key, 'GET', path), 'unauthorized');
       expectProblem(await translate(key), 'unauthorized');
       expect((await placesOf(setting.url, [teamId])).filter((place) => !isAudit(place))).toEqual([]);
-    });
-  });
-
-  describe('a glossary', () => {
-    test('of any team is listed and deleted by operators, and the audit log says who did it', async () => {
-      const { teamId, key, glossaryId } = await lively();
-      const { glossaries } = await answered('listGlossaries', call('GET', `/teams/${teamId}/glossaries`));
-      expect(glossaries).toMatchObject([
-        { glossary_id: glossaryId, source_lang: 'EN', target_lang: 'DE', entry_count: 1, dictionaries: [{ entry_count: 1 }] },
-        { entry_count: MANY_ENTRIES },
-      ]);
-      expect((await call('DELETE', `/glossaries/${glossaryId}`)).status).toBe(204);
-      expectProblem(await call('DELETE', `/glossaries/${glossaryId}`), 'not_found');
-      expectProblem(await ofCaller(key, 'GET', `/v1/glossaries/${glossaryId}`), 'glossary_not_found');
-      const { glossary_id: second } = (glossaries as readonly Json[])[1]!;
-      expect(await cli('glossary', 'delete', String(second), '--yes')).toMatchObject({
-        glossary_id: second,
-        team_id: teamId,
-        status: 'deleted',
-      });
-      const more = { name: 'More', source_lang: 'EN', target_lang: 'DE', entries: { one: 'eins' } };
-      const third = JSON.parse((await ofCaller(key, 'POST', '/v1/glossaries', more)).body) as Json;
-      const operator = new ConsoleVisitor(setting.gateway.opsPort);
-      expect((await operator.signIn(TOKEN)).status).toBe(303);
-      const page = `/console/teams/${teamId}/glossaries/${String(third['glossary_id'])}/delete`;
-      expect((await operator.submit(page, page, {})).status).toBe(303);
-      expect(await answered('listGlossaries', call('GET', `/teams/${teamId}/glossaries`))).toEqual({ glossaries: [] });
-      const { entries } = await answered('listAudit', call('GET', `/audit?team=${teamId}`));
-      const told = (entries as readonly Json[]).filter(({ action }) => action === 'deleteGlossary');
-      const named = (glossary: Json) => ({ glossary_id: glossary['glossary_id'], name: glossary['name'] });
-      expect(told.map(({ actor, before, after }) => [String(actor).replace(/[:@].*/, ''), before, after])).toEqual([
-        ['console', named(third), {}],
-        ['cli', named((glossaries as readonly Json[])[1]!), {}],
-        ['admin', named((glossaries as readonly Json[])[0]!), {}],
-      ]);
-      expect((await operator.get(`/console/audit?team=${teamId}`)).body).toContain('deleteGlossary');
     });
   });
 });

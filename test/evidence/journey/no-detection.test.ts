@@ -4,7 +4,6 @@ import { startScriptedEngine, status } from '../../../src/testing.ts';
 import { limitsOf } from '../../support/door/terms.ts';
 import { answered } from '../../../src/index.ts';
 import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { startApertium } from '../../support/apertium.ts';
 import { FACADES } from '../../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
@@ -63,19 +62,6 @@ async function stop(): Promise<void> {
   await gateway.stop();
   await place.remove();
 }
-
-test('in front of the real Apertium APY without analysers', async () => {
-  const apertium = await startApertium({ detects: false });
-  await start([apertium.url], { engine: { protocol: 'apertium', timeout_ms: 10_000 } });
-  try {
-    expect(shown(await translated())).toMatchObject(WANTED);
-    await uncharged();
-    expect(shown(await translated({ source_lang: 'EN' }))).toMatchObject({ status: 200, json: { translations: [{ text: 'Hola' }] } });
-  } finally {
-    await stop();
-    await apertium.stop();
-  }
-});
 
 describe('in front of one engine', () => {
   let engine: ScriptedEngine;

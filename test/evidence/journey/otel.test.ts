@@ -1,14 +1,8 @@
-// Traces over OTLP: one trace from the caller to the engine with a span for each part, nothing of texts or keys in it, no
-// span that was not asked for, and no effect of a collector that is away, slow or failing.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CANARY, startScriptedEngine, status } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
-import { inProcess } from '../../support/lingate-command.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 import { startCollector } from '../../support/otlp-collector.ts';
 import type { Collector, CollectedSpan } from '../../support/otlp-collector.ts';
@@ -180,19 +174,6 @@ describe.each([
       expect(headers['content-encoding']).toBe(compression === 'gzip' ? 'gzip' : undefined);
     }
   });
-
-  test('a request without a trace begins one; the log line names it', async () => {
-    await translate(it);
-    await expect.poll(() => named(it.collector.spans, 'POST /v1/translate').length).toBe(1);
-    const [whole] = named(it.collector.spans, 'POST /v1/translate');
-    expect(whole).toMatchObject({ parentId: '', traceId: expect.stringMatching(/^[0-9a-f]{32}$/) as string });
-    expect(whole!.resource).toMatchObject({
-      'service.name': 'lingate',
-      'lingate.process': 'gateway',
-      'service.instance.id': expect.any(String) as string,
-    });
-    await expect.poll(() => it.gateway.logLines.some((line) => line.includes(`"trace_id":"${whole!.traceId}"`))).toBe(true);
-  });
 });
 
 describe('a caller’s sampled flag', () => {
@@ -274,18 +255,4 @@ describe('a collector that is', () => {
     await translate(it);
     await expect.poll(() => logged().some((line) => line.includes('work again'))).toBe(true);
   });
-});
-
-test.each([
-  ['OTEL_BSP_MAX_QUEUE_SIZE', 'many', 'is not a whole number'],
-  ['OTEL_TRACES_SAMPLER', 'sometimes', 'is not one of always_on'],
-  ['OTEL_TRACES_SAMPLER_ARG', '2', 'is not a number from 0 to 1', { OTEL_TRACES_SAMPLER: 'traceidratio' }],
-  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'is not http/protobuf'],
-])('%s=%s is refused by its name', async (name, value, reason, env: Readonly<Record<string, string>> = {}) => {
-  const folder = await mkdtemp(join(tmpdir(), 'lingate-otel-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const file = join(folder, 'lingate.json');
-  await writeFile(file, JSON.stringify({ otel: {} }));
-  const { stderr, status: exit } = await inProcess(['config', 'check', '--offline', '--config', file], { ...env, [name]: value });
-  expect([exit, stderr]).toEqual([1, expect.stringContaining(`${name}: ${reason}`)]);
 });

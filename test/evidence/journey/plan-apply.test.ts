@@ -16,7 +16,7 @@ const DEAR = { ...QUOTA_PLAN, characters: 2, overage_minor_per_million: 2_000_00
 const PLANS = { pro: FAST, prepaid: CREDIT_PLAN, dear: DEAR };
 
 onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
-  const { call, answered } = adminClient(setting, TOKEN);
+  const { call } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const fileOf = (plans: unknown): string => fileWith(JSON.stringify({ plans }));
   const run = (args: readonly string[], plans: unknown = PLANS) => inProcess([...args, '--config', fileOf(plans), '--store', setting.url]);
@@ -48,31 +48,6 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     expect(parsed(await apply([]))).toEqual(shown);
     expect([await rateOf(one), await rateOf(two)]).toEqual([5000, 5000]);
     expect(parsed(await apply([]))).toEqual({ ...shown, changed: 0, changes: [] });
-  });
-
-  test('with period_anchor calendar a new team gets a whole UTC month; an older team keeps its current period', async () => {
-    const calendar = { ...PLANS, pro: { ...FAST, period_anchor: 'calendar' }, prepaid: { ...CREDIT_PLAN, period_anchor: 'calendar' } };
-    type Bounds = Readonly<Record<'period_start' | 'period_end', string>>;
-    const usageOf = async (team: string): Promise<Bounds> => parsed(await run(['usage', team, '--json'])) as Bounds;
-    const shown = (id: string): Promise<object> => answered('showTeam', call('GET', `/teams/${id}`));
-    const before = await teamOnPro(5000);
-    const running = await usageOf(before);
-    expect(await shown(before)).not.toHaveProperty('period_anchor');
-    for (const plan of ['pro', 'prepaid']) {
-      const made = parsed(await run(['team', 'create', '--name', 'C', '--plan', plan, '--json'], calendar)) as {
-        readonly team_id: string;
-      };
-      expect(made).toMatchObject({ plan, period_anchor: 'calendar', ...(plan === 'pro' ? { period: 'P1M' } : {}) });
-      expect(await shown(made.team_id)).toMatchObject({ period_anchor: 'calendar' });
-      const { period_start, period_end } = await usageOf(made.team_id);
-      for (const edge of [period_start, period_end]) expect(edge).toMatch(/^\d{4}-\d\d-01T00:00:00Z$/);
-      expect(Date.parse(period_end) - Date.parse(period_start)).toBeLessThanOrEqual(31 * 86_400_000);
-    }
-    const changes = [{ number: 'period_anchor', from: 'creation', to: 'calendar' }];
-    for (const words of [['--dry-run'], []]) expect(parsed(await apply(words, calendar))).toMatchObject({ changes });
-    expect(await shown(before)).toMatchObject({ period: 'P1M', period_anchor: 'calendar' });
-    expect(await usageOf(before)).toMatchObject({ period_start: running.period_start, period_end: running.period_end });
-    expect(parsed(await apply([]))).toMatchObject({ changes: [{ number: 'period_anchor', from: 'calendar', to: 'creation' }] });
   });
 
   test('what makes a running period costlier is said, and done only if that is confirmed', async () => {

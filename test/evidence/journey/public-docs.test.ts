@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import { inProcess } from '../../support/lingate-command.ts';
-import { request } from '../../support/raw-http.ts';
-import { openSite, opsPage } from '../../support/site.ts';
+import { openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 
 const PAGES = ['/docs', '/docs/errors', '/openapi.json'] as const;
@@ -41,14 +40,6 @@ onOneGateway({ config: { docs: { public: true }, service: { public_url: `${PUBLI
     expect((await ask(setting, { path: '/docs/errors' })).body).toContain('id="unauthorized"');
   });
 
-  test('of a failure it says which members are always there, and nothing of what only operators see', async () => {
-    const { body } = await ask(setting, { path: '/docs/errors' });
-    const section = body.split('<section id="rate-limited"')[1]!.split('</section>')[0]!;
-    expect(section).toMatch(/<code>limit<\/code><span class="type">always/);
-    expect(section).toMatch(/<code>limit_of<\/code><span class="type">not always/);
-    for (const hidden of ['console', 'csrf_invalid', 'dashboard']) expect(body).not.toContain(hidden);
-  });
-
   test('no other operator page is there', async () => {
     for (const path of ['/metrics', '/livez', '/readyz', '/console', '/admin/v1/teams', '/admin/openapi.json', '/docs/', '/docs/metrics']) {
       expect((await ask(setting, { path })).status).toBe(404);
@@ -78,18 +69,6 @@ export default definePlugin({
 
   const configure = (more: Readonly<Record<string, unknown>>): Promise<void> =>
     site.configure({ engine: { urls: [site.engine.url] }, ...more });
-
-  test('docs_url still names the documentation’s address, and with workers the pages are those of the ops listener', async () => {
-    await configure({ docs: { public: true }, service: { public_url: PUBLIC_URL, docs_url: 'https://docs.acme.test' } });
-    const gateway = await site.serve('--workers', '2');
-    for (const path of PAGES) {
-      const page = await request({ port: gateway.port, path });
-      expect(`${page.status} ${page.body}`).toBe(await opsPage(gateway, path));
-    }
-    const { body } = await request({ port: gateway.port, path: '/nowhere' });
-    expect(body).toContain('"https://docs.acme.test/errors#not-found"');
-    expect(await gateway.end('SIGTERM')).toBe(0);
-  });
 
   test('without it there are no such routes, and the command line lists those that exist', async () => {
     const routes = async (): Promise<string> => (await inProcess(['routes', '--config', join(site.folder, 'lingate.yaml')])).stdout;

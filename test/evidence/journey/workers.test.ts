@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { inProcess, lingate } from '../../support/lingate-command.ts';
+import { lingate } from '../../support/lingate-command.ts';
 import { QUOTA_PLAN, makeTeam } from '../../support/gateway.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
@@ -201,11 +201,5 @@ describe('workers that cannot start', () => {
     expect(stderr).toMatch(line);
     expect(status).toBe(1);
     expect(stdout).not.toContain('ready');
-  });
-
-  test.each(['0', '65', '-1', '1.5', 'two', ''])('--workers %j is wrong usage', async (count) => {
-    const { status, stderr } = await inProcess(site.args(`--workers=${count}`));
-    expect(stderr).toMatch(/^lingate serve: --workers[^\n]*\n$/);
-    expect(status).toBe(2);
   });
 });
