@@ -13,14 +13,11 @@ import type { Overview } from '../console/overview-figures.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-listener.ts';
-import type { Log } from '../ports/log.ts';
-import type { Store } from '../ports/store.ts';
-import type { RefusalDays } from '../ports/refusal-days.ts';
 import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
 import { documentsOf } from './configured-store.ts';
 import { overviewOf } from './processes.ts';
-import type { ServingProcesses } from './processes.ts';
+import type { OperatorSideOptions } from './operator-side.ts';
 
 /** Who may use the admin API and the console, and how they sign in. */
 export interface OpenOperators {
@@ -29,19 +26,12 @@ export interface OpenOperators {
   readonly oidc: OidcSide | undefined;
 }
 
-interface AdminSideOptions extends OpenOperators {
-  /** Without the routes' limits and caches. */
-  readonly store: Store;
-  readonly refusals: RefusalDays;
-  readonly processes: ServingProcesses;
-  /** The time of this process that is believed. */
-  readonly nowMs: () => number;
+interface AdminSideOptions extends OpenOperators, Pick<OperatorSideOptions, 'store' | 'refusals' | 'processes' | 'nowMs' | 'log'> {
   /** The configuration at the time of the call. */
   readonly config: () => Config;
   readonly docsUrl: () => string;
   /** The statuses of the problem codes that plugins add. */
   readonly pluginStatuses: ReadonlyMap<string, number>;
-  readonly log: Log;
 }
 
 /** `undefined` if admin API and console are off. Rejects with a `ConfigError`. */

@@ -17,16 +17,8 @@ import type { Documented } from './route-rows.ts';
 /** The version in every path. */
 const API_VERSION = '1';
 
-/** All OpenAPI documents of a gateway with this configuration. */
-export interface ApiDescriptions {
-  /** Of the service, including routes of plugins without their own document. */
-  readonly service: Record<string, unknown>;
-  /** By the plugin's name. */
-  readonly plugins: ReadonlyMap<string, Record<string, unknown>>;
-}
-
-/** Opens neither the store nor a port. */
-export function describeApis(config: Config): Promise<ApiDescriptions> {
+/** All OpenAPI documents: of the service with the plugins that have none, and by plugin. Opens neither the store nor a port. */
+export function describeApis(config: Config) {
   return withPlugins(config.plugins, (apis) => ({
     service: openApiDocument(describedBy(config, apis)),
     plugins: pluginDocuments(describedBy(config, apis)),
@@ -71,16 +63,11 @@ export function apiOptions(
   };
 }
 
-interface DocumentationOptions {
-  /** The current state; each page is rendered once for each state. */
-  readonly config: () => Config;
-  readonly documented: Documented;
-  /** Called when a page is rendered, because the address is only known once everything listens. */
-  readonly api: () => OpenApiOptions;
-}
-
-/** Answers from memory: these requests need no key, so a page may cost no more than its bytes. */
-export function documentationStep({ config, documented, api }: DocumentationOptions): HeadStep {
+/**
+ * Answers from memory: these requests need no key, so a page may cost no more than its bytes. Each is rendered once for each
+ * configuration, when it is first asked for, because addresses are only known once everything listens.
+ */
+export function documentationStep(config: () => Config, documented: Documented, api: () => OpenApiOptions): HeadStep {
   const pages = documentPages(api, [...documented.documents.keys()]);
   let madeFor: Config | undefined;
   const made = new Map<string, ValidatedReply>();

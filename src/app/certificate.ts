@@ -11,14 +11,8 @@ import { readTlsFiles } from '../server/tls-files.ts';
 
 const WARNED_DAYS = 14;
 
-interface CertificateEnd {
-  /** Absolute path. */
-  readonly file: string;
-  readonly endsMs: number;
-}
-
 /** Of the certificate of the configuration; `undefined` without TLS, or if the file is no certificate, which is reported elsewhere. */
-export function certificateEnd({ tls, sources: { files } }: Config): CertificateEnd | undefined {
+export function certificateEnd({ tls, sources: { files } }: Config): { readonly file: string; readonly endsMs: number } | undefined {
   if (tls === undefined) return undefined;
   try {
     return { file: tls.certFile, endsMs: Date.parse(new X509Certificate(bytesOf(files, tls.certFile)).validTo) };

@@ -1,6 +1,7 @@
 // Reports on each engine replica: attempts as metrics, failures and setting aside in the log. Tries the engines before any caller
 // does; those that report their pairs are tried by that question instead (`runtime/offered-languages.ts`).
 import { MalformedAttempt } from '../engines/attempt-judgement.ts';
+import type { Balancer } from '../engines/balancer.ts';
 import type { ReplicaWatch } from '../engines/replica.ts';
 import { placeOf } from '../core/error-place.ts';
 import type { EngineMetrics } from '../ops/metrics/engine-metrics.ts';
@@ -60,19 +61,11 @@ function pairOf({ options }: EngineWork): string {
   return `${options.sourceLang ?? '*'}-${options.targetLang}`;
 }
 
-interface TriedEngine {
-  readonly name: string;
-  /** Tries every replica; never rejects. */
-  readonly tryAll: () => Promise<readonly ReplicaTrial[]>;
-  /** Whether a replica was reached when it was last tried, by a trial or by a request. */
-  readonly works: () => boolean;
-}
-
 /** While none of an engine's replicas works. */
 const AGAIN_MS = 60_000;
 
 /** Tries all engines at once, in the background, and again those that do not work. */
-export function tryEngines(engines: readonly TriedEngine[], log: Log) {
+export function tryEngines(engines: ReadonlyMap<string, Balancer>, log: Log) {
   /** What was logged of a replica that cannot be reached, by engine and URL. */
   const logged = new Map<string, string>();
   const waiting = new Map<string, NodeJS.Timeout>();
@@ -89,17 +82,19 @@ export function tryEngines(engines: readonly TriedEngine[], log: Log) {
     const found = { engine, replica: url, failure: word, status, cause, advice: adviceFor(failure) };
     log.warn('an engine replica cannot be reached: requests to it will fail', found);
   };
-  const tryOne = async (engine: TriedEngine): Promise<void> => {
+  const tryOne = async (name: string, engine: Balancer): Promise<void> => {
     const trials = await engine.tryAll();
     if (closed) return;
-    clearTimeout(waiting.get(engine.name));
-    for (const trial of trials) report(engine.name, trial);
-    if (engine.works()) return;
-    waiting.set(engine.name, setTimeout(() => void (engine.works() || tryOne(engine)), AGAIN_MS).unref());
+    clearTimeout(waiting.get(name));
+    for (const trial of trials) report(name, trial);
+    // By a trial or by a request.
+    const works = (): boolean => engine.health().some(({ reached }) => reached !== false);
+    if (works()) return;
+    waiting.set(name, setTimeout(() => void (works() || tryOne(name, engine)), AGAIN_MS).unref());
   };
   /** Also for a reload, which may have changed their URLs. */
   const tryAll = (): void => {
-    for (const engine of engines) void tryOne(engine);
+    for (const [name, engine] of engines) void tryOne(name, engine);
   };
   tryAll();
   return {

@@ -37,7 +37,8 @@ import { announceReady } from './ready-line.ts';
 import { pidSpace, RELOADS_PATH } from './reload.ts';
 import type { ReloadReport, Reloads } from './reload.ts';
 
-interface OperatorSideOptions {
+/** What the operator's side needs of the rest of the gateway. */
+export interface OperatorSideOptions {
   readonly config: Config;
   readonly log: Log;
   readonly down: Teardown;
@@ -126,7 +127,7 @@ export class OperatorSide {
   }
 
   #content(): OpsContent {
-    const { processes, metrics, pluginApis, log, docsOnOps } = this.#options;
+    const { processes, metrics, pluginApis, docsOnOps } = this.#options;
     const config = (): Config => this.config;
     const api = (): OpenApiOptions => apiOptions(this.config, this, pluginApis);
     const readiness = (): Readiness | Promise<Readiness> => processes.readiness();
@@ -147,7 +148,6 @@ export class OperatorSide {
         config,
         docsUrl: () => this.docsUrl,
         pluginStatuses: new Map([...pluginApis.problems].map(([code, { kind }]) => [code, kind.status])),
-        log,
       }),
     };
   }

@@ -185,13 +185,7 @@ export function offeredBy({ languages, engines, routing }: Config, settings: rea
 /** Those that are not asked for their pairs anyway. */
 function triedEngines({ config, settings, engines }: Opened) {
   const { pairs } = offeredBy(config, settings);
-  return [...engines.byName]
-    .filter(([name, engine]) => pairs.get(name) !== 'ask' || engine.askPairs === undefined)
-    .map(([name, engine]) => ({
-      name,
-      tryAll: () => engine.tryAll(),
-      works: () => engine.health().some(({ reached }) => reached !== false),
-    }));
+  return new Map([...engines.byName].filter(([name, engine]) => pairs.get(name) !== 'ask' || engine.askPairs === undefined));
 }
 
 export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) => void {

@@ -210,7 +210,7 @@ export class Serving implements ServingProcesses {
       settlements,
       inForce,
       onDocument: () => this.#worker?.wake(),
-      documentation: documentationStep({ config: inForce, documented: plugins, api }),
+      documentation: documentationStep(inForce, plugins, api),
       apiDocument: (plugin) => pluginDocument(plugin, api()),
       serving: () => this.#ready(),
       now: monotonicMs,

@@ -7,13 +7,6 @@ import type { FileContents } from './file-set.ts';
 import { ConfigFile } from './schema.ts';
 import type { Reloading } from './schema-parts.ts';
 
-interface Reload {
-  /** The configuration from now on. */
-  readonly config: Config;
-  /** Changed members that keep their old values, by their names in the file. */
-  readonly waiting: readonly string[];
-}
-
 type Values = Readonly<Record<string, unknown>>;
 
 /** The part of a schema that is read here. */
@@ -29,7 +22,8 @@ interface EngineMembers {
 }
 const ENGINE: ReloadSchema = ConfigFile.properties.engine;
 
-export function reloadOf(running: Config, next: Config): Reload {
+/** The configuration from now on, and the changed members that keep their old values, by their names in the file. */
+export function reloadOf(running: Config, next: Config): { readonly config: Config; readonly waiting: readonly string[] } {
   const waiting: string[] = [];
   const { engine: _engine, engines: _engines, routing: _routing, ...others } = ConfigFile.properties;
   const raw = {

@@ -132,13 +132,8 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-type Naming = Pick<
-  Config,
-  'file' | 'languagesFile' | 'tls' | 'plugins' | 'engines' | 'forward' | 'admin' | 'events' | 'documents' | 'otel'
->;
-
 /** Absolute paths, with the configuration's own and that of its languages. */
-export function namedFiles(config: Naming): string[] {
+export function namedFiles(config: Config): string[] {
   const { file, languagesFile, tls, plugins, engines, forward, admin, events, documents, otel } = config;
   const secrets = [
     engines.map(({ options }) => options),

@@ -18,13 +18,6 @@ const ID_FIELD = 'x-request-id';
 const WITH_LENGTH: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
-interface ProxyCallOptions {
-  readonly request: UpstreamRequest;
-  readonly cancellation: Cancellation;
-  readonly connections: KeptConnections;
-  readonly resolve: (result: UpstreamResult) => void;
-}
-
 export class ProxyCall {
   readonly #request: UpstreamRequest;
   readonly #connections: KeptConnections;
@@ -47,7 +40,12 @@ export class ProxyCall {
   /** A second answer after it has already been reported. */
   #reported = false;
 
-  constructor({ request, cancellation, connections, resolve }: ProxyCallOptions) {
+  constructor(
+    request: UpstreamRequest,
+    cancellation: Cancellation,
+    connections: KeptConnections,
+    resolve: (result: UpstreamResult) => void,
+  ) {
     this.#request = request;
     this.#connections = connections;
     this.#resolve = resolve;

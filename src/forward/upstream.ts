@@ -99,7 +99,7 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpst
     call: (request, cancellation) =>
       new Promise((resolve) => {
         const { target, kept } = originOf(request.origin);
-        const call = new ProxyCall({ request, cancellation, connections: kept, resolve });
+        const call = new ProxyCall(request, cancellation, kept, resolve);
         const ownAgent = single[target.protocol === 'https:' ? 'https' : 'http'];
         const to = { target, agent: keepAlive && request.body === undefined ? kept.agent : ownAgent };
         call.start((messages) => {

@@ -7,15 +7,6 @@ const SILENCE_MS = 8_000;
 /** The time limit grows by a second per this many bytes received. */
 const SECOND_BYTES = 65_536;
 
-interface IncomingBodyOptions {
-  /** `undefined` for a chunked body. */
-  readonly bytes: number | undefined;
-  /** The part of the time limit that does not depend on the body's length. */
-  readonly limitMs: number;
-  /** The caller has sent nothing for too long while somebody read, or takes too long in all. */
-  readonly onSilent: () => void;
-}
-
 export class IncomingBody implements Incoming {
   readonly bytes: number | undefined;
   readonly stream: Readable;
@@ -27,7 +18,11 @@ export class IncomingBody implements Incoming {
   /** The extra seconds granted so far. */
   #grantedSeconds = 0;
 
-  constructor(stream: Readable, { bytes, limitMs, onSilent }: IncomingBodyOptions) {
+  /**
+   * `limitMs` is the part of the time limit that does not depend on the body's length. `onSilent`: the caller has sent nothing for too
+   * long while somebody read, or takes too long in all.
+   */
+  constructor(stream: Readable, bytes: number | undefined, limitMs: number, onSilent: () => void) {
     this.bytes = bytes;
     this.stream = stream;
     this.#onSilent = onSilent;

@@ -13,12 +13,6 @@ import type { ResponseMessage, StreamHead } from './response-message.ts';
 const SPOKEN: ReadonlySet<string> = new Set(['1.0', '1.1']);
 const BAD_VERSION = 'request: only HTTP/1.1 and HTTP/1.0 are supported.';
 
-/** What a call needs to know about its connection. */
-export interface CallOwner {
-  /** Whether the connection closes with the answer being written now. */
-  readonly endsNow: boolean;
-}
-
 /**
  * A caller who stops reading is cut off; Node's own timers only watch callers who send. The timer runs twice before the cut,
  * because the system's buffers have always absorbed some data the first time: the effective limit is 10 s.
@@ -30,13 +24,14 @@ const REST_MS = 10_000;
 const STRING_MAX = 65_536;
 
 export class NodeCall extends Call {
-  readonly #owner: CallOwner;
+  /** Whether the connection closes with the answer being written now. */
+  readonly #endsNow: () => boolean;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
 
-  constructor(shared: ListenerState, owner: CallOwner, req: IncomingMessage, res: ServerResponse) {
+  constructor(shared: ListenerState, endsNow: () => boolean, req: IncomingMessage, res: ServerResponse) {
     super(shared);
-    this.#owner = owner;
+    this.#endsNow = endsNow;
     this.#req = req;
     this.#res = res;
   }
@@ -91,7 +86,7 @@ export class NodeCall extends Call {
     if (!socket.writable) return false;
     // Until the answer has been sent; then Node sets its own timer, or the next call resets it.
     socket.setTimeout(UNREAD_MS);
-    const body = this.#putHead(answer, closes || this.#owner.endsNow);
+    const body = this.#putHead(answer, closes || this.#endsNow());
     if (body === undefined) this.#res.end();
     else this.#res.end(body);
     if (this.bodyPending) this.#boundRest();
@@ -135,7 +130,7 @@ export class NodeCall extends Call {
   protected override openStream(head: StreamHead, closes: boolean): ServerResponse {
     const fields = fieldsOf(head).flat();
     if (head.bytes !== undefined) fields.push('Content-Length', String(head.bytes));
-    if (closes || this.#owner.endsNow) fields.push('Connection', 'close');
+    if (closes || this.#endsNow()) fields.push('Connection', 'close');
     // The stream has its own timeout for slow readers.
     this.#req.socket.setTimeout(0);
     this.#res.writeHead(head.status, fields);
@@ -153,7 +148,7 @@ export class NodeCall extends Call {
   }
 
   protected override openBody(bytes: number | undefined): IncomingBody {
-    return new IncomingBody(this.#req, { bytes, limitMs: this.shared.gateway.requestMs, onSilent: () => this.bodySilent() });
+    return new IncomingBody(this.#req, bytes, this.shared.gateway.requestMs, () => this.bodySilent());
   }
 
   get messages(): NodeMessages {

@@ -15,7 +15,6 @@ import type { Refusal, Reply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { NO_HEAD } from './call.ts';
 import { NodeCall } from './node-call.ts';
-import type { CallOwner } from './node-call.ts';
 import { compose, serialise } from './response-message.ts';
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -113,7 +112,7 @@ interface WaitingRequest {
   fault: string | undefined;
 }
 
-class NodeConnection implements Sink, CallOwner {
+class NodeConnection implements Sink {
   readonly receivedBytes = 0;
   readonly #shared: ListenerState;
   readonly #socket: Duplex;
@@ -152,7 +151,7 @@ class NodeConnection implements Sink, CallOwner {
   }
 
   #begin(req: IncomingMessage, res: ServerResponse): void {
-    const call = (this.#call = new NodeCall(this.#shared, this, req, res));
+    const call = (this.#call = new NodeCall(this.#shared, this.#endsNow, req, res));
     call.start(this.#fields);
     if (!call.closes) return;
     this.#condemned = true;
@@ -170,9 +169,7 @@ class NodeConnection implements Sink, CallOwner {
     if (fault !== undefined) this.#bodyFailed(this.#call!, fault);
   }
 
-  get endsNow(): boolean {
-    return (this.#condemned || this.#shared.draining) && this.#waiting.length === 0;
-  }
+  readonly #endsNow = (): boolean => (this.#condemned || this.#shared.draining) && this.#waiting.length === 0;
 
   /** The parser failed, the caller was too slow, or the connection broke. */
   failed(error: NodeJS.ErrnoException): void {
