@@ -1,3 +1,4 @@
+// What an engine may cost: at its limit the next engine takes over without a refusal, on every gateway of the store.
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { startScriptedEngine } from '../../../src/testing.ts';

@@ -1,3 +1,5 @@
+// Traces over OTLP: one trace from the caller to the engine with a span for each part, nothing of texts or keys in it, no
+// span that was not asked for, and no effect of a collector that is away, slow or failing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CANARY, startScriptedEngine, status } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
