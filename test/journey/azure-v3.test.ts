@@ -14,6 +14,7 @@ import { withinASecond } from '../support/within-a-second.ts';
 const KEY_FIELD = 'ocp-apim-subscription-key';
 const BELOW = '/translator/text/v3.0';
 const LANGUAGES_LISTED = 40;
+const V = 'api-version=3.0';
 
 /** Checks a failure in Azure's form, under the status that its number begins with; returns its message. */
 function expectError(response: HttpResponse, code: number): string {
@@ -262,6 +263,77 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
       expectError(await send('api-version=3.0&to=de', body, { headers: { [KEY_FIELD]: poor.key } }), 403_001);
       answered(await setting.gateway.store.teams.revokeKey(poor.keyId));
       expectError(await send('api-version=1&to=zz', 'x', { headers: { [KEY_FIELD]: poor.key } }), 401_000);
+    });
+
+    test.each([
+      ['', 400_021],
+      ['to=de', 400_021],
+      ['api-version=2025-10-01-preview&to=de', 400_021],
+      [`${V}&${V}&to=de`, 400_021],
+      [V, 400_036],
+      [`${V}&to=`, 400_036],
+      [`${V}&to=xx`, 400_036],
+      [`${V}&to=de,`, 400_036],
+      [`${V}&to=de,zh-cht`, 400_036],
+      [`${V}&to=de-Latn`, 400_036],
+      [`${V}&to=zh-Hant`, 400_036],
+      [`${V}&to=de&to=zh-tw`, 400_036],
+      [`${V}${'&to=de'.repeat(51)}`, 400_036],
+      [`${V}&to=${'de,'.repeat(50)}de`, 400_036],
+      [`${V}&to=${'de,'.repeat(24)}de&to=${'de,'.repeat(25)}de`, 400_036],
+      [`${V}&to=${','.repeat(5000)}`, 400_036],
+      [`${V}&to=de&from=xx`, 400_035],
+      [`${V}&to=de&from=en&from=en`, 400_035],
+      [`${V}&to=de&textType=xml`, 400_071],
+      [`${V}&to=de&category=mine`, 400_002],
+      [`${V}&to=de&category=general&category=mine`, 400_002],
+      [`${V}&to=de&suggestedFrom=xx`, 400_003],
+      [`${V}&to=de&fromScript=Latn`, 400_080],
+      [`${V}&to=de&toScript=Latn`, 400_080],
+      [`${V}&to=de&profanityAction=Marked`, 400_000],
+      [`${V}&to=de&profanityAction=Deleted`, 400_000],
+      [`${V}&to=de&profanityAction=1`, 400_000],
+      [`${V}&to=de&profanityMarker=1`, 400_000],
+      [`${V}&to=de&allowFallback=1`, 400_000],
+      [`${V}&to=de&includeAlignment=true`, 400_000],
+      [`${V}&to=de&includeAlignment=true&includeAlignment=false`, 400_000],
+      [`${V}&to=de&includeSentenceLength=true`, 400_000],
+    ])('%s is refused by its number, and its parameter by name', async (query, number) => {
+      const message = expectError(await send(query, [{ Text: 'Hello' }, { Text: '' }]), number);
+      // The value is not quoted.
+      const name = [...new URLSearchParams(query).keys()].at(-1) ?? 'api-version';
+      if (number !== 400_021) expect(message).toContain(name === 'api-version' ? 'to: ' : name);
+      expect(message).not.toMatch(/mine|2025|xx|zh-Hant/);
+      expect(setting.engine.requests).toHaveLength(0);
+    });
+
+    test.each([
+      ['to=DE&from=EN-us', 'EN', ['de']],
+      ['from=zh-Hant&to=en', 'ZH', ['en']],
+      ['from=&to=pt&to=PT-pt&to=pt-br', undefined, ['pt', 'pt-PT', 'pt-BR']],
+      ['to=zh-Hans&to=ZH', undefined, ['zh-Hans', 'zh-Hans']],
+      ['TO=fr&FROM=de&To=de', 'DE', ['fr', 'de']],
+      ['to=de,fr&from=Auto', undefined, ['de', 'fr']],
+      ['to=de%2cfr&to=zh-cn&to=pt,fr', undefined, ['de', 'fr', 'zh-Hans', 'pt', 'fr']],
+      ['to=de-DE,fr-CA,en-AU&from=zh-cht', 'ZH', ['de', 'fr', 'en']],
+      ['to=zh-chs&from=en-AU', 'EN', ['zh-Hans']],
+      [
+        'to=de&category=General&profanityAction=noAction&suggestedFrom=en-GB&fromScript=&toScript=&whatever=1&whatever=2',
+        undefined,
+        ['de'],
+      ],
+    ])('%s is accepted, and charged once for each target', async (query, source, codes) => {
+      const response = await send(`api-version=3.0&${query}`, [{ Text: 'Hello' }, { Text: '' }]);
+      const [first] = found(response) as [{ translations: { to: string }[] }];
+      expect([first.translations.map(({ to }) => to), response.header('x-metered-usage')]).toEqual([codes, String(5 * codes.length)]);
+      for (const body of sent()) expect((body as { source_lang?: string }).source_lang).toBe(source);
+    });
+
+    test('a fault of the texts comes before one of the parameters, and the plan’s length before both', async () => {
+      const short = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 9 });
+      const post = (query: string, body: unknown) => send(query, body, { headers: { [KEY_FIELD]: short.key } });
+      expect(expectError(await post('api-version=3.0&to=de&to=xx', [{ Text: 1 }]), 400_005)).not.toContain('to');
+      expect(expectError(await post('api-version=3.0&to=de&to=xx', [{ Text: 'Hello' }]), 400_050)).toContain('10 characters');
     });
 
     test('its own limits: a body that is too long, another type, other methods', async () => {
