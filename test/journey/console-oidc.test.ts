@@ -13,13 +13,13 @@ import type { StorePlace } from '../support/store-place.ts';
 
 const ADA = { sub: '248289761001', email: 'ada@example.com', groups: ['staff', 'lingate-admins'] };
 
-describe.each(['sqlite', 'redis'] as const)('two gateways on %s', (store) => {
+describe('two gateways on one store', () => {
   let place: StorePlace;
   let provider: ScriptedProvider;
   let gateways: TestGateway[];
 
   beforeAll(async () => {
-    place = await storePlace(store);
+    place = await storePlace('redis');
     provider = await startScriptedProvider();
     const oidc = {
       issuer: provider.issuer,
