@@ -73,7 +73,7 @@ interface AzureOrder extends Pick<VersionedTranslation, 'version' | 'characters'
 }
 
 /** The version counts first, then the body. */
-export function readTranslation(queryText: string, body: Judged<unknown>): Judged<VersionedTranslation> {
+function readTranslation(queryText: string, body: Judged<unknown>): Judged<VersionedTranslation> {
   const query = queryOf(queryText);
   const version = versionOf(query);
   if ('problem' in version) return version;
