@@ -29,23 +29,14 @@ import {
   STORE_UNAVAILABLE,
 } from '../domain/refusals.ts';
 import { laterWorkId } from '../domain/ulid.ts';
-import type { AttemptsTrace, PassTraceparent } from '../domain/request-trace.ts';
+import type { PassTraceparent } from '../domain/request-trace.ts';
 import { traceparentForward } from '../domain/request-trace.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { passStages } from '../domain/text-stages.ts';
 import type { PassedTexts, TextStage, Translations } from '../domain/text-stages.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type {
-  AskedWork,
-  AttemptFailure,
-  Engine,
-  EngineResult,
-  EngineWork,
-  FailureDetail,
-  TakesGlossary,
-  Translation,
-} from '../ports/engine.ts';
+import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, TakesGlossary, Translation } from '../ports/engine.ts';
 import type { GatewayServices, TranslationOrder } from '../ports/gateway-services.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 
@@ -70,39 +61,44 @@ export interface TranslateOptions {
 /** What is to be translated, or whose language is to be detected. */
 type WorkOrder = TranslationOrder & Pick<EngineWork, 'detectionOnly'>;
 
+/** An order on its way to the engine: with its glossary, the engines that may do it, and what the plugins' stages made of its texts. */
+interface Work {
+  readonly x: Exchange;
+  readonly order: WorkOrder;
+  readonly by: TranslateOptions;
+  readonly options: TranslationOptions;
+  /** In the order to try them; `undefined` for the only one there is. */
+  readonly engines: readonly string[] | undefined;
+  /** `undefined` without stages. */
+  readonly passed: PassedTexts | undefined;
+}
+
 const ATTEMPTS = 2;
 /** The name of the only engine, as a list. */
 const ONE_ENGINE: readonly string[] = [ONLY_ENGINE];
-const NONE: readonly Translation[] = [];
-const NOTHING_SPARED: ReadonlySet<number> = new Set();
 
 export function translateStep(by: TranslateOptions): BodyStep {
   return {
     kind: 'body',
     name: 'translate',
     headers: ['traceparent'],
-    run: (x) => andThen(ordered(x, x.need(translateRequestSlot), by, goOn), toEngine),
+    run: (x) => andThen(prepared(x, x.need(translateRequestSlot), by), toEngine),
   };
 }
 
 function toEngine(work: Work | Refusal): StepResult | Promise<StepResult> {
   if ('problem' in work) return work;
+  const text = openTexts(work);
   // The stages have answered all of it.
-  if (work.text.length === 0) return concluded(work.x, work);
-  const refusal = work.unserved();
+  if (text.length === 0) return andThen(finished(work), (translations) => answerOf(work, translations));
+  const refusal = unserved(work);
   if (refusal !== undefined) return refusal;
-  work.by.engine.translate(work, work.x);
+  ask(work, text, work.x, (done) => work.x.resume(concluded, done));
   return LATER;
 }
 
-/** Not inline: a closure for each request would cost more. */
-function goOn(work: Work): void {
-  work.x.resume(concluded, work);
-}
-
-function concluded(_x: Exchange, work: Work): Outcome | Promise<Outcome> {
-  const translations = work.finished();
-  return translations instanceof Promise ? translations.then((late) => answerOf(work, late)) : answerOf(work, translations);
+function concluded(_x: Exchange, { work, result, startedAtMs }: DoneWork): Outcome | Promise<Outcome> {
+  return andThen(finished(work, result, startedAtMs), (translations) => answerOf(work, translations));
 }
 
 function answerOf({ x, order, by }: Work, translations: Translations): Outcome {
@@ -123,7 +119,7 @@ export function translateBy(by: TranslateOptions): GatewayServices['translate'] 
     const { sourceLang, targetLang } = order.options;
     // A route with its own parameters should have refused it before the admission; at least it is not sent.
     if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
-    const translations = await awaited((onDone) => ordered(x, order, by, onDone));
+    const translations = await awaited(prepared(x, order, by));
     if ('problem' in translations) return translations;
     const withLanguage = (translation: Translation): Translation => ({
       ...translation,
@@ -139,29 +135,24 @@ export function detectBy(by: TranslateOptions): GatewayServices['detect'] {
     const offers = by.offers.current;
     const { languages, detection: able } = offerFor(x, offers);
     if (able === undefined) return NO_DETECTION;
-    const order: WorkOrder = {
-      text: texts,
-      options: { ...NOTHING_CHOSEN, targetLang: able.targetLang },
-      glossaryId: undefined,
-      detectionOnly: true,
-    };
-    const engines = offers.isRouted ? detecting(able.names, by) : undefined;
-    const translations = await awaited((onDone) => staged(x, order, undefined, engines, by, onDone));
+    const options = { ...NOTHING_CHOSEN, targetLang: able.targetLang };
+    const order: WorkOrder = { text: texts, options, glossaryId: undefined, detectionOnly: true };
+    const translations = await awaited(staged(x, order, by, options, offers.isRouted ? detecting(able.names, by) : undefined));
     if ('problem' in translations) return translations;
     return { kind: 'detected', languages: translations.map(({ detectedSourceLanguage }) => languages.base(detectedSourceLanguage)) };
   };
 }
 
-async function awaited(begin: (onDone: (work: Work) => void) => MaybeWork | Promise<MaybeWork>): Promise<Translations> {
-  const { promise, resolve } = Promise.withResolvers<Work>();
-  const work = await begin(resolve);
+async function awaited(begun: MaybeWork | Promise<MaybeWork>): Promise<Translations> {
+  const work = await begun;
   if ('problem' in work) return work;
-  if (work.text.length === 0) return work.finished();
-  if (work.detectionOnly === true) work.text = beginnings(work.text);
-  const refusal = work.unserved();
+  const text = openTexts(work);
+  if (text.length === 0) return finished(work);
+  const refusal = unserved(work);
   if (refusal !== undefined) return refusal;
-  work.by.engine.translate(work, shareOf(work.x));
-  return (await promise).finished();
+  const sent = work.order.detectionOnly === true ? beginnings(text) : text;
+  const { result, startedAtMs } = await new Promise<DoneWork>((resolve) => ask(work, sent, shareOf(work.x), resolve));
+  return finished(work, result, startedAtMs);
 }
 
 /**
@@ -187,21 +178,19 @@ function shareOf(x: Exchange): Cancellation {
 }
 
 type MaybeWork = Work | Refusal;
-/** Names of engines in the order to try them; `undefined` for the only one there is. */
-type ChosenEngines = readonly string[] | undefined;
 
-/** The work of an order, ready for the engine, with its glossary and the engines that may do it; a promise only if something has to be fetched. */
-function ordered(x: Exchange, order: WorkOrder, by: TranslateOptions, onDone: (work: Work) => void): MaybeWork | Promise<MaybeWork> {
+/** The work of an order, ready for the engine; a promise only if something has to be fetched. */
+function prepared(x: Exchange, order: WorkOrder, by: TranslateOptions): MaybeWork | Promise<MaybeWork> {
   const { glossaryId, options } = order;
   const hasGlossary = glossaryId !== undefined || options.glossary !== undefined;
-  let engines: ChosenEngines;
+  let engines: Work['engines'];
   if (by.offers.current.isRouted) {
     const offer = offerFor(x, by.offers.current);
     const route = routeFor(offer, options, hasGlossary);
     if (typeof route === 'string') return notAble(route, offer, options);
     engines = options.sourceLang === undefined ? detecting(route.names, by) : route.names;
   }
-  if (!hasGlossary) return staged(x, order, undefined, engines, by, onDone);
+  if (!hasGlossary) return staged(x, order, by, options, engines);
   return andThen(glossaryOf(x, order, by), (glossary) => {
     if ('problem' in glossary) return glossary;
     // A promise only if one of the engines has not seen the dictionary before.
@@ -210,7 +199,8 @@ function ordered(x: Exchange, order: WorkOrder, by: TranslateOptions, onDone: (w
     const known = takes.some((one) => one instanceof Promise) ? Promise.all(takes.map(async (one) => one)) : (takes as readonly boolean[]);
     return andThen(known, (found) => {
       if (!found.some(Boolean)) return GLOSSARY_NOT_TAKEN;
-      return staged(x, order, glossary, found.every(Boolean) ? engines : names.filter((_name, i) => found[i]), by, onDone);
+      const able = found.every(Boolean) ? engines : names.filter((_name, i) => found[i]);
+      return staged(x, order, by, { ...options, glossary }, able);
     });
   });
 }
@@ -221,23 +211,28 @@ function detecting(names: readonly string[], { engine }: TranslateOptions): read
   return able.length === 0 ? names : able;
 }
 
-/** Those of the engines that have characters left, and the texts after the plugins' stages. */
+/** With those of the engines that have characters left, and the texts after the plugins' stages. */
 function staged(
   x: Exchange,
   order: WorkOrder,
-  glossary: EngineGlossary | undefined,
-  engines: ChosenEngines,
   by: TranslateOptions,
-  onDone: (work: Work) => void,
+  options: TranslationOptions,
+  engines: Work['engines'],
 ): MaybeWork | Promise<MaybeWork> {
-  const { isSpent } = by;
+  const { isSpent, stages, engine } = by;
   let left = engines;
   if (isSpent !== undefined && (engines ?? ONE_ENGINE).some(isSpent)) {
     left = (engines ?? ONE_ENGINE).filter((name) => !isSpent(name));
     if (left.length === 0) return ENGINE_UNAVAILABLE;
   }
-  const work = new Work(x, order, glossary, left, by, onDone);
-  return by.stages.length === 0 ? work : andThen(work.pass(), (refusal) => refusal ?? work);
+  const work: Work = { x, order, by, options, engines: left, passed: undefined };
+  if (stages.length === 0) return work;
+  const names = left ?? ONE_ENGINE;
+  const expected = names[names.length > 1 && engine.isFailing?.(names[0]!) === true ? 1 : 0]!;
+  const texts = { x, teamId: x.get(keyOwnerSlot)?.teamId, text: order.text, options, engines: names, expected };
+  return andThen(passStages({ ...texts, detectionOnly: order.detectionOnly === true }, stages), (passed) =>
+    'problem' in passed ? passed : { ...work, passed },
+  );
 }
 
 /** The dictionary that the admission has found in the glossary which the order names, or the order's own. */
@@ -258,139 +253,85 @@ function glossaryOf(x: Exchange, order: WorkOrder, by: TranslateOptions): Engine
   });
 }
 
-/** A single object per piece of work: the request to the engine, its callback, and the context for its result. */
-class Work implements AskedWork {
-  readonly requestId: string;
-  readonly teamId: string | undefined;
-  text: readonly string[];
-  readonly options: TranslationOptions;
-  readonly traceparent: string | undefined;
-  readonly trace: AttemptsTrace | undefined;
-  readonly attemptMs: number | undefined;
-  readonly detectionOnly: boolean | undefined;
-  readonly engines: ChosenEngines;
-  readonly x: Exchange;
-  readonly order: WorkOrder;
-  readonly by: TranslateOptions;
-  startedAtMs: number;
-  #passed: PassedTexts | undefined = undefined;
-  /** Indexes of the order's texts that are not charged. */
-  #spared: ReadonlySet<number> = NOTHING_SPARED;
-  #result: EngineResult | undefined = undefined;
-  readonly #onDone: (work: Work) => void;
+/** The texts that the stages have left for the engine. */
+function openTexts({ order, passed }: Work): readonly string[] {
+  return passed === undefined ? order.text : passed.work.text;
+}
 
-  /** `onDone` is called when the engine has answered; it must not throw. */
-  constructor(
-    x: Exchange,
-    order: WorkOrder,
-    glossary: EngineGlossary | undefined,
-    engines: ChosenEngines,
-    by: TranslateOptions,
-    onDone: (work: Work) => void,
-  ) {
-    const { options } = order;
-    const works = ++x.need(requestStatsSlot).works;
+/** The refusal of work that no engine could do, because none detects languages: known from other requests, without a call. */
+function unserved(work: Work): Refusal | undefined {
+  if (work.options.sourceLang !== undefined) return undefined;
+  return (work.engines ?? ONE_ENGINE).every((name) => work.by.engine.cannotDetect?.(name) === true) ? languageNeeded(work) : undefined;
+}
+
+function languageNeeded({ order }: Work): Refusal {
+  return order.detectionOnly === true ? NO_DETECTION : SOURCE_LANG_NEEDED;
+}
+
+interface DoneWork {
+  readonly work: Work;
+  readonly result: EngineResult;
+  readonly startedAtMs: number;
+}
+
+/** Sends texts to the engine. `onDone` is called when it has answered; it must not throw. */
+function ask(work: Work, text: readonly string[], cancellation: Cancellation, onDone: (done: DoneWork) => void): void {
+  const { x, order, by, options, engines } = work;
+  const stats = x.need(requestStatsSlot);
+  const works = ++stats.works;
+  const traceparent = x.head.headers['traceparent'];
+  const startedAtMs = by.now();
+  const asked: AskedWork = {
     // The request's own id for its first work; later ones get a numeric suffix, so that answers cannot be confused.
-    this.requestId = works === 1 ? x.id : laterWorkId(x.id, works);
-    this.teamId = x.get(keyOwnerSlot)?.teamId;
-    this.text = order.text;
-    this.options = glossary === undefined ? options : { ...options, glossary };
-    const traceparent = x.head.headers['traceparent'];
-    this.traceparent = traceparent === undefined ? undefined : (by.passTraceparent ?? traceparentForward)(traceparent);
-    this.trace = x.get(traceSlot);
-    this.attemptMs = order.attemptMs;
-    this.detectionOnly = order.detectionOnly;
-    this.engines = engines;
-    this.x = x;
-    this.order = order;
-    this.by = by;
-    this.startedAtMs = by.now();
-    this.#onDone = onDone;
-  }
+    requestId: works === 1 ? x.id : laterWorkId(x.id, works),
+    teamId: x.get(keyOwnerSlot)?.teamId,
+    text,
+    options,
+    traceparent: traceparent === undefined ? undefined : (by.passTraceparent ?? traceparentForward)(traceparent),
+    trace: x.get(traceSlot),
+    attemptMs: order.attemptMs,
+    detectionOnly: order.detectionOnly,
+    engines,
+    attemptFailed({ failure, cause, status }) {
+      // A caller who has left is no failure of the engine's.
+      if (failure === 'cancelled') return;
+      const detail = cause ?? (failure === 'status' ? status : undefined);
+      noteFailure(stats, detail === undefined ? failure : `${failure}:${detail}`);
+    },
+    answered: (result) => onDone({ work, result, startedAtMs }),
+  };
+  by.engine.translate(asked, cancellation);
+}
 
-  attemptFailed({ failure, cause, status }: FailureDetail): void {
-    // A caller who has left is no failure of the engine's.
-    if (failure === 'cancelled') return;
-    const detail = cause ?? (failure === 'status' ? status : undefined);
-    noteFailure(this.x.need(requestStatsSlot), detail === undefined ? failure : `${failure}:${detail}`);
+/** The translations of all texts, once the engine has answered or was not needed. Also updates the request's stats. Call it once. */
+function finished(work: Work, result?: EngineResult, startedAtMs = 0): Translations | Promise<Translations> {
+  const { x, by, order, passed, engines = ONE_ENGINE } = work;
+  const spared = new Set(passed?.spared.filter((i) => spareCharacters(x, order.charged?.[i] ?? countCharacters(order.text[i]!))));
+  if (result !== undefined) {
+    const { failures } = result;
+    const stats = x.need(requestStatsSlot);
+    // Several works overlap, so the durations are not added up; the attempts are.
+    stats.engineMs = Math.max(stats.engineMs, by.now() - startedAtMs);
+    stats.attempts += failures.length + (result.kind === 'usable' ? 1 : 0);
+    // A single failed attempt went to the first engine; after two, the last was the second engine, if there is one.
+    if (result.kind === 'usable') stats.engine = result.engine;
+    else if (failures.length > 0) stats.engine = engines[Math.min(failures.length, engines.length) - 1];
+    if (failures.length > 0) by.onFailures(failures);
+    if (result.kind !== 'usable') return failed(work, failures);
   }
+  const translations = result?.translations ?? [];
+  if (passed === undefined) return translations;
+  return andThen(passed.back(translations, result?.engine), (back) =>
+    'problem' in back || spared.size === 0 ? back : back.map((one, i) => (spared.has(i) ? { ...one, isSpared: true } : one)),
+  );
+}
 
-  answered(result: EngineResult): void {
-    this.#result = result;
-    this.#onDone(this);
-  }
-
-  /** Runs the texts through the plugins' stages; `text` then contains those left for the engine. */
-  pass(): Refusal | undefined | Promise<Refusal | undefined> {
-    const { x, teamId, text, options, detectionOnly } = this;
-    const engines = this.engines ?? ONE_ENGINE;
-    const instead = engines.length > 1 && this.by.engine.isFailing?.(engines[0]!) === true;
-    const expected = engines[instead ? 1 : 0]!;
-    const work = { x, teamId, text, options, engines, expected, detectionOnly: detectionOnly === true };
-    return andThen(passStages(work, this.by.stages), (passed) => this.#hasPassed(passed));
-  }
-
-  #hasPassed(passed: PassedTexts | Refusal): Refusal | undefined {
-    if ('problem' in passed) return passed;
-    // The engine is not waited for before.
-    this.startedAtMs = this.by.now();
-    this.#passed = passed;
-    if (passed.spared.length > 0) this.#spared = this.#spare(passed.spared);
-    this.text = passed.work.text;
-    return undefined;
-  }
-
-  #spare(known: readonly number[]): ReadonlySet<number> {
-    const { text, charged } = this.order;
-    return new Set(known.filter((i) => spareCharacters(this.x, charged?.[i] ?? countCharacters(text[i]!))));
-  }
-
-  /** The translations, once the engine has answered or was not needed. Also updates the request's stats. Call it once. */
-  finished(): Translations | Promise<Translations> {
-    const result = this.#result;
-    if (result !== undefined) {
-      const { engines = ONE_ENGINE } = this;
-      const { failures } = result;
-      const stats = this.x.need(requestStatsSlot);
-      // Several works overlap, so the durations are not added up; the attempts are.
-      stats.engineMs = Math.max(stats.engineMs, this.by.now() - this.startedAtMs);
-      stats.attempts += failures.length + (result.kind === 'usable' ? 1 : 0);
-      // A single failed attempt went to the first engine; after two, the last was the second engine, if there is one.
-      if (result.kind === 'usable') stats.engine = result.engine;
-      else if (failures.length > 0) stats.engine = engines[Math.min(failures.length, engines.length) - 1];
-      if (failures.length > 0) this.by.onFailures(failures);
-      if (result.kind !== 'usable') return this.#failed(failures);
-    }
-    const translations = result?.translations ?? NONE;
-    if (this.#passed === undefined) return translations;
-    return andThen(this.#passed.back(translations, result?.engine), (back) => this.#marked(back));
-  }
-
-  /** The refusal of work that no engine could do, because none detects languages: known from other requests, without a call. */
-  unserved(): Refusal | undefined {
-    if (this.options.sourceLang !== undefined) return undefined;
-    return (this.engines ?? ONE_ENGINE).every((name) => this.by.engine.cannotDetect?.(name) === true) ? this.#languageNeeded : undefined;
-  }
-
-  /** What no later attempt would change is told as such. */
-  #failed(failures: readonly AttemptFailure[]): Refusal {
-    if (this.#lacksDetection(failures)) return this.#languageNeeded;
-    const isRefused = failures.length > 0 && failures.every((failure) => failure === 'glossary_refused');
-    return isRefused ? GLOSSARY_NOT_TAKEN : ENGINE_UNAVAILABLE;
-  }
-
-  /** Every attempt failed for that reason, and there is no further engine that may detect. */
-  #lacksDetection(failures: readonly AttemptFailure[]): boolean {
-    if (failures.length === 0 || !failures.every((failure) => failure === 'no_detection')) return false;
-    return (this.engines ?? ONE_ENGINE).slice(ATTEMPTS).every((name) => this.by.engine.cannotDetect?.(name) === true);
-  }
-
-  get #languageNeeded(): Refusal {
-    return this.detectionOnly === true ? NO_DETECTION : SOURCE_LANG_NEEDED;
-  }
-
-  #marked(translations: Translations): Translations {
-    if ('problem' in translations || this.#spared.size === 0) return translations;
-    return translations.map((translation, i) => (this.#spared.has(i) ? { ...translation, isSpared: true } : translation));
-  }
+/** What no later attempt would change is reported as such. */
+function failed(work: Work, failures: readonly AttemptFailure[]): Refusal {
+  const areAll = (kind: AttemptFailure): boolean => failures.length > 0 && failures.every((failure) => failure === kind);
+  const { engine } = work.by;
+  // Every attempt failed for that reason, and there is no further engine that may detect.
+  const others = (work.engines ?? ONE_ENGINE).slice(ATTEMPTS);
+  if (areAll('no_detection') && others.every((name) => engine.cannotDetect?.(name) === true)) return languageNeeded(work);
+  return areAll('glossary_refused') ? GLOSSARY_NOT_TAKEN : ENGINE_UNAVAILABLE;
 }
