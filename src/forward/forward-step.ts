@@ -7,9 +7,8 @@ import type { PlainCode, ProblemCode } from '../core/problem.ts';
 import type { BodyStep, Step } from '../core/step.ts';
 import { chargeSlot, refusedCharge, noteFailure, requestStatsSlot, traceSlot } from '../domain/slots.ts';
 import type { Charge } from '../domain/slots.ts';
-import { traceparentForward } from '../domain/request-trace.ts';
 import type { PassTraceparent } from '../domain/request-trace.ts';
-import type { Upstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from './upstream.ts';
+import type { ProxyUpstream, UpstreamAnswer, UpstreamFailure, UpstreamRequest } from './upstream.ts';
 import { isRepeatable, takesBody } from '../domain/forward-route.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 
@@ -19,11 +18,11 @@ type ForwardFailure = UpstreamFailure | 'status' | 'encoded';
 interface ForwardOptions {
   /** By the names of the gateway's routes. */
   readonly routes: ReadonlyMap<string, ForwardRoute>;
-  readonly upstream: Upstream;
+  readonly upstream: ProxyUpstream;
   /** A charged answer must be delivered within it: afterwards nothing can be charged. */
   readonly leaseMs: number;
-  /** What targets get of a caller's `traceparent` if the request is not traced; by default its trace and flags. */
-  readonly passTraceparent?: PassTraceparent | undefined;
+  /** What targets get of a caller's `traceparent` if the request is not traced. */
+  readonly passTraceparent: PassTraceparent;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly onFailures: (x: Exchange, failures: readonly ForwardFailure[], answered: boolean) => void;
@@ -59,7 +58,7 @@ async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions
   const startedAtMs = options.now();
   const untilMs = route.charge_characters === 0 ? undefined : startedAtMs + options.leaseMs - COMMIT_MS;
   const failures: ForwardFailure[] = [];
-  const passed = (options.passTraceparent ?? traceparentForward)(x.head.headers['traceparent']);
+  const passed = options.passTraceparent(x.head.headers['traceparent']);
   let outcome: Outcome | ForwardFailure = 'cancelled';
   for (let attempts = isRepeatable(x.head.method) ? 2 : 1; attempts > 0 && !x.cancelled; attempts--) {
     const totalMs = untilMs === undefined ? undefined : untilMs - options.now();
@@ -84,16 +83,12 @@ async function forward(x: Exchange, route: ForwardRoute, options: ForwardOptions
 
 function upstreamRequest(x: Exchange, route: ForwardRoute, totalMs: number | undefined, traceparent: string | undefined): UpstreamRequest {
   const { method, path, query } = x.head;
-  const body = takesBody(method) ? x.sink.incoming() : undefined;
   return {
+    route,
     method,
-    origin: route.origin,
     target: query === '' ? path : `${path}?${query}`,
     headers: requestHeaders(x, route, traceparent),
-    body,
-    bodyBytesMax: route.body_bytes,
-    silenceMs: route.timeout_ms,
-    checkIds: route.check_ids,
+    body: takesBody(method) ? x.sink.incoming() : undefined,
     totalMs,
     messages: x.sink.messages,
   };

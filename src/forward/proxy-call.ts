@@ -86,7 +86,7 @@ export class ProxyCall {
 
   readonly #onPiece = (bytes: Uint8Array): void => {
     this.#sentBytes += bytes.byteLength;
-    if (this.#sentBytes > this.#request.bodyBytesMax) this.#fail('too_large');
+    if (this.#sentBytes > this.#request.route.body_bytes) this.#fail('too_large');
   };
 
   readonly #onFull = (): void => {
@@ -161,7 +161,7 @@ export class ProxyCall {
    * connection.
    */
   #refusesIdIn(fields: readonly string[]): boolean {
-    if (!this.#request.checkIds || this.#idIn(fields) !== 'foreign') return false;
+    if (!this.#request.route.check_ids || this.#idIn(fields) !== 'foreign') return false;
     const { socket } = this.#upstream ?? {};
     const reused = this.#reused;
     this.#fail('foreign_id');
@@ -248,7 +248,7 @@ export class ProxyCall {
 
   readonly #watch = (): void => {
     if (this.#silence !== undefined) return void this.#silence.refresh();
-    this.#silence = setTimeout(() => (this.#over ? this.#breakOff() : this.#fail('timeout')), this.#request.silenceMs);
+    this.#silence = setTimeout(() => (this.#over ? this.#breakOff() : this.#fail('timeout')), this.#request.route.timeout_ms);
   };
 
   readonly #rest = (): void => {

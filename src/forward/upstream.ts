@@ -6,25 +6,20 @@ import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
 import { createProxyServer } from 'http-proxy-3';
 import type { Cancellation, Incoming, NodeMessages } from '../core/exchange.ts';
+import type { ForwardRoute } from '../domain/forward-route.ts';
 import { KeptConnections } from './kept-connections.ts';
 import { ProxyCall } from './proxy-call.ts';
 
 /** Everything that is sent to the upstream. */
 export interface UpstreamRequest {
+  readonly route: Pick<ForwardRoute, 'origin' | 'body_bytes' | 'timeout_ms' | 'check_ids'>;
   readonly method: string;
-  /** Scheme, host and port. */
-  readonly origin: string;
   /** Path and query, as they go on the wire. */
   readonly target: string;
   /** Lower-case names. Framing and hop-by-hop fields are set by the upstream client. */
   readonly headers: Readonly<Record<string, string>>;
   /** `undefined` when there is none. */
   readonly body: Incoming | undefined;
-  readonly bodyBytesMax: number;
-  /** Silence timeout: applies while the upstream has the request and does not answer, or while we read and it does not send. */
-  readonly silenceMs: number;
-  /** Whether an answer with an `X-Request-Id` other than that of `headers` is refused. */
-  readonly checkIds: boolean;
   /** Deadline for everything, including the answer; `undefined` for none. */
   readonly totalMs: number | undefined;
   /** The caller's request, whose target and fields are replaced by these, and its response. */
@@ -35,12 +30,10 @@ export interface UpstreamRequest {
 export type UpstreamFailure = 'connect' | 'reset' | 'timeout' | 'no_length' | 'foreign_id' | 'unasked' | 'cancelled' | 'internal';
 
 /**
- * What the caller did: the body was longer than `bodyBytesMax`, or had not arrived when `totalMs` was over, and the upstream would have
- * taken more of it.
+ * The last two are the caller's fault: the body was longer than the route allows, or had not arrived when `totalMs` was over, and the
+ * upstream would have taken more of it.
  */
-type CallerFault = 'too_large' | 'too_slow';
-
-export type UpstreamResult = UpstreamAnswer | UpstreamFailure | CallerFault;
+export type UpstreamResult = UpstreamAnswer | UpstreamFailure | 'too_large' | 'too_slow';
 
 export interface UpstreamAnswer {
   readonly status: number;
@@ -52,14 +45,8 @@ export interface UpstreamAnswer {
   readonly body: Readable;
 }
 
-export interface Upstream {
-  /** Never rejects. Resolves with an answer only after the whole request was sent, unless the status already indicates failure. */
-  call(request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult>;
-}
-
-export interface ProxyUpstream extends Upstream {
-  close(): void;
-}
+/** What forwards requests. */
+export type ProxyUpstream = ReturnType<typeof openProxyUpstream>;
 
 export interface ProxyUpstreamOptions {
   /** `false` uses a new connection for every request. */
@@ -70,7 +57,7 @@ export interface ProxyUpstreamOptions {
   readonly nowMs?: () => number;
 }
 
-export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpstream {
+export function openProxyUpstream(options: ProxyUpstreamOptions = {}) {
   const { keepAlive = true, onUnasked, nowMs = () => performance.now() } = options;
   // With this variable the library uses fetch, which does not propagate aborts, and decodes bodies but still labels them as
   // encoded.
@@ -96,9 +83,10 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpst
     return made;
   };
   return {
-    call: (request, cancellation) =>
+    /** Never rejects. Resolves with an answer only after the whole request was sent, unless the status already indicates failure. */
+    call: (request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult> =>
       new Promise((resolve) => {
-        const { target, kept } = originOf(request.origin);
+        const { target, kept } = originOf(request.route.origin);
         const call = new ProxyCall(request, cancellation, kept, resolve);
         const ownAgent = single[target.protocol === 'https:' ? 'https' : 'http'];
         const to = { target, agent: keepAlive && request.body === undefined ? kept.agent : ownAgent };
@@ -107,7 +95,7 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}): ProxyUpst
           proxy.web(messages.request, messages.response, to, (error) => call.failed(error));
         });
       }),
-    close() {
+    close(): void {
       for (const agent of [single.http, single.https, ...[...origins.values()].map(({ kept }) => kept.agent)]) agent.destroy();
     },
   };

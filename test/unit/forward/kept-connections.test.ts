@@ -50,9 +50,10 @@ async function scene(keepAlive = true): Promise<Scene> {
   open.push(target, upstream);
   const ask = async (path = '/a', checkIds = true): Promise<string> => {
     const messages = await arrived();
-    const request = { method: 'GET', origin: `http://127.0.0.1:${target.port}`, target: path, body: undefined, bodyBytesMax: 5, messages };
-    const more = { headers: { 'x-request-id': `${ID_BEGIN}${++calls + 100}` }, silenceMs: 5000, totalMs: undefined, checkIds };
-    const result = await upstream.call({ ...request, ...more }, { cancelled: false, onCancel: () => undefined });
+    const route = { origin: `http://127.0.0.1:${target.port}`, body_bytes: 5, timeout_ms: 5000, check_ids: checkIds };
+    const headers = { 'x-request-id': `${ID_BEGIN}${++calls + 100}` };
+    const request = { route, method: 'GET', target: path, headers, body: undefined, totalMs: undefined, messages };
+    const result = await upstream.call(request, { cancelled: false, onCancel: () => undefined });
     if (typeof result === 'string') return result;
     const pieces: Uint8Array[] = [];
     const ended = await new Promise<string>((resolve) => {
