@@ -79,55 +79,60 @@ async function scripted(protocol: string, behaviour: Behaviour = 'ok'): Promise<
   return engine;
 }
 
-/** The report on an engine that answers with this status, and the expected one. */
-async function toldOf(protocol: string, code: number, advice: RegExp): Promise<readonly [told: ReplicaReport, wanted: object]> {
-  const { url } = await scripted(protocol, status(code));
-  const wanted = { engine: 'default', url, ok: false, failure: 'status', status: code, echoes_id: true, advice: words(advice) };
-  return [await failureOf({ protocol, urls: [url] }), wanted];
-}
+/** As vLLM, Ollama, OpenAI and LM Studio say that they lack a model. */
+const WITHOUT_MODEL: readonly (readonly [code: number, body: object])[] = [
+  [404, { object: 'error', message: 'The model `the-model` does not exist.', type: 'NotFoundError', param: null, code: 404 }],
+  [404, { error: { message: 'model "the-model" not found, try pulling it first', type: 'api_error', param: null, code: null } }],
+  [404, { error: { message: 'You have no access to the-model', type: 'invalid_request_error', code: 'model_not_found' } }],
+  [400, { error: { message: 'Invalid model identifier "the-model".', type: 'invalid_request_error', param: 'model' } }],
+];
+const LACKING = { failure: 'unsupported_pair', status: 400 };
 
-test.each([
-  ['a key without permission', 403, /^Check the key in engine\.options/],
-  ['a server that redirects', 308, /^Put the address that it redirects to/],
-  ['an overloaded server', 429, /it is overloaded\.$/],
-  ['a server without its engine', 502, /^Check the proxy in front/],
-])('%s (%i) is reported by its status', async (_name, code, advice) => {
-  const [told, wanted] = await toldOf('native', code, advice);
-  expect(told).toEqual(wanted);
+/** What an engine does, and the report on it; `--to ga` asks for a pair that it lacks. */
+const FAILURES: readonly (readonly [what: string, protocol: string, does: Behaviour, report: object, advice: RegExp])[] = [
+  ['a key without permission', 'native', status(403), { failure: 'status', status: 403 }, /^Check the key in engine\.options/],
+  ['a server that redirects', 'native', status(308), { failure: 'status', status: 308 }, /^Put the address that it redirects to/],
+  ['an overloaded server', 'native', status(429), { failure: 'status', status: 429 }, /it is overloaded\.$/],
+  ['a server without its engine', 'native', status(502), { failure: 'status', status: 502 }, /^Check the proxy in front/],
+  ['an answer that is too late', 'native', 'hang', { failure: 'timeout' }, /engine\.timeout_ms/],
+  ['an answer that breaks off', 'native', 'reset', { failure: 'reset' }, /./],
+  ...[...builtInProtocols.keys()].flatMap((protocol) => [
+    ['a wrong key', protocol, status(401), { failure: 'status', status: 401 }, /^Check the key in engine\.options/] as const,
+    ['a wrong path', protocol, status(404), { failure: 'status', status: 404 }, /^Check the path in engine\.urls/] as const,
+    ['a page', protocol, 'not_json', { failure: 'not_json', status: 200 }, /engine\.protocol/] as const,
+    ['another protocol', protocol, answer(`{"${CANARY}":1}`), { failure: 'wrong_shape' }, /engine\.protocol/] as const,
+  ]),
+  ...WITHOUT_MODEL.map(
+    ([code, body]) =>
+      [
+        'no such model',
+        'openai',
+        status(code, JSON.stringify(body)),
+        { failure: 'status', status: code },
+        /engine\.options\.model/,
+      ] as const,
+  ),
+  ...['ga is not supported', 'Irish (ga) is not available as a target language from English (en)'].map(
+    (error) => ['no such pair', 'libretranslate', status(400, JSON.stringify({ error })), LACKING, /engine\.pairs/] as const,
+  ),
+  ['no such pair', 'deepl', status(400, `{"message":"Value for 'target_lang' not supported."}`), LACKING, /engine\.pairs/],
+  ['no such pair', 'apertium', status(400), LACKING, /engine\.pairs/],
+];
+
+test.each(FAILURES)('%s of an engine that speaks %s', async (_what, protocol, does, report, advice) => {
+  const { url } = await scripted(protocol, does);
+  const told = await failureOf({ protocol, urls: [url], timeout_ms: 1000 }, ...(report === LACKING ? ['--to', 'ga'] : []));
+  expect(told).toMatchObject({ engine: 'default', url, ok: false, ...report, advice: words(advice) });
 });
 
-describe.each([...builtInProtocols.keys()])('an engine that speaks %s', (protocol) => {
-  test('translates one sentence, once', async () => {
-    const { url, requests } = await scripted(protocol);
-    // With both languages given, no list of pairs is asked for.
-    const { ended, replicas } = await check({ protocol, urls: [url] }, '--from', 'EN', '--to', 'DE');
-    const text = '[DE] The house is big.';
-    expect([ended.status, ended.stderr]).toEqual([0, '']);
-    expect(replicas).toEqual([{ engine: 'default', url, ok: true, ms: NUMBER, text, echoes_id: true }]);
-    expect(requests).toHaveLength(1);
-  });
-
-  test.each([
-    ['a wrong key', 401, /^Check the key in engine\.options/],
-    ['a wrong path', 404, /^Check the path in engine\.urls/],
-  ])('%s (%i) is reported by its status', async (_name, code, advice) => {
-    const [told, wanted] = await toldOf(protocol, code, advice);
-    expect(told).toEqual(wanted);
-  });
-
-  test('a server that is not an engine is reported: a page, an answer of another protocol', async () => {
-    const page = await scripted(protocol, 'not_json');
-    expect(await failureOf({ protocol, urls: [page.url] })).toMatchObject({
-      failure: 'not_json',
-      status: 200,
-      advice: words('engine.protocol'),
-    });
-    const other = await scripted(protocol, answer(`{"${CANARY}":1}`));
-    expect(await failureOf({ protocol, urls: [other.url] })).toMatchObject({
-      failure: 'wrong_shape',
-      advice: words('engine.protocol'),
-    });
-  });
+test.each([...builtInProtocols.keys()])('an engine that speaks %s translates one sentence, once', async (protocol) => {
+  const { url, requests } = await scripted(protocol);
+  // With both languages given, no list of pairs is asked for.
+  const { ended, replicas } = await check({ protocol, urls: [url] }, '--from', 'EN', '--to', 'DE');
+  const text = '[DE] The house is big.';
+  expect([ended.status, ended.stderr]).toEqual([0, '']);
+  expect(replicas).toEqual([{ engine: 'default', url, ok: true, ms: NUMBER, text, echoes_id: true }]);
+  expect(requests).toHaveLength(1);
 });
 
 describe('several replicas', () => {
@@ -204,43 +209,20 @@ describe('the connection', () => {
       advice: words(/^Use http in/),
     });
   });
-
-  test('an answer that is too late, and one that breaks off', async () => {
-    const hanging = await scripted('native', 'hang');
-    expect(await failureOf({ urls: [hanging.url], timeout_ms: 1000 })).toMatchObject({
-      failure: 'timeout',
-      advice: words('engine.timeout_ms'),
-    });
-    const broken = await scripted('native', 'reset');
-    expect(await failureOf({ urls: [broken.url] })).toMatchObject({ failure: 'reset' });
-  });
 });
 
-describe('pairs', () => {
-  test.each([
-    ['libretranslate', status(400, '{"error":"ga is not supported"}')],
-    ['libretranslate', status(400, '{"error":"Irish (ga) is not available as a target language from English (en)"}')],
-    ['deepl', status(400, `{"message":"Value for 'target_lang' not supported."}`)],
-    ['apertium', status(400)],
-  ])('that %s lacks', async (protocol, behaviour) => {
-    const { url } = await scripted(protocol, behaviour);
-    const report = await failureOf({ protocol, urls: [url] }, '--to', 'ga');
-    expect(report).toMatchObject({ failure: 'unsupported_pair', status: 400, advice: words('engine.pairs') });
-  });
-
-  test('are our codes in upper or lower case; a base code is its first variant; another word is wrong usage', async () => {
-    const { url, requests } = await scripted('native');
-    await check({ urls: [url] }, '--from', 'es', '--to', 'en');
-    expect(JSON.parse(requests[0]!.body)).toMatchObject({ text: ['La casa es grande.'], source_lang: 'ES', target_lang: 'EN-GB' });
-    const wrong = async (...flags: string[]) => (await inProcess([...argumentsFor({ urls: [url] }), ...flags])).stderr;
-    expect(await wrong('--from', 'EN-GB')).toMatch(
-      /^lingate engine check: --from: "EN-GB" is not a source language; the source languages are AR, .*\n$/,
-    );
-    expect(await wrong('--to', 'xx')).toMatch(
-      /^lingate engine check: --to: "xx" is not a target language; the target languages are AR, .*\n$/,
-    );
-    expect(requests).toHaveLength(1);
-  });
+test('pairs are our codes in upper or lower case; a base code is its first variant; another word is wrong usage', async () => {
+  const { url, requests } = await scripted('native');
+  await check({ urls: [url] }, '--from', 'es', '--to', 'en');
+  expect(JSON.parse(requests[0]!.body)).toMatchObject({ text: ['La casa es grande.'], source_lang: 'ES', target_lang: 'EN-GB' });
+  const wrong = async (...flags: string[]) => (await inProcess([...argumentsFor({ urls: [url] }), ...flags])).stderr;
+  expect(await wrong('--from', 'EN-GB')).toMatch(
+    /^lingate engine check: --from: "EN-GB" is not a source language; the source languages are AR, .*\n$/,
+  );
+  expect(await wrong('--to', 'xx')).toMatch(
+    /^lingate engine check: --to: "xx" is not a target language; the target languages are AR, .*\n$/,
+  );
+  expect(requests).toHaveLength(1);
 });
 
 describe('a language model', () => {
@@ -268,21 +250,6 @@ describe('a language model', () => {
       },
     ]);
     expect(mock.getRequests().map(({ path }) => path)).toEqual(['/v1/chat/completions']);
-  });
-
-  /** As vLLM, Ollama, OpenAI and LM Studio word it. */
-  test.each([
-    [404, { object: 'error', message: 'The model `the-model` does not exist.', type: 'NotFoundError', param: null, code: 404 }],
-    [404, { error: { message: 'model "the-model" not found, try pulling it first', type: 'api_error', param: null, code: null } }],
-    [404, { error: { message: 'You have no access to the-model', type: 'invalid_request_error', code: 'model_not_found' } }],
-    [400, { error: { message: 'Invalid model identifier "the-model".', type: 'invalid_request_error', param: 'model' } }],
-  ])('that the server lacks (%i %o)', async (code, body) => {
-    const { url } = await scripted('openai', status(code, JSON.stringify(body)));
-    expect(await failureOf({ protocol: 'openai', urls: [url] })).toMatchObject({
-      failure: 'status',
-      status: code,
-      advice: words('engine.options.model'),
-    });
   });
 });
 
