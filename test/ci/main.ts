@@ -55,9 +55,10 @@ await together(
     npm(120, 'format:check'),
     npm(300, 'lint'),
     npm(300, 'typecheck'),
-    ...(why === undefined ? [task(1200, 'test:image')] : []),
     npm(600, 'test:package'),
     task(300, 'test:power', '--ports'),
+    // Last: by then the other lane has made the root file system, and filled npm's cache, that its build uses.
+    ...(why === undefined ? [task(1200, 'test:image')] : []),
   ],
 );
 await together([npm(1500, 'test:evidence')]);

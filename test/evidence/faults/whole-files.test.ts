@@ -78,11 +78,10 @@ test('a configuration from a pipe is read once, whatever a command does with it'
   expect(JSON.parse(checked)).toMatchObject({ valid: true, engine_urls: [site.engine.url] });
 });
 
-describe('two workers: on SIGHUP', () => {
-  const workers = '2';
+describe('on SIGHUP', () => {
   test('an empty file, and one that takes a whole section away, changes nothing and is one line', async () => {
     writeFileSync(file, yaml(sections()));
-    const gateway = await site.serve('--workers', workers);
+    const gateway = await site.serve();
     const refusals: [text: string, fault: string][] = [
       ...['', '# only a comment\n', '~', '---\n'].map((text): [string, string] => [text, 'empty']),
       ['{}', ': engine, plans, store, admin, plugins: are gone, and a reload does not take them away; restart the gateway to run without'],

@@ -9,21 +9,14 @@ import { act } from '../../support/door/contracts.ts';
 import { answer, CANARY, startScriptedEngine, status } from '../../../src/testing.ts';
 import type { AttemptFailure } from '../../../src/ports/engine.ts';
 import type { Behaviour, RightAnswer, ScriptedEngine, ScriptedRequest } from '../../../src/testing/scripted-engine.ts';
-import { FACADES, FRONTS, LIBRETRANSLATE, V1 } from '../../support/fronts.ts';
+import { FACADES, FRONTS, V1 } from '../../support/fronts.ts';
 import type { Front } from '../../support/fronts.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
-import { LISTENERS } from '../../support/listeners.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
 import { storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
 import { completion, SUBJECTS } from '../../unit/engines/protocols/subjects.ts';
-
-/** How an attempt is handled does not depend on listener, store and front: all fronts on one gateway, two on the other. */
-const COMBINATIONS = [
-  { listener: LISTENERS[0], store: 'sqlite', fronts: FRONTS },
-  { listener: LISTENERS.at(-1)!, store: 'redis', fronts: [V1, LIBRETRANSLATE] },
-] as const;
 
 /** How each is configured. None has a second replica; `next` and `third` come after the others. */
 const ENGINES = {
@@ -87,17 +80,16 @@ interface Expected {
   readonly ok: boolean;
 }
 
-describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, store, fronts }) => {
+describe('over all fronts', () => {
   let place: StorePlace;
   let gateway: TestGateway;
   const engines = {} as Record<Name, ScriptedEngine>;
 
   beforeAll(async () => {
-    place = await storePlace(store);
+    place = await storePlace('sqlite');
     for (const name of NAMES) engines[name] = await startScriptedEngine({ right: rightOf(name) });
     const configured = NAMES.map((name) => [hidden(name), { urls: [engines[name].url], timeout_ms: 20_000, ...ENGINES[name] }]);
     gateway = await startGateway({
-      listener,
       store: place.url,
       engineUrls: [],
       config: {
@@ -170,7 +162,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       expect(JSON.stringify([told.headers, told.body])).not.toMatch(ofEngines);
       return id;
     };
-    const ids = await Promise.all(fronts.map(translate));
+    const ids = await Promise.all(FRONTS.map(translate));
     return async () => {
       for (const id of ids) expect(await logLineOf(id)).toMatchObject(line);
     };
@@ -204,7 +196,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       expectOf('before', 'one that fails', { asked: { ...once, next: 1 }, engine: 'next', ok: false }),
       expectOf('behind', 'one that fails', { asked: { ...once, next: 1 }, engine, ok: false }),
     ]);
-    const n = fronts.length;
+    const n = FRONTS.length;
     expect(await attemptsSince(before)).toEqual({
       ...(engine === 'dead' ? {} : { [`${engine} usable`]: n }),
       [`${engine} ${failure}`]: (engine === 'dead' ? 5 : 6) * n,
@@ -229,7 +221,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     await expectOverFronts(plans.before, { plan: 'before', asked: { next: 1 }, engine: 'next', ok: true });
     engines.next.always(status(503));
     await expectOverFronts(plans.behind, { plan: 'behind', asked: { next: 1 }, engine: 'narrow', ok: false });
-    const n = fronts.length;
+    const n = FRONTS.length;
     expect(await attemptsSince(before)).toEqual({ 'narrow busy': 4 * n, 'next usable': n, 'next status': n });
     holding.destroy();
     await expectCharged(plans.alone, 0);
@@ -245,7 +237,7 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     engines.native.always(behaviour);
     engines.next.always('hang');
     const last = engines[names.at(-1)!];
-    for (const front of fronts) {
+    for (const front of FRONTS) {
       const before = last.requests.length;
       const leaving = await RawConnection.open({ port: gateway.port });
       leaving.send(requestBytes(front.translation(team.key, [HELLO])));

@@ -70,13 +70,12 @@ const told = (subject: string): Told[] =>
     .map(([, type, of, data]) => ({ type: type!, subject: of!, data: JSON.parse(data!) as Told['data'] }))
     .filter((event) => event.subject === subject);
 
-describe('two workers', () => {
-  const workers = '2';
+describe('what a team is told of', () => {
   test('a team that is refused is told of once, and the refusals are counted', async () => {
     await configure();
     const { team_id: teamId } = await command<{ team_id: string }>('team', 'create', '--name', 'Reader', '--plan', 'small');
     const { key } = await command<{ key: string }>('key', 'create', '--team', teamId, '--mode', 'live');
-    gateway = await site.serve('--workers', workers);
+    gateway = await site.serve();
     for (let i = 0; i < 10; i++) expect((await translate(gateway.port, key)).status).toBe(200);
     // Until the last is settled its characters are reserved: they refuse others, but the event counts what is charged.
     const charged = async (): Promise<unknown> => (await command<{ character_count: unknown }>('usage', teamId)).character_count;
@@ -109,7 +108,7 @@ describe('two workers', () => {
       '--label',
       'web',
     );
-    gateway = await site.serve('--workers', workers);
+    gateway = await site.serve('--workers', '2');
     for (let i = 0; i < 10; i++) expect((await translate(gateway.port, key)).status).toBe(200);
     await command('key', 'revoke', keyId);
     await expect

@@ -70,14 +70,13 @@ test.each([
   expect([status, stderr]).toEqual([1, expect.stringMatching(/takes no reload: .*; name the gateway's address by --ops\n$/)]);
 });
 
-describe('two workers', () => {
-  const workers = '2';
+describe('a reload', () => {
   /** One request may reach only one worker. */
   const looks = (port: number): Promise<string[][]> => Promise.all(Array.from({ length: 10 }, () => targetsOf(port)));
 
   test('lingate reload prints what is in force and what waits; a refused configuration is status 1, and nothing changes', async () => {
     await configure();
-    const { host, port } = new URL((await site.serve('--workers', workers)).opsUrl);
+    const { host, port } = new URL((await site.serve()).opsUrl);
     // Only this machine is told, by a name that is the listener's: a page in a browser may lead another one here.
     expect((await request({ port: Number(port), path: '/reloads', headers: { Host: 'pages.test' } })).status).toBe(421);
     const words = ['reload', '--config', join(site.folder, 'lingate.yaml'), '--ops', host, '--json'];
@@ -102,7 +101,7 @@ describe('two workers', () => {
     ];
     await writeFile(tokenFile, sales);
     await configure({ admin: { tokens: operators('manage') } });
-    const gateway = await site.serve('--workers', workers);
+    const gateway = await site.serve();
     const port = Number(new URL(gateway.opsUrl).port);
     const statusOf = async (method: string, token: string): Promise<number> => {
       const headers = { Authorization: `Bearer ${token}`, Host: '127.0.0.1' };
@@ -128,7 +127,7 @@ describe('two workers', () => {
 
   test('languages and engine replicas are reloaded while requests in flight continue', async () => {
     await configure();
-    const gateway = await site.serve('--workers', workers);
+    const gateway = await site.serve('--workers', '2');
     expect((await translate(gateway.port, site.team.key, { target: 'FR' })).json()).toMatchObject({ code: 'invalid_target_lang' });
     const release = Promise.withResolvers<void>();
     site.engine.behave((_request, response) => void release.promise.then(() => response.end('{"translations":[{"text":"old"}]}')));
@@ -151,7 +150,7 @@ describe('two workers', () => {
 
   test('an invalid file changes nothing, and every error is named', async () => {
     await configure();
-    const gateway = await site.serve('--workers', workers);
+    const gateway = await site.serve();
     await languages(german, french);
     await configure({ engine: { urls: [other.url], timeout_ms: 0 }, plans: { p: { ...QUOTA_PLAN, period: 'soon' } }, limit: 5 });
     await hangup(gateway, REFUSED);
