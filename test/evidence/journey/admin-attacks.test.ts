@@ -1,13 +1,11 @@
 // The admin API under attack, in raw bytes: anything not clearly valid is refused, changes nothing, and is never repeated.
 import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
-import { expect, describe, test, vi } from 'vitest';
+import { expect, describe, test } from 'vitest';
 import { adminClient } from '../../support/admin-client.ts';
 import { expectProblem, onOneGateway } from '../../support/every-gateway.ts';
-import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import { chunked, RawConnection } from '../../support/raw-http.ts';
-import { startRedis } from '../../support/redis.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], plans: { pro: QUOTA_PLAN } };
@@ -228,42 +226,4 @@ test('10,000 guesses of a token from one address: ten get 401, all others 429; t
   expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([401, 429]);
   expect(counts.get(401)).toBeLessThanOrEqual(30);
   expect(counts.get(401)! + counts.get(429)!).toBe(TRIES);
-});
-
-test('what the store did but could not confirm is done once when it is repeated with its Idempotency-Key', async () => {
-  const redis = await startRedis();
-  const proxy = await startFaultProxy(redis.port);
-  const config = { ...CONFIG, store_options: { command_timeout_ms: 2000 } };
-  const gateway = await startGateway({
-    listener: 'node',
-    store: `redis://127.0.0.1:${proxy.port}`,
-    engineUrls: ['http://127.0.0.1:1'],
-    config,
-  });
-  const { call, answered } = adminClient({ listener: 'node', store: 'redis', url: redis.url, gateway, engine: undefined as never }, TOKEN);
-  // The function has run: its reply is lost, and with it the connection.
-  const repeated = async (path: string, more: object, key: string): Promise<Record<string, unknown>> => {
-    const options = { headers: { 'idempotency-key': key }, body: more };
-    await proxy.set({ kind: 'cut_reply', draw: () => true });
-    expectProblem(await call('POST', path, options), 'service_unavailable');
-    await proxy.set({ kind: 'none' });
-    const created = async () => {
-      const answer = await call('POST', path, options);
-      return answer.status === 201 ? answer : undefined;
-    };
-    const made = await vi.waitUntil(created, { timeout: 60_000, interval: 100 });
-    return JSON.parse(made.body) as Record<string, unknown>;
-  };
-  const team = await repeated('/teams', { name: 'Once', plan: 'pro' }, 'order-1');
-  const { teams } = await answered('listTeams', call('GET', '/teams'));
-  expect(teams).toEqual([team]);
-  expect((await answered('listTeams', call('GET', '/teams?q=once')))['teams']).toEqual(teams);
-  // Of the keys, the one that was never shown is revoked.
-  const key = await repeated(`/teams/${String(team['team_id'])}/keys`, { mode: 'live' }, 'key-1');
-  const { keys } = await answered('listKeys', call('GET', `/teams/${String(team['team_id'])}/keys`));
-  const active = (keys as Record<string, unknown>[]).filter(({ status }) => status === 'active');
-  expect(active.map(({ key_id }) => key_id)).toEqual([key['key_id']]);
-  await gateway.stop();
-  await proxy.close();
-  await redis.stop();
 });

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startScriptedEngine, status } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
@@ -111,51 +110,6 @@ describe('an operator learns', () => {
     await site.ask({ text: ['Hello'], target_lang: 'DE' });
     expect(await site.metrics()).toContain('lingate_engine_tokens_total{engine="default",kind="prompt"} 22');
     expect(await site.metrics()).toContain('lingate_engine_tokens_total{engine="default",kind="completion"} 14');
-  });
-});
-
-describe('a protocol of a plugin', () => {
-  const PLUGIN = fileURLToPath(new URL('../../support/plugins/own-engine.ts', import.meta.url));
-  const configured = (options: object, more: object = {}): Record<string, unknown> => ({
-    plugins: [{ module: PLUGIN }],
-    engine: { protocol: 'shouting', options, ...more },
-  });
-
-  test('gets its options filled in, and what it cannot do is refused', async () => {
-    const config = configured({ api_key: 'the-right-key', shout: true });
-    const gateway = await startGateway({ store: `sqlite:${folder}/own.db`, engineUrls: ['http://127.0.0.1:1'], config });
-    const { key } = await gateway.team();
-    const ask = async (more: object): Promise<unknown> => {
-      const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-        body: JSON.stringify({ text: ['Hello'], target_lang: 'DE', ...more }),
-      });
-      return [response.status, await response.json()];
-    };
-    const answers = [await ask({}), await ask({ formality: 'more' })];
-    await gateway.stop();
-    expect(answers).toMatchObject([
-      [200, { translations: [{ text: 'HELLO' }] }],
-      [400, { code: 'validation_error' }],
-    ]);
-  });
-
-  test.each([
-    [configured({}), 'engine.options.api_key: is missing; it must be a string'],
-    [configured({ api_key: 'x', loud: true }), 'engine.options.loud: is not known'],
-    [
-      configured({ api_key: 'x' }, { batch: {} }),
-      'engine.batch: does not work with the protocol shouting, whose calls callers must not share',
-    ],
-    [configured({ api_key: 'x' }, { protocol: 'shoutin' }), 'engine.protocol: there is no "shoutin"; did you mean shouting?'],
-  ])('is checked against its own schema (%#)', async (config, line) => {
-    const file = join(folder, 'own.yaml');
-    writeFileSync(file, JSON.stringify(config));
-    expect(await inProcess(['config', 'check', '--config', file])).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining(line) as string,
-    });
   });
 });
 

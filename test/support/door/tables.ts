@@ -1,6 +1,5 @@
 // The tables by which tests at the boundary find out what there is: routes, operations, commands, codes, answers, settings, builds.
 export { ADMIN_ROUTES } from '../../../src/admin/admin-routes.ts';
-export { reportRoute } from '../../../src/app/check-replicas.ts';
 export { describeRoutes } from '../../../src/app/route-rows.ts';
 export { versionOf } from '../../../src/app/version.ts';
 export { COMMANDS } from '../../../src/cli/commands.ts';

@@ -2,7 +2,7 @@
 export { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
 export { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
 export { EngineOffer, EngineRoute } from '../../../src/domain/engine-offer.ts';
-export { ONLY_ENGINE, uselessRules } from '../../../src/domain/engine-routing.ts';
+export { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 export { eventRules, NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
 export { canonicalRange } from '../../../src/domain/key-limits.ts';
 export { toMicro } from '../../../src/domain/money.ts';
