@@ -136,12 +136,20 @@ const WHOSE_REQUESTS: Readonly<Record<LimitKind['of'], string>> = {
   test_keys: 'for the team, across all of its keys',
 };
 
-function rateLimited({ limit, retryAfterMs }: PassedRate, { name, of, per, counts }: LimitKind): Refusal {
+/** The last one, which is used again: a flooding caller gets the same over and over, and it is only written once. */
+let latest: { readonly limit: number; readonly seconds: number; readonly kind: LimitKind; readonly refusal: Refusal } | undefined;
+
+function rateLimited({ limit, retryAfterMs }: PassedRate, kind: LimitKind): Refusal {
+  const seconds = secondsOf(retryAfterMs);
+  if (latest?.limit === limit && latest.seconds === seconds && latest.kind === kind) return latest.refusal;
+  const { name, of, per, counts } = kind;
   const members = per === 'second' ? { limit } : { limit, limit_of: name };
-  return refuse('rate_limited', `At most ${limit} ${counts} per ${per} are allowed ${WHOSE_REQUESTS[of]}.`, members, [
-    ['Retry-After', String(secondsOf(retryAfterMs))],
+  const refusal = refuse('rate_limited', `At most ${limit} ${counts} per ${per} are allowed ${WHOSE_REQUESTS[of]}.`, members, [
+    ['Retry-After', String(seconds)],
     ['X-RateLimit-Limit', String(limit)],
   ]);
+  latest = { limit, seconds, kind, refusal };
+  return refusal;
 }
 
 /**
