@@ -1,6 +1,5 @@
 // Part of the store contract: periods by the UTC calendar, and transitions to them without gaps or overlaps.
 import { rfc3339 } from '../../domain/period.ts';
-import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';
 import { teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
@@ -98,15 +97,6 @@ export function calendarContract(it: AddStoreCase, subject: Subject): void {
     }
   });
 
-  it('switching there and back within a period has no effect', async () => {
-    const at = goTo('0-01-15T10:00:00Z');
-    const team = await teamUnderTest(subject.store, { period: 'P1M' });
-    await team.setLimits({ period: 'P1M@calendar' });
-    await team.setLimits({ period: 'P1M' });
-    subject.clock.set(Date.parse(at('0-02-20T00:00:00Z')));
-    expect(await boundsOf(team)).toEqual([at('0-02-15T10:00:00Z'), at('0-03-15T10:00:00Z')]);
-  });
-
   it('a different length begins a period at the change, which ends at a calendar boundary', async () => {
     const at = goTo('0-01-15T10:00:00Z');
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1Y' });
@@ -121,24 +111,5 @@ export function calendarContract(it: AddStoreCase, subject: Subject): void {
     await team.setLimits({ period: 'P1D@calendar' });
     expect(await boundsOf(team)).toEqual([at('0-02-01T00:00:00Z'), at('0-02-02T00:00:00Z')]);
     expect((await team.usage()).characters).toBe(0);
-  });
-
-  it('the usage of each period is kept with its bounds, without gaps', async () => {
-    const at = goTo('0-01-15T10:00:00Z');
-    const team = await teamUnderTest(subject.store, { period: 'P1M' });
-    await team.use(1);
-    await team.setLimits({ period: 'P1M@calendar' });
-    for (const moment of ['0-02-20T00:00:00Z', '0-03-05T00:00:00Z', '0-04-05T00:00:00Z']) {
-      subject.clock.set(Date.parse(at(moment)));
-      await team.use(1);
-    }
-    await team.setLimits({ period: 'P7D@calendar' });
-    await team.use(1);
-    const periods = answered(await subject.again.history.periods(team.teamId))!;
-    expect(periods.map(({ startMs }) => rfc3339(startMs)).toReversed()).toEqual(
-      ['0-01-15T10:00:00Z', '0-02-15T10:00:00Z', '0-03-01T00:00:00Z', '0-04-01T00:00:00Z', '0-04-05T00:00:00Z'].map(at),
-    );
-    for (const [index, { startMs }] of periods.slice(0, -1).entries()) expect(periods[index + 1]!.endMs).toBe(startMs);
-    expect(periods.map(({ characters }) => characters)).toEqual([1, 1, 1, 1, 1]);
   });
 }

@@ -111,10 +111,6 @@ export function glossaryContract(it: AddStoreCase, subject: Subject): void {
     expect(await store.glossaries.list(teamId)).toHaveLength(2);
   });
 
-  it.team('a plan without glossaries allows none', { maxGlossaries: 0 }, async ({ teamId }) => {
-    expect(await subject.store.glossaries.create(glossary(teamId))).toEqual({ kind: 'limit_reached', maxGlossaries: 0 });
-  });
-
   it('a changed limit applies to the next creation; glossaries above a lowered limit are kept and usable', async ({ store }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
     const first = await createdAs(store, glossary(team.teamId));

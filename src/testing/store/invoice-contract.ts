@@ -3,11 +3,10 @@ import { spentIn, DAY_MS } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { PeriodUse, TeamPeriods } from '../../ports/usage-history.ts';
 import { expect } from '../expect.ts';
-import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const SHORT = { ...PREPAID, period: 'PT2S', balanceMicro: 1_000_000 };
-const SHORT_QUOTA = { ...GENEROUS_QUOTA, period: 'PT2S' };
 
 export function invoiceContract(it: AddStoreCase, subject: Subject): void {
   /** Oldest first. */
@@ -95,22 +94,6 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
     ]);
     await team.release(late.requestId);
     expect((await all(team)).map(({ closed }) => closed)).toEqual([true, false]);
-  });
-
-  it.team('a period counts the requests of all keys, also of those that are used in the next one', SHORT_QUOTA, async (team) => {
-    const other = await team.newKey();
-    await team.use(5);
-    await team.use(5);
-    await team.use(5, { keyId: other.keyId });
-    const late = await team.reserve(5);
-    subject.clock.step(2000);
-    await team.use(5);
-    await team.commit(late.requestId);
-    expect(await requests(team)).toEqual([4, 1]);
-    subject.clock.step(2000);
-    await team.use(5, { keyId: other.keyId });
-    await team.use(5);
-    expect(await requests(team)).toEqual([4, 1, 2]);
   });
 
   it('another length of periods: the credit of both is counted where it was moved', async () => {

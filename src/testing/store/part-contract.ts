@@ -49,24 +49,12 @@ export function partContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.kinds({ characters: 4 }, { characters: 3 })).toEqual(['credit_exhausted', 'admitted']);
   });
 
-  it.team('the price is that of the reservation, even if the plan has changed', { ...PREPAID, balanceMicro: 1_000_000 }, async (team) => {
-    const { requestId } = await team.reserve(10);
-    await team.setLimits({ minorPerMillion: 7 });
-    expect(await team.commitPart(requestId, 3)).toEqual({ kind: 'committed' });
-    expect(await team.standing()).toMatchObject({ balanceMicro: 992_500, ...NOTHING_HELD });
-  });
-
   it('prices near the largest exact number stay exact', async () => {
     const balanceMicro = Number.MAX_SAFE_INTEGER - 1;
     const minorPerMillion = Math.floor(balanceMicro / 10_000);
     const team = await teamUnderTest(subject.store, { ...PREPAID, minorPerMillion }, balanceMicro);
     await use(team, 9999, 9998);
     expect(await team.standing()).toMatchObject({ balanceMicro: balanceMicro - 9998 * minorPerMillion, ...NOTHING_HELD });
-  });
-
-  it.team('quota held by the rest can be reserved at once', { characterLimit: 10 }, async (team) => {
-    await use(team, 10, 4);
-    expect(await team.kinds({ characters: 7 }, { characters: 6 })).toEqual(['quota_exceeded', 'admitted']);
   });
 
   it('an id is charged once, whatever its repetitions name, on any instance', async () => {
@@ -91,17 +79,6 @@ export function partContract(it: AddStoreCase, subject: Subject): void {
     expect(kinds).toEqual(['committed', 'committed', 'absent', 'absent']);
     expect(await team.standing()).toEqual({ usedCharacters: 24, balanceMicro: 940_000, ...NOTHING_HELD });
     expect((await team.usage()).keys).toMatchObject([{ characters: 24, requests: 2 }]);
-  });
-
-  it.team('nothing is charged if the lease has expired or the id is unknown', { ...PREPAID, balanceMicro: 1_000_000 }, async (team) => {
-    const { requestId } = await team.reserve(10, { leaseMs: 500 });
-    const released = await team.reserve(10);
-    await team.release(released.requestId);
-    subject.clock.step(500);
-    expect(await team.commitPart(requestId, 3)).toEqual({ kind: 'absent' });
-    expect(await team.commitPart(released.requestId, 3)).toEqual({ kind: 'absent' });
-    expect(await team.commitPart(`${requestId.slice(0, -4)}0000`, 3)).toEqual({ kind: 'absent' });
-    expect(await team.standing()).toEqual({ usedCharacters: 0, balanceMicro: 1_000_000, ...NOTHING_HELD });
   });
 
   it('the part counts in the period it was reserved in, and on the day of its commit', async () => {

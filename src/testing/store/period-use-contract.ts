@@ -46,18 +46,6 @@ export function periodUseContract(it: AddStoreCase, subject: Subject): void {
     expect(await all(team, subject.store)).toEqual(periods);
   });
 
-  it.team('periods without activity do not affect the others', SHORT, async (team) => {
-    const startMs = subject.clock.nowMs();
-    await team.use(7);
-    subject.clock.step(11_000);
-    await team.use(8);
-    subject.clock.step(20_000);
-    expect(await past(team)).toMatchObject([
-      { startMs: startMs + 10_000, endMs: startMs + 12_000, characters: 8, closed: true },
-      { startMs, endMs: startMs + 2000, characters: 7, closed: true },
-    ]);
-  });
-
   it.team('a period is not closed while a reservation of it is open, and counts later commits of it', SHORT, async (team) => {
     await team.use(1);
     const [committed, released] = [await team.reserve(10), await team.reserve(100), await team.reserve(1000, { leaseMs: 5000 })];
@@ -73,13 +61,6 @@ export function periodUseContract(it: AddStoreCase, subject: Subject): void {
       [2000, true],
       [11, true],
     ]);
-  });
-
-  it.team('reservations of the next period do not keep a period open', SHORT, async (team) => {
-    await team.use(1);
-    subject.clock.step(2000);
-    await team.reserve(10);
-    expect(await ended(team)).toEqual([[1, true]]);
   });
 
   it.team('a closed period never changes: not by charges, nor by another plan, name or key', SHORT, async (team) => {

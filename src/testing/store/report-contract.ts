@@ -7,7 +7,6 @@ import type { AddStoreCase, AdmissionChoices, Subject, TeamUnderTest } from './t
 const RATE = { reportRate: true } as const;
 const PLAN = { reportPlan: true } as const;
 const BOTH = { ...RATE, ...PLAN };
-const HOUR_MS = 3_600_000;
 
 export function reportContract(it: AddStoreCase, subject: Subject): void {
   const rateOf = async (team: TeamUnderTest, request: AdmissionChoices = TOUCH, store = subject.store) => {
@@ -68,19 +67,6 @@ export function reportContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.admit(RATE)).toEqual({ kind: 'rate_limited', limit, retryAfterMs: 1000 });
   });
 
-  it.each([
-    // Exactly 1,000 ms after the first; the second follows 300 ms later.
-    {
-      name: 'slots are freed one by one, each 1,000 ms after it was taken',
-      steps: [0, 300, 300, 399, 1, 300, 1000],
-      free: [3, 2, 1, 0, 0, 0, 3],
-    },
-    { name: 'a clock that steps back moves the slots with it', steps: [0, 600, -HOUR_MS, 400], free: [3, 2, 1, 1] },
-    { name: 'a freed slot is not taken again when the clock steps back', steps: [0, 1200, -HOUR_MS], free: [3, 3, 2] },
-  ])('$name', async ({ steps, free }) => {
-    expect(await left(await teamUnderTest(subject.store, { requestsPerSecond: 4 }), steps)).toEqual(free);
-  });
-
   it.team('a changed limit is reported from the next request on', { requestsPerSecond: 4 }, async (team, { clock }) => {
     expect(await left(team, [0, 0, 0])).toEqual([3, 2, 1]);
     await team.setLimits({ requestsPerSecond: 10 });
@@ -98,26 +84,10 @@ export function reportContract(it: AddStoreCase, subject: Subject): void {
     for (const one of [store, again]) expect(await team.admit(PLAN, one)).toMatchObject({ plan: 'größer' });
   });
 
-  it('the count stays exact over many windows, whatever was cleaned up in between', async ({ store, clock }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 20 });
-    for (let window = 0; window < 12; window++) {
-      for (let remaining = 19; remaining >= 7; remaining--) expect(await rateOf(team)).toEqual({ limit: 20, remaining });
-      clock.step(1000);
-    }
-  });
-
   it('100 concurrent requests over two instances report each number of free slots once', async ({ store, again }) => {
     const team = await teamUnderTest(store, { requestsPerSecond: 60 });
     const asked = Array.from({ length: 100 }, (_, index) => rateOf(team, {}, index % 2 === 0 ? store : again));
     const free = (await Promise.all(asked)).map((rate) => rate?.remaining).filter((remaining) => remaining !== undefined);
     expect(free.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, remaining) => remaining));
-  });
-
-  it.team('reported to each of several concurrent requests, except those that do not ask', { requestsPerSecond: 100 }, async (team) => {
-    const asks = Array.from({ length: 40 }, (_, index) => index % 2 === 0);
-    const answers = await Promise.all(asks.map((isAsking) => team.admit(isAsking ? PLAN : {})));
-    expect(answers.map((answer) => ('plan' in answer ? answer.plan : undefined))).toEqual(
-      asks.map((isAsking) => (isAsking ? 'test' : undefined)),
-    );
   });
 }

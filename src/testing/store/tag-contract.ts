@@ -42,44 +42,6 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
     expect(await ofTeam(team, first)).toEqual([26, 4]);
   });
 
-  it.team('all keys of a team share its tags, and teams do not', async (team) => {
-    const first = today();
-    const [other, another] = [await team.newKey(), await teamUnderTest(subject.store)];
-    await team.use(1, tagged('acme'));
-    await team.use(2, { ...tagged('acme'), keyId: other.keyId });
-    await another.use(4, tagged('acme'));
-    expect(await rows(team, first)).toEqual([['acme', 0, 3, 2]]);
-    expect(await rows(another, first)).toEqual([['acme', 0, 4, 1]]);
-  });
-
-  it('the day is that of the commit, by the store’s clock, also if it steps back', async () => {
-    const [team, first] = [await teamUnderTest(subject.store), today()];
-    subject.clock.set((first + 1) * DAY_MS - 1);
-    const [before, after] = [await team.reserve(3, tagged('acme')), await team.reserve(4, tagged('acme'))];
-    await team.commit(before.requestId);
-    subject.clock.step(1);
-    await team.commit(after.requestId);
-    subject.clock.step(2 * DAY_MS);
-    await team.use(5, tagged('acme'));
-    expect(await rows(team, first)).toEqual([
-      ['acme', 0, 3, 1],
-      ['acme', 1, 4, 1],
-      ['acme', 3, 5, 1],
-    ]);
-    subject.clock.step(-DAY_MS);
-    await team.use(6, tagged('acme'));
-    subject.clock.step(DAY_MS);
-    await team.use(7, tagged('acme'));
-    expect(await rows(team, first)).toEqual([
-      ['acme', 0, 3, 1],
-      ['acme', 1, 4, 1],
-      ['acme', 2, 6, 1],
-      ['acme', 3, 12, 2],
-    ]);
-    const found = answered(await subject.store.tags.days(team.teamId, { from: first + 1, to: first + 2 }));
-    expect(found.map(({ day }) => day - first)).toEqual([1, 2]);
-  });
-
   it.team('with as many tags as are counted, further ones are counted together', async (team) => {
     const first = today();
     for (const name of ['a', 'b', 'c', 'd', 'a']) await team.use(1, tagged(name, 2));
@@ -129,14 +91,6 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
     await team.commitPart((await team.reserve(10, tagged('acme'))).requestId, 4);
     await team.commitPart((await team.reserve(10, tagged('acme'))).requestId, 0);
     expect(await rows(team, first)).toEqual([['acme', 0, 4, 2]]);
-  });
-
-  it.team('a repeated admission keeps the first tag', async (team) => {
-    const first = today();
-    const { requestId } = await team.reserve(8, tagged('acme'));
-    await team.admit({ requestId, characters: 8, ...tagged('other') });
-    await team.commit(requestId);
-    expect(await rows(team, first)).toEqual([['acme', 0, 8, 1]]);
   });
 
   it.team('tags and limits of windows do not get in each other’s way', { windows: 'characters=100/day requests=9/hour' }, async (team) => {

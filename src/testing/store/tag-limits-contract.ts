@@ -76,14 +76,6 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
     },
   );
 
-  it.team('what was admitted before a tag was disabled is settled', async (team) => {
-    await set(team, {});
-    const { requestId } = await team.reserve(7, TAG);
-    await set(team, { disabled: true });
-    expect(await team.commit(requestId)).toEqual({ kind: 'committed' });
-    expect(await used(team)).toBe(7);
-  });
-
   it.team('what was charged in the period before a tag had settings counts; what was reserved before does not', async (team) => {
     await team.use(30, TAG);
     const open = await team.reserve(5, TAG);
@@ -124,35 +116,6 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
       ),
     ).toEqual(['admitted', 'admitted', 'admitted', 'rate_limited']);
   });
-
-  it.team(
-    'of concurrent requests of several tags, each is judged by its own, and gives back to it',
-    { windows: 'requests=60/day' },
-    async (team) => {
-      const mayBe = { one: 5, two: 7 };
-      for (const [tag, most] of Object.entries(mayBe)) await set(team, { windows: `requests=${most}/hour characters=${most}0/day` }, tag);
-      await set(team, { characters: 40 }, 'three');
-      const choices = [tagged('one'), tagged('two'), tagged('three'), tagged('without settings'), {}];
-      const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, i) => team.admit(choices[i % 5], Math.floor(i / 5) % 2 === 0 ? subject.store : subject.again)),
-      );
-      const reserved = (of: number): string[] =>
-        answers.flatMap((one, i) => (i % 5 === of && one.kind === 'admitted' ? [one.reservation!.requestId] : []));
-      expect(choices.map((_, of) => reserved(of).length)).toEqual([5, 7, 4, 8, 8]);
-      const given = [...reserved(0), ...reserved(1), ...reserved(2).slice(1)];
-      const [refused] = await Promise.all([
-        team.admit(tagged('one')),
-        ...given.map((requestId, i) => team.release(requestId, i % 2 === 0 ? subject.store : subject.again)),
-      ]);
-      expect(whose(refused)).toBe('tag');
-      const usesOf = async (tag: string): Promise<unknown> => (await found(team, tag)).use;
-      expect(await usesOf('one')).toMatchObject({ characters: 0, windows: [{ usedRequests: 5 }, { usedCharacters: 0 }] });
-      expect(await usesOf('two')).toMatchObject({ characters: 0, windows: [{ usedRequests: 7 }, { usedCharacters: 0 }] });
-      expect(await usesOf('three')).toMatchObject({ characters: 10 });
-      // A request that a tag's characters in the period refuse has taken its place in the team's day.
-      expect((await team.usage()).windows).toMatchObject([{ usedRequests: 5 + 7 + 8 + 8 + 8 }]);
-    },
-  );
 
   it.team('settings of a deleted team are gone', async (team) => {
     await set(team, { characters: 5 });

@@ -158,13 +158,6 @@ export function teamsContract(it: AddStoreCase, subject: Subject): void {
     expect(answered(await teams.usage(used))?.characters).toBe(0);
   });
 
-  it.team('renaming a team changes nothing else', async (team) => {
-    const before = answered(await subject.store.teams.findTeam(team.teamId));
-    const after = { ...before, name: 'Renamed' };
-    expect(await subject.store.teams.updateTeam(team.teamId, { name: 'Renamed' })).toEqual(after);
-    expect(await subject.store.teams.pageTeams({ after: undefined, limit: 1, search: team.teamId })).toEqual([after]);
-  });
-
   it.team('a new team has nothing used, held or open', { ...PREPAID, balanceMicro: 7 }, async (team) => {
     expect(await team.standing()).toEqual({ usedCharacters: 0, balanceMicro: 7, ...NOTHING_HELD });
   });

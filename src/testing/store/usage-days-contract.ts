@@ -120,36 +120,6 @@ export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
     ]);
   });
 
-  it('several instances count toward the same days', async () => {
-    const [team, first] = [await teamUnderTest(subject.store), today()];
-    const key = await team.newKey();
-    for (let day = 0; day < 3; day++) {
-      await Promise.all([
-        ...Array.from({ length: 5 }, () => use(team, 1, team.keyId, subject.store)),
-        ...Array.from({ length: 5 }, () => use(team, 10, key.keyId, subject.again)),
-        ...Array.from({ length: 5 }, () => use(team, 100, team.keyId, subject.again)),
-      ]);
-      subject.clock.step(DAY_MS);
-    }
-    const expected = [0, 1, 2].flatMap((day) => [
-      [day, 0, 505, 10],
-      [day, 1, 50, 5],
-    ]);
-    expect(await rows(team, first, subject.store)).toEqual(expected);
-    expect(await rows(team, first, subject.again)).toEqual(expected);
-  });
-
-  it('days count what is charged, regardless of periods, plans and billing', async () => {
-    const [team, first] = [await teamUnderTest(subject.store, { period: 'PT2S' }), today()];
-    const late = await team.reserve(3);
-    subject.clock.step(2000);
-    await use(team, 4);
-    await team.commit(late.requestId);
-    await team.setLimits({ period: 'P1M' });
-    await use(team, 5);
-    expect(await rows(team, first)).toEqual([[0, 0, 12, 3]]);
-  });
-
   it.team('a team without usage has no days, and an unknown team is undefined', async (team) => {
     await team.reserve(5);
     const range = { from: today(), to: today() };
