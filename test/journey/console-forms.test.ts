@@ -85,13 +85,9 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
   describe('an error is shown at its field, the input is kept, and nothing is changed', () => {
     test.each<[string, Fields, string]>([
       ['no name', { name: ' ', plan: 'pro' }, 'This is blank'],
-      ['a name of 101 characters', { name: 'a'.repeat(101), plan: 'pro' }, 'This is too long'],
-      ['a name with a line break', { name: 'a\nb', plan: 'pro' }, 'This holds a control character'],
       ['no plan', { name: 'A & "B"' }, 'There is no such plan'],
-      ['an unknown plan', { name: 'A & "B"', plan: '__proto__' }, 'There is no such plan'],
       ['credit with a quota', { name: 'A & "B"', plan: 'pro', credit: '5' }, 'takes no credit'],
       ['credit that is not an amount', { name: 'A & "B"', plan: 'prepaid', credit: '5,00' }, 'Enter an amount in EUR, for example 50.00'],
-      ['credit with too many digits', { name: 'A & "B"', plan: 'prepaid', credit: '5.001' }, 'Enter an amount in EUR'],
       [
         'credit with digits that its currency lacks',
         { name: 'A & "B"', plan: 'yen', credit: '5.00' },
@@ -112,12 +108,9 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
 
     test.each<[string, string, Fields, string]>([
       ['no mode', 'keys', { mode: '', label: 'l' }, 'it must be one of live, test'],
-      ['another mode', 'keys', { mode: 'LIVE', label: 'l' }, 'is not one of live, test'],
-      ['a label of 101 characters', 'keys', { mode: 'live', label: 'a'.repeat(101) }, 'This is too long'],
       ['no credit', 'credit', { amount: '0' }, 'an amount other than 0'],
       ['credit that exceeds what a team can have', 'credit', { amount: '90071992.54' }, 'more than a team can have'],
       ['an unknown plan', 'plan', { plan: 'gold' }, 'There is no such plan; the plans are pro, prepaid, yen.'],
-      ['a blank name', 'name', { name: '' }, 'This is blank'],
     ])('a team with %s', async (_what, action, fields, fault) => {
       const operator = await signedIn();
       const team = await makeTeam(operator, { plan: 'prepaid', credit: '10' });
@@ -183,8 +176,6 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     test.each<[string, Fields, readonly string[]]>([
       ['no moment', { expires_at: '2099-01-31' }, ['&quot;2099-01-31&quot; is not an RFC 3339 time with a time zone']],
       ['a time in the past', { expires_at: '2020-01-31T00:00:00Z' }, ['This is in the past']],
-      ['a rate of 0', { requests_per_second: '0' }, ['0 is too small; it must be at least 1.']],
-      ['a number with words', { characters: '5 million' }, ['&quot;5 million&quot; is not a whole number from 1 to 1000000000000.']],
       ['an invalid range', { allowed_addresses: '::1\r\n10.0.0.0/<b>' }, ['&quot;10.0.0.0/&lt;b&gt;&quot; is not an address or a range']],
       [
         'several faults',
