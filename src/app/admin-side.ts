@@ -89,7 +89,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, store, now, nowMs);
   let writer: ProblemWriter | undefined;
-  const problems = (): ProblemWriter => (writer ??= new ProblemWriter({ docsUrl: docsUrl(), realm: config().service.name }));
+  const problems = (): ProblemWriter => (writer ??= new ProblemWriter(docsUrl(), config().service.name));
   const shared = { context, attempts, problems, log, newId, now, nowMs };
   return [
     new Console({

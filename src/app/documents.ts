@@ -2,8 +2,7 @@
 import { SECOND_MS } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { documentsSecret } from '../config/secrets.ts';
-import { Exchange } from '../core/exchange.ts';
-import type { Sink } from '../core/exchange.ts';
+import { Exchange, NO_CALLER } from '../core/exchange.ts';
 import { CLIENT_CLOSED } from '../core/outcome.ts';
 import { compileRoute } from '../core/route.ts';
 import { chargeSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
@@ -229,22 +228,13 @@ function pause(ms: number): Promise<void> {
 
 const ROUTE = compileRoute({ method: 'POST', path: '/v1/documents', takesBody: false, steps: [] });
 
-/** Nobody waits for an answer. */
-const NOWHERE: Sink = {
-  send: () => 'gone',
-  stream: () => undefined,
-  incoming: () => undefined,
-  remoteAddress: () => '',
-  receivedBytes: 0,
-};
-
 /** More characters than a part has: what is missing at its end was spared. */
 const COUNTED = 1_000_000_000;
 
 /** A part of a document as a request of its key, which nobody waits for. */
 function exchangeFor(document: DocumentRecord, plan: string, { newId, now }: Pick<ChainParts, 'newId' | 'now'>): Exchange {
   const headers: Record<string, string> = document.traceparent === undefined ? {} : { traceparent: document.traceparent };
-  const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers }, NOWHERE, ROUTE, now());
+  const x = new Exchange(newId(), { method: 'POST', path: ROUTE.path, query: '', headers }, NO_CALLER, ROUTE, now());
   x.set(keyOwnerSlot, { keyId: document.keyId, teamId: document.teamId, mode: 'live' });
   x.set(planSlot, plan);
   const { glossaryId, sourceLang = '', targetLang, glossaryByBase: byBase = false } = document;

@@ -132,7 +132,7 @@ export class OperatorSide {
     const api = (): OpenApiOptions => apiOptions(this.config, this, pluginApis);
     const readiness = (): Readiness | Promise<Readiness> => processes.readiness();
     const reloads = (): Reloads => ({ pid: process.pid, space: pidSpace(), ...this.#reloads });
-    const pages = opsPages({ readiness, metrics, api, documents: [...pluginApis.documents.keys()] });
+    const pages = opsPages(readiness, metrics, api, [...pluginApis.documents.keys()]);
     const names = [...ownNames(this.config), this.config.ops.host];
     // A demo takes no reload: the signal would end it.
     const local = docsOnOps ? undefined : { pages: { [RELOADS_PATH]: () => json(reloads()) }, names };

@@ -59,7 +59,7 @@ export async function startListener(
 ): Promise<{ readonly listener: Listener; readonly withoutUws: WithoutUws | undefined }> {
   const options: ListenerOptions = {
     gateway,
-    problems: new ProblemWriter({ docsUrl, realm: config.service.name }),
+    problems: new ProblemWriter(docsUrl, config.service.name),
     host: config.listen.host,
     port,
     exclusive,

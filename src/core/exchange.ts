@@ -49,6 +49,15 @@ export interface Sink {
   remoteAddress(): string;
 }
 
+/** For a request that nobody waits for. */
+export const NO_CALLER: Sink = {
+  send: () => 'gone',
+  stream: () => undefined,
+  incoming: () => undefined,
+  remoteAddress: () => '',
+  receivedBytes: 0,
+};
+
 /**
  * A body that a step reads as it arrives. If its caller leaves or is too slow, the exchange is
  * cancelled; the stream itself reports no error.

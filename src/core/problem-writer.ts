@@ -18,20 +18,16 @@ interface Written {
   readonly headers: HeaderList;
 }
 
-interface ProblemWriterOptions {
-  /** Absolute URL that contains `/errors`. */
-  readonly docsUrl: string;
-  /** The service's short name, for `WWW-Authenticate`. */
-  readonly realm: string;
-}
-
 export class ProblemWriter {
-  readonly #options: ProblemWriterOptions;
+  readonly #docsUrl: string;
+  readonly #realm: string;
   /** The last problem rendered, cached because a flooding caller mostly gets the same one. */
   #latest: Written | undefined = undefined;
 
-  constructor(options: ProblemWriterOptions) {
-    this.#options = options;
+  /** `docsUrl` is the absolute URL that contains `/errors`, `realm` the service's short name, for `WWW-Authenticate`. */
+  constructor(docsUrl: string, realm: string) {
+    this.#docsUrl = docsUrl;
+    this.#realm = realm;
   }
 
   /** Renders in a route's own form, with the header fields that belong to the code in any form. */
@@ -53,10 +49,9 @@ export class ProblemWriter {
       behind += `,"${name}":${JSON.stringify(problem.fields[name])}`;
     }
     const { code, kind, detail } = problem;
-    const { docsUrl, realm } = this.#options;
-    const type = `${docsUrl}/errors#${anchorOf(code)}`;
+    const type = `${this.#docsUrl}/errors#${anchorOf(code)}`;
     const constant = JSON.stringify({ type, title: kind.title, status: kind.status, code, detail });
-    return { problem, before: `${constant.slice(0, -1)},"request_id":"`, behind: `${behind}}`, headers: headersOf(problem, realm) };
+    return { problem, before: `${constant.slice(0, -1)},"request_id":"`, behind: `${behind}}`, headers: headersOf(problem, this.#realm) };
   }
 }
 

@@ -8,20 +8,17 @@ import { PAGE_SECURITY } from '../docs/page.ts';
 import { referencePage } from '../docs/reference-page.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';
 
-interface OpsPagesOptions {
-  readonly readiness: () => Readiness | Promise<Readiness>;
-  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
-  /** Called for each page, because addresses are only known once everything listens. */
-  readonly api: () => OpenApiOptions;
-  /** Plugins with their own API document. */
-  readonly documents: readonly string[];
-}
-
 const TEXT = 'text/plain; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
 const LIVE: OpsAnswer = { status: 200, contentType: TEXT, body: 'ok\n' };
 
-export function opsPages({ readiness, metrics, api, documents }: OpsPagesOptions): OpsPages {
+/** `api` is called for each page, because addresses are only known once everything listens; `documents` are plugins with their own. */
+export function opsPages(
+  readiness: () => Readiness | Promise<Readiness>,
+  metrics: Pick<Metrics, 'contentType' | 'render'>,
+  api: () => OpenApiOptions,
+  documents: readonly string[],
+): OpsPages {
   return {
     '/livez': () => LIVE,
     '/readyz': async (query) => readinessPage(await readiness(), query.get('engines') === 'true'),

@@ -10,8 +10,8 @@ import { HeaderFields } from './request-message.ts';
 import { HANDSHAKE_MS, HEAD_BYTES_MAX, IDLE_SECONDS, listenError, listenerOf, openListenerState } from './listener.ts';
 import type { Listener, ListenerOptions, TlsPair, ListenerState } from './listener.ts';
 import { pairOf, renewal, samePair } from './tls-files.ts';
-import type { Exchange, Handed, Sink } from '../core/exchange.ts';
-import type { Refusal, Reply } from '../core/outcome.ts';
+import { NO_CALLER } from '../core/exchange.ts';
+import type { Sink } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import { NO_HEAD } from './call.ts';
 import { NodeCall } from './node-call.ts';
@@ -112,8 +112,7 @@ interface WaitingRequest {
   fault: string | undefined;
 }
 
-class NodeConnection implements Sink {
-  readonly receivedBytes = 0;
+class NodeConnection {
   readonly #shared: ListenerState;
   readonly #socket: Duplex;
   readonly #fields: HeaderFields;
@@ -202,27 +201,13 @@ class NodeConnection implements Sink {
       return;
     }
     this.#socket.on('error', () => this.#socket.destroy());
-    this.#shared.gateway.refuse(NO_HEAD, this, refuse('validation_error', detail));
-  }
-
-  /** Never called: such a request has no route. */
-  stream(): void {
-    throw new Error('a refusal is not streamed');
-  }
-
-  incoming(): undefined {
-    return undefined;
-  }
-
-  remoteAddress(): string {
-    return '';
-  }
-
-  send(x: Exchange, outcome: Reply | Refusal): Handed {
-    this.#socket.end(serialise(compose(outcome, x, this.#shared.problems)));
-    const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);
-    this.#socket.once('close', () => clearTimeout(linger));
-    return 'written';
+    const send: Sink['send'] = (x, outcome) => {
+      this.#socket.end(serialise(compose(outcome, x, this.#shared.problems)));
+      const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);
+      this.#socket.once('close', () => clearTimeout(linger));
+      return 'written';
+    };
+    this.#shared.gateway.refuse(NO_HEAD, { ...NO_CALLER, send }, refuse('validation_error', detail));
   }
 }
 

@@ -40,12 +40,12 @@ export const imageConfig = loadConfig({ env: imageEnv });
 
 /** The paths of the ops listener. */
 export const opsPaths = Object.keys(
-  opsPages({
-    readiness: () => WAITING,
-    metrics: { contentType: '', render: () => Promise.resolve('') },
-    api: () => expect.unreachable(),
-    documents: [],
-  }),
+  opsPages(
+    () => WAITING,
+    { contentType: '', render: () => Promise.resolve('') },
+    () => expect.unreachable(),
+    [],
+  ),
 );
 
 /** Fails for a variable that lingate does not read. */

@@ -9,7 +9,7 @@ import { compileRoute } from '../../../src/core/route.ts';
 import { compose, fieldsOf } from '../../../src/server/response-message.ts';
 import { draws } from '../../support/seed.ts';
 
-const problems = new ProblemWriter({ docsUrl: 'http://docs.test', realm: 'test' });
+const problems = new ProblemWriter('http://docs.test', 'test');
 const route = compileRoute({ method: 'GET', path: '/', takesBody: false, steps: [] });
 const SAFE_VALUE = /^[\t\x20-\x7e]*$/;
 const SAFE_NAME = /^[\w!#$%&'*+.^`|~-]+$/;

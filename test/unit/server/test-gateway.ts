@@ -39,7 +39,7 @@ export interface TestServer {
 }
 
 function problemWriter(): ProblemWriter {
-  return new ProblemWriter({ docsUrl: 'http://docs.test', realm: 'test' });
+  return new ProblemWriter('http://docs.test', 'test');
 }
 
 export async function startTestServer(
